@@ -10,6 +10,7 @@ from fastapi import APIRouter, FastAPI
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from rlaif.bus.outbox import Outbox
 from rlaif.exporter.api import build_router as exporter_router
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.segments import segments_router
@@ -77,7 +78,7 @@ def reward_model(store: ObjectStore) -> FastAPI:
     training = TrainingLoop(
         LabelLog(store, judge_config=None, most_labels=10),
         registry,
-        RecordingPublisher(),
+        Outbox(RecordingPublisher()),
         CandidateSettings(),
         TrainingSettings(),
         RewardModelMetrics(ServiceMetrics("reward-model")),

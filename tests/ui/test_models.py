@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from rlaif.bus.connection import Bus
+from rlaif.bus.outbox import Outbox
 from rlaif.contracts.events import RewardModelRejected
 from rlaif.contracts.reward_models import GateMetrics
 from rlaif.hud.app import create_app
@@ -66,7 +67,9 @@ class Service:
 
     async def tell(self) -> None:
         """Send its status, as it does every two seconds."""
-        await self.bus.telemetry().send(status_of(self.training, datetime.now(UTC)))
+        await self.bus.telemetry().send(
+            status_of(self.training, RewardHackingMonitor(), datetime.now(UTC))
+        )
 
 
 @pytest.fixture
@@ -76,7 +79,7 @@ async def service(bus: Bus, tmp_path: Path) -> AsyncIterator[Service]:
     training = TrainingLoop(
         LabelLog(store, judge_config=None, most_labels=500),
         ModelRegistry(store, now=lambda: datetime.now(UTC)),
-        bus.publisher("reward-model"),
+        Outbox(bus.publisher("reward-model")),
         CandidateSettings(
             fit=FitSettings(epochs=20, members=2),
             gate=GateSettings(level=0.3, simple_margin=-1.0),

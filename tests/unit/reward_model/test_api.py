@@ -8,6 +8,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from rlaif.bus.outbox import Outbox
 from rlaif.reward_model.api import build_router
 from rlaif.reward_model.api_versions import build_versions_router
 from rlaif.reward_model.champions.registry import ModelRegistry
@@ -39,7 +40,7 @@ def training_of(file_store: ObjectStore, registry: ModelRegistry) -> TrainingLoo
     return TrainingLoop(
         LabelLog(file_store, judge_config=None, most_labels=500),
         registry,
-        RecordingPublisher(),
+        Outbox(RecordingPublisher()),
         CandidateSettings(fit=FitSettings(epochs=20, members=2), gate=LINEAR_GAME),
         TrainingSettings(relist_seconds=1e-9),
         RewardModelMetrics(ServiceMetrics("reward-model")),
@@ -168,7 +169,8 @@ async def test_the_label_log_is_exported_line_by_line(client):
 async def test_the_watchdog_tells_what_it_saw(client):
     body = (await client.get("/watchdog")).json()
     assert body == {
-        "iterations": 0, "window": 40, "alarms": 0, "last_alarm": None, "last_alarm_version": None
+        "iterations": 0, "window": 40, "alarms": 0, "last_alarm": None, "last_alarm_version": None,
+        "alarm": None,
     }  # fmt: skip
 
 

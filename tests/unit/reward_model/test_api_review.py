@@ -9,6 +9,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from rlaif.bus.outbox import Outbox
 from rlaif.reward_model.api_review import build_review_router
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.labels.label_log import LabelLog
@@ -40,7 +41,7 @@ class Process:
         self.training = TrainingLoop(
             LabelLog(store, judge_config=None, most_labels=500, votes=votes),
             ModelRegistry(store, now=lambda: NOW),
-            RecordingPublisher(),
+            Outbox(RecordingPublisher()),
             CandidateSettings(fit=FitSettings(epochs=20, members=2), gate=LINEAR_GAME),
             TrainingSettings(relist_seconds=1e-9, retrain_min_new=10_000),
             RewardModelMetrics(ServiceMetrics("reward-model")),

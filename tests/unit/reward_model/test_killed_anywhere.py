@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from rlaif.bus.outbox import Outbox
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import EventData, RewardModelPublished
 from rlaif.contracts.reward_models import Champion
@@ -93,7 +94,7 @@ def process(store: Any, publisher: Any) -> TrainingLoop:
     return TrainingLoop(
         LabelLog(store, judge_config=None, most_labels=500),
         ModelRegistry(store, now=lambda: NOW),
-        publisher,
+        Outbox(publisher),
         SETTINGS,
         TrainingSettings(relist_seconds=1e-9),
         RewardModelMetrics(ServiceMetrics("reward-model")),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from rlaif.bus.outbox import Outbox
 from rlaif.contracts.events import RewardModelPublished
 from rlaif.contracts.reward_models import Champion
 from rlaif.reward_model.champions.registry import CorruptChampionError, Live, ModelRegistry
@@ -185,7 +186,7 @@ def training_of(store: Any, publisher: RecordingPublisher) -> TrainingLoop:
     return TrainingLoop(
         LabelLog(store, judge_config=None, most_labels=10),
         registry_of(store),
-        publisher,
+        Outbox(publisher),
         CandidateSettings(),
         TrainingSettings(poll_seconds=0.01),
         RewardModelMetrics(ServiceMetrics("reward-model")),

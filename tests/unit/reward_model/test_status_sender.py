@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from rlaif.bus.outbox import Outbox
+from rlaif.contracts.reward_models import GamingAlarm, GamingReason
 from rlaif.contracts.telemetry import Missing, RewardModelStatus
 from rlaif.reward_model.champions.registry import ModelRegistry
-from rlaif.reward_model.champions.reward_hacking_monitor import Alarm
+from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
@@ -26,6 +28,7 @@ NOW = datetime(2026, 1, 2, tzinfo=UTC)
 # No network can beat a linear fit of the made-up game, and few labels are chance perhaps.
 LINEAR_GAME = GateSettings(level=0.3, simple_margin=-1.0)
 QUICK = CandidateSettings(fit=FitSettings(epochs=20, members=2), gate=LINEAR_GAME)
+MONITOR = RewardHackingMonitor()
 SIGNAL = play(episodes=8, each=8, signal=True, distractors=2, wrong=0.0, seed=1)
 
 
@@ -51,7 +54,7 @@ def made(store: ObjectStore) -> TrainingLoop:
     return TrainingLoop(
         LabelLog(store, judge_config=None, most_labels=500),
         ModelRegistry(store, now=lambda: NOW),
-        RecordingPublisher(),
+        Outbox(RecordingPublisher()),
         QUICK,
         TrainingSettings(relist_seconds=1e-9),
         RewardModelMetrics(ServiceMetrics("reward-model")),
@@ -69,7 +72,7 @@ async def test_before_the_first_model_it_says_what_there_is_too_little_of(
 ) -> None:
     learn(file_store, SIGNAL[:17])
     await training.step()
-    status = status_of(training, NOW)
+    status = status_of(training, MONITOR, NOW)
     assert (status.state, status.labels, status.champion_version) == ("idle", 17, None)
     assert Missing(what="labels", have=17, need=24) in status.missing
 
@@ -81,16 +84,26 @@ async def test_a_roll_back_and_its_pin_are_sent_until_the_pin_ends(
     await training.step()
     learn(file_store, SIGNAL[48:])
     await training.step()
-    status = status_of(training, NOW)
+    status = status_of(training, MONITOR, NOW)
     assert (status.champion_version, status.activation, status.pinned) == (2, 2, False)
 
-    alarm = Alarm(2, "run-1", 60, 0.5, {"milestones": (2.0, 2.0)})
+    alarm = GamingAlarm(
+        version=2,
+        run_id="run-1",
+        iteration=60,
+        rise=0.5,
+        reasons=(GamingReason.JUDGES_SCORES_FALL,),
+        description="judges' scores fall",
+        raised_at=NOW,
+    )
+    MONITOR.alarm = alarm
     await training.champions.roll_back(alarm, pin_for=timedelta(minutes=30))
-    status = status_of(training, NOW)
+    status = status_of(training, MONITOR, NOW)
     assert (status.champion_version, status.activation, status.pinned) == (1, 3, True)
-    assert status.pin_reason == alarm.reason
+    assert status.pin_reason == alarm.description
+    assert status.gaming_alarm == alarm
     assert status.pinned_until == NOW + timedelta(minutes=30)
-    ended = status_of(training, NOW + timedelta(minutes=31))
+    ended = status_of(training, MONITOR, NOW + timedelta(minutes=31))
     assert (ended.pinned, ended.pin_reason, ended.pinned_until) == (False, None, None)
 
 
@@ -105,14 +118,14 @@ async def test_a_restarted_service_sends_the_pin_again(
     await eventually(lambda: again.champions.live is not None, "the champion")
     again.stop()
     await running
-    status = status_of(again, NOW)
+    status = status_of(again, MONITOR, NOW)
     assert (status.champion_version, status.pinned, status.pin_reason) == (1, True, "release")
 
 
 async def test_a_change_is_sent_at_once(training: TrainingLoop, file_store: ObjectStore) -> None:
     learn(file_store, SIGNAL[:48])
     sent = Sent()
-    sending = asyncio.create_task(StatusSender(training, sent, lambda: NOW).run())
+    sending = asyncio.create_task(StatusSender(training, MONITOR, sent, lambda: NOW).run())
 
     def newest() -> RewardModelStatus:
         status: RewardModelStatus = sent.readings[-1]

@@ -11,15 +11,16 @@ from typing import Any
 import pytest
 
 from rlaif.bus.errors import BusUnavailableError
+from rlaif.bus.outbox import Outbox
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.comparisons import ComparisonRecord, WantedComparisons
 from rlaif.contracts.events import ChampionChanged, RewardModelPublished, RewardModelRejected
+from rlaif.contracts.reward_models import GamingAlarm, GamingReason
 from rlaif.contracts.telemetry import TrainingProgress
 from rlaif.reward_model.champions.comparison import compare_versions
 from rlaif.reward_model.champions.demotion import Demotion
 from rlaif.reward_model.champions.registry import Live, ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import (
-    Alarm,
     MonitorSettings,
     RewardHackingMonitor,
 )
@@ -91,13 +92,13 @@ class World:
         return TrainingLoop(
             LabelLog(self.store, judge_config=None, most_labels=500),
             self.registry,
-            self.publisher,
+            Outbox(self.publisher),
             settings,
             TrainingSettings(**timing),
             RewardModelMetrics(ServiceMetrics("reward-model")),
             now=lambda: self.now,
             wanted=WantedList(self.store, now=lambda: self.now),
-            tell=self.changes.append,
+            on_champion_change=self.changes.append,
         )
 
 
@@ -466,8 +467,16 @@ async def test_a_pin_outlives_the_process(world):
     assert (live.pinned, live.pin_reason, live.activation) == (True, "release", 1)
 
 
-def alarm_of(version: int) -> Alarm:
-    return Alarm(version, "run-1", 60, 0.5, {"milestones": (2.0, 2.0)})
+def alarm_of(version: int) -> GamingAlarm:
+    return GamingAlarm(
+        version=version,
+        run_id="run-1",
+        iteration=60,
+        rise=0.5,
+        reasons=(GamingReason.RAM_PROGRESS_FLAT,),
+        description="RAM progress flat",
+        raised_at=NOW,
+    )
 
 
 async def roll_back(training: TrainingLoop, version: int) -> Live | None:
@@ -478,7 +487,7 @@ async def test_an_alarm_goes_back_to_the_version_before_and_pins_it(world):
     training = await two_versions(world)
     await roll_back(training, 2)
     live = world.registry.live().champion
-    assert (live.version, live.pinned, live.pin_reason) == (1, True, alarm_of(2).reason)
+    assert (live.version, live.pinned, live.pin_reason) == (1, True, alarm_of(2).description)
     assert world.publisher.versions() == [1, 2, 1]
 
 
@@ -512,7 +521,7 @@ async def test_each_change_of_the_champion_and_its_pin_is_told_with_its_cause(wo
         (2, "person", False),
         (2, "demotion", False),
     ]
-    assert world.changes[4].words == world.changes[4].pin_reason == alarm_of(2).reason
+    assert world.changes[4].words == world.changes[4].pin_reason == alarm_of(2).description
     assert world.changes[4].pinned_until == NOW + HALF_AN_HOUR
     assert world.changes[-1].withdrawn == "it does not hold"
 
@@ -535,7 +544,7 @@ async def test_an_alarm_about_a_version_that_is_not_live_changes_nothing(world):
 
 async def test_the_watchdog_hears_the_trainer_and_acts(world):
     training = await two_versions(world)
-    monitor = RewardHackingMonitor(MonitorSettings(iterations=8, episodes=2))
+    monitor = RewardHackingMonitor(window_iterations=8, window_episodes=2)
     metrics = RewardModelMetrics(ServiceMetrics("reward-model"))
 
     async def telemetry(subject):
@@ -549,7 +558,7 @@ async def test_the_watchdog_hears_the_trainer_and_acts(world):
             )  # fmt: skip
             yield subject, told.model_dump_json().encode()
 
-    listener = ProgressListener(telemetry, monitor, training.champions, metrics)
+    listener = ProgressListener(telemetry, monitor, training, metrics)
     listening = asyncio.create_task(listener.run())
     await eventually(lambda: world.publisher.versions() == [1, 2, 1], "the roll-back")
     listening.cancel()
@@ -562,7 +571,7 @@ async def test_a_champion_has_proved_something_to_those_who_were_made_like_it(wo
     other = TrainingLoop(
         LabelLog(world.store, judge_config=None, most_labels=500),
         world.registry,
-        world.publisher,
+        Outbox(world.publisher),
         others,
         TrainingSettings(),
         RewardModelMetrics(ServiceMetrics("reward-model")),

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from rlaif.contracts.model import Contract
-from rlaif.contracts.reward_models import GateMetrics, RewardModelManifest
+from rlaif.contracts.reward_models import GamingAlarm, GateMetrics, RewardModelManifest
 
 BY_HAND = "set by hand"
 """Reason of a change for which nobody gave one."""
@@ -68,13 +68,16 @@ class ComparisonReport(Contract):
 
 
 class WatchdogReport(Contract):
-    """Body of `/api/v1/watchdog`."""
+    """Body of `/api/v1/watchdog`: state of the reward hacking monitor."""
 
-    iterations: int = Field(description="Iterations seen of the version that is watched.")
-    window: int = Field(description="Iterations that it needs.")
+    iterations: int = Field(description="Iterations in the window now.")
+    window: int = Field(description="Iterations that a full window has.")
     alarms: int = Field(description="Alarms since the service started.")
-    last_alarm: str | None
+    last_alarm: str | None = Field(description="Description of the last alarm.")
     last_alarm_version: int | None
+    alarm: GamingAlarm | None = Field(
+        default=None, description="The last alarm; null if there was none since the start."
+    )
 
 
 class GateCheck(Contract):

@@ -1,6 +1,7 @@
 """What a published reward model is: a network's shape, its weights' digest and its record."""
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Literal
 
 from pydantic import AwareDatetime, Field
@@ -274,3 +275,25 @@ class Champion(Contract):
     def held(self, now: datetime) -> bool:
         """Whether no candidate may replace it now."""
         return self.pinned and (self.pinned_until is None or now < self.pinned_until)
+
+
+class GamingReason(StrEnum):
+    """Evidence that the policy games the reward model while its potential rises."""
+
+    RAM_PROGRESS_FLAT = "ram_progress_flat"
+    """Milestones, rooms and the game's own return did not rise."""
+
+    JUDGES_SCORES_FALL = "judges_scores_fall"
+    """The judges' scores of the same episodes fell."""
+
+
+class GamingAlarm(Contract):
+    """The reward hacking monitor raised an alarm."""
+
+    version: int = Field(ge=1, description="Version that was live.")
+    run_id: Id
+    iteration: int = Field(ge=0)
+    rise: float = Field(description="Rise of the mean potential over the window.")
+    reasons: tuple[GamingReason, ...] = Field(min_length=1)
+    description: str
+    raised_at: AwareDatetime

@@ -14,7 +14,7 @@ from rlaif.contracts.assistance import AssistanceEvent, ModeFigures
 from rlaif.contracts.curriculum_figures import CurriculumFigures
 from rlaif.contracts.ids import Id
 from rlaif.contracts.model import Contract
-from rlaif.contracts.reward_models import GateMetrics
+from rlaif.contracts.reward_models import GamingAlarm, GateMetrics
 from rlaif.contracts.run_figures import RunFigures
 from rlaif.contracts.search_figures import SearchFigures
 from rlaif.contracts.world_figures import WorldFigures
@@ -200,6 +200,11 @@ class RewardModelStatus(Telemetry):
     )
     champion_gate: GateMetrics | None = Field(
         default=None, description="What the gate measured of the champion, from its manifest."
+    )
+    gaming_alarm: GamingAlarm | None = Field(
+        default=None,
+        description="The last alarm of the reward hacking monitor; null if there was none since "
+        "the service started.",
     )
 
 

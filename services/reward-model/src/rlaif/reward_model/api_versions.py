@@ -73,14 +73,15 @@ def build_versions_router(
 
     @router.get("/watchdog", tags=["watchdog"], operation_id="get_watchdog")
     async def get_watchdog() -> WatchdogReport:
-        """Whether the model's return rises while the game stands still."""
+        """State of the reward hacking monitor and its last alarm."""
         active = ready(monitor())
         return WatchdogReport(
             iterations=active.iterations,
-            window=active.settings.iterations,
+            window=active.window_iterations,
             alarms=active.alarms,
-            last_alarm=active.alarm.reason if active.alarm else None,
+            last_alarm=active.alarm.description if active.alarm else None,
             last_alarm_version=active.alarm.version if active.alarm else None,
+            alarm=active.alarm,
         )
 
     return router

@@ -16,7 +16,6 @@ from rlaif.bus.errors import BusError
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import SegmentScored
 from rlaif.contracts.telemetry import TrainingProgress
-from rlaif.reward_model.champions.publishing import Champions
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.training_loop import TrainingLoop
@@ -45,7 +44,7 @@ class ProgressListener:
 
     subscribe: Callable[[str], AsyncIterator[tuple[str, bytes]]]
     monitor: RewardHackingMonitor
-    champions: Champions
+    training: TrainingLoop
     metrics: RewardModelMetrics
 
     async def run(self) -> None:
@@ -64,15 +63,15 @@ class ProgressListener:
             progress = TrainingProgress.model_validate_json(payload)
         except ValidationError:
             return
-        alarm = self.monitor.observe(progress)
+        alarm = self.monitor.observe(progress, self.training.labels)
         if alarm is None:
             return
         self.metrics.alarmed()
-        logger.error("%s", alarm.reason)
+        logger.error("%s", alarm.description)
         settings = self.monitor.settings
         if not settings.rollback:
             return
         try:
-            await self.champions.roll_back(alarm, pin_for=settings.pin_for)
+            await self.training.champions.roll_back(alarm, pin_for=settings.pin_for)
         except (StorageError, LookupError, ValueError) as error:
             logger.error("the roll-back failed, do it by hand: %s", error)

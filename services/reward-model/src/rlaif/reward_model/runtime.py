@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 from rlaif.bus.connection import Bus, open_bus
 from rlaif.bus.errors import BusError
+from rlaif.bus.outbox import Outbox
 from rlaif.bus.worker import DurableWorker, WorkerObserver
 from rlaif.contracts.events import SegmentScored
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.champions.wanted_list import WantedList
-from rlaif.reward_model.change_teller import ChangeTeller
 from rlaif.reward_model.consumers import ProgressListener, ScoreListener
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.labels.score_reading import ScoreReader
@@ -41,7 +41,7 @@ class TrainingJob:
     desk: ReviewDesk
     listener: ProgressListener
     status_sender: StatusSender
-    changes: ChangeTeller
+    outbox: Outbox
 
     @property
     def healthy(self) -> bool:
@@ -56,7 +56,7 @@ class TrainingJob:
         beside = (
             asyncio.create_task(self.listener.run(), name="monitor"),
             asyncio.create_task(self.status_sender.run(), name="status-sender"),
-            asyncio.create_task(self.changes.run(), name="change-teller"),
+            asyncio.create_task(self.outbox.run(), name="outbox"),
         )
         tasks = (
             asyncio.create_task(self.training.run(), name="training"),
@@ -136,7 +136,7 @@ class Runtime:
 
     def _start(self, stores: Stores, bus: Bus) -> TrainingJob:
         episodes, models = stores
-        changes = ChangeTeller(bus.publisher("reward-model"))
+        outbox = Outbox(bus.publisher("reward-model"))
         votes = VoteLog(models)
         training = TrainingLoop(
             LabelLog(
@@ -149,13 +149,13 @@ class Runtime:
                 votes=votes,
             ),
             ModelRegistry(models, now=_now),
-            bus.publisher("reward-model"),
+            outbox,
             self._settings.candidate,
             self._settings.training,
             self._metrics,
             now=_now,
             wanted=WantedList(models, now=_now),
-            tell=changes.note,
+            on_champion_change=outbox.put,
         )
         worker = DurableWorker(
             bus,
@@ -165,10 +165,10 @@ class Runtime:
             observer=self._observer,
         )
         monitor = RewardHackingMonitor(self._settings.watchdog)
-        listener = ProgressListener(bus.subscribe, monitor, training.champions, self._metrics)
-        status_sender = StatusSender(training, bus.telemetry(), _now)
+        listener = ProgressListener(bus.subscribe, monitor, training, self._metrics)
+        status_sender = StatusSender(training, monitor, bus.telemetry(), _now)
         desk = ReviewDesk(training, votes, ScoreReader(episodes), now=_now)
-        return TrainingJob(training, worker, desk, listener, status_sender, changes)
+        return TrainingJob(training, worker, desk, listener, status_sender, outbox)
 
 
 def _now() -> datetime:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from rlaif.bus.ports import TelemetryPublisher
 from rlaif.contracts.telemetry import Missing, RewardModelStatus
+from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.repeating import LOOK_SECONDS, Repeated
 
@@ -16,6 +17,7 @@ class StatusSender:
     """Sends `RewardModelStatus`, in which pins end by `now`; nothing in the ring waits for it."""
 
     training: TrainingLoop
+    monitor: RewardHackingMonitor
     telemetry: TelemetryPublisher
     now: Callable[[], datetime]
 
@@ -24,13 +26,15 @@ class StatusSender:
         seconds = asyncio.get_running_loop().time
         repeated = Repeated()
         while True:
-            status = status_of(self.training, self.now())
+            status = status_of(self.training, self.monitor, self.now())
             if repeated.due(status, seconds()):
                 await self.telemetry.send(status)
             await asyncio.sleep(LOOK_SECONDS)
 
 
-def status_of(training: TrainingLoop, now: datetime) -> RewardModelStatus:
+def status_of(
+    training: TrainingLoop, monitor: RewardHackingMonitor, now: datetime
+) -> RewardModelStatus:
     """The reading at `now`; a pin that has ended by itself is none."""
     status, live = training.status(), training.champions.live
     champion = live.champion if live and live.pays else None
@@ -51,4 +55,5 @@ def status_of(training: TrainingLoop, now: datetime) -> RewardModelStatus:
         pinned_until=champion.pinned_until if champion and held else None,
         withdrawn=live.champion.withdrawn if live else None,
         champion_gate=live.manifest.metrics if champion and live else None,
+        gaming_alarm=monitor.alarm,
     )

@@ -12,14 +12,13 @@ from datetime import datetime
 
 import torch
 
-from rlaif.bus.ports import Publisher
+from rlaif.bus.outbox import Outbox
 from rlaif.contracts.events import ChampionChanged, RewardModelRejected
 from rlaif.pacing.pause import pause
 from rlaif.reward_model.champions.demotion import find_demotion
 from rlaif.reward_model.champions.publishing import Champions
 from rlaif.reward_model.champions.registry import ChampionConflictError, Live, ModelRegistry
 from rlaif.reward_model.champions.wanted_list import WantedList
-from rlaif.reward_model.event_outbox import EventOutbox
 from rlaif.reward_model.labels.configurations import ConfigStanding
 from rlaif.reward_model.labels.export import LabelEntry
 from rlaif.reward_model.labels.label_log import LabelLog
@@ -56,27 +55,27 @@ class TrainingLoop:
         self,
         log: LabelLog,
         registry: ModelRegistry,
-        publisher: Publisher,
+        outbox: Outbox,
         settings: CandidateSettings,
         timing: TrainingSettings,
         metrics: RewardModelMetrics,
         *,
         now: Callable[[], datetime],
         wanted: WantedList | None = None,
-        tell: Callable[[ChampionChanged], None] = lambda change: None,
+        on_champion_change: Callable[[ChampionChanged], None] = lambda change: None,
     ) -> None:
-        """Learn the labels of `log`, publish to `registry`, and say so through `publisher`.
+        """Learn the labels of `log`, publish to `registry`, and send events to `outbox`.
 
-        What should be compared goes to `wanted`, each change of the champion to `tell`.
+        Pairs that judges should compare go to `wanted`.
         """
         self._log = log
-        self._outbox = EventOutbox(publisher)
+        self._outbox = outbox
         self.champions = Champions(
             registry,
             announce=self._outbox.publish,
             on_change=metrics.champion_changed,
             now=now,
-            tell=tell,
+            on_event=on_champion_change,
         )
         self.settings = settings
         self._timing = timing
@@ -154,7 +153,7 @@ class TrainingLoop:
     async def step(self) -> None:
         """Mend the champion, publish what waits, look for labels, and train when it is time."""
         await self.champions.heal_if_lost()
-        await self._outbox.publish_waiting()
+        await self._outbox.flush()
         await self._read_labels()
         if self.labels and (self._requested or not self.status().waiting_for):
             self._requested = False

@@ -11,9 +11,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from rlaif.contracts.events import ChampionChanged, EventData
+from rlaif.contracts.reward_models import GamingAlarm
 from rlaif.reward_model.champions.demotion import Demotion
 from rlaif.reward_model.champions.registry import Live, ModelRegistry
-from rlaif.reward_model.champions.reward_hacking_monitor import Alarm
 from rlaif.reward_model.learning.candidate import Candidate
 from rlaif.storage import keys
 
@@ -46,18 +46,18 @@ class Champions:
         announce: Callable[[EventData], Awaitable[None]],
         on_change: Callable[[Live | None], None],
         now: Callable[[], datetime],
-        tell: Callable[[ChampionChanged], None] = lambda change: None,
+        on_event: Callable[[ChampionChanged], None] = lambda change: None,
     ) -> None:
         """Change the champion of `registry`, and `announce` the event of each change.
 
-        `on_change` takes the champion after each change, and each time that it was healed; `tell`
-        takes what is to be remembered of each change.
+        `on_change` takes the champion after each change, and each time that it was healed;
+        `on_event` takes the event of a change that differs from the one before.
         """
         self.registry = registry
         self._announce = announce
         self._on_change = on_change
         self._now = now
-        self._tell = tell
+        self._on_event = on_event
         self._told: ChampionChanged | None = None
         self._lock = asyncio.Lock()
         self.live: Live | None = None
@@ -158,7 +158,7 @@ class Champions:
         self._remember(live, "person")
         return live
 
-    async def roll_back(self, alarm: Alarm, *, pin_for: timedelta | None) -> Live | None:
+    async def roll_back(self, alarm: GamingAlarm, *, pin_for: timedelta | None) -> Live | None:
         """Go back to the version before the one that raised the alarm, and pin it for a while.
 
         Meanwhile the judges see what the policy did to please the version that is gone; candidates
@@ -170,12 +170,12 @@ class Champions:
             return None
         parent = live.manifest.parent_version
         if parent is None:
-            logger.error("%s; there is no version before it to go back to", alarm.reason)
+            logger.error("%s; there is no version before it to go back to", alarm.description)
             return None
-        logger.error("%s; going back to version %d", alarm.reason, parent)
+        logger.error("%s; going back to version %d", alarm.description, parent)
         return await self.activate(
             parent,
-            pin_reason=alarm.reason,
+            pin_reason=alarm.description,
             pinned_until=self._now() + pin_for if pin_for is not None else None,
             why="watchdog",
         )
@@ -188,7 +188,7 @@ class Champions:
         change = _change(live, why, words, self._now())
         if self._told is None or _standing(change) != _standing(self._told):
             self._told = change
-            self._tell(change)
+            self._on_event(change)
 
 
 def _change(live: Live, why: Why, words: str | None, now: datetime) -> ChampionChanged:

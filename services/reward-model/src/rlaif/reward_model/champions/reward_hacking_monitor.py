@@ -1,204 +1,191 @@
-"""Is the reward model being gamed? Its own return rises while the game stands still.
+"""Detects reward hacking: the reward model's potential rises without progress in the game.
 
-What the trainer sends about once a second (`telemetry.progress`) is enough: the mean potential of
-the champion over an iteration, and what RAM says of the episodes, which the judges never see: story
-steps, rooms and the game's own return. When the first rose over a window and none of the others
-did: alarm.
+Series 1 comes from the trainer's telemetry (`telemetry.progress`): the mean potential of the
+champion per iteration, and what the game's RAM says about finished episodes. Series 2 are the
+judges' scores of segments of the same run. When the potential rose over a window and RAM progress
+stayed flat, or the judges' scores fell, the monitor raises one alarm with these reasons.
 
-Versions come and go within a window, each with a scale of its own. So what counts is how the return
-rises while one version is live, by a line through its iterations, summed over the versions; what
-happens from one version to the next says nothing.
+Reward models are replaced within a window and differ in scale. The rise is therefore fitted per
+version (a least-squares line) and summed; jumps between versions do not count.
 
-What RAM says is the mean of the last 100 episodes, so a window holds as many iterations as it takes
-for two such means of different episodes. Over fewer the game would always seem to stand still.
+RAM figures are means of the last 100 episodes, so a window lasts until two such means do not share
+episodes.
 """
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import groupby
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
+from rlaif.contracts.reward_models import GamingAlarm, GamingReason
 from rlaif.contracts.telemetry import TrainingProgress
+from rlaif.reward_model.labels.labels import LabelledSegment
 
-_MOST_READINGS = 20_000
-"""A bound for a run whose episodes never end."""
+WINDOW_ITERATIONS = 40
+WINDOW_EPISODES = 100
+"""Minimum window: iterations, and episodes that end in each half of it."""
 
-_LEAST_OF_A_VERSION = 4
-"""Iterations of a version below which it says nothing."""
+MIN_RISE = 0.05
+"""Rise of the mean potential over a window."""
 
-_LEAST_SIGMAS = 4.0
-"""Standard errors by which the rise of the return must stand out from its noise."""
+MAX_FLAT_CHANGE = 0.02
+"""Relative increase of a RAM figure up to which it counts as flat."""
 
-_MOST_CORRELATION = 0.95
+_MIN_SIGMAS = 4.0
+"""Standard errors by which the rise of the potential must exceed 0."""
+
+_MIN_ITERATIONS_OF_A_VERSION = 4
+_MAX_READINGS = 20_000
+_MAX_CORRELATION = 0.95
+
+_MIN_JUDGED_EPISODES = 20
+"""Per half of a window."""
+
+_MIN_LOWER_SHARE = 0.6
+"""Share of (later, earlier) pairs of judged episodes in which the later one scores lower."""
+
+_MIN_JUDGED_SIGMAS = 2.58
 
 
 class MonitorSettings(BaseModel, frozen=True, extra="forbid"):
-    """When an alarm is raised, and what follows."""
+    """What follows an alarm."""
 
     rollback: bool = Field(
         default=True,
-        description="Whether an alarm of the watchdog goes back to the version before and pins it. "
-        "False only counts and logs alarms.",
+        description="Whether an alarm activates and pins the previous version. False: alarms are "
+        "only counted and logged.",
     )
     pin_minutes: float = Field(
         default=30.0,
         ge=0,
-        description="How long a roll-back stays; then candidates, which have learned by now what "
-        "the judges say of it, may go live. 0: until a person unpins it.",
-    )
-    iterations: int = Field(
-        default=40,
-        ge=4,
-        le=10_000,
-        description="Training iterations that the watchdog looks back on, at least. More: surer, "
-        "and later.",
-    )
-    episodes: int = Field(
-        default=100,
-        ge=1,
-        description="Episodes that end in each half of them, at least: what the trainer tells of "
-        "the game is the mean of its last 100. Fewer: earlier, and alarms for policies whose "
-        "episodes have not ended yet.",
-    )
-    rise: float = Field(
-        default=0.05,
-        gt=0,
-        description="Rise of the mean potential over them, while versions are live, that counts. "
-        "Higher: fewer alarms.",
-    )
-    flat: float = Field(
-        default=0.02,
-        ge=0,
-        description="Share by which milestones, rooms and the game's own return may rise and still "
-        "count as flat. Higher: more alarms.",
+        description="How long a rollback stays pinned. 0: until a person unpins it.",
     )
 
     @property
     def pin_for(self) -> timedelta | None:
-        """How long a roll-back stays; None: until a person unpins it."""
+        """How long a rollback stays pinned; None: until a person unpins it."""
         return timedelta(minutes=self.pin_minutes) if self.pin_minutes > 0 else None
 
 
 @dataclass(frozen=True)
-class Alarm:
-    """The model's return rose and the game stood still: what was live, and when it was noticed.
-
-    Attributes:
-        rise: Rise of the model's return over the window, without what came of new versions.
-        game: What the game shows → (before, now), means over episodes.
-    """
-
-    version: int
-    run_id: str
-    iteration: int
-    rise: float
-    game: dict[str, tuple[float, float]]
-
-    @property
-    def reason(self) -> str:
-        """One sentence for people."""
-        shown = ", ".join(
-            f"{name} from {before:.2f} to {now:.2f}" for name, (before, now) in self.game.items()
-        )
-        return (
-            f"the return of the reward model, now version {self.version}, rose by {self.rise:.3f} "
-            f"while episodes stayed as before ({shown}): it is being gamed"
-        )
-
-
-@dataclass(frozen=True)
 class _Reading:
-    """One iteration: the model's return, episodes ended so far, and what the last ones show."""
+    """One iteration: mean potential, episodes finished so far, RAM figures by name."""
 
+    env_steps: int
     version: int
-    model_return: float
+    potential: float
     episodes: int
     game: dict[str, float]
 
 
 @dataclass
 class RewardHackingMonitor:
-    """Folds readings; `alarm` is the last of `alarms`, None before the first."""
+    """Consumes telemetry; `alarm` is the last of `alarms`, None before the first."""
 
     settings: MonitorSettings = field(default_factory=MonitorSettings)
-    alarm: Alarm | None = None
+    window_iterations: int = WINDOW_ITERATIONS
+    window_episodes: int = WINDOW_EPISODES
+    alarm: GamingAlarm | None = None
     alarms: int = 0
-    _watched: str | None = None
+    _run_id: str | None = None
     _iteration: int = -1
-    _readings: deque[_Reading] = field(default_factory=lambda: deque(maxlen=_MOST_READINGS))
+    _readings: deque[_Reading] = field(default_factory=lambda: deque(maxlen=_MAX_READINGS))
 
     @property
     def iterations(self) -> int:
-        """Iterations that are remembered, up to the window."""
+        """Iterations in the window now."""
         return len(self._readings)
 
-    def observe(self, progress: TrainingProgress) -> Alarm | None:
-        """Fold one reading in; gives the alarm when this one raises it.
+    def observe(
+        self, progress: TrainingProgress, labels: Sequence[LabelledSegment] = ()
+    ) -> GamingAlarm | None:
+        """Add a reading; returns the alarm if this reading raises one.
 
-        Each run starts anew. A repeated iteration counts once. Readings without a version, a return
-        or anything of the game say nothing.
+        `labels` are the judged segments known now. A new run clears the window. A repeated
+        iteration counts once. Readings without a version, a potential or RAM figures are ignored.
         """
-        version = progress.reward_model_version
-        model_return = progress.potential_mean
-        if model_return is None:
-            model_return = progress.shaped_return_mean
-        game = _shown(progress)
-        if version is None or model_return is None or not game:
+        version, potential = progress.reward_model_version, progress.potential_mean
+        if potential is None:
+            potential = progress.shaped_return_mean
+        game = _ram_figures(progress)
+        if version is None or potential is None or not game:
             return None
-        if self._watched != progress.run_id:
-            self._watched = progress.run_id
+        if self._run_id != progress.run_id:
+            self._run_id, self._iteration = progress.run_id, -1
             self._readings.clear()
-            self._iteration = -1
         if progress.iteration <= self._iteration:
             return None
         self._iteration = progress.iteration
-        self._readings.append(_Reading(version, model_return, progress.episodes, game))
+        self._readings.append(
+            _Reading(progress.env_steps, version, potential, progress.episodes, game)
+        )
         while len(self._readings) > 1 and self._is_window(1):
             self._readings.popleft()
-        return self._look(progress.run_id, version) if self._is_window(0) else None
+        return self._check(progress, version, labels) if self._is_window(0) else None
 
     def _is_window(self, first: int) -> bool:
-        """Whether the readings from the `first` on are a whole window."""
+        """Whether the readings starting at index `first` are a full window."""
         episodes = self._readings[-1].episodes - self._readings[first].episodes
-        enough = len(self._readings) - first >= self.settings.iterations
-        return enough and episodes >= 2 * self.settings.episodes
+        enough = len(self._readings) - first >= self.window_iterations
+        return enough and episodes >= 2 * self.window_episodes
 
-    def _look(self, run_id: str, version: int) -> Alarm | None:
+    def _check(
+        self, progress: TrainingProgress, version: int, labels: Sequence[LabelledSegment]
+    ) -> GamingAlarm | None:
         rise, error = self._rise()
-        if rise < self.settings.rise or rise <= _LEAST_SIGMAS * error:
+        if rise < MIN_RISE or rise <= _MIN_SIGMAS * error:
             return None
+        reasons: dict[GamingReason, str] = {}
         game = self._game()
-        if not game or any(self._rose(*both) for both in game.values()):
+        if game and not any(now - old > MAX_FLAT_CHANGE * abs(old) for old, now in game.values()):
+            figures = ", ".join(f"{name} {a:.2f} → {b:.2f}" for name, (a, b) in game.items())
+            reasons[GamingReason.RAM_PROGRESS_FLAT] = f"RAM progress flat ({figures})"
+        judged = self._judged_halves(progress.run_id, labels)
+        if _fell(*judged):
+            before, after = (fmean(half) for half in judged)
+            scores = f"{before:.2f} → {after:.2f}"
+            reasons[GamingReason.JUDGES_SCORES_FALL] = f"judges' scores fall ({scores})"
+        if not reasons:
             return None
-        self.alarm = Alarm(version, run_id, self._iteration, rise, game)
+        self.alarm = GamingAlarm(
+            version=version,
+            run_id=progress.run_id,
+            iteration=progress.iteration,
+            rise=rise,
+            reasons=tuple(reasons),
+            description=f"possible reward hacking: the mean potential of reward model {version} "
+            f"rose by {rise:.3f}; {'; '.join(reasons.values())}",
+            raised_at=progress.at,
+        )
         self.alarms += 1
-        # The next alarm needs a whole window again.
+        # The next alarm needs a full window again.
         self._readings.clear()
         return self.alarm
 
     def _rise(self) -> tuple[float, float]:
-        """(rise of the return within versions, its standard error)."""
-        stretches = groupby(self._readings, key=lambda item: item.version)
-        lines = [_line([item.model_return for item in own]) for _, own in stretches]
+        """(rise of the potential within versions, its standard error)."""
+        groups = groupby(self._readings, key=lambda item: item.version)
+        lines = [_line([item.potential for item in own]) for _, own in groups]
         known = [line for line in lines if line is not None]
         if not known:
             return 0.0, 0.0
-        error = math.hypot(*(line.error for line in known)) * _dependence(known)
+        error = math.hypot(*(line.error for line in known)) * _error_inflation(known)
         return math.fsum(line.rise for line in known), error
 
     def _game(self) -> dict[str, tuple[float, float]]:
-        """What the game showed half a window of episodes ago, and now."""
+        """RAM figure → (half a window of episodes ago, now)."""
         now = self._readings[-1]
         before = next(
             item
             for item in reversed(self._readings)
-            if now.episodes - item.episodes >= self.settings.episodes
+            if now.episodes - item.episodes >= self.window_episodes
         )
         return {
             name: (before.game[name], value)
@@ -206,57 +193,83 @@ class RewardHackingMonitor:
             if name in before.game
         }
 
-    def _rose(self, before: float, now: float) -> bool:
-        return now - before > self.settings.flat * abs(before)
+    def _judged_halves(
+        self, run_id: str, labels: Iterable[LabelledSegment]
+    ) -> tuple[list[float], list[float]]:
+        """Mean score per judged episode, in the earlier and the later half of the window.
+
+        Segments of one episode are not independent, so an episode counts once.
+        """
+        first, last = self._readings[0].env_steps, self._readings[-1].env_steps
+        episodes: dict[str, list[LabelledSegment]] = {}
+        for item in labels:
+            if item.run_id == run_id and first <= item.env_step <= last and not item.revision:
+                episodes.setdefault(item.episode_id, []).append(item)
+        halves: tuple[list[float], list[float]] = ([], [])
+        for segments in episodes.values():
+            scores = [item.weighted for item in segments if item.weighted is not None]
+            if scores:
+                halves[segments[0].env_step >= (first + last) / 2].append(fmean(scores))
+        return halves
 
 
-def _shown(progress: TrainingProgress) -> dict[str, float]:
-    """What RAM says of the last episodes, by name; only what is known."""
-    shown = {
+def _ram_figures(progress: TrainingProgress) -> dict[str, float]:
+    figures = {
         "milestones": progress.milestones_mean,
         "rooms": progress.rooms_mean,
-        "the game's own return": progress.episode_return_mean,
+        "return of the game": progress.episode_return_mean,
     }
-    return {name: value for name, value in shown.items() if value is not None}
+    return {name: value for name, value in figures.items() if value is not None}
+
+
+def _fell(before: Sequence[float], after: Sequence[float]) -> bool:
+    """Whether later scores are lower (Mann-Whitney U, normal approximation with ties)."""
+    if min(len(before), len(after)) < _MIN_JUDGED_EPISODES:
+        return False
+    difference = np.array(before)[:, None] - np.array(after)[None]
+    lower = float(np.mean((np.sign(difference) + 1) / 2))
+    count = len(before) + len(after)
+    _, ties = np.unique([*before, *after], return_counts=True)
+    correction = float((ties**3 - ties).sum()) / (count * (count - 1))
+    error = math.sqrt(max(0.0, (count + 1 - correction) / (12 * len(before) * len(after))))
+    return lower >= _MIN_LOWER_SHARE and lower - 0.5 >= _MIN_JUDGED_SIGMAS * error > 0
 
 
 @dataclass(frozen=True)
 class _Line:
-    """A least-squares line through the returns of one version, and what it leaves, `[N]`.
+    """Least-squares line through the potentials of one version; residuals `[N]`.
 
-    The error is the standard error of the rise, as if iterations were independent.
+    `error` is the standard error of the rise if iterations were independent.
     """
 
     rise: float
     error: float
-    rest: NDArray[np.float64]
+    residuals: NDArray[np.float64]
 
 
-def _line(returns: Sequence[float]) -> _Line | None:
-    """The line of one version; None with too few returns to say anything."""
-    count = len(returns)
-    if count < _LEAST_OF_A_VERSION:
+def _line(potentials: Sequence[float]) -> _Line | None:
+    count = len(potentials)
+    if count < _MIN_ITERATIONS_OF_A_VERSION:
         return None
-    values, at = np.array(returns, np.float64), np.arange(count) - (count - 1) / 2
+    values, at = np.array(potentials, np.float64), np.arange(count) - (count - 1) / 2
     spread = float(at @ at)
     slope = float(at @ values) / spread
-    rest = values - values.mean() - slope * at
-    error = math.sqrt(float(rest @ rest) / (count - 2) / spread)
-    return _Line(slope * (count - 1), error * (count - 1), rest)
+    residuals = values - values.mean() - slope * at
+    error = math.sqrt(float(residuals @ residuals) / (count - 2) / spread)
+    return _Line(slope * (count - 1), error * (count - 1), residuals)
 
 
-def _dependence(lines: Sequence[_Line]) -> float:
-    """By how much dependence between iterations widens the error: they share running episodes.
+def _error_inflation(lines: Sequence[_Line]) -> float:
+    """Factor on the error for autocorrelation: consecutive iterations share running episodes.
 
-    sqrt((1 + r) / (1 - r)) for the correlation r of neighbours, which short lines make too small by
-    about (2 + 4 r) / N. Without this, 15 of 100 windows of noise with r = 0.9 stand out by 4
-    errors; with it fewer than one.
+    sqrt((1 + r) / (1 - r)) for the lag-1 correlation r, which short lines underestimate by about
+    (2 + 4 r) / N. Without it, 15 of 100 windows of noise with r = 0.9 exceed 4 errors.
     """
-    squares = math.fsum(float(line.rest @ line.rest) for line in lines)
+    squares = math.fsum(float(line.residuals @ line.residuals) for line in lines)
     if squares == 0.0:
         return 1.0
-    neighbours = math.fsum(float(line.rest[:-1] @ line.rest[1:]) for line in lines)
+    neighbours = math.fsum(float(line.residuals[:-1] @ line.residuals[1:]) for line in lines)
     r = neighbours / squares
-    r += (2 + 4 * max(r, 0.0)) * len(lines) / sum(len(line.rest) for line in lines)
-    r = min(max(r, 0.0), _MOST_CORRELATION)
+    r += (2 + 4 * max(r, 0.0)) * len(lines) / sum(len(line.residuals) for line in lines)
+    r = min(max(r, 0.0), _MAX_CORRELATION)
     return math.sqrt((1 + r) / (1 - r))
