@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 PAGES = [
     path
-    for pattern in ("*.md", "docs/*.md", "deploy/**/*.md", "libs/**/*.md", "services/**/*.md")
+    for pattern in ("*.md", "docs/**/*.md", "deploy/**/*.md", "libs/**/*.md", "services/**/*.md")
     for path in sorted(ROOT.glob(pattern))
     if path.name != "CHANGELOG.md" and "node_modules" not in path.parts
 ]

@@ -187,7 +187,7 @@ def containers_of(service: type[ServiceSettings], *, examples: bool) -> Iterator
 
 def test_every_name_that_is_set_is_on_a_page() -> None:
     needs(COMPOSE, CONFIG)
-    pages = (ROOT / "docs").glob("*.md")
+    pages = (ROOT / "docs").rglob("*.md")
     words = {word for page in pages for word in re.findall(r"\w+", page.read_text("utf-8"))}
     every = {each.name for each in [*compose(COMPOSE), *cluster(DEPLOY)]}
     assert sorted(every - words) == []
@@ -195,7 +195,7 @@ def test_every_name_that_is_set_is_on_a_page() -> None:
 
 @pytest.mark.parametrize(
     "page",
-    [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(DEPLOY.rglob("*.md"))],
+    [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted(DEPLOY.rglob("*.md"))],
     ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_every_name_that_a_command_on_a_page_sets_is_read(page: Path) -> None:
