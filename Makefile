@@ -54,7 +54,7 @@ ROM_PATH_OPTION := $${RLAIF_ROM:+"--rom-path=$$RLAIF_ROM"}
 # Where nobody names stores, what a run keeps elsewhere is kept beside it: it asks no server.
 STORES_HERE := MODELS_STORE="$${MODELS_STORE:-$$(pwd)/var/trainer/models}" \
                EPISODES_STORE="$${EPISODES_STORE:-$$(pwd)/var/trainer/episodes}"
-POLICY := $${RLAIF_POLICY:+"--policy=$$RLAIF_POLICY"}
+POLICY := $${RLAIF_POLICY:+-- "$$RLAIF_POLICY"}
 ROM_OPERAND := $${RLAIF_ROM:+-- "$$RLAIF_ROM"}
 DEMO := $(if $(ONCE),--once --timeout 900) $(if $(HUD_PORT),"--hud-port=$$HUD_PORT") \
         $${RLAIF_DATA_DIR:+"--data-dir=$$RLAIF_DATA_DIR"} $(ROM_OPTION) $(DEMO_ARGS)
@@ -93,13 +93,13 @@ train-cartridge: $(VENV)/.ready ## Search, make demonstrations, train a policy (
 	  $(if $(ARM),--actions $(ARM)) --seed $(or $(SEED),1) $(if $(MINUTES),--quest-minutes $(MINUTES)) $(ROM_PATH_OPTION) $(ARGS)
 
 play-trained: $(VENV)/.ready ## Show a trained policy in a window (RUN=…; ARGS="--number 3"; ARGS=--help)
-	@$(BIN)/python -m rlaif.trainer.trained play $(POLICY) $(ROM_OPTION) $(ARGS)
+	@$(BIN)/python -m rlaif.trainer.evaluate --show $(ROM_OPTION) $(ARGS) $(POLICY)
 
-evaluate-trained: $(VENV)/.ready ## Play a frozen policy from power-on, ends with JSON (EPISODES=64 RUN=…; ARGS=--chance)
-	@$(BIN)/python -m rlaif.trainer.trained evaluate $(POLICY) --episodes $(or $(EPISODES),64) $(ROM_OPTION) $(ARGS)
+evaluate-trained: $(VENV)/.ready ## Play a frozen policy from power-on, ends with JSON (EPISODES=64 RUN=…; ARGS=--random)
+	@$(BIN)/python -m rlaif.trainer.evaluate --episodes $(or $(EPISODES),64) $(ROM_OPTION) $(ARGS) $(POLICY)
 
 film-trained: $(VENV)/.ready ## Film the best of some episodes of a trained policy (RUN=…; ARGS="--out FILE")
-	@$(BIN)/python -m rlaif.trainer.trained film $(POLICY) $(ROM_OPTION) $(ARGS)
+	@$(BIN)/python -m rlaif.trainer.evaluate --film $(ROM_OPTION) $(ARGS) $(POLICY)
 
 test: $(VENV)/.ready ## All tests: unit, contracts, integration, the page in a browser, end to end
 	@$(FETCH_BROWSER) || echo "The page is tested in the browser of this machine, or not at all" >&2

@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rlaif.trainer.evaluation.result import iqm
+
 RESAMPLES = 10_000
 LEVEL = 0.95
 
@@ -22,24 +24,6 @@ class Interval(NamedTuple):
     value: float
     low: float
     high: float
-
-
-def iqm(values: Sequence[float] | Float64) -> float:
-    """Mean of the middle half; values that lie across its borders count by their share in it.
-
-    With one, two or three values nothing of it is lost: of three the outer two count a quarter
-    each, the middle one a whole.
-
-    Raises:
-        ValueError: There are none.
-    """
-    ordered = np.sort(np.asarray(values, dtype=np.float64))
-    if not len(ordered):
-        raise ValueError("an interquartile mean needs a value")
-    edges = np.arange(len(ordered) + 1) / len(ordered)
-    weights = np.minimum(edges[1:], 0.75) - np.maximum(edges[:-1], 0.25)
-    weights = np.maximum(weights, 0.0)
-    return float(ordered @ weights / weights.sum())
 
 
 def interval(

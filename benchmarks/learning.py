@@ -47,9 +47,9 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.stories.story_lookup import story_of
 from rlaif.trainer.checks import by_field
-from rlaif.trainer.learner.evaluation_games import EvaluationTask, play
+from rlaif.trainer.evaluation import result
+from rlaif.trainer.evaluation.player import EvaluationTask, play
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.run_folder import evaluations
 from rlaif.trainer.run_folder.protocol import (
     MESSAGES,
     EvaluationDone,
@@ -138,7 +138,7 @@ async def train(options: argparse.Namespace, seed: int) -> None:
     settings = settings_of(options, seed)
     log = log_of(options, seed)
     done = asyncio.Event()
-    evaluated = {each.epoch for each in evaluations.read_all(directory_of(options, seed))}
+    evaluated = {each.epoch for each in result.read_all(directory_of(options, seed))}
     if POINTS - 1 in evaluated:
         return
 
@@ -244,7 +244,7 @@ def evaluation_rows(options: argparse.Namespace, seed: int) -> list[dict[str, An
             "length_mean": rounded(each.length_mean),
             "milestones": " ".join(f"{name}:{share:g}" for name, share in each.milestones.items()),
         }
-        for each in evaluations.read_all(directory_of(options, seed))
+        for each in result.read_all(directory_of(options, seed))
     ]
 
 

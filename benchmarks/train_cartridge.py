@@ -1,7 +1,7 @@
 """What do runs of `make train-cartridge` come to? Search, policy and chance over several seeds.
 
     for n in 1 2 3; do make train-cartridge SEED=$n; make evaluate-trained RUN=cartridge-$n; done
-    make evaluate-trained RUN=cartridge-1 ARGS=--chance
+    make evaluate-trained RUN=cartridge-1 ARGS=--random
     python benchmarks/train_cartridge.py                      or: make report-cartridge
     python benchmarks/train_cartridge.py cartridge-1 cartridge-2 --out DIR
 
@@ -38,9 +38,11 @@ from search_report import Findings
 
 from rlaif.game.machine.cartridges import Cartridge, load_cartridge
 from rlaif.game.stories.story_lookup import story_of
-from rlaif.trainer.run_folder import quest_curve, quest_trials, trained_policy
+from rlaif.trainer.evaluation import policy as policies
+from rlaif.trainer.evaluation import result
+from rlaif.trainer.evaluation.result import Evaluation
+from rlaif.trainer.run_folder import quest_curve
 from rlaif.trainer.run_folder.quest_record import SEARCH_FOLDER, QuestRecord
-from rlaif.trainer.run_folder.quest_trials import QuestTrial, reached_shares
 from rlaif.trainer.run_folder.record import RunRecord, list_runs
 from rlaif.trainer.search.marks import level_of
 from rlaif.trainer.search.opening import TREE
@@ -69,7 +71,7 @@ class Run:
     settings: dict[str, Any]
     quest: QuestRecord
     curve: list[dict[str, str]]
-    trials: list[QuestTrial]
+    trials: list[Evaluation]
 
     @property
     def arm(self) -> str:
@@ -79,7 +81,7 @@ class Run:
     def seed(self) -> int:
         return int(self.settings["seed"])
 
-    def trial(self, player: str) -> QuestTrial | None:
+    def trial(self, player: str) -> Evaluation | None:
         return next((each for each in self.trials if each.player == player), None)
 
 
@@ -100,7 +102,7 @@ def runs_of(options: argparse.Namespace) -> list[Run]:
                 json.loads(record.settings),
                 QuestRecord.read(directory),
                 quest_curve.read(directory),
-                quest_trials.read_all(directory / trained_policy.FOLDER),
+                result.read_all(directory / policies.FOLDER, result.TRIALS),
             )
         )
     return sorted(found, key=lambda run: (run.arm, run.seed, run.record.run_id))
@@ -143,7 +145,7 @@ def cartridge_of(run: Run) -> Cartridge:
 
 
 def run_row(run: Run, search: dict[str, Any]) -> dict[str, Any]:
-    trained, chance = run.trial("trained"), run.trial("chance")
+    trained, chance = run.trial("trained"), run.trial("random")
     policy = [row for row in run.curve if row["phase"] == "policy"]
     row: dict[str, Any] = {
         "run": run.record.run_id,
@@ -169,14 +171,14 @@ def episode_rows(run: Run) -> list[dict[str, Any]]:
             "player": trial.player,
             "seed": trial.seed,
             "number": each.number,
-            "milestones": len(each.milestones),
+            "milestones": len(each.milestone_frames),
             "essences": each.essences,
             "frames": each.frames,
             "decisions": each.decisions,
             "deaths": each.deaths,
             "rooms": each.rooms,
             "ended": each.ended,
-            "reached": " ".join(f"{name}:{frame}" for name, frame in each.milestones.items()),
+            "reached": " ".join(f"{name}:{frame}" for name, frame in each.milestone_frames.items()),
         }
         for trial in run.trials
         for each in trial.episodes
@@ -188,7 +190,7 @@ def arm_summary(
 ) -> dict[str, Any]:
     """Figures of the runs of one arm."""
     trained = [trial for run in runs if (trial := run.trial("trained")) is not None]
-    chance = [trial for run in runs if (trial := run.trial("chance")) is not None]
+    chance = [trial for run in runs if (trial := run.trial("random")) is not None]
     over = [row for row in rows if row["search_over"] is not None]
     found: dict[str, Any] = {
         "seeds": [run.seed for run in runs],
@@ -204,12 +206,19 @@ def arm_summary(
     if trained:
         found["milestones_iqm"] = told(interval([trial.reached for trial in trained]))
         found["essence_iqm"] = told(
-            interval([[float(each.essences > 0) for each in trial.episodes] for trial in trained])
+            interval([[float(bool(each.essences)) for each in trial.episodes] for trial in trained])
         )
         found["milestones_total"] = trained[0].milestones_total
     if chance:
         found["chance_iqm"] = told(interval([trial.reached for trial in chance]))
     return found
+
+
+def reached_shares(trials: Sequence[Evaluation]) -> dict[str, float]:
+    """Share of all their episodes that reached each milestone, the most common first."""
+    episodes = [episode for trial in trials for episode in trial.episodes]
+    counts = Counter(name for each in episodes for name in each.milestone_frames)
+    return {name: count / len(episodes) for name, count in counts.most_common()}
 
 
 def told(found: Interval) -> list[float]:

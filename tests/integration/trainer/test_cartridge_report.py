@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from rlaif.trainer.run_folder import quest_trials, trained_policy
+from rlaif.trainer.evaluation import policy, result
+from rlaif.trainer.evaluation.result import EvaluatedEpisode, Evaluation, figures, trial_seed
 from rlaif.trainer.run_folder.quest_record import QuestRecord
-from rlaif.trainer.run_folder.quest_trials import QuestEpisode, QuestTrial, trial_seed
 from rlaif.trainer.run_folder.record import RunRecord
 
 SCRIPT = Path(__file__).parents[3] / "benchmarks/train_cartridge.py"
@@ -19,34 +19,41 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 NAMES = ("sword", "shield", "bombs", "bracelet")
 
 
-def trial(run_id, arm, seed, reached, player="trained"):
+def trial(run_id, seed, reached, player="trained"):
     """Episodes that reach so many milestones each; the last of four is the essence."""
-    return QuestTrial(
-        player=player,
-        arm=arm,
+    return Evaluation(
+        evaluation_id=run_id,
         run_id=run_id,
-        train_seed=seed,
+        checkpoint=run_id,
+        iteration=1,
+        env_steps=1,
+        player=player,
+        policy="sampled",
         seed=trial_seed(seed),
-        trained_seconds=3000.0,
-        game="seedling-vale",
         rom_sha256="ab" * 32,
         milestones_total=4,
-        episode_frames=3600,
+        episode_length=900,
         created_at=NOW,
         seconds=1.0,
-        episodes=tuple(
-            QuestEpisode(
-                number=number,
-                milestones={name: 100 * at for at, name in enumerate(NAMES[:count], 1)},
-                essences=int(count == len(NAMES)),
-                frames=3600,
-                decisions=9,
-                deaths=0,
-                rooms=3,
-                ended="truncated",
-            )
-            for number, count in enumerate(reached)
-        ),
+        **figures([episode(number, count) for number, count in enumerate(reached)]),
+    )
+
+
+def episode(number, count):
+    return EvaluatedEpisode(
+        number=number,
+        start="power-on",
+        steps=900,
+        milestones=NAMES[:count],
+        milestone_frames={name: 100 * at for at, name in enumerate(NAMES[:count], 1)},
+        fraction=count / 4,
+        reward=0.0,
+        essences=int(count == len(NAMES)),
+        frames=3600,
+        decisions=9,
+        deaths=0,
+        rooms=3,
+        ended="truncated",
     )
 
 
@@ -59,10 +66,10 @@ def add_run(data_dir, arm, seed, reached, chance=None):
         directory / "run.json"
     )
     QuestRecord(search_over="time", search_seconds=60, demonstrations=5).write(directory)
-    folder = directory / trained_policy.FOLDER
-    quest_trials.write(folder, trial(run_id, arm, seed, reached))
+    folder = directory / policy.FOLDER
+    result.write_trial(folder, trial(run_id, seed, reached))
     if chance is not None:
-        quest_trials.write(folder, trial(run_id, arm, seed, chance, player="chance"))
+        result.write_trial(folder, trial(run_id, seed, chance, player="random"))
 
 
 @pytest.fixture
@@ -103,7 +110,7 @@ def test_the_raw_rows_and_the_curves_are_written(reported):
     with (out / "episodes.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 20
-    assert rows[0]["player"] in ("trained", "chance")
+    assert rows[0]["player"] in ("trained", "random")
     with (out / "runs.csv").open(newline="") as file:
         assert [row["run"] for row in csv.DictReader(file)] == [
             "cartridge-buttons-1",

@@ -22,9 +22,9 @@ from rlaif.game.memory.predicates import is_puzzle_state
 from rlaif.game.policy_input.layout import ALLOWED, NO_DECISION, POLICY_INPUT
 from rlaif.testing.data.walkthrough import pressed
 from rlaif.testing.scripted_planner import ScriptedPlanner
+from rlaif.trainer.evaluation.player import EvaluationTask
+from rlaif.trainer.evaluation.player import play as evaluate
 from rlaif.trainer.learner.algorithm.assisting import AssistConfig, assisted_by
-from rlaif.trainer.learner.evaluation_games import EvaluationTask
-from rlaif.trainer.learner.evaluation_games import play as evaluate
 from rlaif.trainer.play.assistance import Assistance
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig

@@ -10,9 +10,10 @@ from ray.rllib.core.columns import Columns
 
 from rlaif.contracts.observation import slot_index
 from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.trainer.evaluation.player import EvaluationTask
 from rlaif.trainer.learner import snapshot
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
-from rlaif.trainer.learner.evaluation_games import EvaluationTask, play_on_runners
+from rlaif.trainer.learner.evaluating import play_on_runners
 from rlaif.trainer.learner.options.picture_policy import PICTURES
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.config import EnvConfig

@@ -1,5 +1,6 @@
 """Mode quest from end to end on the second cartridge: search, demonstrations, policy."""
 
+import json
 import os
 import signal
 import subprocess
@@ -8,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rlaif.trainer.run_folder import quest_curve, trained_policy
+from rlaif.trainer.evaluation import policy
+from rlaif.trainer.run_folder import quest_curve
 from rlaif.trainer.run_folder.quest_record import QuestRecord
 from rlaif.trainer.run_folder.record import RunRecord, record_path
 
@@ -114,7 +116,8 @@ def test_it_leaves_demonstrations_a_curve_and_a_policy(searched_in_two, home):
     assert record.phase == "policy"
     assert record.demonstrations
     assert {row["phase"] for row in quest_curve.read(home.directory)} == {"search", "policy"}
-    card, weights = trained_policy.read(home.directory / trained_policy.FOLDER)
-    assert (card.run_id, card.arm, card.game) == (RUN, "macros", "other")
+    manifest, weights = policy.read(home.directory / policy.FOLDER)
+    assert manifest.run_id == RUN
+    assert json.loads(manifest.record.settings)["actions"] == "macros"
     assert not any("critic" in name or name.startswith("vf") for name in weights)
-    assert str(home.data_dir) not in card.model_dump_json()
+    assert str(home.data_dir) not in manifest.model_dump_json()

@@ -13,6 +13,9 @@ from PIL.WebPImagePlugin import WebPImageFile
 from rlaif.game.captures.replay import ReplayMismatchError
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.trainer.evaluate import main
+from rlaif.trainer.evaluation.film import film
+from rlaif.trainer.evaluation.replaying import STEP, pictures
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.followers.best_episodes import BestEpisodes
@@ -21,8 +24,6 @@ from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.run_folder.record import record_path
 from rlaif.trainer.settings.capture import CaptureSettings
 from rlaif.trainer.settings.game import GameSettings
-from rlaif.trainer.videos.__main__ import main
-from rlaif.trainer.videos.film import film, pictures
 
 STEPS = 60
 
@@ -76,11 +77,13 @@ def test_an_episode_survives_its_file(played):
 def test_a_film_shows_every_step_for_as_long_as_it_took(tmp_path: Path, played, form):
     episode = max(played.best, key=lambda each: each.rank)
     path = tmp_path / f"best.{form}"
-    assert film(episode, load_cartridge(), path, form=form, scale=1) == STEPS
-    frames = 4 * STEPS + sum(wait for _, wait in episode.whole.capture.waits)
+    waits = [wait for _, wait in episode.whole.capture.waits]
+    count = STEPS + sum(-(-wait // STEP) for wait in waits)
+    assert film(episode, load_cartridge(), path, form=form, scale=1) == count
+    frames = 4 * STEPS + sum(waits)
     with av.open(str(path)) as container:
         decoded = list(container.decode(video=0))
-    assert len(decoded) == STEPS
+    assert len(decoded) == count
     assert decoded[0].width == 160
     shown = float(decoded[-1].time - decoded[0].time)
     assert shown == pytest.approx((frames - 4) / 60, abs=0.02)
@@ -125,11 +128,21 @@ def test_a_film_of_other_play_is_not_made(tmp_path: Path, played):
 def test_the_command_films_the_best_of_a_run(tmp_path: Path, shelf: BestEpisodes, capsys):
     record_path(tmp_path, "r-film").write_text(json.dumps({"run_id": "r-film"}))
     out = tmp_path / "zelda_videos"
-    options = ["r-film", "--data-dir", str(tmp_path), "--out", str(out), "--scale", "1"]
-    assert main([*options, "--best", "1", "--speed", "4"]) == 0
+    options = [
+        "r-film",
+        "--data-dir",
+        str(tmp_path),
+        "--out",
+        str(out),
+        "--scale",
+        "1",
+        "--speed",
+        "4",
+    ]
+    assert main([*options, "--recorded", "1"]) == 0
     (made,) = (out / "r-film").iterdir()
     assert made.name.startswith("1-r-film-")
     assert made.suffix == ".mp4"
-    assert f"{STEPS} steps" in capsys.readouterr().out
-    assert main(["r-other", "--data-dir", str(tmp_path)]) == 2
+    assert "milestones, return" in capsys.readouterr().out
+    assert main(["r-other", "--recorded", "1", "--data-dir", str(tmp_path)]) == 2
     assert "no run r-other" in capsys.readouterr().err

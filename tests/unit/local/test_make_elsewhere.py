@@ -118,7 +118,7 @@ def test_a_data_directory_and_a_run_are_handed_on_as_they_are(tmp_path, place, g
     clone.make("play-trained", *words, **given_as)
     (demo, _), (play, _) = clone.calls()
     assert f"--data-dir=/data/{place}" in demo
-    assert f"--policy=/runs/{place}" in play
+    assert play[-2:] == ["--", f"/runs/{place}"]
 
 
 def test_the_port_of_the_page_is_one_word(tmp_path):

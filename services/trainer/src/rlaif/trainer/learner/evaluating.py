@@ -1,33 +1,55 @@
-"""When a policy is evaluated, and what is written of it; `evaluation_games` plays the episodes."""
+"""Evaluations in the training process, and policies out of checkpoints and into networks."""
 
+import json
 import logging
 import time
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import torch
+from pydantic import TypeAdapter, ValidationError
+from ray.rllib.core.columns import Columns
+from safetensors.numpy import load_file
+
+from rlaif.game.policy_input.layout import ALLOWED
+from rlaif.service.settings import describe, flat_values
 from rlaif.trainer import checks
+from rlaif.trainer.evaluation import policy, result
+from rlaif.trainer.evaluation.player import EvaluationTask, Forward, play
+from rlaif.trainer.evaluation.policy import PolicyError
+from rlaif.trainer.evaluation.result import EvaluatedEpisode, Evaluation
 from rlaif.trainer.learner import snapshot
-from rlaif.trainer.learner.algorithm.ppo import ShapedPPO
-from rlaif.trainer.learner.evaluation_games import EvaluationTask, play_on_runners
+from rlaif.trainer.learner.algorithm.decision_module import NEVER, POLICY_INPUTS
+from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, network_of
+from rlaif.trainer.learner.options.picture_policy import PICTURES
 from rlaif.trainer.learner.run_context import RunContext
-from rlaif.trainer.run_folder import checkpoints, evaluations
-from rlaif.trainer.run_folder.evaluations import Evaluation
+from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, actions_of
+from rlaif.trainer.run_folder import checkpoints
+from rlaif.trainer.run_folder.checkpoints import Manifest
 from rlaif.trainer.run_folder.plan import Plan
 from rlaif.trainer.run_folder.protocol import EvaluationDone, EvaluationFailed, Finished, Started
+from rlaif.trainer.settings import TrainerSettings
 
 log = logging.getLogger(__name__)
 
+_PLAYS_BY = frozenset({"game", "network", "ppo"})
+_PATHS = frozenset({"rom_path", "initial_state_path", "initial_state_paths"})
+_PLAIN: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
+
 
 def evaluate_if_due(run: RunContext, algorithm: ShapedPPO, plan: Plan, checkpoint: Path) -> None:
-    """After an epoch of a pipeline; also one that a killed process left undone.
+    """Evaluate after an epoch of a pipeline, also one that a killed process left unevaluated.
 
-    `checkpoint` holds the policy of `algorithm`. What goes wrong is told, and training continues.
+    `checkpoint` holds the policy of `algorithm`. Errors are reported, and training continues.
     """
     if plan.mode != "pipeline":
         return
     epoch = None
     try:
-        done = {each.epoch for each in evaluations.read_all(run.directory)}
+        done = {each.epoch for each in result.read_all(run.directory)}
         epoch = plan.evaluates(algorithm.env_steps, {n for n in done if n is not None})
         if epoch is None:
             return
@@ -39,7 +61,7 @@ def evaluate_if_due(run: RunContext, algorithm: ShapedPPO, plan: Plan, checkpoin
 
 
 def find_checkpoint(run: RunContext) -> Path:
-    """The checkpoint that an evaluation alone is of; raises unless it fits the settings."""
+    """The checkpoint of a run of mode `evaluation`; raises unless it fits the settings."""
     assert run.settings.run.checkpoint is not None  # checked before the start
     path = run.named_checkpoint(run.settings.run.checkpoint)
     checks.fits(checkpoints.read_manifest(path), run.rom_sha256, str(path))
@@ -47,7 +69,7 @@ def find_checkpoint(run: RunContext) -> Path:
 
 
 def evaluate_only(run: RunContext, algorithm: ShapedPPO, path: Path) -> None:
-    """Evaluate the checkpoint at `path` and train nothing."""
+    """Evaluate the checkpoint at `path` without training."""
     manifest = checkpoints.read_manifest(path)
     snapshot.restore_policy(algorithm, path)
     run.tell(
@@ -62,12 +84,7 @@ def evaluate_only(run: RunContext, algorithm: ShapedPPO, path: Path) -> None:
 
 
 def _evaluate(
-    run: RunContext,
-    algorithm: ShapedPPO,
-    manifest: checkpoints.Manifest,
-    path: Path,
-    *,
-    epoch: int | None,
+    run: RunContext, algorithm: ShapedPPO, manifest: Manifest, path: Path, *, epoch: int | None
 ) -> None:
     settings, began = run.settings, time.monotonic()
     task = EvaluationTask.of(
@@ -92,9 +109,9 @@ def _evaluate(
         policy="greedy" if settings.evaluation.greedy else "sampled",
         episode_length=settings.evaluation_length,
         reward_model_version=model.version if model else None,
-        **evaluations.figures(episodes),
+        **result.figures(episodes),
     )
-    written = evaluations.write(run.directory, evaluation)
+    written = result.write(run.directory, evaluation)
     run.tell(
         EvaluationDone(
             evaluation_id=evaluation.evaluation_id,
@@ -105,3 +122,132 @@ def _evaluate(
             path=str(written),
         )
     )
+
+
+def play_on_runners(group: Any, task: EvaluationTask, count: int) -> list[EvaluatedEpisode]:
+    """Play `count` episodes with the current policy, spread over the runners of an RLlib group.
+
+    Raises:
+        RuntimeError: A runner was lost.
+    """
+    runners = max(1, group.num_healthy_remote_env_runners())
+    played: list[list[EvaluatedEpisode]] = group.foreach_env_runner(
+        partial(_play_share, task, count, runners),
+        local_env_runner=group.num_remote_env_runners() == 0,
+        timeout_seconds=None,
+    )
+    episodes = sorted((each for part in played for each in part), key=lambda each: each.number)
+    if [each.number for each in episodes] != list(range(count)):
+        raise RuntimeError(f"{len(episodes)} of {count} episodes came back: a runner was lost")
+    return episodes
+
+
+def _play_share(
+    task: EvaluationTask, count: int, runners: int, runner: Any
+) -> list[EvaluatedEpisode]:
+    first = max(0, (runner.worker_index or 0) - 1)
+    files = getattr(runner, "files", None)  # RLlib's own runner has none
+    env = task.env if files is None else files.environment(task.env)
+    own = EvaluationTask(env, task.seed, task.greedy)
+    return play(own, range(first, count, runners), partial(_logits, runner.module))
+
+
+def export(run: RunContext, checkpoint: Path) -> Manifest:
+    """Write the policy of a checkpoint into the run's folder of policies, without its critic.
+
+    Raises:
+        PolicyError: The policy does not choose from the actions `buttons`, `macros` or `options`.
+        CheckpointError: There is no such checkpoint.
+    """
+    manifest = checkpoints.read_manifest(checkpoint)
+    saved = load_file(checkpoint / checkpoints.POLICY)
+    weights = {name: saved[name] for name in _module(run.settings).state_dict()}
+    values = flat_values(run.settings)
+    kept = {name: values[name] for name in _names_kept() & values.keys() | {"seed"}}
+    record = manifest.record.model_copy(update={"settings": _PLAIN.dump_json(kept).decode()})
+    manifest = manifest.model_copy(update={"record": record, "reward_model": None})
+    return policy.write(run.directory / policy.FOLDER, manifest, weights)
+
+
+def settings_of(manifest: Manifest, rom_path: Path | None) -> TrainerSettings:
+    """The settings that a policy was trained with, as far as play depends on them.
+
+    Raises:
+        PolicyError: A value is unknown to this version.
+    """
+    stored = json.loads(manifest.record.settings)
+    kept = {name: stored[name] for name in _names_kept() & stored.keys()}
+    try:
+        return TrainerSettings.model_validate(kept | {"rom_path": rom_path})
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise PolicyError(
+            f"the policy of run {manifest.run_id} was trained with a setting unknown to this "
+            f"version ({'.'.join(map(str, first['loc']))}: {first['msg']}): {policy.MAKE_ONE}"
+        ) from error
+
+
+def forward_of(folder: Path, settings: TrainerSettings) -> Forward:
+    """The policy in a folder as `rlaif.trainer.evaluation.player.play` takes it.
+
+    Raises:
+        PolicyError: The files are missing or damaged, or contain another network.
+    """
+    manifest, arrays = policy.read(folder)
+    module = _module(settings)
+    try:
+        module.load_state_dict(
+            {name: torch.from_numpy(arrays[name]) for name in module.state_dict()}
+        )
+    except (RuntimeError, KeyError) as error:
+        reason = str(error).splitlines()[-1].strip()
+        raise PolicyError(
+            f"the policy of run {manifest.run_id} is another network ({reason}): {policy.MAKE_ONE}"
+        ) from error
+    return partial(_logits, module)
+
+
+def random_policy(_: object, policy_inputs: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Logits of a uniform choice among the actions that are allowed."""
+    allowed = policy_inputs[:, ALLOWED] > 0.5
+    return np.where(allowed, 0.0, NEVER)
+
+
+def _names_kept() -> set[str]:
+    """Flat names of the settings that play depends on, without paths of the training machine."""
+    return {
+        each.name
+        for each in describe(TrainerSettings)
+        if each.path[0] in _PLAYS_BY and each.name not in _PATHS
+    }
+
+
+def _module(settings: TrainerSettings) -> Any:
+    """The network of these settings without its critic, with initial weights."""
+    if settings.policy_kind != "decisions":
+        raise PolicyError(
+            "only a policy with the actions buttons, macros or options can be exported and "
+            "evaluated by itself: train with TRAINER_ACTIONS set to one of them, or use mode "
+            "evaluation"
+        )
+    spec = network_of(settings)
+    spec.observation_space, spec.action_space = OBSERVATION_SPACE, actions_of(settings.game)
+    spec.inference_only = True
+    return spec.build()
+
+
+def _logits(
+    module: Any,
+    observations: np.ndarray[Any, Any],
+    pictures: np.ndarray[Any, Any] | None = None,
+    policy_inputs: np.ndarray[Any, Any] | None = None,
+) -> np.ndarray[Any, Any]:
+    batch = {Columns.OBS: torch.from_numpy(observations)}
+    if pictures is not None:
+        batch[PICTURES] = torch.from_numpy(pictures)
+    if policy_inputs is not None:
+        batch[POLICY_INPUTS] = torch.from_numpy(policy_inputs)
+    with torch.inference_mode():
+        out = module.forward_inference(batch)
+    logits: np.ndarray[Any, Any] = out[Columns.ACTION_DIST_INPUTS].numpy()
+    return logits

@@ -22,7 +22,9 @@ import ray
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.trainer import checks
 from rlaif.trainer.curriculum.library import DemonstrationsError
-from rlaif.trainer.learner import evaluating, quest_phases, trained
+from rlaif.trainer.evaluation import policy
+from rlaif.trainer.evaluation.policy import PolicyError
+from rlaif.trainer.learner import evaluating, quest_phases
 from rlaif.trainer.learner.algorithm.keeping import RunningKeeper
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.algorithm.sampler import StopAskedError
@@ -38,7 +40,7 @@ from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.learner.saving import CheckpointSaver
 from rlaif.trainer.learner.step_rate import StepRate
 from rlaif.trainer.play.followers.best_episodes import BestEpisodes
-from rlaif.trainer.run_folder import checkpoints, disk, session, trained_policy
+from rlaif.trainer.run_folder import checkpoints, disk, session
 from rlaif.trainer.run_folder.npz_tree import NpzTreeError
 from rlaif.trainer.run_folder.plan import End, Plan
 from rlaif.trainer.run_folder.protocol import (
@@ -53,7 +55,6 @@ from rlaif.trainer.run_folder.quest_record import QuestRecordError
 from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.run_folder.room_pictures import RoomPictures
 from rlaif.trainer.run_folder.spool import Spool
-from rlaif.trainer.run_folder.trained_policy import TrainedPolicyError
 from rlaif.trainer.search.tree import TreeError
 from rlaif.trainer.settings import TrainerSettings
 
@@ -160,9 +161,9 @@ class LearnerProcess:
     def _export(self, checkpoint: Path) -> None:
         """Write the trained policy; what goes wrong is told, the checkpoint has it all the same."""
         try:
-            trained.export(self._run, checkpoint)
-            words = f"written to {self._run.directory / trained_policy.FOLDER}"
-        except (OSError, TrainedPolicyError) as error:
+            evaluating.export(self._run, checkpoint)
+            words = f"written to {self._run.directory / policy.FOLDER}"
+        except (OSError, PolicyError) as error:
             words = f"not written: {error}"
         self._run.tell(PhaseTold(phase="policy", words=words))
 

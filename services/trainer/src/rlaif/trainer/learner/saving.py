@@ -7,12 +7,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rlaif.trainer import checks
+from rlaif.trainer.evaluation import result
 from rlaif.trainer.learner import snapshot
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO
 from rlaif.trainer.learner.algorithm.sampler import StopAskedError
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.learner.run_context import RunContext
-from rlaif.trainer.run_folder import checkpoints, disk, epochs, evaluations
+from rlaif.trainer.run_folder import checkpoints, disk, epochs
 from rlaif.trainer.run_folder.plan import End, Plan
 from rlaif.trainer.run_folder.protocol import CheckpointNotSaved, CheckpointSaved, Started
 
@@ -177,7 +178,7 @@ class CheckpointSaver:
         ended = run.plan(0).epochs_ended(manifest.counters.env_steps)
         if ended:
             epochs.note(run.directory, ended - 1, manifest)
-        best = evaluations.best(evaluations.read_all(run.directory))
+        best = result.best(result.read_all(run.directory))
         checkpoints.prune(
             run.checkpoints,
             keep=run.settings.run.checkpoints_kept,

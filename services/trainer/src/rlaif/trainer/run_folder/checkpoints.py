@@ -83,6 +83,9 @@ class Manifest(BaseModel):
         default=False, description="Whether the critic learns values in their own deviations."
     )
     rom_sha256: Sha256
+    layouts: dict[str, str] = Field(
+        default_factory=dict, description="Interfaces that a policy-only checkpoint depends on."
+    )
     reward_model: RewardModelEntry | None = None
     files: dict[str, FileEntry] = Field(default_factory=dict)
     record: RunRecord = Field(description="Of the run, so that it can be restored elsewhere.")

@@ -17,9 +17,9 @@ from rlaif.service.paging import Page, Paging
 from rlaif.service.problems import Problem, store_unavailable
 from rlaif.storage.ports import StorageError
 from rlaif.trainer.checks import WrongSettingsError
+from rlaif.trainer.evaluation.result import Evaluation, read_all
 from rlaif.trainer.run_folder import disk
 from rlaif.trainer.run_folder.checkpoints import CheckpointError, CheckpointInfo, describe
-from rlaif.trainer.run_folder.evaluations import Evaluation, read_all
 from rlaif.trainer.run_folder.plan import End
 from rlaif.trainer.run_folder.protocol import PartFigures
 from rlaif.trainer.run_folder.record import RunRecord

@@ -34,7 +34,7 @@ class CaptureSettings(BaseModel, frozen=True, extra="forbid"):
         default=3,
         ge=0,
         description="Best episodes of a run whose actions are kept, by milestones, then by return, "
-        "to be filmed by `python -m rlaif.trainer.videos`; 0 keeps none.",
+        "to be filmed by `rlaif-eval RUN --recorded N`; 0 keeps none.",
     )
     captures_per_minute: float = Field(
         default=60.0,

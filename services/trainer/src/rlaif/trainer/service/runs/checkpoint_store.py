@@ -18,7 +18,8 @@ from pydantic import ValidationError
 from rlaif.files.whole import write_whole
 from rlaif.storage import keys, sealed
 from rlaif.storage.ports import ObjectCorruptError, ObjectNotFoundError, ObjectStore
-from rlaif.trainer.run_folder import checkpoints, evaluations, exploration_file
+from rlaif.trainer.evaluation import result
+from rlaif.trainer.run_folder import checkpoints, exploration_file
 from rlaif.trainer.run_folder.checkpoints import CheckpointError, Manifest
 from rlaif.trainer.run_folder.exploration_file import EXPLORATION_DIR
 from rlaif.trainer.run_folder.record import record_path
@@ -153,7 +154,7 @@ def _fetch(store: ObjectStore, data_dir: Path, run_id: str, folder: str) -> Path
 def _fetch_evaluations(store: ObjectStore, run: Path, run_id: str) -> None:
     """What the run evaluated decides which of its checkpoints is the best one and is kept."""
     for info in store.list(keys.evaluations(run_id)):
-        write_whole(run / evaluations.FOLDER / Path(info.key).name, store.get(info.key))
+        write_whole(run / result.FOLDER / Path(info.key).name, store.get(info.key))
 
 
 def _folder(manifest: Manifest) -> str:

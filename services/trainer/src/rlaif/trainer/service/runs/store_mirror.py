@@ -19,9 +19,10 @@ from rlaif.files.whole import write_whole
 from rlaif.storage import keys
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
-from rlaif.trainer.run_folder import checkpoints, disk, epochs, evaluations
+from rlaif.trainer.evaluation import result
+from rlaif.trainer.evaluation.result import Evaluation
+from rlaif.trainer.run_folder import checkpoints, disk, epochs
 from rlaif.trainer.run_folder.checkpoints import CheckpointError, Manifest
-from rlaif.trainer.run_folder.evaluations import Evaluation
 from rlaif.trainer.run_folder.record import RunRecord, list_runs
 from rlaif.trainer.service.runs import checkpoint_store
 from rlaif.trainer.service.runs.state import RunState
@@ -101,7 +102,7 @@ class StoreMirror:
         if state is None:
             return
         directory = self._data_dir / "runs" / state.run_id
-        found = evaluations.read_all(directory)
+        found = result.read_all(directory)
         said = progress(state, self._settings, found)
         if said == self._told:
             return
@@ -123,7 +124,7 @@ class StoreMirror:
             self._copied.add(path)
         if not is_longer:  # such as a run of another machine, whose policy is only evaluated here
             return
-        best = evaluations.best(evaluations.read_all(directory))
+        best = result.best(result.read_all(directory))
         checkpoint_store.prune(
             self._store,
             record.run_id,
@@ -156,8 +157,8 @@ class StoreMirror:
         return shown.run_id != manifest.run_id and shown.created_at < manifest.created_at
 
     def _copy_evaluations(self, record: RunRecord, directory: Path) -> None:
-        for evaluation in evaluations.read_all(directory):
-            path = directory / evaluations.FOLDER / f"{evaluation.evaluation_id}.json"
+        for evaluation in result.read_all(directory):
+            path = directory / result.FOLDER / f"{evaluation.evaluation_id}.json"
             if path in self._copied:
                 continue
             text = evaluation.model_dump_json(indent=1).encode()
@@ -169,7 +170,7 @@ class StoreMirror:
 def progress(state: RunState, settings: TrainerSettings, found: list[Evaluation]) -> dict[str, Any]:
     """What `pipeline/progress.json` says of a run; what is unknown is null."""
     figures = RunFigures(**state.figures)
-    seconds, best = figures.trained_seconds, evaluations.best(found)
+    seconds, best = figures.trained_seconds, result.best(found)
     return {
         "run_id": state.run_id,
         "status": state.status,

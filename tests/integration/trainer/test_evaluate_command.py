@@ -1,4 +1,4 @@
-"""What a person does with a trained policy; here one that was trained for no minute."""
+"""`rlaif-eval` on a policy with initial weights, and on the shipped one."""
 
 import json
 import subprocess
@@ -13,17 +13,17 @@ from safetensors.numpy import save_file
 
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.play.screens import Command
-from rlaif.trainer.learner import trained
+from rlaif.trainer.evaluate import Trial
+from rlaif.trainer.evaluation import policy, result
+from rlaif.trainer.evaluation.policy import PolicyError
+from rlaif.trainer.evaluation.replaying import show
+from rlaif.trainer.learner import evaluating
 from rlaif.trainer.learner.algorithm.ppo import network_of
-from rlaif.trainer.learner.quest_trial import play_trial
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, actions_of
-from rlaif.trainer.run_folder import checkpoints, quest_trials, trained_policy
-from rlaif.trainer.run_folder.quest_trials import TrialSettings
+from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.run_folder.record import RunRecord
-from rlaif.trainer.run_folder.trained_policy import TrainedPolicyError
 from rlaif.trainer.settings import TrainerSettings
-from rlaif.trainer.trained.showing import show
 
 NOOK = Path(__file__).parents[2] / "data/nook/nook.gbc"
 RUN = "r-quest"
@@ -37,7 +37,7 @@ def settings(**changes):
 
 
 def exported(data_dir, chosen):
-    """The card of a policy with its first weights, exported as at the end of a run."""
+    """The manifest of a policy with initial weights, exported as at the end of a run."""
     directory = data_dir / "runs" / RUN
     record = RunRecord(run_id=RUN, created_at=NOW, attempts=0, settings="{}", mode="quest")
     run = RunContext(chosen, record, directory, lambda message: None)
@@ -57,26 +57,26 @@ def exported(data_dir, chosen):
         record=record,
     )
     checkpoint, _ = checkpoints.commit(partial, manifest)
-    return trained.export(run, checkpoint), weights
+    return evaluating.export(run, checkpoint), weights
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     """A data directory with one trained policy."""
     data_dir = tmp_path_factory.mktemp("trained")
-    card, weights = exported(data_dir, settings())
+    manifest, weights = exported(data_dir, settings())
     return SimpleNamespace(
         data_dir=data_dir,
-        folder=data_dir / "runs" / RUN / trained_policy.FOLDER,
-        card=card,
+        folder=data_dir / "runs" / RUN / policy.FOLDER,
+        manifest=manifest,
         all_weights=weights,
     )
 
 
-def run(home, command, *options, rom=True):
+def run(home, *options, rom=True):
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "rlaif.trainer.trained", command),
+            *(sys.executable, "-m", "rlaif.trainer.evaluate"),
             *("--data-dir", str(home.data_dir)),
             *(("--rom", str(NOOK)) if rom else ()),
             *options,
@@ -90,34 +90,35 @@ def run(home, command, *options, rom=True):
 
 
 def test_the_files_hold_what_plays_and_no_place_of_the_machine_that_trained(home):
-    card, weights = trained_policy.read(home.folder)
-    assert card == home.card
-    assert (card.game, card.arm, card.seed, card.iteration) == ("other", "macros", 3, 1)
+    manifest, weights = policy.read(home.folder)
+    assert manifest == home.manifest
+    kept = json.loads(manifest.record.settings)
+    assert (kept["actions"], kept["seed"], manifest.counters.iteration) == ("macros", 3, 1)
     assert weights.keys() < home.all_weights.keys()
     left_out = home.all_weights.keys() - weights.keys()
     assert all(name.startswith(("critic", "vf")) for name in left_out)
     for name, each in weights.items():
         np.testing.assert_array_equal(each, home.all_weights[name])
-    assert str(NOOK.parent) not in card.model_dump_json()
+    assert str(NOOK.parent) not in manifest.model_dump_json()
 
 
-def test_only_decisions_make_a_trained_policy(home):
-    with pytest.raises(TrainedPolicyError, match="train with TRAINER_ACTIONS buttons, macros"):
-        trained.forward_of(home.folder, TrainerSettings.model_validate({"actions": "seed"}))
+def test_only_policies_with_decisions_are_exported(home):
+    with pytest.raises(PolicyError, match="train with TRAINER_ACTIONS set to"):
+        evaluating.forward_of(home.folder, TrainerSettings.model_validate({"actions": "seed"}))
 
 
 def test_weights_of_another_network_are_refused(home, tmp_path):
-    _, weights = trained_policy.read(home.folder)
+    _, weights = policy.read(home.folder)
     cut = {name: each[:1] for name, each in weights.items()}
-    trained_policy.write(tmp_path, home.card, cut)
-    with pytest.raises(TrainedPolicyError, match=r"is another network .*make train-cartridge"):
-        trained.forward_of(tmp_path, settings())
+    policy.write(tmp_path, home.manifest, cut)
+    with pytest.raises(PolicyError, match=r"is another network .*make train-cartridge"):
+        evaluating.forward_of(tmp_path, settings())
 
 
 @pytest.fixture(scope="module")
 def evaluated(home):
     """Exit code and what was said of an evaluation on two processes; its trial lies in `home`."""
-    return run(home, "evaluate", "--episodes", "3", "--minutes", "0.2")
+    return run(home, "--episodes", "3", "--minutes", "0.2")
 
 
 def test_an_evaluation_ends_with_a_line_of_json_and_keeps_the_episodes(evaluated, home):
@@ -125,10 +126,10 @@ def test_an_evaluation_ends_with_a_line_of_json_and_keeps_the_episodes(evaluated
     assert (code, err) == (0, "")
     told = json.loads(out.splitlines()[-1])
     assert set(told) >= {"milestones_mean", "milestones_best", "essence_share", "episodes"}
-    assert (told["episodes"], told["player"], told["arm"]) == (3, "trained", "macros")
-    (trial,) = quest_trials.read_all(home.folder)
+    assert (told["episodes"], told["player"]) == (3, "trained")
+    (trial,) = result.read_all(home.folder, result.TRIALS)
     assert [each.number for each in trial.episodes] == [0, 1, 2]
-    assert trial.seed == quest_trials.trial_seed(3)
+    assert trial.seed == result.trial_seed(3)
     assert all(each.frames >= 0.2 * 3600 for each in trial.episodes)
     assert len({(each.decisions, each.frames, each.rooms) for each in trial.episodes}) > 1
 
@@ -136,30 +137,36 @@ def test_an_evaluation_ends_with_a_line_of_json_and_keeps_the_episodes(evaluated
 def test_the_same_trial_in_one_process_has_the_same_episodes(evaluated, home, tmp_path):
     code, _, err = run(
         home,
-        *("evaluate", "--episodes", "3", "--minutes", "0.2", "--workers", "0"),
+        *("--episodes", "3", "--minutes", "0.2", "--workers", "0"),
         *("--out", str(tmp_path)),
     )
     assert (code, err) == (0, "")
-    (apart,), (together,) = quest_trials.read_all(tmp_path), quest_trials.read_all(home.folder)
+    (apart,), (together,) = (
+        result.read_all(tmp_path, result.TRIALS),
+        result.read_all(home.folder, result.TRIALS),
+    )
     assert apart.episodes == together.episodes
 
 
-def test_chance_plays_in_the_place_of_the_policy(evaluated, home, tmp_path):
+def test_random_play_replaces_the_policy(evaluated, home, tmp_path):
     code, out, err = run(
         home,
-        *("evaluate", "--episodes", "3", "--minutes", "0.2", "--workers", "0"),
-        *("--out", str(tmp_path), "--chance"),
+        *("--episodes", "3", "--minutes", "0.2", "--workers", "0"),
+        *("--out", str(tmp_path), "--random"),
     )
     assert (code, err) == (0, "")
-    assert json.loads(out.splitlines()[-1])["player"] == "chance"
-    (chance,), (trained_one,) = quest_trials.read_all(tmp_path), quest_trials.read_all(home.folder)
-    assert chance.episodes != trained_one.episodes
+    assert json.loads(out.splitlines()[-1])["player"] == "random"
+    (random,), (trained_one,) = (
+        result.read_all(tmp_path, result.TRIALS),
+        result.read_all(home.folder, result.TRIALS),
+    )
+    assert random.episodes != trained_one.episodes
 
 
 def test_a_film_is_made_of_the_best_episode(home, tmp_path):
     path = tmp_path / "nook.mp4"
     code, out, err = run(
-        home, "film", "--episodes", "2", "--minutes", "0.1", "--out", str(path), "--speed", "4"
+        home, "--film", "--episodes", "2", "--minutes", "0.1", "--out", str(path), "--speed", "4"
     )
     assert (code, err) == (0, "")
     assert f"filmed episode {out.split('filmed episode ')[1][0]}: {path}" in out
@@ -188,8 +195,7 @@ class Screen:
 
 def test_an_episode_is_shown_as_it_was_played_until_the_viewer_leaves(home):
     recorded = []
-    play_trial(
-        TrialSettings(home.folder, NOOK, "trained", seed=2**32, frames=360),
+    Trial(home.folder, NOOK, seed=2**32, frames=360).play(
         [0],
         lambda episode, record: recorded.append((episode, record)),
         record=True,
@@ -199,23 +205,23 @@ def test_an_episode_is_shown_as_it_was_played_until_the_viewer_leaves(home):
     whole, part = Screen(), Screen(quits_at=5)
     cartridge = load_cartridge(NOOK)
     assert show(record, cartridge, whole, speed=0)
-    assert whole.pictures >= episode.frames / 4
+    assert whole.pictures >= episode.steps
     assert not show(record, cartridge, part, speed=0)
     assert part.pictures == 5
 
 
 def test_a_policy_of_another_game_is_refused(home):
-    code, _, err = run(home, "evaluate", "--policy", RUN, rom=False)
+    code, _, err = run(home, RUN, rom=False)
     assert code == 2
-    assert "does not fit: its game is other, here it is seedling-vale" in err
+    assert "was trained on another game" in err
 
 
-def test_without_a_policy_each_command_says_which_one_makes_it(tmp_path):
-    for command in ("evaluate", "play", "film"):
+def test_without_a_policy_the_message_names_the_command_that_creates_one(tmp_path):
+    for options in ((), ("--show",), ("--film",)):
         done = subprocess.run(
             [
-                *(sys.executable, "-m", "rlaif.trainer.trained", command),
-                *("--policy", "none", "--data-dir", str(tmp_path)),
+                *(sys.executable, "-m", "rlaif.trainer.evaluate"),
+                *("none", "--data-dir", str(tmp_path), *options),
             ],
             capture_output=True,
             text=True,
@@ -229,11 +235,11 @@ def test_the_policy_that_comes_along_plays_the_embedded_game_to_its_end(tmp_path
     """Without a run of one's own; its episodes are kept where runs are, not in the package."""
     nobody = SimpleNamespace(data_dir=tmp_path)
     code, out, err = run(
-        nobody, "evaluate", *("--episodes", "4", "--minutes", "9", "--workers", "0"), rom=False
+        nobody, *("--episodes", "4", "--minutes", "9", "--workers", "0"), rom=False
     )
     assert code == 0, err
     found = json.loads(out.splitlines()[-1])
     assert found["milestones_best"] == found["milestones_total"] == 24
-    assert found["milestones_mean"] > 12  # chance comes to 1 in 17 minutes
+    assert found["milestones_mean"] > 12  # random play reaches 1 in 17 minutes
     assert [path.parent for path in tmp_path.rglob("trained-*.json")] == [tmp_path / "trials"]
-    assert not (trained_policy.shipped() / "trials").exists()
+    assert not (policy.shipped() / "trials").exists()

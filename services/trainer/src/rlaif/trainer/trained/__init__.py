@@ -1,1 +1,0 @@
-"""Commands for a trained policy: evaluate it, watch it, film it."""
