@@ -78,7 +78,6 @@ NOT_CLEAN_YET: set[str] = {
     "services/trainer/search",
     "services/trainer/service",
     "services/trainer/settings",
-    "services/trainer/trained",
     "tests/chaos",
     "tests/contracts",
     "tests/data",
