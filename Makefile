@@ -245,7 +245,7 @@ bench-rllib: $(VENV)/.ready ## Measure our sampling loop and learner against RLl
 bench-overhead: $(VENV)/.ready ## Measure what the loop (captures, shaping, screen, 5 pages) costs the training
 	@$(BIN)/python benchmarks/bench_overhead.py $(BENCH_ARGS)
 
-bench-hud: $(VENV)/.ready ## Measure 100 pages, one stalled: frames lost, age, throughput kept, text, layout shift
+bench-hud: $(VENV)/.ready ## Measure 20 pages, one stalled: frames lost, age, throughput kept, text, layout shift
 	@$(BIN)/python benchmarks/bench_hud.py $(BENCH_ARGS)
 
 bench-planner: $(VENV)/.ready ## Measure what a slow and a hanging language model cost the training that it helps

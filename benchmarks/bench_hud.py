@@ -1,34 +1,35 @@
-"""What do 100 pages cost, and what do they see? The HUD under many pages, and one page on a ring.
+"""The HUD under 20 pages, and one page on a running demo.
 
     python benchmarks/bench_hud.py                   or: make bench-hud
     python benchmarks/bench_hud.py --rounds 2 --minutes 1
 
-First part: one training (default PPO preset, 2 runners of 8 environments, the loop on: captures, a
-reward model that shapes, the watched screen 20 times a second) with a real nats-server and a real
-HUD. It goes on all the time; a hundred pages (hud_pages.py) come for some iterations and go again.
-One of them asks for everything and reads nothing. All share one machine, the pages too. The first
-two iterations after each change are not timed: what they learn from was played before.
+First part: one training (default PPO preset, 2 runners of 8 environments, feedback loop on:
+captures, a shaping reward model, the watched screen at 20 frames per second) with a real
+nats-server and a real HUD. Training runs throughout; the pages (hud_pages.py) connect for some
+iterations and disconnect again. One of them requests everything and reads nothing. All processes
+share one machine. The first two iterations after each change are not timed: their samples were
+collected before it.
 
-    frames_lost      frames that the HUD had while a healthy page was there and that did not come to
-                     it, as a share of all; over all healthy pages and turns
-    age_p95_ms       age of a frame when it comes to a healthy page, since the trainer took the
-                     picture: 95 % are younger. Its drawing is not in it.
-    throughput_kept  median over the rounds of steps a second with the pages / the geometric mean of
-                     those before they came and after they went, as a shared machine's speed drifts.
+    frames_lost      share of the frames that the HUD had while a healthy page was connected and
+                     that the page did not receive; over all healthy pages and rounds
+    age_p95_ms       95th percentile of the age of a frame when a healthy page receives it, since
+                     the trainer captured the picture; drawing is not included
+    throughput_kept  median over the rounds of steps per second with the pages / the geometric mean
+                     of those before and after, as the speed of a shared machine drifts.
                      kept_interval: its 95 % bootstrap interval over rounds
     hud_growth       resident memory of the HUD: median of the last minute over that of the minute
-                     ten minutes before, less 1; null for a shorter run. It begins as one that runs
-                     for days: with as many segments as it keeps. hud_rss_mb has every minute
+                     ten minutes before, less 1; null for a shorter run. The HUD starts with as many
+                     segments as it keeps. hud_rss_mb lists every minute
 
-Second part: the whole ring of `make demo`, fresh, for `--minutes`.
+Second part: the pipeline of `make demo`, from its start, for `--minutes`.
 
-    text_kb_s        text that one page is sent, in kB (1,000 bytes) a second, opened when ten
-                     segments have their scores; the snapshot that it starts from is counted
+    text_kb_s        text that one page receives, compressed, in kB (1,000 bytes) per second, from
+                     the tenth score on; includes the initial snapshot
     layout_shift     cumulative layout shift in headless Chromium from one second after the page was
-                     opened on, none left out; null where there is no Chromium
+                     opened, none left out; null without Chromium
 
-Prints a line for each round and minute, then one line of JSON. Exit code 0 when all targets are
-met, else 1; what was not measured is not met.
+Prints a line for each round and minute, then one line of JSON. Exit code 0 if all targets are met,
+else 1; a target without a measurement is not met.
 """
 
 import argparse
@@ -60,8 +61,8 @@ from bench_overhead import (
     ring_environment,
     start,
 )
+from hud_pages import Page
 from turns import Side, until
-from websockets.asyncio.client import connect as open_page
 
 from rlaif.bus.connection import connect_ready
 from rlaif.bus.worker import DurableWorker
@@ -71,7 +72,7 @@ from rlaif.testing.data.events import segment_captured
 from rlaif.testing.nats_server import NatsServer
 from rlaif.testing.ring import Ring
 
-PAGES, STALLED = 100, 1
+PAGES, STALLED = 20, 1
 TARGETS = {
     "frames_lost": 0.01,
     "age_p95_ms": 250,
@@ -155,7 +156,7 @@ async def ring_of_one(directory: Path, nats: NatsServer) -> AsyncIterator[tuple[
 
 @asynccontextmanager
 async def pages_open(port: int, seen: Seen) -> AsyncIterator[None]:
-    """A hundred pages, one of them stalled."""
+    """`PAGES` pages, `STALLED` of them stalled."""
     program = Path(__file__).with_name("hud_pages.py")
     process = await asyncio.create_subprocess_exec(
         sys.executable, str(program), str(port), "--pages", str(PAGES), "--stalled", str(STALLED),
@@ -297,23 +298,22 @@ async def one_page(options: argparse.Namespace, directory: Path) -> dict[str, An
         await asyncio.to_thread(ring.wait_for, READY, seconds=READY_SECONDS)
         url = ring.where("hud")
         await until("segments go round", lambda: goes_round(ring))
-        kinds: Counter[str] = Counter()
-        text = asyncio.create_task(count_text(url, kinds))
+        page = Page(int(url.rsplit(":", 1)[1]), fps=0)
+        await asyncio.get_running_loop().create_connection(page.itself, "127.0.0.1", page.port)
         shift = asyncio.create_task(layout_shift(url, options.minutes, directory / "browser"))
         began, before = time.monotonic(), 0.0
         for minute in range(options.minutes):
             await asyncio.sleep(60)
-            kilobytes = kinds.total() / 1000
+            kilobytes = page.text_bytes / 1000
             print(f"minute {minute + 1}: {(kilobytes - before) / 60:.2f} kB/s of text", flush=True)
             before = kilobytes
         seconds = time.monotonic() - began
-        text.cancel()
-        await asyncio.gather(text, return_exceptions=True)
+        page.close()
         state = ring.get("hud", "state").json()
         return {
-            "text_kb_s": round(kinds.total() / 1000 / seconds, 3),
+            "text_kb_s": round(page.text_bytes / 1000 / seconds, 3),
             "layout_shift": await shift,
-            "text_kb": {name: round(size / 1000, 1) for name, size in kinds.most_common()},
+            "texts": page.texts,
             "text_seconds": round(seconds),
             "ring": {name: state["loop"][name] for name in ("captured", "scored", "published")},
         }
@@ -326,24 +326,6 @@ def goes_round(ring: Ring) -> bool:
     with suppress(httpx.HTTPError):
         return (ring.get("hud", "state").json()["loop"]["scored"] or 0) >= SCORED
     return False
-
-
-async def count_text(url: str, kinds: Counter[str]) -> None:
-    """Bytes of text that a page is sent, by the message's type; of metrics by section."""
-    address = url.replace("http://", "ws://") + "/ws/v1"
-    async with open_page(address, proxy=None, max_size=None) as page:
-        await page.send('{"type": "rate", "fps": 0}')
-        async for text in page:
-            if isinstance(text, bytes):
-                continue
-            message = json.loads(text)
-            size = len(text.encode())
-            if message["type"] == "metrics":
-                for name, value in {**message["data"], **message["changes"]}.items():
-                    part = len(json.dumps(value, separators=(",", ":")).encode())
-                    kinds[name] += part
-                    size -= part
-            kinds[message["type"]] += size
 
 
 async def layout_shift(url: str, minutes: float, profile: Path) -> float | None:

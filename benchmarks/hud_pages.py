@@ -1,19 +1,17 @@
-"""Many pages that follow the HUD's screen, in one process that needs little of the machine.
+"""Many pages that follow the HUD's screen, in one process that uses little CPU.
 
-    python benchmarks/hud_pages.py PORT --pages 100 --stalled 1
+    python benchmarks/hud_pages.py PORT --pages 20 --stalled 1
 
-Each speaks the protocol of `/ws/v1` as the page in a browser does: it takes every frame, in groups
-too, and acknowledges the newest as often as a page does. A stalled one asks for everything and
-reads nothing. Ends with its standard input, and prints what was seen as one line of JSON:
+Each uses the protocol of `/ws/v1` as the page in a browser does: it receives every frame, accepts
+compressed texts, and acknowledges the newest frame four times per second. A stalled page requests
+everything and reads nothing. Ends with its standard input, and prints one line of JSON:
 
-    expected, received   frames that the HUD numbered while a healthy page was there, and those that
-                         came to it; summed over the pages
-    ages                 frames by their age in whole ms when a page can draw them, from the moment
-                         at which the trainer took the picture; of the healthy pages. Those of a
-                         group are drawn at the pace at which they were taken, so all are as old as
-                         its first.
-    text_bytes, seconds  of all healthy pages together
-    cpu_seconds          what this process took
+    expected, received   frames that the HUD numbered while a healthy page was connected, and those
+                         that the page received; summed over the healthy pages
+    ages                 frames by their age in whole ms when they arrive, since the trainer
+                         captured the picture; of the healthy pages
+    text_bytes, seconds  of all healthy pages together; bytes as sent, which is compressed
+    cpu_seconds          CPU time of this process
 """
 
 import argparse
@@ -28,25 +26,22 @@ from collections import Counter
 from contextlib import suppress
 from typing import Any
 
-ACK_SECONDS, CROWD_ACK_SECONDS = 0.25, 0.75
+ACK_SECONDS = 0.25
 ROOM = memoryview(bytearray(65_536))
-"""What all pages read into, one at a time: asyncio's own 256 KiB for each read cost more than all
-else that a page does."""
+"""The buffer of all pages; one of 256 KiB per read would cost more than the rest of a page."""
 
-LOOK_SECONDS = 0.01
+POLL_SECONDS = 0.01
 OLDEST_MS = 60_000
 TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
 SEQUENCE, CAPTURED = struct.Struct("<I"), struct.Struct("<Q")
 SEQUENCE_AT, CAPTURED_AT = 8, 12
-LENGTH = struct.Struct("<I")
-KIND_AT, COUNT_AT, GROUP = 1, 2, 2
 
 
 class Page(asyncio.BufferedProtocol):
     """One page."""
 
-    def __init__(self, port: int, *, stalled: bool) -> None:
-        self.port, self.stalled = port, stalled
+    def __init__(self, port: int, *, stalled: bool = False, fps: int = 30) -> None:
+        self.port, self.stalled, self.fps = port, stalled, fps
         self.open = False
         self.lost = False
         self.first = self.last = self.received = self.text_bytes = self.texts = 0
@@ -57,7 +52,7 @@ class Page(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
 
     def itself(self) -> "Page":
-        """What a connection is made with."""
+        """The protocol factory of `create_connection`."""
         return self
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -66,6 +61,7 @@ class Page(asyncio.BufferedProtocol):
         transport.write(
             f"GET /ws/v1 HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nUpgrade: websocket\r\n"
             "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+            "Sec-WebSocket-Extensions: permessage-deflate\r\n"
             "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n".encode()
         )
 
@@ -98,11 +94,11 @@ class Page(asyncio.BufferedProtocol):
             raise SystemExit(f"the HUD answered: {head.decode(errors='replace')}")
         self._buffer = bytearray(rest)
         self.open, self.opened_at = True, time.monotonic()
-        self._send(TEXT, b'{"type":"rate","fps":30,"groups":true}')
+        self._send(TEXT, b'{"type":"rate","fps":%d}' % self.fps)
         return True
 
     def _message(self) -> tuple[int, bytes] | None:
-        """The next whole message: opcode and payload. The HUD sends none in parts."""
+        """The next complete message: opcode and payload. The HUD sends no fragments."""
         buffer = self._buffer
         if len(buffer) < 2:
             return None
@@ -129,21 +125,16 @@ class Page(asyncio.BufferedProtocol):
             self.close()
 
     def _frame(self, payload: bytes) -> None:
-        starts = frames_at(payload)
-        (captured,) = CAPTURED.unpack_from(payload, starts[0] + CAPTURED_AT)
-        age = min(OLDEST_MS, int(time.time() * 1000 - captured / 1000))
-        sequence = 0
-        for start in starts:
-            (sequence,) = SEQUENCE.unpack_from(payload, start + SEQUENCE_AT)
-            self.received += 1
-            if self.received == 2:  # the very first waited for this page and may be of long ago
-                self.first = sequence
-            if self.received > 1:
-                self.ages[age] += 1
-                self.last = sequence
+        (captured,) = CAPTURED.unpack_from(payload, CAPTURED_AT)
+        (sequence,) = SEQUENCE.unpack_from(payload, SEQUENCE_AT)
+        self.received += 1
+        if self.received == 2:  # the first one waited for this page and may be old
+            self.first = sequence
+        if self.received > 1:
+            self.ages[min(OLDEST_MS, int(time.time() * 1000 - captured / 1000))] += 1
+            self.last = sequence
         now = time.monotonic()
-        pause = CROWD_ACK_SECONDS if len(starts) > 1 else ACK_SECONDS
-        if now - self._acknowledged_at >= pause:
+        if now - self._acknowledged_at >= ACK_SECONDS:
             self._acknowledged_at = now
             self._send(TEXT, b'{"type":"ack","seq":%d}' % sequence)
 
@@ -154,34 +145,22 @@ class Page(asyncio.BufferedProtocol):
         self._transport.write(head + payload)
 
 
-def frames_at(payload: bytes) -> list[int]:
-    """Where the frames of a message begin: it is one frame, or a group."""
-    if payload[KIND_AT] != GROUP:
-        return [0]
-    starts, at = [], 4
-    for _ in range(payload[COUNT_AT]):
-        starts.append(at + LENGTH.size)
-        at += LENGTH.size + LENGTH.unpack_from(payload, at)[0]
-    return starts
-
-
 class Patient(selectors.EpollSelector):
-    """Looks a hundred times a second at most: what comes to all pages at once is one look.
+    """Polls at most 100 times per second, so that messages to all pages are read together.
 
-    A hundred pages are on a hundred machines. Here each message would take a core and its caches
-    from the training for a moment, which costs more than reading it. For that what is read is up to
-    10 ms older.
+    Real pages run on other machines. Here each wake-up would take a core and its caches from the
+    training, which costs more than reading the message. Ages are up to 10 ms higher for it.
     """
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        if timeout is None or timeout >= LOOK_SECONDS:
-            time.sleep(LOOK_SECONDS)
-            timeout = None if timeout is None else timeout - LOOK_SECONDS
+        if timeout is None or timeout >= POLL_SECONDS:
+            time.sleep(POLL_SECONDS)
+            timeout = None if timeout is None else timeout - POLL_SECONDS
         return super().select(timeout)
 
 
 def patient_loop() -> asyncio.AbstractEventLoop:
-    """A loop that looks seldom."""
+    """An event loop that polls rarely."""
     return asyncio.SelectorEventLoop(Patient())
 
 
@@ -221,7 +200,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("port", type=int)
-    parser.add_argument("--pages", type=int, default=100)
+    parser.add_argument("--pages", type=int, default=20)
     parser.add_argument("--stalled", type=int, default=1)
     with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=patient_loop) as runner:
         print(json.dumps(runner.run(follow(parser.parse_args()))), flush=True)

@@ -42,12 +42,12 @@ beforeEach(() => {
   mock.timers.enable({ apis: ["setTimeout", "Date"] });
   globalThis.WebSocket = /** @type {any} */ (FakeSocket);
   sockets = [];
-  heard = { text: [], frames: [], state: [], clock: [] };
+  heard = { text: [], frame: [], state: [], clock: [] };
 });
 
 function connect() {
   const note = (name) => (...values) => heard[name].push(values);
-  const connection = new Connection("ws://hud", { text: note("text"), frames: note("frames"), state: note("state"), clock: note("clock") });
+  const connection = new Connection("ws://hud", { text: note("text"), frame: note("frame"), state: note("state"), clock: note("clock") });
   connection.open();
   sockets[0].opens();
   return connection;
@@ -55,7 +55,7 @@ function connect() {
 
 test("it says what it wants and asks for the clock", () => {
   connect();
-  assert.deepEqual(sockets[0].sent, [{ type: "rate", fps: 30, texts: true, groups: true }, { type: "ping" }]);
+  assert.deepEqual(sockets[0].sent, [{ type: "rate", fps: 30, texts: true }, { type: "ping" }]);
   mock.timers.tick(40);
   sockets[0].onmessage({ data: '{"type":"pong","data":{"now":"2026-11-20T12:00:00Z"}}' });
   assert.deepEqual(heard.clock, [["2026-11-20T12:00:00Z", 0, 40]]);
@@ -76,30 +76,10 @@ test("frames are acknowledged four times a second, and the last one always", () 
   assert.ok(acks.length >= 4 && acks.length <= 6, `${acks}`);
 });
 
-test("while frames come in groups they are acknowledged a third as often", () => {
-  const connection = connect();
-  const [one, two] = [5, 7].map((length) => Uint8Array.from({ length }, () => length));
-  const group = new Uint8Array(4 + 4 + 5 + 4 + 7);
-  group.set([1, 2, 2, 0, 5, 0, 0, 0]);
-  group.set(one, 8);
-  group.set([7, 0, 0, 0], 13);
-  group.set(two, 17);
-  sockets[0].onmessage({ data: group.buffer });
-  assert.deepEqual(heard.frames[0][0].map((buffer) => buffer.byteLength), [5, 7]);
-  for (let seq = 1; seq <= 60; seq += 1) {
-    connection.ack(seq);
-    mock.timers.tick(50);
-  }
-  mock.timers.tick(1000);
-  const acks = sockets[0].said("ack").map(({ seq }) => seq);
-  assert.equal(acks.at(-1), 60);
-  assert.ok(acks.length >= 4 && acks.length <= 6, `${acks}`);
-});
-
 test("a page that nobody sees wants nothing, and silence does not alarm it", () => {
   const connection = connect();
   connection.want({ fps: 0, texts: false });
-  assert.deepEqual(sockets[0].said("rate").at(-1), { type: "rate", fps: 0, texts: false, groups: true });
+  assert.deepEqual(sockets[0].said("rate").at(-1), { type: "rate", fps: 0, texts: false });
   mock.timers.tick(600_000);
   assert.equal(sockets.length, 1, "it did not connect again");
   assert.equal(sockets[0].said("ping").length, 1, "and asked nothing");

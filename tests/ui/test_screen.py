@@ -3,17 +3,14 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
 from typing import Any
 
 import numpy as np
 import pytest
-from websockets.asyncio.client import connect
 
 from rlaif.bus.connection import Bus
 from rlaif.contracts.telemetry import FRAME_SUBJECT, ScreenFrame
 from rlaif.game.machine.pictures import webp
-from rlaif.hud.browsers.frame_group import CROWD
 
 SHAPE = (144, 160, 3)
 DATA = "document.getElementById('screen').getContext('2d').getImageData(0, 0, 160, 144).data"
@@ -21,18 +18,6 @@ ALL_PIXELS = f"Array.from({DATA}.filter((_, index) => index % 4 !== 3))"
 NUMBER = f"(([r, g]) => r * 256 + g)({DATA})"
 ARRIVAL = """Object.fromEntries([...document.querySelectorAll('[data-arrival]')].map(
     (each) => [each.dataset.arrival, each.innerText]))"""
-
-DRAWN_IN_TWO_SECONDS = f"""new Promise((done) => {{
-    const drawn = [];
-    const until = performance.now() + 2000;
-    const look = (now) => {{
-        const number = {NUMBER};
-        if (drawn.at(-1)?.[0] !== number) drawn.push([number, now]);
-        if (now < until) requestAnimationFrame(look);
-        else done(drawn);
-    }};
-    requestAnimationFrame(look);
-}})"""
 
 
 def numbered(number: int) -> np.ndarray:
@@ -75,24 +60,6 @@ async def test_the_canvas_holds_the_very_pixels_of_the_game(
     await chromium.wait_for("document.getElementById('status').innerText.includes('LIVE')")
     drawn = np.array(await chromium.evaluate(ALL_PIXELS), dtype=np.uint8).reshape(SHAPE)
     assert np.array_equal(drawn, picture)
-
-
-async def test_among_many_pages_each_picture_is_drawn_in_its_order_and_at_its_pace(
-    chromium: Any, hud_url: str, counting: None
-) -> None:
-    address = hud_url.replace("http://", "ws://") + "/ws/v1"
-    async with AsyncExitStack() as others:
-        for _ in range(CROWD):
-            await others.enter_async_context(connect(address, proxy=None))
-        await chromium.open(hud_url)
-        await chromium.wait_for(f"{NUMBER} > 1000")
-        drawn: list[tuple[int, float]] = await chromium.evaluate(DRAWN_IN_TWO_SECONDS)
-    numbers, moments = zip(*drawn, strict=True)
-    assert list(numbers) == sorted(numbers)
-    assert len(numbers) >= 0.7 * (numbers[-1] - numbers[0] + 1), numbers
-    pauses = np.diff(moments)
-    # In groups of four and without a pace, three of four pictures would follow at once or never.
-    assert np.mean(pauses > 25) > 0.7, pauses
 
 
 async def test_one_can_go_back_and_live_again_and_sees_how_the_picture_arrives(

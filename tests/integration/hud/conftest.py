@@ -11,7 +11,6 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from rlaif.contracts.telemetry import ScreenFrame
 from rlaif.hud.app import create_app
-from rlaif.hud.browsers.deltas import applied
 from rlaif.hud.settings import HudSettings
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.http_server import serve
@@ -55,8 +54,6 @@ class Page:
             self.messages.append(message)
             if message["type"] in ("snapshot", "metrics"):
                 self.state |= message["data"]
-                for name, change in message.get("changes", {}).items():
-                    self.state[name] = applied(self.state[name], change)
 
 
 OpenPage = Callable[..., AbstractAsyncContextManager[Page]]

@@ -12,6 +12,11 @@ import httpx
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.extensions.permessage_deflate import (
+    ClientPerMessageDeflateFactory,
+    PerMessageDeflate,
+)
+from websockets.frames import Frame, Opcode
 from websockets.typing import Origin
 
 from rlaif.bus.connection import Bus
@@ -360,3 +365,30 @@ async def test_a_hud_without_bus_is_up_and_says_why(file_store: ObjectStore) -> 
         assert (await client.get("/livez")).status_code == 200
         assert (await client.get("/")).status_code == 200
         assert (await client.get("/api/v1/state")).json()["loop"]["captured"] is None
+
+
+async def test_texts_are_compressed_on_the_wire_and_frames_are_not(
+    hud: str, bus: Bus, open_page: OpenPage
+) -> None:
+    await ready(hud)
+    wire: list[Frame] = []
+
+    class Recorded(ClientPerMessageDeflateFactory):
+        def process_response_params(self, *given: Any) -> PerMessageDeflate:
+            deflate = super().process_response_params(*given)
+            decode = deflate.decode
+
+            def recorded(frame: Frame, **limits: Any) -> Frame:
+                wire.append(frame)
+                return decode(frame, **limits)
+
+            deflate.decode = recorded  # type: ignore[method-assign]
+            return deflate
+
+    async with open_page(hud, compression=None, extensions=[Recorded()]) as page:
+        await eventually(lambda: bool(page.messages), "the snapshot")
+        await send_frame(bus, 1, b"picture" * 100)
+        await eventually(lambda: bool(page.frames), "the frame")
+    assert page.frames[0].picture == b"picture" * 100
+    compressed = {frame.opcode: frame.rsv1 for frame in wire if len(frame.data) > 256}
+    assert compressed == {Opcode.TEXT: True, Opcode.BINARY: False}

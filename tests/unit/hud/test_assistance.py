@@ -49,7 +49,7 @@ def judge_call() -> JudgeCall:
 
 def test_calls_of_judges_and_of_the_player_on_one_subject_are_told_apart(state):
     seen = Outcomes()
-    hub: Any = Hub(lambda: state.snapshot(NOON), most_clients=1)
+    hub: Any = Hub(lambda: state.snapshot(NOON), max_clients=1)
     broadcast = Broadcast(state, hub, clock=lambda: NOON, observer=seen)
     state.apply_reading(status(), NOON)
     for reading in (judge_call(), player_call(), judge_call()):
@@ -68,7 +68,7 @@ def test_a_reading_of_before_there_were_two_kinds_is_a_judges(state):
         "segment_id": "s-1", "outcome": "ok", "latency_seconds": 0.4, "rationale": None,
     }  # fmt: skip
     seen = Outcomes()
-    hub: Any = Hub(lambda: state.snapshot(NOON), most_clients=1)
+    hub: Any = Hub(lambda: state.snapshot(NOON), max_clients=1)
     Broadcast(state, hub, clock=lambda: NOON, observer=seen).telemetry(
         "telemetry.llm", json.dumps(old).encode()
     )

@@ -85,7 +85,7 @@ def test_a_reading_that_could_not_have_been_told_is_counted_and_changes_nothing(
             self.append(outcome)
 
     seen: Any = Outcomes()
-    hub = Hub(lambda: state.snapshot(NOON), most_clients=1)
+    hub = Hub(lambda: state.snapshot(NOON), max_clients=1)
     broadcast = Broadcast(state, hub, clock=lambda: NOON, observer=seen)
     good = search().model_dump_json()
     for payload in (good, good.replace('"sword"', '"<b>\\u0000"'), good[:-9], "[]", ""):

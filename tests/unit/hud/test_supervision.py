@@ -87,7 +87,7 @@ async def linked(
     state: HudState, connect: Callable[[], Awaitable[LiveBus]], patch: pytest.MonkeyPatch
 ) -> AsyncIterator[BusLink]:
     patch.setattr(supervision, "FIRST_PAUSE", 0.01)
-    hub = Hub(lambda: state.snapshot(NOON), most_clients=1)
+    hub = Hub(lambda: state.snapshot(NOON), max_clients=1)
     link = BusLink(connect, Broadcast(state, hub, clock=lambda: NOON, observer=Quiet()))
     task = asyncio.create_task(link.run())
     yield link

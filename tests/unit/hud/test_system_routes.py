@@ -68,7 +68,7 @@ class System:
         self.now = NOON
         self.bus: FakeBus | None = FakeBus()
         self.state = HudState(epoch="e")
-        hub = Hub(lambda: self.state.snapshot(self.now), most_clients=1)
+        hub = Hub(lambda: self.state.snapshot(self.now), max_clients=1)
         broadcast = Broadcast(self.state, hub, clock=lambda: self.now, observer=Counts())
         app = FastAPI()
         install_problem_handlers(app)

@@ -204,7 +204,7 @@ def broadcast(clock: Clock) -> Broadcast:
     state = HudState(epoch="e", started_at=NOON)
     silent: Any = type("Observer", (), {"reading": lambda *_: None, "event": lambda *_: None})()
     return Broadcast(
-        state, Hub(lambda: state.snapshot(NOON), most_clients=3), clock=clock, observer=silent
+        state, Hub(lambda: state.snapshot(NOON), max_clients=3), clock=clock, observer=silent
     )
 
 

@@ -215,7 +215,8 @@ def server_config(app: "FastAPI") -> "uvicorn.Config":
         lifespan="on",
         server_header=False,
         timeout_graceful_shutdown=GRACEFUL_SECONDS,
-        # Pictures are compressed already: deflating them costs latency and gains nothing.
+        # An app that serves WebSockets decides about their compression.
+        ws=getattr(app.state, "websocket_protocol", "auto"),
         ws_per_message_deflate=False,
         ws_max_size=WEBSOCKET_BYTES,
     )

@@ -29,6 +29,7 @@ async def serve(app: FastAPI, *, port: int = 0) -> AsyncIterator[str]:
         app,
         log_config=None,
         lifespan="on",
+        ws=getattr(app.state, "websocket_protocol", "auto"),
         timeout_graceful_shutdown=5,
         # A busy machine must not close a connection in the moment in which a test uses it again.
         timeout_keep_alive=600,

@@ -1,4 +1,4 @@
-"""`python -m rlaif.hud`: run the HUD."""
+"""`python -m rlaif.hud`: runs the HUD."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -12,20 +12,17 @@ if TYPE_CHECKING:
 
 
 def main() -> int:
-    """Run until asked to stop; gives the exit code."""
-    return run(HudSettings, _create_app, description="Live dashboard of the running ring.")
+    """Run until stopped and return the exit code."""
+    return run(HudSettings, _create_app, description="Live dashboard of the training pipeline.")
 
 
 def _create_app(settings: HudSettings) -> "FastAPI":
     from rlaif.hud.app import create_app
-    from rlaif.hud.garbage import keep_for_good
 
     try:
-        app = create_app(settings)
+        return create_app(settings)
     except StorageError as error:
         raise InvalidSettingsError(str(error)) from error
-    keep_for_good()
-    return app
 
 
 if __name__ == "__main__":

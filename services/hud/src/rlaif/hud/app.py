@@ -13,9 +13,9 @@ from fastapi.middleware.gzip import GZipMiddleware
 from rlaif.bus.connection import open_bus
 from rlaif.hud.api import api_router
 from rlaif.hud.broadcast import Broadcast
+from rlaif.hud.browsers.compression import WebSocketProtocol
 from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.consumers import LiveBus, read_scores
-from rlaif.hud.garbage import collect_garbage
 from rlaif.hud.live import live_router
 from rlaif.hud.metrics import HudMetrics
 from rlaif.hud.page import ForwardedPrefix, build_of, mount_files, page_router
@@ -72,7 +72,7 @@ def create_app(
         started_at=started,
         build=build_of(),
     )
-    hub = Hub(lambda: state.snapshot(clock()), most_clients=settings.max_clients)
+    hub = Hub(lambda: state.snapshot(clock()), max_clients=settings.max_clients)
     service_metrics, readiness = ServiceMetrics("hud"), Readiness()
     metrics = HudMetrics(service_metrics)
     metrics.watch(hub)
@@ -94,7 +94,6 @@ def create_app(
             lambda: _send_health(broadcast, {"bus": bus.check, "store": watch.check}),
             watch.run,
             bus.run,
-            collect_garbage,
         ),
         routers=[
             page_router(build),
@@ -112,6 +111,7 @@ def create_app(
         readiness=readiness,
         metrics=service_metrics,
     )
+    app.state.websocket_protocol = WebSocketProtocol
     mount_files(app, build)
     # The texts shrink to a quarter; pictures stay as they are, and the WebSocket is not touched.
     app.add_middleware(ForwardedPrefix)

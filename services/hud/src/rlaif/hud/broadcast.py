@@ -62,9 +62,6 @@ SECTIONS_SECONDS = 0.5
 """What changed goes out together, so that a page never shows one panel of now beside one of a
 second ago. Oftener cannot be read, and the curves are 10 kB."""
 
-CROWD_SECTIONS_SECONDS = 1.0
-"""The same while many pages are open: half as many messages to each."""
-
 logger = logging.getLogger(__name__)
 
 
@@ -135,8 +132,7 @@ class Broadcast:
         """Send what changed, at `seconds` of a monotonic clock; called a few times a second."""
         self._send_events()
         self._send_heir()
-        pause = CROWD_SECTIONS_SECONDS if self.hub.is_crowd else SECTIONS_SECONDS
-        if seconds - self._sent_at < pause:
+        if seconds - self._sent_at < SECTIONS_SECONDS:
             return
         now = self._clock()
         self._note(self.state.look(now))

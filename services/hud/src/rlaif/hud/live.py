@@ -1,28 +1,24 @@
 """The live connection of a page: `/ws/v1`.
 
-To the page: binary frames (`rlaif.contracts.telemetry.ScreenFrame`), alone or in groups
-(`browsers.frame_group`), and JSON texts
-`{"v": 1, "type": …, "data": …}`:
+To the page: binary frames (`rlaif.contracts.telemetry.ScreenFrame`) and JSON texts
+`{"v": 1, "type": …, "data": …}`, which are compressed:
 
-    snapshot    everything; `build` names the page's files: another one means a new version
-    metrics     whole sections, and in `changes` what changed of others (`browsers.deltas`)
+    snapshot    the whole state; `build` identifies the page's files: another one is a new version
+    metrics     sections of the state that changed, each complete
     event       a line of the event log
     pong        {"now": HUD's clock}
 
 From the page, JSON texts of at most 4 KiB:
 
-    {"type": "ack", "seq": 17}     frame 17 and all before it were drawn
-    {"type": "rate", "fps": 0}     frames a second wanted; 0 while hidden or paused;
-                                   with "texts": false it wants no texts either, until it says
-                                   true; with "groups": true it takes frames in groups
+    {"type": "ack", "seq": 17}     frame 17 and all before it were drawn; at most twelve frames
+                                   are sent ahead
+    {"type": "rate", "fps": 0}     no frames, while the page is hidden or paused; all of them for
+                                   another number. With "texts": false no texts either
     {"type": "ping"}               answered by a pong
     {"type": "resync"}             answered by a snapshot
 
-Four acks a second are enough, and four in three seconds while frames come in groups: twelve frames
-may be under way, in groups 24.
-
-Close codes: 1008 a message that is none of these, or a page that is refused, with the reason;
-1009 too long; 1012 the HUD restarts.
+Close codes: 1008 an invalid message, or a page that is refused, with the reason; 1009 a message
+that is too long; 1012 the HUD restarts.
 """
 
 import asyncio
@@ -42,8 +38,8 @@ from rlaif.hud.metrics import HudMetrics
 from rlaif.service.auth import split_origin
 from rlaif.service.problems import Problem
 
-LONGEST_MESSAGE = 4096
-"""Characters; the longest of ours has 30."""
+MAX_MESSAGE = 4096
+"""Characters."""
 
 POLICY_VIOLATION, TOO_LONG, RESTART = 1008, 1009, 1012
 
@@ -63,12 +59,11 @@ class Ack(BaseModel):
 
 
 class Rate(BaseModel):
-    """How many frames a second the page wants."""
+    """Whether the page wants frames and texts."""
 
     type: Literal["rate"]
     fps: float = Field(ge=0, le=60)
     texts: bool = True
-    groups: bool = False
 
 
 class Ping(BaseModel):
@@ -198,7 +193,7 @@ async def _receive(socket: WebSocket, outbox: Outbox, clock: Callable[[], dateti
         if received["type"] == "websocket.disconnect":
             raise WebSocketDisconnect(received.get("code", 1005))
         text = received.get("text") or ""
-        if len(text) > LONGEST_MESSAGE:
+        if len(text) > MAX_MESSAGE:
             return TOO_LONG
         try:
             request = _REQUEST.validate_json(text)
@@ -206,10 +201,9 @@ async def _receive(socket: WebSocket, outbox: Outbox, clock: Callable[[], dateti
             return POLICY_VIOLATION
         match request:
             case Ack():
-                outbox.ack(request.seq)
+                outbox.acknowledge(request.seq)
             case Rate():
-                outbox.limit_rate(request.fps, in_groups=request.groups)
-                outbox.rest(not request.texts)
+                outbox.want(frames=request.fps > 0, texts=request.texts)
             case Ping():
                 outbox.put_reply(message("pong", {"now": clock()}))
             case ResyncRequest():

@@ -1,1 +1,1 @@
-"""Fan-out to browsers: what waits for each, and who is sent what."""
+"""Messages to browsers: outboxes, fan-out and compression."""

@@ -1,7 +1,7 @@
-"""Fans frames, sections and events out to all browsers; a slow one delays nobody.
+"""Sends frames, sections and events to all browsers; a slow one does not delay the others.
 
 HubError
-├── HubFullError    as many browsers are connected as are allowed
+├── HubFullError    the maximum number of browsers is connected
 └── HubClosedError  the service is stopping
 """
 
@@ -12,9 +12,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from rlaif.hud.browsers.frame_group import CROWD, Grouping
 from rlaif.hud.browsers.outbox import Outbox, Resync
-from rlaif.hud.browsers.told import Told
 from rlaif.hud.read_model.views import JournalEntry, Snapshot
 
 SECTIONS = tuple(
@@ -22,15 +20,15 @@ SECTIONS = tuple(
     for name in Snapshot.model_fields
     if name not in ("epoch", "build", "taken_at", "last_event_id", "events")
 )
-"""What a page is told again when it changes; the other fields are of the moment."""
+"""The fields of a snapshot that are sent again when they change."""
 
 
 class HubError(Exception):
-    """Base of what `join` raises."""
+    """Base of the errors of `join`."""
 
 
 class HubFullError(HubError):
-    """As many browsers are connected as are allowed."""
+    """The maximum number of browsers is connected."""
 
 
 class HubClosedError(HubError):
@@ -43,20 +41,14 @@ def message(kind: str, data: Any) -> str:
 
 
 class Hub:
-    """The connected browsers, at most `most_clients`; each costs 20 to 60 us of CPU a message.
+    """The connected browsers, at most `max_clients`."""
 
-    While many are here, those that take frames in groups get them so.
-    """
-
-    def __init__(self, snapshot: Callable[[], Snapshot], *, most_clients: int) -> None:
+    def __init__(self, snapshot: Callable[[], Snapshot], *, max_clients: int) -> None:
         self._snapshot = snapshot
-        self._most_clients = most_clients
+        self._max_clients = max_clients
         self._outboxes: set[Outbox] = set()
         self._frame: tuple[int, bytes] | None = None
-        self._told = Told()
-        self._opening: str | None = None
-        self._grouping = Grouping(self._send_group, _later)
-        self._in_group: set[Outbox] = set()
+        self._sections: dict[str, str] = {}
         self.closed = asyncio.Event()
 
     @property
@@ -64,19 +56,12 @@ class Hub:
         """Browsers connected now."""
         return len(self._outboxes)
 
-    @property
-    def is_crowd(self) -> bool:
-        """Whether so many browsers are here that what each costs counts."""
-        return self.clients >= CROWD
-
     def join(self) -> Outbox:
         """Add a browser, or raise a `HubError`. It first gets a snapshot and the newest frame."""
         if self.closed.is_set():
             raise HubClosedError("The HUD is stopping.")
-        if self.clients >= self._most_clients:
+        if self.clients >= self._max_clients:
             raise HubFullError(f"{self.clients} pages are connected; that is the limit.")
-        if not self._outboxes:
-            self._begin()
         outbox = Outbox()
         outbox.put_event(self.opening())
         if self._frame is not None:
@@ -89,75 +74,47 @@ class Hub:
         self._outboxes.discard(outbox)
 
     def close(self) -> None:
-        """Send everybody away."""
+        """Disconnect all browsers."""
         self.closed.set()
 
     def send_frame(self, sequence: int, packed: bytes) -> None:
-        """Offer one screen to all."""
+        """Offer one frame to all."""
         self._frame = (sequence, packed)
-        if not self.is_crowd:
-            self._grouping.flush()
-        if self._grouping.is_empty:
-            # One that comes later has had some of these frames already.
-            is_crowd = self.is_crowd
-            self._in_group = {each for each in self._outboxes if is_crowd and each.takes_groups}
-        for outbox in self._outboxes - self._in_group:
+        for outbox in self._outboxes:
             outbox.put_frame(sequence, packed)
-        if self._in_group:
-            self._grouping.add(sequence, packed)
-
-    def _send_group(self, sequence: int, packed: bytes, count: int) -> None:
-        for outbox in self._in_group:
-            if outbox.takes_groups:
-                outbox.put_frame(sequence, packed, count)
 
     def send_sections(self, sections: dict[str, Any], *, now: datetime) -> None:
-        """Offer sections to all, those that changed; each change is worked out once."""
-        if not self._outboxes:
+        """Offer those of the sections to all that differ from what was sent last."""
+        texts = {name: to_json(value).decode() for name, value in sections.items()}
+        changed = {name: text for name, text in texts.items() if self._sections.get(name) != text}
+        self._sections.update(changed)
+        if not changed:
             return
-        news = self._told.news(sections)
-        if not news:
-            return
-        self._opening = None
         at = to_json(now).decode()
         for outbox in self._outboxes:
-            outbox.put_sections(news, at)
+            outbox.put_sections(changed, at)
 
     def send_events(self, entries: tuple[JournalEntry, ...]) -> None:
         """Send lines of the event log to all."""
-        if not self._outboxes or not entries:
-            return
-        self._opening = None
-        for entry in entries:
+        for entry in entries if self._outboxes else ():
             text = message("event", entry)
             for outbox in self._outboxes:
                 outbox.put_event(text)
 
     def resync(self) -> None:
-        """Give all a fresh snapshot in place of what waits for them."""
+        """Replace the texts that wait for each browser by a fresh snapshot."""
         for outbox in self._outboxes:
             outbox.put_resync()
 
     def opening(self) -> str:
-        """The message that a page starts from; many pages that come at once share one.
+        """The message that a page starts from.
 
-        Its sections are those that the other pages have: all changes that follow fit to them.
+        The other pages get what changed as well: `send_sections` compares with one state of all.
         """
-        if self._opening is None:
-            head = self._snapshot().model_dump_json(exclude=set(SECTIONS))
-            members = f"{head[1:-1]},{self._told.members()}"
-            self._opening = f'{{"v":1,"type":"snapshot","data":{{{members}}}}}'
-        return self._opening
-
-    def _begin(self) -> None:
-        """Nobody was here, and nobody was told: take the sections of now."""
         snapshot = self._snapshot()
-        self._told.begin({name: getattr(snapshot, name) for name in SECTIONS})
-        self._opening = None
-
-
-def _later(seconds: float, call: Callable[[], None]) -> None:
-    asyncio.get_running_loop().call_later(seconds, call)
+        sections = {name: getattr(snapshot, name) for name in SECTIONS}
+        self.send_sections(sections, now=snapshot.taken_at)
+        return message("snapshot", snapshot)
 
 
 async def pump(
@@ -167,60 +124,14 @@ async def pump(
     *,
     send_timeout: float = 30.0,
 ) -> None:
-    """Send what the outbox gives, until cancelled.
+    """Send the messages of the outbox, until cancelled.
 
     Raises:
-        TimeoutError: One message could not be sent within `send_timeout` seconds; the browser
-            is gone or hopelessly slow.
+        TimeoutError: A message could not be sent within `send_timeout` seconds.
     """
-    loop = asyncio.get_running_loop()
-    patience = _Patience(loop, send_timeout)
-    try:
-        while True:
-            outbox.wake.clear()
-            while (item := outbox.take(loop.time())) is not None:
-                patience.since = loop.time()
+    while True:
+        outbox.wake.clear()
+        while (item := outbox.take()) is not None:
+            async with asyncio.timeout(send_timeout):
                 await send(snapshot() if isinstance(item, Resync) else item)
-                patience.since = None
-            await _news(outbox, loop)
-    except asyncio.CancelledError:
-        if patience.ended:
-            raise TimeoutError(f"a message could not be sent in {send_timeout:g} s") from None
-        raise
-    finally:
-        patience.close()
-
-
-class _Patience:
-    """Cancels the task that made it when one message takes it longer than `seconds`.
-
-    It looks now and then: `asyncio.timeout` around each message would cost a tenth of sending it.
-    """
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
-        self.since: float | None = None
-        self.ended = False
-        self._loop, self._seconds = loop, seconds
-        self._task = asyncio.current_task()
-        self._timer = loop.call_later(seconds / 4, self._look)
-
-    def close(self) -> None:
-        self._timer.cancel()
-
-    def _look(self) -> None:
-        if self.since is None or self._loop.time() - self.since < self._seconds:
-            self._timer = self._loop.call_later(self._seconds / 4, self._look)
-        elif self._task is not None:
-            self.ended = True
-            self._task.cancel()
-
-
-async def _news(outbox: Outbox, loop: asyncio.AbstractEventLoop) -> None:
-    """Wait until there may be something to send."""
-    due = outbox.due_in(loop.time())
-    alarm = loop.call_later(due, outbox.wake.set) if due is not None else None
-    try:
         await outbox.wake.wait()
-    finally:
-        if alarm is not None:
-            alarm.cancel()

@@ -1,13 +1,10 @@
 // The live connection to the HUD: comes back by itself, with longer and longer pauses.
 
-import { framesOf } from "./frame-header.js";
-
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 10_000;
 const SILENCE = 10_000; // the HUD says something every 2 s; after this long it is gone
 const QUESTION = 5000; // ms between two questions for its clock
 const ACKS = 250; // ms between two acks; each is for all frames before it, and twelve may be under way
-const CROWD_ACKS = 750; // the same while frames come in groups, of which 24 may be
 const RESTARTING = 1012;
 
 export class Connection {
@@ -24,11 +21,10 @@ export class Connection {
   #asked = null;
   #wanted = { fps: 30, texts: true };
   #drawn = 0;
-  #inGroups = false;
   /** @type {number | null} */
   #ackTimer = null;
 
-  /** handlers: text(message), frames(buffers), state({open, attempt, retryAt}), clock(iso, asked, answered) */
+  /** handlers: text(message), frame(buffer), state({open, attempt, retryAt}), clock(iso, asked, answered) */
   constructor(url, handlers) {
     this.url = url;
     this.handlers = handlers;
@@ -40,7 +36,7 @@ export class Connection {
     socket.binaryType = "arraybuffer";
     let open = false;
     socket.onopen = () => {
-      this.#send({ type: "rate", ...this.#wanted, groups: true });
+      this.#send({ type: "rate", ...this.#wanted });
       this.#heard();
       this.#ask();
     };
@@ -49,7 +45,7 @@ export class Connection {
       if (!open) this.handlers.state({ open: (open = true), attempt: (this.#attempt = 0), retryAt: null });
       this.#heard();
       if (typeof data === "string") this.#text(JSON.parse(data));
-      else this.#frames(framesOf(data));
+      else this.handlers.frame(data);
     };
     socket.onclose = ({ code, reason }) => {
       if (socket === this.#socket) this.#lost(code, reason);
@@ -64,26 +60,16 @@ export class Connection {
     this.#ackTimer = setTimeout(() => {
       this.#ackTimer = null;
       if (this.#drawn !== seq) this.ack(this.#drawn);
-    }, this.#inGroups ? CROWD_ACKS : ACKS);
+    }, ACKS);
   }
 
   /** What the page can use: frames a second, 0 for none, and whether it is seen at all. */
   want({ fps, texts }) {
     if (fps === this.#wanted.fps && texts === this.#wanted.texts) return;
     this.#wanted = { fps, texts };
-    this.#send({ type: "rate", fps, texts, groups: true });
+    this.#send({ type: "rate", fps, texts });
     this.#heard();
     if (texts) this.#ask();
-  }
-
-  /** Ask for everything again. */
-  resync() {
-    this.#send({ type: "resync" });
-  }
-
-  #frames(buffers) {
-    this.#inGroups = buffers.length > 1;
-    this.handlers.frames(buffers);
   }
 
   #text(message) {

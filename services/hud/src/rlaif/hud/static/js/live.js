@@ -5,7 +5,6 @@ import { forgetClock, hudNow, roundTrip, setClock, syncClock } from "./clock.js"
 import { Connection } from "./connection.js";
 import { readHeader } from "./frame-header.js";
 import { believable, FrameStats } from "./frame-stats.js";
-import { Pace } from "./pace.js";
 import { Rewind } from "./rewind.js";
 
 const FRAMES_PER_SECOND = 30;
@@ -14,7 +13,6 @@ const FRAMES_PER_SECOND = 30;
 
 export class Live {
   #connection;
-  #pace = new Pace((buffer) => this.#take(buffer));
   /** @type {((buffer: ArrayBuffer) => void) | null} */
   #sink = null;
   /** @type {Set<() => void>} */
@@ -35,7 +33,7 @@ export class Live {
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
     this.#connection = new Connection(`${scheme}//${location.host}${BASE}/ws/v1`, {
       text: (message) => this.#receive(message),
-      frames: (buffers) => this.#pace.take(buffers),
+      frame: (buffer) => this.#take(buffer),
       clock: syncClock,
       state: (link) => {
         this.link = link;
@@ -136,8 +134,8 @@ export class Live {
     this.#connection.want({ fps, texts: seen });
   }
 
-  /** @param {{type: string, data: any, changes?: Record<string, import("./deltas.js").Change>}} message */
-  #receive({ type, data, changes = {} }) {
+  /** @param {{type: string, data: any}} message */
+  #receive({ type, data }) {
     if (type === "snapshot") {
       this.#begin(data);
       setClock(data.taken_at);
@@ -145,20 +143,9 @@ export class Live {
     } else if (type === "metrics") {
       setClock(data.now);
       this.store.merge(data);
-      this.#patch(changes);
     } else if (type === "event") {
       this.store.addEvent(data);
       this.onEvent(data);
-    }
-  }
-
-  /** @param {Record<string, import("./deltas.js").Change>} changes */
-  #patch(changes) {
-    try {
-      this.store.patch(changes);
-    } catch (error) {
-      console.warn("a change does not fit to what this page knows; everything is asked for again", error);
-      this.#connection.resync();
     }
   }
 

@@ -1,7 +1,5 @@
 // What the page knows: the sections of the HUD's snapshot. Panels redraw when their sections change.
 
-import { applied } from "./deltas.js";
-
 export class Store {
   #panels = [];
   #changed = new Set();
@@ -45,11 +43,6 @@ export class Store {
       // A hidden page draws nothing; a timer, unlike an animation frame, still lets it catch up.
       setTimeout(() => this.#draw(), 16);
     }
-  }
-
-  /** Apply what changed of sections. It throws, and changes nothing, when one is the change of another value. */
-  patch(changes) {
-    this.merge(Object.fromEntries(Object.entries(changes).map(([name, change]) => [name, applied(this.state[name], change)])));
   }
 
   /** Add one line of the event log; a line that is there already is left out. */
