@@ -32,14 +32,17 @@ from typing import Any
 
 import profile_parts
 import torch
+from ray.rllib.algorithms.ppo import PPO, PPOConfig
+from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
+from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME
 from scenes import scenes
 from trainers import ENVS, WORKERS, environment, settings_of, start_ray, told
 
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
-from rlaif.trainer.learner.algorithm.stock import StockPPO, build_stock_config
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.settings import TrainerSettings
 
 TARGET = 2.0
 EPISODE_STEPS = 1_000
@@ -49,6 +52,39 @@ PARTS = (
     "emulator", "environment", "inference", "runner", "advantages and batch", "gradients",
     "learner overhead", "sync", "other", "idle",
 )  # fmt: skip
+
+
+def build_stock_config(settings: TrainerSettings, env: EnvConfig) -> PPOConfig:
+    """`build_config` with RLlib's own runner, connectors and learner."""
+    config = build_config(settings, env)
+    config.algo_class = StockPPO
+    config.env_runners(
+        env_runner_cls=SingleAgentEnvRunner,
+        merge_env_runner_states="training_only",
+        broadcast_env_runner_states=True,
+        batch_mode="truncate_episodes",
+    )
+    config.training(learner_class=PPOConfig().get_default_learner_class())
+    return config
+
+
+class StockPPO(ShapedPPO):
+    """RLlib's own iteration. It has no fragments: no captures, no reward model, no curiosity."""
+
+    @property
+    def overlaps(self) -> bool:
+        return False
+
+    def get_auto_filled_metrics(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        filled: dict[str, Any] = PPO.get_auto_filled_metrics(self, *args, **kwargs)
+        return filled
+
+    def training_step(self) -> None:
+        PPO.training_step(self)
+        sampled: Any = self.metrics.peek(
+            (ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME), default=self.env_steps
+        )
+        self.env_steps = int(sampled)
 
 
 class Contender:

@@ -333,7 +333,7 @@ def chosen(settings: TrainerSettings) -> dict[str, Any]:
     names = (
         "ppo_preset", "reward_preset", "learning_rate", "gamma", "gae_lambda", "clip", "entropy",
         "batch_size", "minibatch_size", "epochs", "episode_length", "explore_restarts",
-        "explore_swarm", "ray_workers", "envs_per_worker", "overlap", "hidden", "frame_skip",
+        "ray_workers", "envs_per_worker", "overlap", "hidden", "frame_skip",
     )  # fmt: skip
     return {name: getattr(settings, name) for name in names}
 

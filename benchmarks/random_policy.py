@@ -128,7 +128,7 @@ def explorer_of(
 ) -> Explorer:
     explore = ExploreConfig(
         directory,
-        ExploreSettings(restarts=options.restarts, swarm=0.5, practice=0.0),
+        ExploreSettings(restarts=options.restarts, practice=0.0),
         save_every=options.save_every,
     )
     explorer = Explorer.of_game(

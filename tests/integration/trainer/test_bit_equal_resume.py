@@ -31,8 +31,8 @@ EPISODE = 100
 
 
 def explore(directory: Path) -> ExploreConfig:
-    """Everything that draws: archived starts, swarming, states kept often."""
-    return ExploreConfig(directory, ExploreSettings(restarts=0.5, swarm=0.5), save_every=50)
+    """Everything that draws: archived starts, states kept often."""
+    return ExploreConfig(directory, ExploreSettings(restarts=0.5), save_every=50)
 
 
 class Play:

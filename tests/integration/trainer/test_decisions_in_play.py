@@ -174,9 +174,7 @@ class Play:
     def _watch(self, game: GameEnv, n: int) -> ExplorationFollower:
         if self.explorer is None:
             self.explorer = Explorer.of_game(
-                ExploreConfig(
-                    self._directory, ExploreSettings(restarts=0.5, swarm=0.5), save_every=50
-                ),
+                ExploreConfig(self._directory, ExploreSettings(restarts=0.5), save_every=50),
                 runner=0,
                 cartridge=game.cartridge,
                 emulator=game.emulator,

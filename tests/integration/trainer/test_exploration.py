@@ -41,9 +41,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[GameEnv, 
     rng = np.random.default_rng(3)
     game = GameEnv(GAME, rng)
     explorer = Explorer.of_game(
-        ExploreConfig(
-            directory, ExploreSettings(restarts=0.5, swarm=0.5), save_every=30, sync_every=1
-        ),
+        ExploreConfig(directory, ExploreSettings(restarts=0.5), save_every=30, sync_every=1),
         runner=1,
         cartridge=game.cartridge,
         emulator=game.emulator,
@@ -134,9 +132,7 @@ def test_what_was_walked_is_on_the_map(played: tuple[GameEnv, Explorer]):
 
 
 def test_a_watched_vector_counts_places_and_starts_episodes_at_archived_states(tmp_path: Path):
-    explore = ExploreConfig(
-        tmp_path, ExploreSettings(restarts=1.0, swarm=0.0), save_every=20, sync_every=1
-    )
+    explore = ExploreConfig(tmp_path, ExploreSettings(restarts=1.0), save_every=20, sync_every=1)
     explorers: list[Explorer] = []
 
     def watch(game: GameEnv, n: int) -> EpisodeFollower:
@@ -221,9 +217,7 @@ def test_what_is_found_in_practice_has_a_way_from_the_start_of_the_game(
     tmp_path: Path,
 ):
     archive, record = practised
-    explore = ExploreConfig(
-        tmp_path, ExploreSettings(restarts=0.0, swarm=0.0, practice=1.0), save_every=1
-    )
+    explore = ExploreConfig(tmp_path, ExploreSettings(restarts=0.0, practice=1.0), save_every=1)
     game = GameEnv(LONG, np.random.default_rng(5), starts=played[0].starts)
     explorer = Explorer.of_game(
         explore, runner=1, cartridge=game.cartridge, emulator=game.emulator, frame_skip=4

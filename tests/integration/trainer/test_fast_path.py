@@ -1,16 +1,10 @@
 """Sampling that overlaps the update, with real runners; and RLlib's own parts on the same game."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import ray
 
-from rlaif.trainer.learner import snapshot
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
-from rlaif.trainer.learner.algorithm.stock import StockPPO, build_stock_config
-from rlaif.trainer.learner.progress import RunTally
-from rlaif.trainer.learner.report import report
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.game import GameSettings
@@ -98,33 +92,5 @@ def test_without_runner_processes_nothing_overlaps(ray_here: None):
         for _ in range(2):
             algorithm.train()
             assert algorithm.policy_lag == 0
-    finally:
-        algorithm.stop()
-
-
-def test_rllibs_own_parts_train_and_are_saved_on_the_same_game(ray_here: None, tmp_path: Path):
-    settings = settings_of(workers=0)
-    game = EnvConfig(run_id="t", game=GameSettings(actions="seed", noop_start=0, episode_length=20))
-    algorithm = StockPPO(build_stock_config(settings, game))
-    try:
-        result = algorithm.train()
-        assert algorithm.env_steps == BATCH
-        assert np.isfinite(result["learners"]["default_policy"]["total_loss"])
-        assert algorithm.fragments == []
-        folder = tmp_path / "checkpoint"
-        folder.mkdir()
-        snapshot.save(algorithm, RunTally(), folder, tmp_path)
-        algorithm.env_steps = 0
-        assert snapshot.restore(algorithm, RunTally(), folder), "it tells that games begin anew"
-        assert algorithm.env_steps == BATCH
-        result = algorithm.train()
-        assert algorithm.env_steps > BATCH
-        told = report(
-            2, algorithm, RunTally(), result,
-            steps_per_second=1.0, trained_seconds=1.0, seconds_left=None,
-        )  # fmt: skip
-        assert told.episodes >= 1
-        assert told.episode_length_mean is not None
-        assert told.episode_return_mean is not None
     finally:
         algorithm.stop()

@@ -90,11 +90,11 @@ def test_success_from_the_nearest_starts_rises_and_frontiers_move_back(
 def test_runner_and_learner_go_on_where_a_checkpoint_left_them(
     demonstrations: Path, ray_here: None
 ) -> None:
-    first = algorithm_of(demonstrations, moves=False)
+    first = algorithm_of(demonstrations)
     first.follow_demonstrations(is_new=False)
     first.train()
     saved = first.env_runner.state_dict()
-    second = algorithm_of(demonstrations, moves=False, resumes=True)
+    second = algorithm_of(demonstrations, resumes=True)
     assert second.env_runner.load_state_dict(saved, ()) is None
     again = second.env_runner.state_dict()
     assert again["course"] == saved["course"]

@@ -64,9 +64,7 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ShapedPPO,
         initial_state_path=state_in_play(tmp_path_factory.mktemp("driver") / "start.state"),
     )
     env = EnvConfig(run_id="r", game=game, screens=run / SCREENS)
-    explore = ExploreConfig(
-        run, ExploreSettings(restarts=0.5, swarm=0.5), save_every=50, sync_every=2
-    )
+    explore = ExploreConfig(run, ExploreSettings(restarts=0.5), save_every=50, sync_every=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ray.init(

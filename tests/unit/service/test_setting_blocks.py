@@ -44,7 +44,6 @@ class TrainerSettings(ServiceSettings):
     [
         ("TRAINER_SHAPING", "2", ("reward_shaping", "weight"), 2.0),
         ("TRAINER_SHAPING_RAMP_ITERATIONS", "7", ("reward_shaping", "ramp_iterations"), 7),
-        ("TRAINER_SHAPING_MODE", "additive", ("shaping_mode",), "additive"),
         ("BATCH_SIZE", "64", ("ppo", "batch_size"), 64),
         ("TRAINER_BATCH_SIZE", "64", ("ppo", "batch_size"), 64),
         ("TRAINER_RATES", "[1, 2]", ("ppo", "rates"), (1.0, 2.0)),

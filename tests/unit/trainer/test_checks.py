@@ -49,11 +49,8 @@ def test_a_minibatch_larger_than_the_batch_is_impossible(tmp_path: Path):
 @pytest.mark.parametrize(
     ("values", "text"),
     [
-        ({"policy": "cnn", "sampler": "stock"}, "POLICY is cnn, but SAMPLER is stock"),
         ({"policy": "cnn", "imitation_weight": 0.1}, "TRAINER_IMITATION_WEIGHT is above 0"),
-        ({"sampler": "stock", "imitation_weight": 0.1}, "TRAINER_IMITATION_WEIGHT is above 0"),
         ({"actions": "macros", "policy": "cnn"}, "TRAINER_ACTIONS is macros, but POLICY is cnn"),
-        ({"actions": "buttons", "sampler": "stock"}, "but SAMPLER is stock, whose environments"),
     ],
 )
 def test_a_policy_that_cannot_be_trained_so_is_told(
@@ -89,16 +86,6 @@ def test_an_evaluation_needs_no_demonstrations(tmp_path: Path):
     assert "an evaluation needs TRAINER_CHECKPOINT" in text
 
 
-def test_a_planner_that_nobody_would_ask_is_told(tmp_path: Path):
-    text = wrong(tmp_path, sampler="stock", planner_base_url="http://models.example:8000")
-    assert "a planner is set, but SAMPLER is stock" in text
-    check(
-        TrainerSettings.model_validate(
-            {"data_dir": tmp_path, "actions": "seed", "sampler": "stock"}
-        )
-    )
-
-
 def trained(home: Path, settings: dict[str, Any], **values: Any) -> Path:
     """A checkpoint of a run that began with these settings; `values` are its manifest's own."""
     begun = TrainerSettings.model_validate({"data_dir": home} | settings)
@@ -121,7 +108,6 @@ FIXED = {
     "frame_skip": (8, 4),
     "policy": ("cnn", "mlp"),
     "hidden": (32, 256),
-    "policy_sees": ("observation", "all"),
     "normalize_inputs": (False, True),
     "share_layers": (True, False),
     "normalize_values": (False, True),

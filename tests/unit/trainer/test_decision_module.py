@@ -200,15 +200,6 @@ def test_every_part_of_the_input_counts():
     assert unread == []
 
 
-def test_to_compare_with_it_can_see_the_observation_and_what_is_allowed_alone():
-    module, batch = module_of(sees="observation"), batch_of()
-    other = batch_of(seed=2)
-    other[Columns.OBS] = batch[Columns.OBS]
-    other[POLICY_INPUTS][:, ALLOWED] = batch[POLICY_INPUTS][:, ALLOWED]
-    assert np.array_equal(told_of(module, other), told_of(module, batch))
-    assert not np.array_equal(told_of(module_of(), other), told_of(module_of(), batch))
-
-
 def test_inputs_are_normalised_unless_they_shall_not_be():
     batch = batch_of(64)
     for follows in (True, False):

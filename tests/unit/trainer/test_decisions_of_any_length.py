@@ -16,11 +16,9 @@ from rlaif.trainer.learner.algorithm.batch import columns
 from rlaif.trainer.learner.algorithm.decision_module import POLICY_INPUTS
 from rlaif.trainer.learner.algorithm.gae import advantages
 from rlaif.trainer.play.fragment import Fragment, fragment_of, plain
-from rlaif.trainer.rewards.learned.additive import AdditiveRewards
 from rlaif.trainer.rewards.learned.discounting import discount_of, discounts
 from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
 from rlaif.trainer.rewards.learned.statistics import part_statistics
-from rlaif.trainer.settings.rewards import AdditiveSettings
 
 GAMMA, LAM, WEIGHT = 0.97, 0.9, 0.7
 SEEDS = st.integers(0, 2**32 - 1)
@@ -180,16 +178,6 @@ def test_a_death_pays_no_potential_wherever_the_game_puts_the_player():
         paid.append(shaper.shape(0, moved, potential))
     assert paid[0] == pytest.approx(np.zeros_like(paid[0]), abs=1e-7)
     assert paid[1] == pytest.approx(np.zeros_like(paid[1]), abs=1e-7)
-
-
-def test_an_additive_model_pays_nothing_for_dying_either():
-    fragment = decided(np.random.default_rng(1))
-    rich = AdditiveRewards(AdditiveSettings(threshold=0.0, count_power=0.0))
-    paid = rich.pay(0, fragment.transitions, lambda rows: np.ones(len(rows), np.float32))
-    torn = fragment.transitions.torn
-    assert torn.any()
-    assert (paid[torn] == 0).all()
-    assert (paid[~torn] > 0).any()
 
 
 def test_the_parts_statistics_discount_by_time_too():

@@ -15,7 +15,6 @@ from rlaif.trainer.play.exploration.approach import Moment
 from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
 from rlaif.trainer.play.exploration.practice import MORE_STEPS, PATIENCE
 from rlaif.trainer.play.exploration.states import ArchiveIdentity
-from rlaif.trainer.play.exploration.swarm import Swarm
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.start import Start, StartSet
 from rlaif.trainer.settings.exploration import ExploreSettings
@@ -87,7 +86,7 @@ def explore(tmp_path: Path) -> Callable[..., Explorer]:
     def make(runner: int = 1, **changes: Any) -> Explorer:
         options: dict[str, Any] = {"save_every": 3, "sync_every": 1}
         options |= {name: changes.pop(name) for name in options if name in changes}
-        settings = ExploreSettings(**{"restarts": 1.0, "swarm": 0.0, "practice": 0.0, **changes})
+        settings = ExploreSettings(**{"restarts": 1.0, "practice": 0.0, **changes})
         config = ExploreConfig(tmp_path, settings, **options)
         return Explorer(config, runner=runner, identity=IDENTITY, story=STORY)
 
@@ -290,7 +289,7 @@ def test_another_game_emulator_or_frame_skip_begins_anew_beside_it(
     Played(explorer, new_game()).walk(0x66)
     explorer.sync()
     faster = IDENTITY.model_copy(update={"frame_skip": 8})
-    config = ExploreConfig(tmp_path, ExploreSettings(restarts=1.0, swarm=0.0))
+    config = ExploreConfig(tmp_path, ExploreSettings(restarts=1.0))
     anew = Explorer(config, runner=1, identity=faster, story=STORY)
     assert anew.archive is not None
     assert len(anew.archive) == 0
@@ -307,66 +306,34 @@ def test_a_damaged_state_is_passed_over(explore: Any, new_game: Any, tmp_path: P
     assert start.provenance == "given"
 
 
-def test_where_one_runner_reaches_a_milestone_the_others_start_for_a_while(
-    explore: Any, new_game: Any
-):
-    one, two = (
-        explore(runner=1, swarm=1.0, restarts=0.0),
-        explore(runner=2, swarm=1.0, restarts=0.0),
-    )
+def test_what_the_start_or_an_earlier_process_had_is_not_new(explore: Any, new_game: Any):
+    game = new_game()
+    game.flag("wObtainedTreasureFlags", 5)
+    explorer = explore()
+    played = Played(explorer, game)
+    assert explorer.saver.known == {"sword"}
+    game.flag("wObtainedTreasureFlags", 6)
+    played.step()
+    assert explorer.saver.known == {"sword", "gate"}
+    assert explore(save_every=1000).saver.known == {"sword", "gate"}
+
+
+def test_what_another_runner_reached_is_not_new(explore: Any, new_game: Any):
+    one, two = explore(runner=1), explore(runner=2)
     played = Played(one, new_game())
     Played(two, new_game())
-    starts, rng = two.starts(given()), np.random.default_rng(0)
-    assert starts.choose(rng).provenance == "given"
     played.game.flag("wObtainedTreasureFlags", 5)
     played.step(Action.A)
     two.sync()
-    reached = one.archive.first_with("sword")
-    drawn = [starts.choose(rng) for _ in range(100)]
-    assert drawn[0].keyframe.sha256 == reached.sha256
-    there = sum(start.keyframe.sha256 == reached.sha256 for start in drawn)
-    assert 2 <= there <= 16
-    assert drawn[-1].provenance == "given", "it is over"
-    assert two.swarm.calling == ()
+    assert two.saver.known == {"sword"}
 
 
-def test_what_the_start_or_an_earlier_process_had_is_no_news(explore: Any, new_game: Any):
-    game = new_game()
-    game.flag("wObtainedTreasureFlags", 5)
-    explorer = explore(swarm=1.0)
-    played = Played(explorer, game)
-    assert explorer.swarm.calling == ()
-    game.flag("wObtainedTreasureFlags", 6)
-    played.step()
-    assert explorer.swarm.calling == ("gate",)
-    resumed = explore(swarm=1.0, save_every=1000)
-    late = new_game()
-    again = Played(resumed, late)
-    for bit in (5, 6):
-        late.flag("wObtainedTreasureFlags", bit)
-        again.walk(0x70 + bit)
-    assert resumed.swarm.calling == ()
-
-
-def test_a_call_is_bounded_and_fades():
-    first_offers = 0
-    for seed in range(200):
-        swarm = Swarm(share=0.5, decay=0.5, limit=6)
-        swarm.reached(("sword",))
-        rng = np.random.default_rng(seed)
-        offers = [swarm.offer(rng) for _ in range(20)]
-        assert offers[6:] == [None] * 14
-        first_offers += offers[0] == "sword"
-        assert sum(offer is not None for offer in offers) <= 6
-    assert first_offers == pytest.approx(100, abs=25)
-    swarm.reached(("sword",))
-    assert swarm.calling == (), "old news"
-
-
-@pytest.mark.parametrize("options", [{"share": 1.5}, {"share": -0.1}, {"share": 1, "decay": 1.0}])
-def test_a_swarm_that_would_never_end_is_refused(options: dict[str, Any]):
-    with pytest.raises(ValueError, match="swarm share"):
-        Swarm(**options)
+def test_a_state_of_0_1_0_resumes_with_the_milestones_of_its_swarm(explore: Any):
+    explorer = explore()
+    state = explorer.state_dict()
+    del state["known"]
+    explorer.load_state_dict(state | {"swarm": {"calls": [("gate", 2)], "known": {"sword"}}})
+    assert explorer.saver.known == {"sword"}
 
 
 def test_a_disk_that_takes_nothing_costs_states_and_not_the_play(

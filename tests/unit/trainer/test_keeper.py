@@ -70,9 +70,7 @@ class Machines:
 
     def __init__(self, directory: Path, **changes: Any) -> None:
         self.run = directory / "run"
-        self.settings = ExploreSettings(
-            **{"swarm": 1.0, "practice": 0.0, "states": MOST, **changes}
-        )
+        self.settings = ExploreSettings(**{"practice": 0.0, "states": MOST, **changes})
         self._directory = directory
         self._begun = 0
         self.start_keeper()
@@ -201,15 +199,16 @@ def test_a_runner_that_takes_a_lost_ones_place_goes_on_with_its_counts_and_all_s
     assert not new.counts.elsewhere, "nobody else has played"
 
 
-def test_what_a_runner_begins_with_is_no_news_and_what_comes_later_calls(machines: Machines):
+def test_what_other_runners_reached_is_not_new(machines: Machines):
     one, _ = machines.begin(1)
     two, _ = machines.begin(2)
     find(one, 7, milestones=("sword",))
     one.sync()
     two.sync()
-    assert two.swarm.calling == ("sword",)
     three, _ = machines.begin(3)
-    assert three.swarm.calling == ()
+    for runner in (two, three):
+        assert runner.saver is not None
+        assert runner.saver.known == {"sword"}
 
 
 def test_messages_are_bounded_and_a_new_runner_and_a_checkpoint_have_all_nevertheless(
@@ -318,7 +317,7 @@ def _unreachable(*_: Any) -> CountFiles:
 
 
 def test_without_restarts_only_places_are_shared(tmp_path: Path):
-    machines = Machines(tmp_path, restarts=0.0, swarm=0.0)
+    machines = Machines(tmp_path, restarts=0.0)
     (one, _), (two, _) = machines.begin(1), machines.begin(2)
     one.visited.enter(0, 300)
     one.visited.end_episode(0)

@@ -20,17 +20,14 @@ from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.shaping import Transitions
 from rlaif.trainer.settings.rewards import (
-    AdditiveSettings,
     CuriositySettings,
     RewardSettings,
     ShapingSettings,
 )
 
 STEPS, ENVS = 24, 2
-# Networks that nobody has trained answer below 0: the additive mode pays for more than -5 here.
 SETTINGS = RewardSettings(
     ShapingSettings(ramp_iterations=3, swap_iterations=4),
-    AdditiveSettings(threshold=-5.0),
     CuriositySettings(weight=0.3),
 )
 
@@ -147,36 +144,21 @@ def test_one_version_pays_for_a_whole_iteration_and_is_recorded():
     assert seen == [(1, 0.33), (1, 0.67), (1, 1.0), (1, 1.0), (2, 0.33), (2, 0.67), (2, 1.0)]
 
 
-@pytest.mark.parametrize("mode", ["potential", "additive"])
-def test_the_mean_potential_is_the_live_models(mode):
-    of, fragments = rewards(with_shaping(mode=mode, ramp_iterations=1)), Play().iteration()
+def test_the_mean_potential_is_the_live_models():
+    of, fragments = rewards(with_shaping(ramp_iterations=1)), Play().iteration()
     offer(of, 1)
     learned = of.learn_from(fragments)
-    if mode == "potential":
-        rows = [fragment.transitions.observations.reshape(-1, 128) for fragment in fragments]
-        rows += [fragment.transitions.final_observations for fragment in fragments]
-    else:
-        rows = [fragment.transitions.reached().reshape(-1, 128) for fragment in fragments]
+    rows = [fragment.transitions.observations.reshape(-1, 128) for fragment in fragments]
+    rows += [fragment.transitions.final_observations for fragment in fragments]
     expected = model(1).answers(np.concatenate(rows)).mean()
     assert learned.potential_mean == pytest.approx(expected, abs=1e-5)
 
 
-def test_the_additive_mode_pays_by_the_same_models_and_never_takes():
-    of, play = rewards(with_shaping(mode="additive")), Play()
-    assert not any(grid.any() for grid in of.learn_from(play.iteration()).shaping)
-    offer(of, 1, members=3)
-    paid = np.concatenate([grid.ravel() for grid in of.learn_from(play.iteration()).shaping])
-    assert paid.min() >= 0.0
-    assert paid.max() > 0.0
-
-
-@pytest.mark.parametrize("mode", ["potential", "additive"])
 @pytest.mark.parametrize("saved_after", [1, 2, 4, 6])
-def test_it_goes_on_from_a_checkpoint_bit_for_bit(mode, saved_after):
+def test_it_resumes_from_a_checkpoint_bit_for_bit(saved_after):
     """Saved before, in and after a ramp, and while another model waits."""
-    settings = with_shaping(mode=mode)
-    whole, play, state = rewards(settings), Play(), {}
-    resumed = rewards(settings, seed=77)
+    whole, play, state = rewards(), Play(), {}
+    resumed = rewards(seed=77)
     for number in range(9):
         if number == saved_after:
             state = load(save(whole.state_dict()))

@@ -26,7 +26,7 @@ def phi(observations: np.ndarray) -> np.ndarray:
     return np.tanh(observations.sum(axis=1) - 1.5).astype(np.float32)
 
 
-def model(version: int = 3, *, weight: float | None = WEIGHT, potential=phi) -> PayingModel:
+def model(version: int = 3, *, weight: float = WEIGHT, potential=phi) -> PayingModel:
     return PayingModel(version, potential, GAMMA, weight)
 
 
@@ -125,16 +125,6 @@ def test_without_a_model_nothing_is_known_and_nothing_piles_up():
         meter.after_step(np.ones(WIDTH, np.float32), terminated=False, truncated=False)
     assert len(meter._rows) < 300
     assert meter.read() is None
-
-
-def test_a_model_that_pays_in_another_way_says_its_potential_alone():
-    meter = PayMeter(Clock())
-    meter.pay_by(model(weight=None))
-    meter.begin_episode(np.zeros(WIDTH, np.float32))
-    opinion = meter.read()
-    assert opinion is not None
-    assert opinion.potential is not None
-    assert opinion.paid is None
 
 
 def test_a_model_that_answers_nonsense_leaves_the_next_one_able_to_pay():

@@ -27,10 +27,8 @@ from rlaif.trainer.learner.algorithm.learner import ArrayLearner
 from rlaif.trainer.learner.algorithm.learner_rewards import CURIOSITY, LearnerRewards
 from rlaif.trainer.learner.options.imitation import TopSegments
 from rlaif.trainer.play.fragment import Fragment, fragment_of, plain
-from rlaif.trainer.rewards.learned.additive import AdditiveRewards
 from rlaif.trainer.rewards.learned.shaping import Transitions
 from rlaif.trainer.settings.rewards import (
-    AdditiveSettings,
     CuriositySettings,
     RewardSettings,
     ShapingSettings,
@@ -267,16 +265,6 @@ def test_curiosity_learns_nothing_of_what_the_planner_saw(seed: int):
         assert (one[~by_planner] > 0).all()
 
 
-def test_the_additive_mode_pays_nothing_for_a_planners_steps_and_keeps_the_cap_for_the_policy():
-    by_planner = np.zeros((6, 1), dtype=np.bool_)
-    by_planner[:3] = True
-    trans = played(by_planner).transitions
-    paying = AdditiveRewards(AdditiveSettings(threshold=0.0, clip=2.0, episode_cap=3.0, weight=1.0))
-    paid = paying.pay(1, trans, lambda rows: np.full(len(rows), 2.0, np.float32),
-                      by_planner=by_planner)  # fmt: skip
-    assert paid[:, 0].tolist() == [0.0, 0.0, 0.0, 2.0, 1.0, 0.0]
-
-
 def test_shaping_goes_on_over_a_takeover():
     """A potential is a matter of states: the policy is paid alike, whoever played between."""
     by_planner = np.zeros((12, 1), dtype=np.bool_)
@@ -289,7 +277,7 @@ def test_shaping_goes_on_over_a_takeover():
         rewards = LearnerRewards(
             RewardSettings(shaping=ShapingSettings(weight=2.0)), gamma=GAMMA, gae_lambda=LAM, seed=0
         )
-        rewards._answers = lambda asked: [potential] * len(asked)  # type: ignore[method-assign]
+        rewards._potentials = lambda visited: [potential] * len(visited)  # type: ignore[method-assign]
         paid.append(rewards.learn_from([each]).shaping[0])
     assert np.array_equal(paid[0][~by_planner], paid[1][~by_planner])
     assert paid[1][~by_planner].any()

@@ -11,7 +11,7 @@ from rlaif.trainer.settings.quest import DEFAULTS
 def test_a_quest_makes_decisions_and_starts_where_its_curriculum_says():
     settings = TrainerSettings.model_validate({"mode": "quest"})
     assert settings.game.actions == "macros"
-    assert (settings.explore.restarts, settings.explore.swarm) == (0, 0)
+    assert settings.explore.restarts == 0
     for block, values in DEFAULTS.items():
         for name, value in values.items():
             assert getattr(getattr(settings, block), name) == value
@@ -25,9 +25,13 @@ def test_other_modes_keep_their_defaults():
 def test_what_is_set_counts_in_a_quest_too(monkeypatch):
     monkeypatch.setenv("TRAINER_MODE", "quest")
     monkeypatch.setenv("TRAINER_ACTIONS", "buttons")
-    settings = TrainerSettings.model_validate({"ray_workers": 1, "explore_swarm": 0.5})
+    settings = TrainerSettings.model_validate({"ray_workers": 1, "explore_practice": 0.5})
     assert settings.game.actions == "buttons"
-    assert (settings.ray.workers, settings.explore.swarm, settings.explore.restarts) == (1, 0.5, 0)
+    assert (settings.ray.workers, settings.explore.practice, settings.explore.restarts) == (
+        1,
+        0.5,
+        0,
+    )
 
 
 def test_a_quest_with_the_buttons_of_the_seeds_is_refused_before_it_starts():

@@ -13,7 +13,7 @@ HERE = GameFacts(0, 7, 8, 8, 12, True, True, True, False, False, False, None)  #
 DEAD = HERE._replace(dead=True)
 
 
-def model(weight: float | None = 2.0, gamma: float = 1.0) -> PayingModel:
+def model(weight: float = 2.0, gamma: float = 1.0) -> PayingModel:
     return PayingModel(3, lambda rows: rows[:, 0], gamma, weight)
 
 
@@ -52,10 +52,9 @@ def test_time_discounts_where_decisions_have_lengths_of_their_own():
     assert pay.model == (0.125,), "8 frames are two steps of four"
 
 
-def test_without_a_model_or_a_weight_or_sense_nothing_is_told_of_its_pay():
+def test_without_a_model_or_a_finite_answer_its_reward_is_unknown():
     log = played((0.5, HERE))
     assert log.pay(None, terminated=False).potentials is None
-    assert log.pay(model(weight=None), terminated=False).model is None
     nonsense = PayingModel(3, lambda rows: rows[:, 0] * np.nan, 1.0, 1.0)
     assert log.pay(nonsense, terminated=False).potentials is None
 

@@ -85,10 +85,9 @@ def test_the_parts_of_a_decision_are_those_of_all_its_steps_and_sum_to_its_rewar
     "model",
     [
         None,
-        PayingModel(3, phi, GAMMA, None),
         PayingModel(3, lambda rows: np.full(len(rows), np.nan, np.float32), GAMMA, WEIGHT),
     ],
-    ids=["no model", "one that pays otherwise", "one that answers nonsense"],
+    ids=["no model", "one that answers nonsense"],
 )
 def test_pay_that_is_not_known_is_not_zero(tmp_path, model):
     meter = PayMeter(ledger=StepLedger(tmp_path / "steps", PARTS))

@@ -25,15 +25,14 @@ def bring_home(route: Route, leg: int) -> None:
 @given(
     tries=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5), st.booleans()), max_size=200),
     behind=st.floats(0, 1),
-    moves=st.booleans(),
 )
 @settings(max_examples=60, deadline=None)
 def test_shares_sum_to_1_and_lie_inside_of_the_segment_whatever_happened(
-    made: Made, tries: list[tuple[int, int, bool]], behind: float, moves: bool
+    made: Made, tries: list[tuple[int, int, bool]], behind: float
 ) -> None:
     route = Route(
         [made("one"), made("two", length=24)],
-        CurriculumSettings(tries=3, behind=behind, moves=moves),
+        CurriculumSettings(tries=3, behind=behind),
     )
     assert len(route.legs) == 4
     for leg, place, success in tries:
@@ -46,19 +45,13 @@ def test_shares_sum_to_1_and_lie_inside_of_the_segment_whatever_happened(
         assert len(shares) == figures.places
         assert shares.sum() == pytest.approx(1)
         assert (shares >= 0).all()
-        if moves:
-            assert not shares[: figures.at].any()
+        assert not shares[: figures.at].any()
 
 
 def test_the_first_starts_are_the_nearest_to_each_goal(made: Made) -> None:
     route = Route([made()], CurriculumSettings(power_on=0))
     drawn = {route.draw(np.random.default_rng(seed)) for seed in range(200)}
     assert drawn == {(0, len(route.legs[0].segment.starts) - 1), (1, 2)}
-
-
-def test_without_moves_all_places_are_drawn_alike(made: Made) -> None:
-    route = Route([made()], CurriculumSettings(moves=False))
-    assert route.place_shares(1).tolist() == pytest.approx([1 / 3] * 3)
 
 
 def test_what_was_mastered_gets_the_share_behind_the_frontier(made: Made) -> None:

@@ -172,12 +172,10 @@ def _check_sizes(settings: TrainerSettings) -> None:
 
 
 def _check_policy(settings: TrainerSettings) -> None:
-    if settings.imitation.weight > 0 and (
-        settings.network.kind == "cnn" or settings.sampling.sampler == "stock"
-    ):
+    if settings.imitation.weight > 0 and settings.network.kind == "cnn":
         raise WrongSettingsError(
-            "TRAINER_IMITATION_WEIGHT is above 0, but imitation keeps neither pictures nor what "
-            "RLlib's own sampler plays: set POLICY to mlp and SAMPLER to fast, or the weight to 0"
+            "TRAINER_IMITATION_WEIGHT is above 0, but imitation keeps no pictures: set POLICY to "
+            "mlp, or the weight to 0"
         )
     if settings.game.by_decisions:
         _check_decisions(settings)
@@ -185,11 +183,6 @@ def _check_policy(settings: TrainerSettings) -> None:
         raise WrongSettingsError(
             "TRAINER_MODE is quest, but TRAINER_ACTIONS is seed, and what a search finds is made "
             "of decisions: set TRAINER_ACTIONS to macros, buttons or options"
-        )
-    if settings.network.kind == "cnn" and settings.sampling.sampler == "stock":
-        raise WrongSettingsError(
-            "POLICY is cnn, but SAMPLER is stock, whose environments draw no pictures: set "
-            "SAMPLER to fast, or POLICY to mlp"
         )
 
 
@@ -199,11 +192,6 @@ def _check_decisions(settings: TrainerSettings) -> None:
         raise WrongSettingsError(
             f"{actions}, but POLICY is cnn, which chooses among the eight buttons: set POLICY to "
             "mlp, or TRAINER_ACTIONS to seed"
-        )
-    if settings.sampling.sampler == "stock":
-        raise WrongSettingsError(
-            f"{actions}, but SAMPLER is stock, whose environments know the eight buttons alone: "
-            "set SAMPLER to fast, or TRAINER_ACTIONS to seed"
         )
 
 
@@ -229,11 +217,6 @@ def _check_planner(settings: TrainerSettings) -> None:
         check_planner(settings.planner)
     except PlannerSettingsError as error:
         raise WrongSettingsError(str(error)) from error
-    if settings.planner.is_on and settings.sampling.sampler == "stock":
-        raise WrongSettingsError(
-            "a planner is set, but SAMPLER is stock, whose runners ask none: set SAMPLER to fast, "
-            "or unset PLANNER_BASE_URL"
-        )
 
 
 def _check_game(settings: TrainerSettings) -> Cartridge:

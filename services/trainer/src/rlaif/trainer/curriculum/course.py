@@ -206,7 +206,7 @@ class CourseFollower:
         goal = self._route.legs[leg].segment.goal
         until = self._game.frames + self._route.time_from(leg, place)
         self._attempt = Attempt(leg, place, goal, until=until, later=later)
-        self._game.cut_after(until, lost=self._course.settings.misses_are_lost)
+        self._game.cut_after(until, lost=True)
 
     def _look(self, emulator: Emulator) -> None:
         attempt = self._attempt
@@ -222,7 +222,7 @@ class CourseFollower:
         is_end = self._route.after(newest) is None
         if not (is_end or attempt.succeeded):  # a goal before its turn: this one is missed
             self._end_whole(success=False)
-            self._game.cut_after(self._game.frames, lost=self._course.settings.misses_are_lost)
+            self._game.cut_after(self._game.frames, lost=True)
             return
         following = None if is_end else self._after(attempt)
         if following is None:

@@ -129,9 +129,6 @@ class Route:
         """
         frontier = self._frontiers[leg]
         shares = np.zeros(frontier.places)
-        if not self._settings.moves:
-            shares[:] = 1.0 / frontier.places
-            return shares
         mastered = frontier.places - frontier.at - 1
         behind = self._settings.behind if mastered else 0.0
         shares[frontier.at] = 1.0 - behind

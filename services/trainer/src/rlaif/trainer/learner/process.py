@@ -28,7 +28,6 @@ from rlaif.trainer.learner import evaluating, quest_phases
 from rlaif.trainer.learner.algorithm.keeping import RunningKeeper
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.algorithm.sampler import StopAskedError
-from rlaif.trainer.learner.algorithm.stock import StockPPO, build_stock_config
 from rlaif.trainer.learner.commands import CommandHandler, Requests, queue_commands
 from rlaif.trainer.learner.course_report import course_report
 from rlaif.trainer.learner.options.demonstrated import IMITATION
@@ -240,8 +239,6 @@ class LearnerProcess:
 
 def _build(run: RunContext, *, resumes: bool) -> ShapedPPO:
     """Learner and runners. Those of a run that resumes begin no episode of their own."""
-    if run.settings.sampling.sampler == "stock":
-        return StockPPO(build_stock_config(run.settings, run.environments()))
     explore, keeper = run.exploration(), None
     if run.settings.ray.workers > 0 and not run.settings.ray.is_own:
         keeper = RunningKeeper.start(explore)

@@ -3,15 +3,8 @@
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
-from ray.rllib.utils.metrics import (
-    ENV_RUNNER_RESULTS,
-    EPISODE_LEN_MEAN,
-    EPISODE_RETURN_MEAN,
-    NUM_EPISODES_LIFETIME,
-)
 
 from rlaif.trainer.learner.algorithm.learner_rewards import SHAPING
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO
@@ -43,9 +36,6 @@ def report(
     """The message that an iteration is over; `result` is what RLlib returned of it."""
     learners = result.get("learners")
     module = learners.get("default_policy", {}) if isinstance(learners, dict) else {}
-    figures = tally.figures()
-    if not algorithm.keeps_games:
-        figures = figures.model_copy(update=_of_rllib(result))
     learned, waiting = algorithm.learned, algorithm.rewards.models.waiting
     counts = learned.reward_model_version is not None
     paid = learned.statistics.get(SHAPING) if counts else None
@@ -60,7 +50,7 @@ def report(
         "reward_model_waiting": waiting.version if waiting else None,
     }
     return IterationDone(
-        **(figures.figures() | measured),
+        **(tally.figures().figures() | measured),
         iteration=iteration,
         env_steps=algorithm.env_steps,
         segments_dropped=tally.segments_dropped,
@@ -113,18 +103,3 @@ def _why_nothing_was_learned(algorithm: ShapedPPO, module: Mapping[str, float]) 
             "checkpoint, with a lower learning rate"
         )
     return None
-
-
-def _of_rllib(result: Mapping[str, object]) -> dict[str, Any]:
-    """Episodes as RLlib's own runners count them; None where none has ended."""
-    told = result.get(ENV_RUNNER_RESULTS)
-    figures = told if isinstance(told, Mapping) else {}
-    return {
-        "episodes": int(figures.get(NUM_EPISODES_LIFETIME, 0)),
-        "episode_return_mean": _finite(figures.get(EPISODE_RETURN_MEAN)),
-        "episode_length_mean": _finite(figures.get(EPISODE_LEN_MEAN)),
-    }
-
-
-def _finite(value: float | None) -> float | None:
-    return float(value) if value is not None and math.isfinite(value) else None

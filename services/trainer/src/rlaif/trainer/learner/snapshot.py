@@ -60,8 +60,8 @@ def save(
         },
     )
     # After `state_dict`, which waits until no runner plays.
-    keeps_games = algorithm.keeps_games and not algorithm.sampler.interrupted
-    for saved in _on_runners(algorithm, methodcaller("state_dict")) if keeps_games else ():
+    interrupted = algorithm.sampler.interrupted
+    for saved in () if interrupted else _on_runners(algorithm, methodcaller("state_dict")):
         npz_tree.write(directory / f"runner-{saved['runner']}.npz", saved)
     live = algorithm.rewards.models.live
     if live is not None:
@@ -82,10 +82,6 @@ def restore(algorithm: ShapedPPO, figures: RunTally, directory: Path) -> list[st
     files = sorted(directory.glob("runner-*.npz"))
     saved = {each["runner"]: each for each in map(npz_tree.read, files)}
     played_from = sorted({sha for each in saved.values() for sha in each["played_from"]})
-    if not algorithm.keeps_games:
-        algorithm.load_state_dict(state["algorithm"], games_resume=False)
-        _set_generators(state["generators"])
-        return ["runners of RLlib begin new episodes"]
     answers = _on_runners(algorithm, partial(_resume_games, saved, played_from))
     passed_over = [answer for answer in answers if answer is not None]
     if len(answers) < max(1, algorithm.env_runner_group.num_remote_env_runners()):

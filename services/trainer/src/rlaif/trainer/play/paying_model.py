@@ -11,10 +11,10 @@ class PayingModel:
 
     Attributes:
         gamma: Discount of the run.
-        weight: Of what it pays as a potential; None when it pays in another way.
+        weight: Scale of the potential.
     """
 
     version: int
     potential: Potential
     gamma: float
-    weight: float | None
+    weight: float

@@ -2,8 +2,8 @@
 
     ppo, policy, sampling       settings/ppo.py           what is learned, by what, from whose play
     game                        settings/game.py          what is played
-    shaping, additive,
-    curiosity, imitation        settings/rewards.py       what the learner adds to the rewards
+    shaping, curiosity,
+    imitation                   settings/rewards.py       what the learner adds to the rewards
     explore                     settings/exploration.py   where episodes start
     curriculum                  settings/curriculum.py    learning along what a search found
     guidance                    settings/guidance.py      which button a language model suggests
@@ -33,7 +33,6 @@ from rlaif.trainer.settings.planner import PlannerSettings
 from rlaif.trainer.settings.ppo import PRESETS, NetworkSettings, PpoSettings, SamplingSettings
 from rlaif.trainer.settings.quest import DEFAULTS, QuestSettings, with_defaults
 from rlaif.trainer.settings.rewards import (
-    AdditiveSettings,
     CuriositySettings,
     ImitationSettings,
     RewardSettings,
@@ -80,7 +79,7 @@ class TrainerSettings(ServiceSettings):
     ] = RaySettings()
     quest: QuestSettings = QuestSettings()
     sampling: Annotated[
-        SamplingSettings, Block(prefix="", unprefixed=frozenset({"sampler", "envs_per_worker"}))
+        SamplingSettings, Block(prefix="", unprefixed=frozenset({"envs_per_worker"}))
     ] = SamplingSettings()
     ppo: Annotated[
         PpoSettings,
@@ -91,7 +90,6 @@ class TrainerSettings(ServiceSettings):
         Block(prefix="", names={"kind": "policy"}, unprefixed=frozenset({"kind"})),
     ] = NetworkSettings()
     shaping: ShapingSettings = ShapingSettings()
-    additive: AdditiveSettings = AdditiveSettings()
     curiosity: CuriositySettings = CuriositySettings()
     imitation: ImitationSettings = ImitationSettings()
     explore: ExploreSettings = ExploreSettings()
@@ -148,4 +146,4 @@ class TrainerSettings(ServiceSettings):
     @property
     def rewards(self) -> RewardSettings:
         """What the learner's rewards are made by."""
-        return RewardSettings(self.shaping, self.additive, self.curiosity)
+        return RewardSettings(self.shaping, self.curiosity)

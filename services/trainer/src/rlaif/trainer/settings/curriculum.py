@@ -14,11 +14,6 @@ class CurriculumSettings(BaseModel, frozen=True, extra="forbid"):
         description="Folder of demonstrations to learn along; unset: no curriculum, and none of "
         "the settings below counts.",
     )
-    moves: bool = Field(
-        default=True,
-        description="Starts move back along the demonstrations as play succeeds; off, they are "
-        "drawn alike from all of them.",
-    )
     tries: int = Field(
         default=12,
         ge=2,
@@ -82,12 +77,6 @@ class CurriculumSettings(BaseModel, frozen=True, extra="forbid"):
         ge=1,
         description="An episode from a demonstration is cut after this many times the frames that "
         "the demonstration took from there to the end of the segment.",
-    )
-    misses_are_lost: bool = Field(
-        default=True,
-        description="Nothing is worth anything after a try that misses its time, or reaches a "
-        "later goal first, for the critic too. Off: it is cut as by a limit, and what the critic "
-        "hopes for from there counts: play may do what pays sooner and never what comes first.",
     )
     warm_start: int = Field(
         default=600,

@@ -13,13 +13,6 @@ class ExploreSettings(BaseModel, frozen=True, extra="forbid"):
         description="Share of episodes that start at an archived state of a seldom visited place; "
         "0 starts all of them at the beginning (ADR 0010).",
     )
-    swarm: float = Field(
-        default=0.5,
-        ge=0,
-        le=1,
-        description="Chance that an episode starts where another environment just reached a "
-        "milestone. It fades from start to start; 0 never does.",
-    )
     practice: float = Field(
         default=0.25,
         ge=0,
@@ -43,4 +36,4 @@ class ExploreSettings(BaseModel, frozen=True, extra="forbid"):
     @property
     def keeps_states(self) -> bool:
         """Whether any episode ever starts at an archived state."""
-        return self.restarts > 0 or self.swarm > 0 or self.practice > 0
+        return self.restarts > 0 or self.practice > 0

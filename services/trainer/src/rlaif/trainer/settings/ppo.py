@@ -144,12 +144,6 @@ class NetworkSettings(BaseModel, frozen=True, extra="forbid"):
         description="Units of each policy layer.",
         json_schema_extra=FIXED,
     )
-    policy_sees: Literal["all", "observation"] = Field(
-        default="all",
-        description="What a policy of decisions (TRAINER_ACTIONS other than seed) sees: all of its "
-        "input, or, to compare with, the 128 numbers of the observation and what is allowed.",
-        json_schema_extra=FIXED,
-    )
     normalize_inputs: bool = Field(
         default=True,
         description="A policy of decisions reads the 128 numbers in their running deviations, so "
@@ -162,12 +156,6 @@ class NetworkSettings(BaseModel, frozen=True, extra="forbid"):
 class SamplingSettings(BaseModel, frozen=True, extra="forbid"):
     """Who plays the next batch, and when."""
 
-    sampler: Literal["fast", "stock"] = Field(
-        default="fast",
-        description="stock plays and learns with RLlib's own runner, connectors and learner, to "
-        "compare with: slower, and without captures, reward model, exploration, curiosity and "
-        "planner.",
-    )
     envs_per_worker: int = Field(
         default=1,
         ge=1,

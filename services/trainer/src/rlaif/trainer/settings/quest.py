@@ -9,7 +9,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "game": {"actions": "macros", "episode_length": 15_000},
     "ray": {"workers": 2},
     "sampling": {"envs_per_worker": 8},
-    "explore": {"restarts": 0.0, "swarm": 0.0, "practice": 0.0},
+    "explore": {"restarts": 0.0, "practice": 0.0},
     "ppo": {"normalize_values": False},
 }
 """What mode `quest` changes of the defaults of other blocks. Two cores play; an episode holds the

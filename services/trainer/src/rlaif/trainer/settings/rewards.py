@@ -1,7 +1,7 @@
 """What the learner adds to the rewards: the reward model's answer, curiosity; and imitation."""
 
 from dataclasses import dataclass, field
-from typing import Literal, Self
+from typing import Self
 
 from pydantic import BaseModel, Field, model_validator
 
@@ -16,13 +16,6 @@ class ShapingSettings(BaseModel, frozen=True, extra="forbid"):
         ge=0,
         description="Scale of the potential: an objective of the quest, 0.1 of it, pays about 1. "
         "More drowns the game's own rewards, less is lost among them; 0 trains without judges.",
-        json_schema_extra=UNLESS_SET,
-    )
-    mode: Literal["potential", "additive"] = Field(
-        default="potential",
-        description="potential pays the change of the reward model's answer and takes back what it "
-        "gave: nothing can be farmed. additive pays the answer itself, once a place: louder, and "
-        "the policy may come to live on it (ADR 0012).",
         json_schema_extra=UNLESS_SET,
     )
     ramp_iterations: int = Field(
@@ -47,42 +40,6 @@ class ShapingSettings(BaseModel, frozen=True, extra="forbid"):
                 "before the next one begins; lower the ramp or raise shaping_swap_iterations"
             )
         return self
-
-
-class AdditiveSettings(BaseModel, frozen=True, extra="forbid"):
-    """What is paid when the reward model pays its answer itself."""
-
-    weight: float = Field(
-        default=1.0,
-        ge=0,
-        description="Additive mode: scale of what the reward model pays, in the place of the "
-        "potential's; 0 trains without it.",
-    )
-    threshold: float = Field(
-        default=0.5,
-        description="Additive mode: answer that pays nothing yet, in root mean squares of the "
-        "model's training data above the start of an episode. Higher pays for less.",
-    )
-    clip: float = Field(
-        default=2.0, gt=0, description="Additive mode: the most above the threshold that counts."
-    )
-    count_power: float = Field(
-        default=3.0,
-        ge=0,
-        description="Additive mode: the n-th step of an episode at one place with the same "
-        "possessions pays n to the minus this. 0 pays every time, which can be farmed.",
-    )
-    caution: float = Field(
-        default=1.0,
-        ge=0,
-        description="Additive mode: standard deviations of an ensemble that are taken off its "
-        "mean. Higher pays less where its networks disagree.",
-    )
-    episode_cap: float = Field(
-        default=10.0,
-        gt=0,
-        description="Additive mode: the most an episode is paid, before the weight.",
-    )
 
 
 class CuriositySettings(BaseModel, frozen=True, extra="forbid"):
@@ -116,5 +73,4 @@ class RewardSettings:
     """How the parts of the reward are made that the learner adds."""
 
     shaping: ShapingSettings = field(default_factory=ShapingSettings)
-    additive: AdditiveSettings = field(default_factory=AdditiveSettings)
     curiosity: CuriositySettings = field(default_factory=CuriositySettings)

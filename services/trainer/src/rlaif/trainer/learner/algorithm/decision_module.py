@@ -7,7 +7,7 @@ names a tile is scored by what is on that tile and where it is from here, so tha
 of a chest holds wherever one stands (pointer; Vinyals et al. 2015, arXiv 1506.03134).
 """
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from ray.rllib.core.columns import Columns
@@ -25,7 +25,6 @@ from rlaif.game.policy_input.layout import (
     ALLOWED,
     POLICY_INPUT,
     ROOM_CODES,
-    SIZE,
     THINGS,
     TILE_CODES,
     TILE_INDEXES,
@@ -189,21 +188,14 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
     """Decisions by what is seen of a moment; policy and critic see for themselves.
 
     `model_config` has `hidden` (units a layer), `share_layers` (the critic goes on from what the
-    policy saw), `seed` (of the first weights), `sees` (`all`, or `observation`: of the policy's own
-    input only what is allowed) and `normalize_inputs` (whether the 128 numbers are).
+    policy saw), `seed` (of the first weights) and `normalize_inputs` (whether the 128 numbers are).
     """
-
-    seen: Tensor
 
     def setup(self) -> None:
         """Build the layers."""
         hidden: int = self.model_config["hidden"]
         self.shares: bool = self.model_config.get("share_layers", False)
         self.follows: bool = self.model_config.get("normalize_inputs", True)
-        seen = torch.ones(SIZE)
-        if self.model_config.get("sees", "all") == "observation":
-            seen[: ALLOWED.start] = 0
-        self.register_buffer("seen", seen, persistent=False)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.model_config.get("seed", 0))
             self.scale = RunningScale(OBSERVATION_SIZE)
@@ -223,7 +215,6 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
 
     def logits(self, observations: Tensor, inputs: Tensor) -> Tensor:
         """`[B, COUNT]`; `NEVER` where a decision is not allowed."""
-        inputs = inputs * self.seen
         room = self.map(inputs)
         return self._logits(self.sight(self.scale(observations), inputs, room), inputs, room)
 
@@ -239,7 +230,7 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
 
     def _forward_train(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         """Logits, and what the critic goes on from."""
-        inputs = batch[POLICY_INPUTS] * self.seen
+        inputs = batch[POLICY_INPUTS]
         room, observations = self.map(inputs), self.scale(batch[Columns.OBS])
         features = self.sight(observations, inputs, room)
         critics = features if self.critic is None else self.critic(observations, inputs, room)
@@ -252,7 +243,7 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
         """V, `[B]`, in the units of the returns."""
         if embeddings is None:
             look = self.sight if self.critic is None else self.critic
-            inputs = batch[POLICY_INPUTS] * self.seen
+            inputs = batch[POLICY_INPUTS]
             embeddings = look(self.scale(batch[Columns.OBS]), inputs, self.map(inputs))
         values: Tensor = self.vf(embeddings).squeeze(-1)
         return values
@@ -273,7 +264,6 @@ def decision_spec(
     *,
     share_layers: bool = False,
     seed: int = 0,
-    sees: Literal["all", "observation"] = "all",
     normalize_inputs: bool = True,
 ) -> RLModuleSpec:
     """How RLlib builds it; see `DecisionModule`."""
@@ -283,7 +273,6 @@ def decision_spec(
             "hidden": hidden,
             "share_layers": share_layers,
             "seed": seed,
-            "sees": sees,
             "normalize_inputs": normalize_inputs,
         },
     )

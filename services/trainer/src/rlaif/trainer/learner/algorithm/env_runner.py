@@ -216,13 +216,13 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
             return
         answers = model.answers()
         vector.ask_about(disagreement_by(answers))
-        shaping = self.config.env_config.get("rewards", RewardSettings()).shaping
+        rewards: RewardSettings = self.config.env_config.get("rewards", RewardSettings())
         vector.pay_by(
             PayingModel(
                 version=model.version,
                 potential=answers,
                 gamma=self.config.gamma,
-                weight=shaping.weight if shaping.mode == "potential" else None,
+                weight=rewards.shaping.weight,
             )
         )
 

@@ -1,11 +1,10 @@
 """What PPO learns from: an iteration's fragments in, rewards and what each part weighs out.
 
-total = game + reward model (potential or additive) + curiosity + guidance. The environments say
-what the game pays and what following a suggestion does. The rest is made here, in one batch with
-one mix of reward models for the whole iteration, so that a new champion reaches every environment
-at the same moment.
+total = game + shaping by the reward model + curiosity + guidance. The environments compute the
+game's reward and the guidance bonus. The rest is computed here, in one batch with one mix of reward
+models per iteration, so that a new champion applies to every environment at the same time.
 
-A planner's steps are paid nothing (ADR 0023): they are 0 in every part, and no figure counts them.
+The planner's steps have reward 0 in every part and are excluded from all statistics (ADR 0023).
 """
 
 from dataclasses import dataclass, field
@@ -13,15 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rlaif.contracts.observation import OBSERVATION_SIZE
+from rlaif.reward_net.pay import Potential
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.trainer.learner.algorithm.gae import cut_by_planner
 from rlaif.trainer.learner.hot_load import check_reward_model
 from rlaif.trainer.play.fragment import Fragment
-from rlaif.trainer.rewards.learned.additive import (
-    AdditiveRewards,
-    Answers,
-    lower_bound,
-)
 from rlaif.trainer.rewards.learned.curiosity import Curiosity
 from rlaif.trainer.rewards.learned.discounting import discounts
 from rlaif.trainer.rewards.learned.reward_models import (
@@ -35,7 +30,7 @@ from rlaif.trainer.rewards.learned.statistics import PartStatistics, part_statis
 from rlaif.trainer.settings.rewards import RewardSettings
 
 GAME, SHAPING, CURIOSITY, GUIDANCE = "game", "shaping", "curiosity", "guidance"
-"""Parts of the reward. `shaping` is the reward model's, in either mode."""
+"""Parts of the reward; `shaping` is the reward model's."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +40,8 @@ class LearnedRewards:
     Attributes:
         parts: Part → `[T, N] float32` for each fragment. They sum to the reward to learn from.
         reward_model_share: Of the model that counts in the mix with the one before it, 0 to 1.
-        potential_mean: Mean potential of that model over the observations, in either mode. It rises
-            when the policy learns to please the model: compare it with the milestones.
+        potential_mean: Mean potential of that model over the observations. Compare it with the
+            milestones: it rises alone when the policy exploits the model.
     """
 
     parts: dict[str, list[Float32]] = field(default_factory=dict)
@@ -75,9 +70,8 @@ class LearnedRewards:
 class LearnerRewards:
     """Makes the rewards of one run, iteration by iteration.
 
-    A run resumes bit for bit with `state_dict`, taken and set between two iterations. It holds the
-    reward models, the ramp, the carried potentials, the open episodes of the additive mode, and
-    curiosity's networks, optimiser, running figures and random stream.
+    A run resumes bit for bit from `state_dict`, taken and loaded between two iterations. It holds
+    the reward models, the ramp, the carried potentials and all of curiosity.
 
     Attributes:
         models: Which reward model counts. Between two iterations: `offer`, then `swap_if_due`.
@@ -96,7 +90,6 @@ class LearnerRewards:
             settings.shaping.ramp_iterations, settings.shaping.swap_iterations
         )
         self._shaper = PotentialShaper(gamma=gamma, weight=settings.shaping.weight)
-        self._additive = AdditiveRewards(settings.additive)
         self._curiosity = (
             Curiosity(inputs=OBSERVATION_SIZE, weight=settings.curiosity.weight, seed=seed)
             if settings.curiosity.weight > 0
@@ -112,7 +105,7 @@ class LearnerRewards:
         """Rewards of one iteration; each fragment follows the last one of its runner."""
         by_planner: list[Bool] = [fragment.by_planner for fragment in fragments]
         parts = {GAME: [fragment.rewards for fragment in fragments]}
-        parts[SHAPING] = self._judged(fragments)
+        parts[SHAPING] = self._shaping(fragments)
         parts |= _guided(fragments)
         if self._curiosity is not None:
             parts[CURIOSITY] = self._curiosity.pay(
@@ -144,75 +137,50 @@ class LearnerRewards:
         self.models.end_iteration()
         return learned
 
-    def _judged(self, fragments: list[Fragment]) -> list[Float32]:
-        """The reward model's part. One mix of models for all fragments.
+    def _shaping(self, fragments: list[Fragment]) -> list[Float32]:
+        """Shaping rewards of all fragments, by one mix of models.
 
-        All of them are asked about before any is paid: a model that answers nonsense to one is
-        refused, and the model before it pays for all.
+        All potentials are evaluated first: a model that gives NaN for one fragment is rejected, and
+        the model before it shapes all of them. A takeover changes the potential as any play does,
+        whether or not its steps are rewarded.
         """
-        is_potential = self._settings.shaping.mode == "potential"
-        asked = [
-            fragment.transitions.visited() if is_potential else fragment.transitions.landed()
-            for fragment in fragments
-        ]
-        answers = self._answers(asked)
+        potentials = self._potentials([each.transitions.visited() for each in fragments])
         return [
-            # A potential is a matter of states: a takeover moves it on, whoever is paid for that.
             self._shaper.shape(
                 fragment.runner, fragment.transitions, known, continues=fragment.continues
             )
-            if is_potential
-            else self._additive.pay(
-                fragment.runner,
-                fragment.transitions,
-                known,
-                continues=fragment.continues,
-                by_planner=fragment.by_planner,
-            )
-            for fragment, known in zip(fragments, answers, strict=True)
+            for fragment, known in zip(fragments, potentials, strict=True)
         ]
 
-    def _answers(self, asked: list[Float32]) -> list[Answers | None]:
-        """For each fragment's `[B, D]` observations a function that knows the answers already."""
+    def _potentials(self, visited: list[Float32]) -> list[Potential | None]:
+        """For each fragment's `[B, D]` observations a function that returns their potentials."""
         self.refused = []
-        read = self._potential if self._settings.shaping.mode == "potential" else self._z
-        while (mixed := self.models.mixed(read)) is not None:
+        while (mixed := self.models.mixed(self._potential)) is not None:
             self._seen = []
             try:
-                found = [mixed(observations) for observations in asked]
+                found = [mixed(observations) for observations in visited]
             except NonsenseError as error:
                 self.models.refuse(error.model)
                 self.refused.append((error.model, str(error)))
                 continue
-            return [lambda observations, known=each: known for each in found]  # type: ignore[misc]  # a default binds it
+            return [lambda observations, known=each: known for each in found]
         self._seen = []
-        return [None] * len(asked)
+        return [None] * len(visited)
 
     def _potential(self, network: PotentialFunction, observations: Float32) -> Float32:
         potentials = network(observations)
-        self._look_at(network, potentials)
+        if self.models.live is not None and network is self.models.live.answers:
+            self._seen.append(potentials)
         return potentials
-
-    def _z(self, network: PotentialFunction, observations: Float32) -> Float32:
-        members = network.normalised(observations)
-        self._look_at(network, network.scale * np.tanh(members.mean(axis=0)))
-        return lower_bound(members, self._settings.additive.caution)
 
     def _potential_mean(self, fragments: list[Fragment]) -> float | None:
         """Over the observations of the policy's own steps; None without any, or without a model."""
         if not self._seen:
             return None
-        is_potential = self._settings.shaping.mode == "potential"
         seen = np.concatenate(self._seen)
         if any(fragment.by_planner.any() for fragment in fragments):
-            seen = seen[
-                np.concatenate([_asked_by_policy(each, is_potential) for each in fragments])
-            ]
+            seen = seen[np.concatenate([_visited_by_policy(each) for each in fragments])]
         return float(seen.mean()) if len(seen) else None
-
-    def _look_at(self, network: PotentialFunction, potentials: Float32) -> None:
-        if self.models.live is not None and network is self.models.live.answers:
-            self._seen.append(potentials)
 
     def state_dict(self) -> State:
         """Everything that the next iteration depends on; see the class."""
@@ -232,11 +200,8 @@ class LearnerRewards:
             if found:
                 part.load_state_dict(found)
 
-    def _stateful(self) -> dict[str, PotentialShaper | AdditiveRewards | Curiosity]:
-        parts: dict[str, PotentialShaper | AdditiveRewards | Curiosity] = {
-            "potentials": self._shaper,
-            "additive": self._additive,
-        }
+    def _stateful(self) -> dict[str, PotentialShaper | Curiosity]:
+        parts: dict[str, PotentialShaper | Curiosity] = {"potentials": self._shaper}
         return parts if self._curiosity is None else parts | {"curiosity": self._curiosity}
 
 
@@ -245,11 +210,9 @@ def _unpaid(grid: Float32, by_planner: Bool) -> Float32:
     return np.where(by_planner, np.float32(0.0), grid) if by_planner.any() else grid
 
 
-def _asked_by_policy(fragment: Fragment, is_potential: bool) -> Bool:
-    """Which observations of `Transitions.visited`, or of `landed`, are of the policy's steps."""
+def _visited_by_policy(fragment: Fragment) -> Bool:
+    """Which observations of `Transitions.visited` belong to the policy's steps."""
     trans, own = fragment.transitions, ~fragment.by_planner
-    if not is_potential:
-        return own.reshape(-1)
     t, n = trans.final_index.T
     return np.concatenate([own.reshape(-1), np.ones(own.shape[1], dtype=np.bool_), own[t, n]])
 

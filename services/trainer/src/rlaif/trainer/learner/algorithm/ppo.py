@@ -4,7 +4,7 @@ import math
 import time
 from dataclasses import replace
 from operator import methodcaller
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import ray
@@ -130,7 +130,6 @@ def network_of(settings: TrainerSettings) -> RLModuleSpec:
             network.hidden,
             share_layers=ppo.share_layers,
             seed=settings.run.seed,
-            sees=network.policy_sees,
             normalize_inputs=network.normalize_inputs,
         )
     if network.kind == "cnn":
@@ -161,7 +160,6 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
             from them; 0 unless sampling overlaps the update, then 1.
         samples_left_out: Of the policy's own steps in `fragments`, not learned from: their
             advantage was no number.
-        keeps_games: Whether the runners can say where each game stands.
         seconds: Wall time of the last step by what it went into.
         keeper: Keeps what runners on other machines find; None where all of them share a disk.
     """
@@ -171,7 +169,6 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
     samples_left_out: int = 0
     env_steps: int = 0
     policy_lag: int = 0
-    keeps_games: ClassVar[bool] = True
 
     def setup(self, config: Any) -> None:
         """Build learner and runners."""

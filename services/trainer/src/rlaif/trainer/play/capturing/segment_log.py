@@ -83,21 +83,19 @@ class SegmentLog:
         potentials = model.potential(self._rows[: self._steps + 1]).astype(np.float64)
         if not np.isfinite(potentials).all():  # the learner refuses such a model, and says so
             return SegmentPay(**game, reward_model_version=model.version)
-        paid = None
-        if model.weight is not None:
-            counted = self._counted(potentials)
-            after = counted[1:].copy()
-            if terminated:
-                after[-1] = 0.0
-            gamma = np.array([self._discount(n, model.gamma) for n in self._frames])
-            paid = model.weight * step_pay(counted[:-1], after, gamma=gamma)
+        counted = self._counted(potentials)
+        after = counted[1:].copy()
+        if terminated:
+            after[-1] = 0.0
+        gamma = np.array([self._discount(n, model.gamma) for n in self._frames])
+        paid = model.weight * step_pay(counted[:-1], after, gamma=gamma)
         return SegmentPay(
             **game,
             reward_model_version=model.version,
             weight=model.weight,
             gamma=model.gamma,
             potentials=_told(potentials),
-            model=None if paid is None else _told(paid),
+            model=_told(paid),
         )
 
     def _counted(self, potentials: Float64) -> Float64:

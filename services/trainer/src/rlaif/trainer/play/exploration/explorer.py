@@ -21,7 +21,6 @@ from rlaif.trainer.play.exploration.practice import Practice
 from rlaif.trainer.play.exploration.starts import ArchiveStarts
 from rlaif.trainer.play.exploration.state_saver import StateSaver
 from rlaif.trainer.play.exploration.states import ArchiveIdentity, ArchiveRecord
-from rlaif.trainer.play.exploration.swarm import Swarm
 from rlaif.trainer.play.exploration.visited import VisitedPlaces
 from rlaif.trainer.play.followers.episode_follower import WatchedGame
 from rlaif.trainer.play.start import Start, StartSource
@@ -36,7 +35,7 @@ class ExploreConfig:
 
     Attributes:
         directory: Of the run; `exploration/` is made in it.
-        settings: With no restarts, swarm and practice, no states are kept.
+        settings: With no restarts and no practice, no states are kept.
         save_every: Steps of a runner between two states, milestones excepted. A save costs about
             36 ms and 16,000 steps of four frames about 4 s, so that saving costs 1 % at most.
         sync_every: Fragments between two exchanges with the other runners.
@@ -84,7 +83,6 @@ class Explorer:
         self.counts = CellCounts()
         self._counts_file = home.cells(runner)
         self.counts.load(self._counts_file)
-        self.swarm = Swarm(share=config.settings.swarm)
         self.practice = Practice(share=config.settings.practice)
         self.archive: StateArchive | None = None
         self.saver: StateSaver | None = None
@@ -102,7 +100,6 @@ class Explorer:
             self.saver = StateSaver(
                 self.archive,
                 self.counts,
-                self.swarm,
                 story,
                 practice=self.practice,
                 save_every=config.save_every,
@@ -143,7 +140,6 @@ class Explorer:
             given,
             archive=self.archive,
             counts=self.counts,
-            swarm=self.swarm,
             practice=self.practice,
             restarts=self._config.settings.restarts,
         )
@@ -154,7 +150,7 @@ class Explorer:
         return {
             "fragments": self._fragments,
             "counts": self.counts.state_dict(),
-            "swarm": self.swarm.state_dict(),
+            "known": [] if self.saver is None else sorted(self.saver.known),
             "practice": self.practice.state_dict(),
             "since_save": None if self.saver is None else self.saver.since_save,
             "played_from": [] if self.saver is None else self.saver.played_from,
@@ -164,11 +160,13 @@ class Explorer:
         """Resume with what `state_dict` gave; states that some runner plays from are kept."""
         self._fragments = state["fragments"]
         self.counts.load_state_dict(state["counts"])
-        self.swarm.load_state_dict(state["swarm"])
         if "practice" in state:  # of a run that had none yet
             self.practice.load_state_dict(state["practice"])
-        if self.saver is not None and state["since_save"] is not None:
-            self.saver.since_save = state["since_save"]
+        if self.saver is not None:
+            # 0.1.0 kept them with its swarming.
+            self.saver.known |= set(state["known"] if "known" in state else state["swarm"]["known"])
+            if state["since_save"] is not None:
+                self.saver.since_save = state["since_save"]
         if self.archive is not None and self._runner <= 1:
             self.archive.collect(played_from)
             if self._link is not None:
@@ -202,7 +200,8 @@ class Explorer:
         next process would have been told; the play goes on, and `trouble` says why.
         """
         for record in self._exchanged(whole=whole):
-            self.swarm.reached(record.milestones)
+            if self.saver is not None:
+                self.saver.known.update(record.milestones)
 
     def _exchanged(self, *, whole: bool) -> Sequence[ArchiveRecord]:
         try:

@@ -9,14 +9,13 @@ from rlaif.trainer.play.exploration.archive import StateArchive
 from rlaif.trainer.play.exploration.choice import CellCounts, choose
 from rlaif.trainer.play.exploration.practice import Practice
 from rlaif.trainer.play.exploration.states import ArchivedStateError, ArchiveRecord
-from rlaif.trainer.play.exploration.swarm import Swarm
 from rlaif.trainer.play.start import Start, StartSource
 
 
 class ArchiveStarts:
-    """A `StartSource`: a milestone that calls, else practice, an archived state, a game's start.
+    """A `StartSource`: practice, else an archived state, else a start of the game.
 
-    The same generator gives the same start as long as archive, counts and swarm are the same.
+    Deterministic in the generator, the archive and the counts.
     """
 
     def __init__(
@@ -25,32 +24,27 @@ class ArchiveStarts:
         *,
         archive: StateArchive,
         counts: CellCounts,
-        swarm: Swarm,
         practice: Practice,
         restarts: float,
     ) -> None:
-        """Draw from an archive for `restarts`, 0 to 1, of the episodes.
+        """Draw from the archive in `restarts`, 0 to 1, of the episodes that are not practice.
 
-        `swarm` is asked first, then `practice`.
-        Starts from a cell are noted in `counts`; the other episodes begin at `given`.
+        Starts from a cell are counted in `counts`; the other episodes begin at `given`.
         """
         if not 0 <= restarts <= 1:
             raise ValueError(f"share of restarts {restarts} must be 0 to 1")
         self._given = given
         self._archive = archive
         self._counts = counts
-        self._swarm = swarm
         self._practice = practice
         self._restarts = restarts
 
     def choose(self, rng: np.random.Generator) -> Start:
         """Where the next episode starts; an archived state that cannot be used is passed over."""
-        record = self._called(rng)
-        if record is None:
-            practised = self._practice.draw(rng)
-            if practised is not None:
-                return practised
-            record = self._drawn(rng)
+        practised = self._practice.draw(rng)
+        if practised is not None:
+            return practised
+        record = self._drawn(rng)
         if record is not None:
             with contextlib.suppress(ArchivedStateError):
                 state, packed = self._archive.load(record.sha256)
@@ -58,10 +52,6 @@ class ArchiveStarts:
                 name = f"archive:{record.sha256[:12]}"
                 return Start(state, name, keyframe, from_play=record.parent is not None)
         return self._given.choose(rng)
-
-    def _called(self, rng: np.random.Generator) -> ArchiveRecord | None:
-        milestone = self._swarm.offer(rng)
-        return None if milestone is None else self._archive.first_with(milestone)
 
     def _drawn(self, rng: np.random.Generator) -> ArchiveRecord | None:
         if rng.random() >= self._restarts:

@@ -17,7 +17,6 @@ from rlaif.trainer.play.exploration.archive import StateArchive, milestones_of
 from rlaif.trainer.play.exploration.choice import CellCounts
 from rlaif.trainer.play.exploration.practice import Practice
 from rlaif.trainer.play.exploration.states import ArchiveError, ArchiveRecord, Cell, block_of
-from rlaif.trainer.play.exploration.swarm import Swarm
 from rlaif.trainer.play.start import Start
 from rlaif.trainer.rewards.game.facts import GameFacts, Progress
 from rlaif.trainer.run_folder import disk
@@ -81,6 +80,7 @@ class StateSaver:
 
     Attributes:
         since_save: Decision steps of all environments since a state was kept, or tried to be.
+        known: Milestones that some environment has reached, or that a start state shows.
         trouble: Why the last state that was worth it was not kept, or its way; None when it was.
     """
 
@@ -88,19 +88,14 @@ class StateSaver:
         self,
         archive: StateArchive,
         counts: CellCounts,
-        swarm: Swarm,
         story: Story,
         *,
         practice: Practice,
         save_every: int,
     ) -> None:
-        """Keep states in `archive`; what it has already is no news to `swarm`.
-
-        The way to what is news is kept for `practice`.
-        """
+        """Keep states in `archive`; `practice` learns the trajectory to each new milestone."""
         self._archive = archive
         self._counts = counts
-        self._swarm = swarm
         self._practice = practice
         self._story = story
         self._lasting = np.array([not m.is_momentary for m in story.milestones], dtype=np.bool_)
@@ -108,7 +103,7 @@ class StateSaver:
         self._save_every = self.since_save = save_every
         self.trouble: str | None = None
         self._episodes: dict[str, _Episode] = {}
-        swarm.know(milestones_of(archive.records))
+        self.known = set(milestones_of(archive.records))
 
     def begin_episode(
         self,
@@ -202,7 +197,7 @@ class StateSaver:
         if facts.progress is not episode.progress:
             episode.progress = facts.progress
             episode.milestones = self._milestones(read_blocks(emulator))
-            episode.may_be_news = bool(self._swarm.unknown(episode.milestones))
+            episode.may_be_news = bool(self._new(episode.milestones))
             self._practice.see(environment, episode.milestones)
         cell = Cell(facts.room_index, block_of(facts.x, facts.y), episode.milestones)
         if cell != episode.cell:
@@ -211,8 +206,7 @@ class StateSaver:
             episode.is_wanted = self._wants(episode, cell)
         if not episode.is_wanted or not facts.control or facts.dead:
             return
-        is_news = bool(self._swarm.unknown(episode.milestones))
-        if is_news or self.since_save >= self._save_every:
+        if self._new(episode.milestones) or self.since_save >= self._save_every:
             self._keep(environment, episode, cell, emulator, facts)
 
     def _wants(self, episode: _Episode, cell: Cell) -> bool:
@@ -252,7 +246,9 @@ class StateSaver:
         if not self._put(record, packed):
             return
         episode.continue_from(record)
-        self._keep_approach(record, self._swarm.reached(record.milestones), emulator)
+        news = self._new(record.milestones)
+        self.known.update(news)
+        self._keep_approach(record, news, emulator)
         if is_new_cell and episode.origin is not None:
             self._counts.fruitless[episode.origin] = 0
 
@@ -276,7 +272,7 @@ class StateSaver:
         """Keep a start of the game, so that every way begins with a state that is there."""
         ram = read_blocks(emulator)
         milestones = self._milestones(ram)
-        self._swarm.know(milestones)
+        self.known.update(milestones)
         record = ArchiveRecord(
             sha256=start.keyframe.sha256,
             ram_sha256=None,
@@ -301,6 +297,9 @@ class StateSaver:
             return False
         self.trouble = None
         return kept
+
+    def _new(self, milestones: tuple[str, ...]) -> list[str]:
+        return [name for name in milestones if name not in self.known]
 
     def _milestones(self, ram: RamBlocks) -> tuple[str, ...]:
         if not self._names:

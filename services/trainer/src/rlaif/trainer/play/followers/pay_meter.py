@@ -47,7 +47,7 @@ class PayMeter:
         self._settle()
         self._model = model
         if model is not None:
-            self._shaper.gamma, self._shaper.weight = model.gamma, model.weight or 0.0
+            self._shaper.gamma, self._shaper.weight = model.gamma, model.weight
 
     def resume_at(self, row: Float32) -> None:
         """The game was put somewhere else: nothing before counts for its pay."""
@@ -107,7 +107,7 @@ class PayMeter:
         return Opinion(
             version=model.version,
             potential=potential if np.isfinite(potential) else None,
-            paid=None if model.weight is None else self._bins(),
+            paid=self._bins(),
         )
 
     def _bins(self) -> tuple[float, ...]:
@@ -134,9 +134,8 @@ class PayMeter:
         now = self._clock()
         self._paid.append((now, float(paid.sum(dtype=np.float64))))
         if self._ledger is not None:
-            pays = self._model is not None and self._model.weight is not None and known is not None
-            version = self._model.version if self._model is not None and pays else None
-            self._ledger.settle(paid[:, 0].tolist() if pays else [None] * whole, version)
+            version = None if self._model is None or known is None else self._model.version
+            self._ledger.settle([None] * whole if version is None else paid[:, 0].tolist(), version)
         while now - self._paid[0][0] > BINS * BIN_SECONDS:
             self._paid.popleft()
         self._rows, self._ends = self._rows[-1:], self._ends[whole:]

@@ -56,11 +56,6 @@ class Transitions:
         flat = rows.reshape(rows.shape[0] * rows.shape[1], rows.shape[2])
         return np.concatenate([flat, self.final_observations])
 
-    def landed(self) -> Float32:
-        """`[T*N, D]`: `reached`, one row a step."""
-        reached = self.reached()
-        return reached.reshape(-1, reached.shape[-1])
-
     @property
     def ended(self) -> Bool:
         """`[T, N]`: the episode ended here, either way."""

@@ -221,8 +221,7 @@ def piece_of(done: IterationDone, now: datetime, *, since: int) -> RunPoint:
 
 def may_be_judged(settings: TrainerSettings) -> bool:
     """Whether a reward model pays anything in a run of these settings."""
-    pays = settings.shaping if settings.shaping.mode == "potential" else settings.additive
-    return pays.weight > 0
+    return settings.shaping.weight > 0
 
 
 def recipe(settings: TrainerSettings) -> str:
