@@ -58,12 +58,12 @@ def tell_health(well: bool) -> None:
 async def main() -> None:
     """Ask again and again, until the container is stopped."""
     settings = JudgeSettings()
-    llm = settings.llm
+    key, ca_file = settings.llm_api_key, settings.llm_ca_file
     judges = judges_of(settings)
     urls = judge_urls(settings, judges)
-    headers = {"Authorization": f"Bearer {llm.api_key.get_secret_value()}"} if llm.api_key else {}
+    headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
     said: list[str] | None = None
-    async with httpx.AsyncClient(headers=headers, verify=trusted(llm.ca_file)) as client:
+    async with httpx.AsyncClient(headers=headers, verify=trusted(ca_file)) as client:
         while True:
             found = [
                 await trouble(client, filter(None, urls[each.name]), each.model) for each in judges

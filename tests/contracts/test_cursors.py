@@ -16,7 +16,7 @@ from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.segments import segments_router
 from rlaif.judge.api import build_router as judge_router
 from rlaif.judge.metrics import JudgeMetrics
-from rlaif.judge.settings import JudgeSettings, LlmSettings
+from rlaif.judge.settings import JudgeSettings
 from rlaif.judge.wiring import build_parts
 from rlaif.reward_model.api import build_router as reward_model_router
 from rlaif.reward_model.api_review import build_review_router
@@ -68,7 +68,7 @@ def exporter(store: ObjectStore) -> FastAPI:
 
 
 def judge(store: ObjectStore) -> FastAPI:
-    settings = JudgeSettings(llm=LlmSettings(base_url="http://127.0.0.1:1"))
+    settings = JudgeSettings(llm_base_url="http://127.0.0.1:1")
     parts = build_parts(settings, lambda judges: JudgeMetrics(ServiceMetrics("judge"), judges))
     return app_of(judge_router(settings, parts, lambda: store, lambda: None))
 

@@ -29,7 +29,6 @@ FOREIGN = {
     "EnvRunner", "Learner", "SampleBatch", "make_vec",  # RLlib, gymnasium
     "StartAfter",  # S3
     "PIP_EXTRA_INDEX_URL", "RAY_JOB_STOP_WAIT_TIME_S", "OTEL_EXPORTER_OTLP_ENDPOINT",
-    "JUDGE_READ_TIMEOUT_SECONDS", "JUDGE_SHARED_ANSWERS",  # removed; the changelog names them
     "ApiProblem",  # JavaScript of the page
     "Containerfile",  # a file, in front of the ending of another one
     "ArgoCD", "AuthConfig", "TokenAuthentication",  # kinds and classes of Argo CD and CodeFlare
@@ -193,7 +192,10 @@ def _is_there(text: str) -> bool:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_a_page_names_exists(page: Path):
-    assert list(broken(page.read_text(), page.parent)) == []
+    found = list(broken(page.read_text(), page.parent))
+    if page.name == "CHANGELOG.md":  # names settings of earlier releases
+        found = [each for each in found if not re.fullmatch(r"`[A-Z0-9_]+`", each)]
+    assert found == []
 
 
 @pytest.mark.parametrize(

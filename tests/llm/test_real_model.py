@@ -71,7 +71,7 @@ async def ring(
             "nats_url": nats_url,
             "llm_base_url": model_url,
             "call_timeout_seconds": CALL_SECONDS,
-            "outage_patience_seconds": 2 * CALL_SECONDS,
+            "patience_outage_seconds": 2 * CALL_SECONDS,
             # As few calls as can be: one vote of each judge, and nothing beside it.
             "votes": 1,
             "canary_every": 0,

@@ -17,7 +17,7 @@ from rlaif.contracts.votes import VoteRecord
 from rlaif.hud.app import create_app as hud_app
 from rlaif.hud.settings import HudSettings
 from rlaif.reward_model.app import create_app as reward_model_app
-from rlaif.reward_model.settings import RewardModelSettings
+from rlaif.reward_model.settings import RewardModelSettings, TrainingSettings
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
 from rlaif.testing.browser import Shoot
@@ -65,10 +65,10 @@ async def ring(bus: Bus, nats_url: str, tmp_path: Path) -> AsyncIterator[Ring]:
             ),
         )
     shared: dict[str, Any] = {"nats_url": nats_url, "api_token": "sesame"}
-    settings = RewardModelSettings.model_validate(
-        shared | {"poll_seconds": 0.2, "retrain_min_new": 10_000}
-    )
-    async with serve(reward_model_app(settings, stores=(episodes, models))) as service:
+    settings = RewardModelSettings.model_validate(shared)
+    timing = TrainingSettings(poll_seconds=0.2, retrain_min_new=10_000)
+    app = reward_model_app(settings, stores=(episodes, models), timing=timing)
+    async with serve(app) as service:
         hud = HudSettings.model_validate(
             shared | {"episodes_store": episodes.url, "reward_model_url": service}
         )

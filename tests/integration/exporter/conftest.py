@@ -47,7 +47,6 @@ def settings(nats_url, s3):
         s3_endpoint_url=s3.endpoint_url,
         s3_access_key=s3.access_key,
         s3_secret_key=s3.secret_key,
-        startup_retry_seconds=0.1,
         ack_wait_seconds=2,
     )
 

@@ -17,8 +17,8 @@ from rlaif.testing.waiting import eventually
 
 SETTINGS = {
     # Long enough that no route is given up on while a test looks.
-    "refused_patience_seconds": 600.0,
-    "outage_patience_seconds": 600.0,
+    "patience_refused_seconds": 600.0,
+    "patience_outage_seconds": 600.0,
     "call_attempts": 2,
     "votes": 1,
 }
@@ -111,7 +111,7 @@ async def test_a_segment_of_a_route_that_stays_unreadable_is_provisional_and_sco
 ) -> None:
     proxy.form = UNREADABLE["prose only"]
     url = f"{proxy.url}/dialog"
-    await start_judge(**SETTINGS | {"refused_patience_seconds": 1.0}, llm_state_url=url)
+    await start_judge(**SETTINGS | {"patience_refused_seconds": 1.0}, llm_state_url=url)
     await _export(bus, episodes_store, "seg-0")
 
     async def provisional() -> bool:

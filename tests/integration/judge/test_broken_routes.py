@@ -29,7 +29,7 @@ AS_DELIVERED = {
     "call_attempts": 3,
 }
 """Settings of a real judge that the other tests change, so that they can count calls."""
-SHORT = {"refused_patience_seconds": 1.0, "outage_patience_seconds": 1.0}
+SHORT = {"patience_refused_seconds": 1.0, "patience_outage_seconds": 1.0}
 
 
 class Bench:
@@ -184,7 +184,7 @@ async def test_with_a_wrong_key_nothing_is_scored_and_everything_is_once_it_is_r
     await bench.export(4)
     for route in ("state", "puzzle", "vision"):
         assert "LLM_API_KEY" in await _named(client, route, "refuses every call")
-    await _lasts(3 * SHORT["refused_patience_seconds"])
+    await _lasts(3 * SHORT["patience_refused_seconds"])
     assert await bench.scores() == []
     await stand_in.fail("")
     for record in await bench.all_scored():

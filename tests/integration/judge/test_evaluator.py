@@ -5,7 +5,7 @@ from typing import Any
 from rlaif.bus.connection import Bus
 from rlaif.contracts.events import SegmentScored
 from rlaif.judge.epoch.__main__ import EpochPass, evaluate_epoch
-from rlaif.judge.settings import JudgeSettings, LlmSettings, VoteSettings
+from rlaif.judge.settings import JudgeSettings
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.segments import described_state, write_segment
@@ -31,8 +31,8 @@ async def test_an_epoch_is_judged_once_and_reported(
     await asyncio.to_thread(_write, episodes_store)
     settings = JudgeSettings(
         nats_url=nats_url,
-        llm=LlmSettings(base_url=stand_in.url),
-        voting=VoteSettings(temperature=0.0),  # the stand-in's noise splits no vote
+        llm_base_url=stand_in.url,
+        temperature=0.0,  # the stand-in's noise splits no vote
         audit_share=1.0,
     )
     stores = (episodes_store, models_store)
@@ -60,7 +60,7 @@ async def test_without_nats_an_epoch_is_judged_in_silence(
     episodes_store: ObjectStore, models_store: ObjectStore, stand_in: Any
 ) -> None:
     await asyncio.to_thread(_write, episodes_store)
-    settings = JudgeSettings(nats_url="nats://127.0.0.1:9", llm=LlmSettings(base_url=stand_in.url))
+    settings = JudgeSettings(nats_url="nats://127.0.0.1:9", llm_base_url=stand_in.url)
     task = EpochPass(epoch=1, epoch_steps=100_000, events=False)
     report = await evaluate_epoch(settings, task, stores=(episodes_store, models_store))
     assert report["judged"] == SEGMENTS

@@ -20,7 +20,6 @@ async def test_it_waits_for_the_bootstrap_says_so_and_then_scores(
         wait=False,
         nats_url=guarded_nats.url_of("service"),
         nats_manage_streams=False,
-        startup_retry_seconds=0.2,
     )
 
     async def told() -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from fastapi import FastAPI
+from pydantic import SecretStr
 
 from rlaif.bus.connection import Bus
 from rlaif.contracts.comparisons import ComparisonRecord, WantedComparisons, WantedPair
@@ -22,7 +23,8 @@ from rlaif.contracts.events import (
 )
 from rlaif.contracts.reward_models import Champion
 from rlaif.reward_model.app import create_app
-from rlaif.reward_model.settings import RewardModelSettings
+from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
+from rlaif.reward_model.settings import RewardModelSettings, TrainingSettings
 from rlaif.reward_net import artifact
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.storage import keys
@@ -39,7 +41,9 @@ TOKEN = {"Authorization": "Bearer secret"}
 Start = Callable[..., Awaitable[httpx.AsyncClient]]
 
 
-LINEAR_GAME = {"simple_margin": -1.0, "gate_level": 0.3}
+LINEAR_GAME = CandidateSettings(
+    fit=FitSettings(epochs=60), gate=GateSettings(simple_margin=-1.0, level=0.3)
+)
 """No network can beat a linear fit of the made-up game, and few labels are chance perhaps."""
 
 
@@ -63,10 +67,14 @@ async def start(
     """Starts services and waits until they are ready; each is stopped at the end."""
     async with AsyncExitStack() as stack:
 
-        async def begin(**changes: Any) -> httpx.AsyncClient:
-            fields = {"nats_url": nats_url, "api_token": "secret", "epochs": 60} | LINEAR_GAME
-            settings = RewardModelSettings.model_validate(fields | changes)
-            app = create_app(settings, stores=(episodes_store, models_store))
+        async def begin(**timing: Any) -> httpx.AsyncClient:
+            settings = RewardModelSettings(nats_url=nats_url, api_token=SecretStr("secret"))
+            app = create_app(
+                settings,
+                stores=(episodes_store, models_store),
+                candidate=LINEAR_GAME,
+                timing=TrainingSettings(**timing),
+            )
             client = await stack.enter_async_context(lived(app))
             await eventually(lambda: is_ready(client), "the service is ready")
             return client

@@ -10,7 +10,7 @@ from rlaif.contracts.scores import RUBRIC_WEIGHTS
 from rlaif.judge.api import build_router
 from rlaif.judge.human_scores import HumanScores
 from rlaif.judge.metrics import JudgeMetrics
-from rlaif.judge.settings import JudgeSettings, LlmSettings
+from rlaif.judge.settings import JudgeSettings
 from rlaif.judge.wiring import JudgeParts, build_parts
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import install_problem_handlers
@@ -19,9 +19,7 @@ from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.scores import judge_call, score_record
 from rlaif.testing.publisher import RecordingPublisher
 
-SETTINGS = JudgeSettings(
-    llm=LlmSettings(base_url="http://127.0.0.1:1", state_url="http://gpu:8000/v1")
-)
+SETTINGS = JudgeSettings(llm_base_url="http://127.0.0.1:1", llm_state_url="http://gpu:8000/v1")
 
 
 @pytest.fixture

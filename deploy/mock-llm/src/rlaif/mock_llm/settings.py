@@ -7,7 +7,7 @@ from pydantic_settings import SettingsConfigDict
 
 from rlaif.mock_llm.faults import parse_plan
 from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
-from rlaif.service.settings import Block, ServiceSettings
+from rlaif.service.settings import INTERNAL, Block, ServiceSettings
 
 PlannerKind = Literal["guide", "random", "malicious"]
 """Who answers questions for plans and buttons."""
@@ -19,7 +19,8 @@ LazyAnswer = Literal["middle", "abstain", "praise"]
 class MannerSettings(BaseModel, frozen=True, extra="forbid"):
     """How this stand-in answers, whatever it is asked."""
 
-    seed: int = Field(default=7, description="Seed of all that is drawn: noise, faults, moods.")
+    seed: int = Field(default=7, json_schema_extra=INTERNAL)
+    """Seed of everything that is drawn at random."""
     noise: float = Field(
         default=0.1,
         ge=0,
@@ -27,52 +28,27 @@ class MannerSettings(BaseModel, frozen=True, extra="forbid"):
         description="Chance at temperature 1 that a level is off by one, or a distance by up to "
         "three half screens; 0 gives the bare expert.",
     )
-    lost: float = Field(
-        default=0.0,
-        ge=0,
-        le=1,
-        description="Chance at temperature 1 that an answer takes a neighbouring objective for "
-        "the next one, at the start or at the end.",
-    )
-    first_bias: float = Field(
-        default=0.0,
-        ge=0,
-        le=1,
-        description="Chance that of two segments the one shown first is preferred unseen.",
-    )
+    lost: float = Field(default=0.0, ge=0, le=1, json_schema_extra=INTERNAL)
+    """Chance at temperature 1 that an answer takes a neighbouring objective for the next one, at
+    the start or at the end."""
+    first_bias: float = Field(default=0.0, ge=0, le=1, json_schema_extra=INTERNAL)
+    """Chance that of two segments the one shown first is preferred unseen."""
     taste: str = Field(
-        default="",
-        pattern=r"^([a-z_]+(\.[a-z0-9_]+)*)?$",
-        description="What it likes for its own sake: `menus`, `texts` (long ones), or a fact of "
-        "the evidence by its path, such as `end.hearts` or `end.at.0`. Empty: the quest alone.",
+        default="", pattern=r"^([a-z_]+(\.[a-z0-9_]+)*)?$", json_schema_extra=INTERNAL
     )
-    taste_share: float = Field(
-        default=0.0,
-        ge=0,
-        le=1,
-        description="Share of its judgement that follows the taste; raise it while it runs for a "
-        "judge that drifts.",
-    )
-    laziness: float = Field(
-        default=0.0,
-        ge=0,
-        le=1,
-        description="Chance that an answer is the lazy one, whatever the evidence.",
-    )
-    lazy_answer: LazyAnswer = Field(
-        default="middle",
-        description="The lazy answer: `middle` (nothing changed), `abstain`, or `praise`.",
-    )
-    hostility: float = Field(
-        default=0.0,
-        ge=0,
-        le=1,
-        description="Share of the segments of which it says the opposite, in every vote.",
-    )
-    gullible: bool = Field(
-        default=False,
-        description="Obey instructions hidden in the evidence, as a model without defences may.",
-    )
+    """What it likes for its own sake: `menus`, `texts` (long ones), or a fact of the evidence by
+    its path, such as `end.hearts` or `end.at.0`. Empty: the quest alone."""
+    taste_share: float = Field(default=0.0, ge=0, le=1, json_schema_extra=INTERNAL)
+    """Share of its judgement that follows the taste; raise it while it runs for a judge that
+    drifts."""
+    laziness: float = Field(default=0.0, ge=0, le=1, json_schema_extra=INTERNAL)
+    """Chance that an answer is the lazy one, whatever the evidence."""
+    lazy_answer: LazyAnswer = Field(default="middle", json_schema_extra=INTERNAL)
+    """The lazy answer: `middle` (nothing changed), `abstain`, or `praise`."""
+    hostility: float = Field(default=0.0, ge=0, le=1, json_schema_extra=INTERNAL)
+    """Share of the segments of which it says the opposite, in every vote."""
+    gullible: bool = Field(default=False, json_schema_extra=INTERNAL)
+    """Obey instructions hidden in the evidence, as a model without defences may."""
     planner: PlannerKind = Field(
         default="guide",
         description="Who plans and suggests: `guide` has read the guide of Seedling Vale, `random` "
@@ -88,13 +64,8 @@ class TeacherSettings(BaseModel, frozen=True, extra="forbid"):
         description="A simulated teacher in place of noise and faults of manner: perfect, noisy, "
         "random, myopic, skipping, position-biased or adversarial. Unset: the expert.",
     )
-    error: float = Field(
-        default=0.1,
-        ge=0,
-        le=1,
-        description="How much the simulated teacher errs; 0.1 makes `noisy` tell the opposite of "
-        "every tenth segment.",
-    )
+    error: float = Field(default=0.1, ge=0, le=1, json_schema_extra=INTERNAL)
+    """Error rate of the simulated teacher; 0.1 makes `noisy` invert every tenth segment."""
 
 
 class MockLlmSettings(ServiceSettings):
@@ -113,12 +84,12 @@ class MockLlmSettings(ServiceSettings):
     jitter_seconds: float = Field(
         default=0.01, ge=0, description="Most seconds added to an answer's time."
     )
-    slow_seconds: float = Field(
-        default=5.0, ge=0, description="Time of an answer in seconds under the fault `slow`."
-    )
-    retry_after_seconds: int = Field(
-        default=1, ge=0, description="What a 429 asks for in its Retry-After header, in seconds."
-    )
+    slow_seconds: float = Field(default=5.0, ge=0, json_schema_extra=INTERNAL)
+    """Time of an answer under the fault `slow`."""
+
+    retry_after_seconds: int = Field(default=1, ge=0, json_schema_extra=INTERNAL)
+    """Value of the Retry-After header of a 429."""
+
     fault: str = Field(
         default="",
         description="Faults as `fault:chance`, comma separated, with `route/` or `model/` before "

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 from pydantic_settings import SettingsConfigDict
 
-from rlaif.service.settings import SharedSettings
+from rlaif.service.settings import INTERNAL, SharedSettings
 
 
 class BootstrapSettings(SharedSettings):
@@ -28,9 +28,5 @@ class BootstrapSettings(SharedSettings):
         description="Room of a busy stream, in MiB; all streams together reserve 4.75 times this "
         "on each server that holds copies. Less drops handled events earlier.",
     )
-    timeout_seconds: float = Field(
-        default=300.0,
-        gt=0,
-        le=86_400,
-        description="How long NATS and S3 are waited for, in seconds, before it gives up.",
-    )
+    timeout_seconds: float = Field(default=300.0, gt=0, json_schema_extra=INTERNAL)
+    """How long NATS and S3 are waited for before the bootstrap gives up."""

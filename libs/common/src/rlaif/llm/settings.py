@@ -1,4 +1,4 @@
-"""Blocks of settings for services that call language models; a service names them as it likes."""
+"""Parameters of clients of language models."""
 
 from typing import Any, Literal
 
@@ -6,48 +6,35 @@ from pydantic import BaseModel, Field
 
 SchemaMode = Literal["json_schema", "json_schema_subset", "json_object", "guided_json", "none"]
 
+SCHEMA_MODE = (
+    "How the answer schema is requested. `json_schema`: response_format of vLLM, llama.cpp, "
+    "Ollama; `json_schema_subset`: the same, limited to what OpenAI's strict mode accepts; "
+    "`json_object`: any JSON; `guided_json`: vLLM before 0.12; `none`: by the prompt only. If a "
+    "server rejects a form, the next one in this list is used."
+)
+"""Description of a setting of this type."""
+
 
 class DialectSettings(BaseModel, frozen=True, extra="forbid"):
-    """What servers want to be told beside messages and sampling."""
+    """What servers need besides messages and sampling parameters."""
 
-    schema_mode: SchemaMode = Field(
-        default="json_schema",
-        description="How the shape of an answer is asked for. `json_schema`: response_format of "
-        "vLLM, llama.cpp, Ollama; `json_schema_subset`: the same, with what OpenAI's strict mode "
-        "takes; `json_object`: any JSON; `guided_json`: vLLM before 0.12; `none`: by the prompt "
-        "alone. A server that refuses a form is asked by the next one of these.",
-    )
-    chat_template_kwargs: dict[str, Any] | None = Field(
-        default=None,
-        description="JSON object for the chat templates of the models, such as "
-        '{"enable_thinking": false} for Qwen3; unset sends none.',
-    )
+    schema_mode: SchemaMode = "json_schema"
+    chat_template_kwargs: dict[str, Any] | None = None
 
 
 PLAIN = DialectSettings()
-"""What most servers understand."""
+"""What most servers accept."""
 
 
 class CallSettings(BaseModel, frozen=True, extra="forbid"):
-    """How long one call may take."""
+    """Maximum seconds to open a connection, and for one whole call."""
 
-    connect_seconds: float = Field(
-        default=5.0, gt=0, description="Longest time to open a connection to a model, in seconds."
-    )
-    total_seconds: float = Field(
-        default=90.0, gt=0, description="Longest time of one call, in seconds."
-    )
+    connect_seconds: float = Field(default=5.0, gt=0)
+    total_seconds: float = Field(default=90.0, gt=0)
 
 
 class BreakerSettings(BaseModel, frozen=True, extra="forbid"):
-    """When a failing route rests."""
+    """Consecutive failures that open the circuit breaker, and the pause before the next attempt."""
 
-    failures: int = Field(
-        default=5, ge=1, description="Failures in a row after which a route rests."
-    )
-    pause_seconds: float = Field(
-        default=3.0,
-        gt=0,
-        description="Rest of a failing route, in seconds; then one call tries it. Lower: more "
-        "calls into an outage, earlier recovery.",
-    )
+    failures: int = Field(default=5, ge=1)
+    pause_seconds: float = Field(default=3.0, gt=0)

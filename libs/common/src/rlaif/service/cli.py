@@ -135,7 +135,9 @@ def masked_json(settings: SharedSettings) -> str:
 
     A password may hold any character: of a text with `//`, everything up to its last `@` goes.
     """
-    text = TypeAdapter(dict[str, Any]).dump_json(flat_values(settings), indent=2).decode()
+    values = flat_values(settings)
+    shown = {each.name: values[each.name] for each in describe(type(settings))}
+    text = TypeAdapter(dict[str, Any]).dump_json(shown, indent=2).decode()
     return re.sub(r'//(?:[^"\\]|\\.)*@', "//***@", text)
 
 

@@ -78,6 +78,10 @@ BusT = TypeVar("BusT", bound=Connection)
 JobT = TypeVar("JobT", bound=Job)
 
 
+_RETRY_SECONDS = 2.0
+"""Pause between two attempts to connect."""
+
+
 class Lifecycle(Generic[StoreT, BusT, JobT]):
     """The connections and the job of one process.
 
@@ -94,7 +98,7 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
         open_bus: Callable[[], Awaitable[BusT]],
         start: Callable[[StoreT, BusT], JobT],
         outage_errors: tuple[type[Exception], ...],
-        retry_seconds: float,
+        retry_seconds: float = _RETRY_SECONDS,
     ) -> None:
         self._name = name
         self._open_store = open_store

@@ -36,6 +36,10 @@ from pydantic_settings import (
 
 from rlaif.network.nats_url import DEFAULT_SERVER, parse_nats_url
 
+INTERNAL: dict[str, Any] = {"scope": "internal"}
+"""Mark of a field that only Python sets: `Field(…, json_schema_extra=INTERNAL)`. It is a constant
+with a place, no setting: no variable, no option, no line in the documentation."""
+
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["json", "text"]
 
@@ -189,6 +193,7 @@ class Setting:
     variables: tuple[str, ...]
     field: FieldInfo
     shared: bool
+    internal: bool = False
 
     @property
     def option(self) -> str:
@@ -227,12 +232,18 @@ class Setting:
 @cache
 def describe(settings_class: type[SharedSettings]) -> tuple[Setting, ...]:
     """Every setting of a class, in order of declaration: the service's own ones last."""
+    return tuple(each for each in _fields(settings_class) if not each.internal)
+
+
+@cache
+def _fields(settings_class: type[SharedSettings]) -> tuple[Setting, ...]:
+    """The settings and the internal fields."""
     return tuple(_settings(settings_class))
 
 
 def flat_values(settings: SharedSettings) -> dict[str, Any]:
-    """Flat name → value of every setting; the class takes it back."""
-    found = describe(type(settings))
+    """Flat name → value of every setting and internal field; the class takes it back."""
+    found = _fields(type(settings))
     return {each.name: attrgetter(".".join(each.path))(settings) for each in found}
 
 
@@ -242,7 +253,7 @@ def nested(settings_class: type[SharedSettings], given: Mapping[str, Any]) -> di
     Raises:
         SettingsError: A block is given whole, and one of its fields beside it.
     """
-    inside = {each.name: each.path for each in describe(settings_class) if len(each.path) > 1}
+    inside = {each.name: each.path for each in _fields(settings_class) if len(each.path) > 1}
     found = {name: value for name, value in given.items() if name not in inside}
     for name in given.keys() & inside:
         block, leaf = inside[name]
@@ -289,6 +300,7 @@ def _settings(settings_class: type[SharedSettings]) -> Iterator[Setting]:
         fields = _fields_of_block(kind)
         if fields is None:
             setting = _setting(service, name, (name,), info, alias=info.validation_alias)
+            setting = replace(setting, internal=_is_internal(info))
             yield replace(setting, shared=name in shared and info.validation_alias is not None)
             continue
         if info.get_default(call_default_factory=True, validated_data={}) != kind():
@@ -298,7 +310,8 @@ def _settings(settings_class: type[SharedSettings]) -> Iterator[Setting]:
         for leaf, leaf_info in fields.items():
             flat = block.names.get(leaf, f"{prefix}{leaf}")
             alias = flat.upper() if leaf in block.unprefixed else None
-            yield _setting(service, flat, (name, leaf), leaf_info, alias=alias)
+            setting = _setting(service, flat, (name, leaf), leaf_info, alias=alias)
+            yield replace(setting, internal=_is_internal(info) or _is_internal(leaf_info))
 
 
 def _setting(
@@ -307,6 +320,11 @@ def _setting(
     own = f"{service}{name.upper()}"
     variables = tuple(dict.fromkeys((alias, own) if isinstance(alias, str) else (own,)))
     return Setting(name, path, variables, info, shared=False)
+
+
+def _is_internal(info: FieldInfo) -> bool:
+    extra = info.json_schema_extra
+    return isinstance(extra, dict) and extra.get("scope") == "internal"
 
 
 def _shared_fields(settings_class: type[SharedSettings]) -> set[str]:

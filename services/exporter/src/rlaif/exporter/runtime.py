@@ -84,7 +84,6 @@ class Runtime:
             open_bus=lambda: open_bus(settings, name="exporter"),
             start=self._start,
             outage_errors=(BusError, StorageError),
-            retry_seconds=settings.startup_retry_seconds,
         )
 
     async def dead_segments(self) -> frozenset[str] | None:

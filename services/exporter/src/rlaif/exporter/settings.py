@@ -1,13 +1,12 @@
 """The settings of the exporter."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import ClassVar
 
 from pydantic import BaseModel, Field
 from pydantic_settings import SettingsConfigDict
 
-from rlaif.contracts.films import MOST_PICTURES
-from rlaif.service.settings import Block, ServiceSettings
+from rlaif.service.settings import ServiceSettings
 
 FRAMES_PER_SECOND = 60
 """Of the Game Boy; an emulator that is at work plays many times as fast."""
@@ -16,32 +15,21 @@ FRAMES_PER_SECOND = 60
 class ReplaySettings(BaseModel, frozen=True, extra="forbid"):
     """How a capture is replayed, and how long that may take."""
 
-    png_interval_frames: int = Field(
-        default=30,
-        ge=1,
-        le=3600,
-        description="Game frames (1/60 s) between two pictures of a segment; fewer cost more "
-        "rendering and storage. The first and the last moment are always kept.",
-    )
-    film_pictures: int = Field(
-        default=600,
-        ge=0,
-        le=MOST_PICTURES - 1,
-        description="Pictures of a segment's film at most, one a decision step, for people who "
-        "look at it: about 0.3 kB and 1 ms each. Fewer leave steps out evenly; 0 makes no films.",
-    )
-    max_frames: int = Field(
-        default=216_000,
-        ge=1,
-        description="Longest replay in game frames, prefix included (216000: one hour of game); "
-        "a longer capture is given up.",
-    )
+    png_interval_frames: ClassVar[int] = 30
+    """Game frames between two pictures of a segment. The first and the last state are always kept.
+    """
+    film_pictures: ClassVar[int] = 600
+    """Maximum pictures in a segment's film, one per decision step: about 0.3 kB and 1 ms each.
+    Longer segments skip steps evenly."""
+    max_frames: ClassVar[int] = 216_000
+    """Longest replay in game frames, prefix included: one hour of game time."""
+
     grace_seconds: float = Field(
         default=20.0,
         gt=0,
-        description="A replay that takes this many seconds longer than its frames take in the game "
-        "(60 a second) counts as hung: its process is ended, and after a second try the capture "
-        "is given up. Less frees the slot sooner, more bears a slower machine.",
+        description="Extra time for a replay, in seconds, beyond the duration of its frames at 60 "
+        "per second. A replay that exceeds it is killed; after the second attempt the capture is "
+        "given up. Raise it on slow machines.",
     )
 
     def seconds(self, frames: int) -> float:
@@ -60,16 +48,7 @@ class ExporterSettings(ServiceSettings):
         validation_alias="ROM_PATH",
         description="ROM to replay on, the trainer's; unset for the embedded game.",
     )
-    replay: Annotated[
-        ReplaySettings,
-        Block(
-            names={
-                "png_interval_frames": "png_interval_frames",
-                "film_pictures": "film_pictures",
-                "max_frames": "max_replay_frames",
-            }
-        ),
-    ] = ReplaySettings()
+    replay: ReplaySettings = ReplaySettings()
     concurrency: int = Field(
         default=1,
         ge=1,
@@ -81,7 +60,4 @@ class ExporterSettings(ServiceSettings):
         gt=0,
         description="After this long without a sign of life an exporter's segment goes to another, "
         "in seconds. Give all exporters the same. With NATS_MANAGE_STREAMS=false it is 30 s.",
-    )
-    startup_retry_seconds: float = Field(
-        default=2.0, gt=0, description="Pause between tries to reach NATS and S3 at the start."
     )

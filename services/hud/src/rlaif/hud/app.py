@@ -57,6 +57,10 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+_TAKEOVER = timedelta(seconds=10)
+"""Silence of a runner after which the screen of another environment is shown."""
+
+
 def create_app(
     settings: HudSettings,
     *,
@@ -68,7 +72,7 @@ def create_app(
     started, build = clock(), build_of()
     state = HudState(
         epoch=f"{started:%Y%m%dT%H%M%S.%f}",
-        takeover=timedelta(seconds=settings.takeover_seconds),
+        takeover=_TAKEOVER,
         started_at=started,
         build=build_of(),
     )

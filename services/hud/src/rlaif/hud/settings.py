@@ -3,7 +3,7 @@
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from rlaif.service.settings import ServiceSettings
+from rlaif.service.settings import INTERNAL, ServiceSettings
 
 
 class HudSettings(ServiceSettings):
@@ -14,23 +14,12 @@ class HudSettings(ServiceSettings):
     port: int = Field(
         default=8086, ge=0, le=65535, description="TCP port to listen on; 0 takes a free one."
     )
-    max_clients: int = Field(
-        default=128,
-        ge=1,
-        le=10_000,
-        description="Pages that may be connected at a time; more get 503. One page at 20 frames a "
-        "second costs less than 0.1 % of a CPU core.",
-    )
+    max_clients: int = Field(default=128, ge=1, json_schema_extra=INTERNAL)
+    """Connected pages; more get 503."""
     allowed_origins: tuple[str, ...] = Field(
         default=(),
         description="Origins of other sites whose pages may open the live connection, such as "
         '["https://hud.example.org"]; the HUD\'s own page always may.',
-    )
-    takeover_seconds: float = Field(
-        default=10.0,
-        ge=1,
-        le=600,
-        description="Silence in seconds after which another environment's screen is shown.",
     )
     judge_url: str = Field(
         default="http://127.0.0.1:8083",

@@ -48,7 +48,6 @@ class Runtime:
             open_bus=lambda: open_bus(settings, name="judge"),
             start=self._start,
             outage_errors=(BusError, StorageError),
-            retry_seconds=settings.startup_retry_seconds,
         )
 
     def human_scores(self) -> HumanScores | None:

@@ -1,303 +1,292 @@
-"""The settings of the judge, in the blocks that its rooms take as they are."""
+"""The settings of the judge, and the parameters of its parts."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
 from pydantic import BaseModel, Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from rlaif.judge.rubric.votes import COMPUTED
-from rlaif.llm.settings import BreakerSettings, CallSettings, DialectSettings
-from rlaif.service.settings import Block, ServiceSettings
-
-
-class LlmSettings(BaseModel, frozen=True, extra="forbid"):
-    """Where the language models are."""
-
-    base_url: str = Field(
-        default="http://127.0.0.1:8085",
-        description="OpenAI-compatible server, with or without /v1. Routes /dialog, /puzzle and "
-        "/vision below it are used where they exist; without them all judges ask the server "
-        "itself, and its only model when it lacks the one that is set.",
-    )
-    state_url: str | None = Field(
-        default=None, description="URL of the state judge's model instead of LLM_BASE_URL/dialog."
-    )
-    puzzle_url: str | None = Field(
-        default=None, description="URL of the puzzle judge's model instead of LLM_BASE_URL/puzzle."
-    )
-    vision_url: str | None = Field(
-        default=None, description="URL of the vision judge's model instead of LLM_BASE_URL/vision."
-    )
-    api_key: SecretStr | None = Field(
-        default=None, description="Bearer token for the language models; unset sends none."
-    )
-    ca_file: Path | None = Field(
-        default=None,
-        description="PEM file of the authority behind the models' certificates; unset trusts the "
-        "public ones.",
-    )
-    use_direct: bool = Field(
-        default=False,
-        description="Call each model's own workload service in LLM_NAMESPACE in place of the "
-        "gateway at LLM_BASE_URL.",
-    )
-    namespace: str = Field(
-        default="zelda-rl",
-        description="Namespace of the workload services that LLM_USE_DIRECT calls.",
-    )
-
-
-class ModelSettings(BaseModel, frozen=True, extra="forbid"):
-    """Names of the built-in judges' models."""
-
-    state: str = Field(default="qwen25-7b", description="Model name of the state judge.")
-    puzzle: str = Field(default="qwen25-32b", description="Model name of the puzzle judge.")
-    vision: str = Field(
-        default="qwen25-vl-32b", description="Model name of the vision judge; it must see pictures."
-    )
+from rlaif.llm.settings import (
+    SCHEMA_MODE,
+    BreakerSettings,
+    CallSettings,
+    DialectSettings,
+    SchemaMode,
+)
+from rlaif.service.settings import INTERNAL, ServiceSettings
 
 
 class VoteSettings(BaseModel, frozen=True, extra="forbid"):
-    """How votes are asked for."""
+    """How a judge is asked for its votes; part of the identity of its scores."""
 
-    votes: int = Field(
-        default=3,
-        ge=1,
-        le=11,
-        description="Votes a judge. More: steadier scores, as many times the calls.",
-    )
-    adaptive: bool = Field(
-        default=False,
-        description="Stop asking a judge when two of its votes agree: about a third fewer calls.",
-    )
-    temperature: float = Field(
-        default=0.4,
-        ge=0,
-        le=2,
-        description="Sampling temperature. At 0 votes differ by wording only.",
-    )
-    seed: int = Field(default=0, ge=0, description="Base of the sampling seeds.")
-    max_tokens: int = Field(
-        default=256, ge=64, le=4096, description="Longest answer in tokens; too low cuts it off."
-    )
-    thinking_tokens: int = Field(
-        default=0,
-        ge=0,
-        le=16384,
-        description="Tokens that a model may think before its answer, besides JUDGE_MAX_TOKENS. "
-        "More: fewer thoughts that are cut off, slower and dearer votes.",
-    )
+    votes: int = 3
+    adaptive: bool = False
+    temperature: float = 0.4
+    seed: int = 0
+    max_tokens: int = 256
+    thinking_tokens: int = 0
 
     @property
     def answer_tokens(self) -> int:
-        """Tokens that a model may write: its thoughts and its answer."""
+        """Tokens that a model may generate: reasoning and answer."""
         return self.thinking_tokens + self.max_tokens
 
 
 class CompareSettings(BaseModel, frozen=True, extra="forbid"):
-    """How often two segments are compared, which, and by whom."""
+    """How often two segments are compared, and which."""
 
     share: float = Field(
         default=0.1,
         ge=0,
         le=1,
-        description="Share of the segments after which a pair is compared, in both orders: two "
-        "calls each. Pairs that the reward model is unsure of, pairs that the RAM ties and "
-        "near-ties take turns. 0 never compares.",
+        description="Share of segments after which a pair is compared, in both orders (two calls). "
+        "Pairs that the reward model is uncertain about, pairs that RAM data rates equal, and "
+        "near-ties take turns. 0 disables comparisons.",
     )
-    margin: float = Field(
-        default=0.05,
-        ge=0,
-        le=1,
-        description="Segments nearly tie when their rises on the quest differ by at most this, in "
-        "objectives (half a screen is 0.045), or their rubric means where no rise is known.",
-    )
-    judge: str = Field(
-        default="puzzle",
-        description="Judge that compares near-ties and pairs that the reward model is unsure of.",
-    )
-    pictures_judge: str | None = Field(
-        default=None,
-        description="Judge that compares what the RAM ties, with pictures of both segments: two in "
-        "one prompt. Unset takes the first one that sees pictures; without any, such pairs are not "
-        "compared.",
-    )
+    margin: float = Field(default=0.05, ge=0, le=1, json_schema_extra=INTERNAL)
+    """Segments nearly tie when their rises on the quest differ by at most this, in objectives (half
+    a screen is 0.045), or their rubric means where no rise is known."""
 
 
 class TrustSettings(BaseModel, frozen=True, extra="forbid"):
-    """How often judges are asked what is known, and when they are believed."""
+    """How often control questions are asked, and when a judge is excluded.
 
-    every: int = Field(
-        default=50,
-        ge=0,
-        description="Segments between two rounds of questions with known answers; 0 never asks.",
-    )
-    least_accuracy: float = Field(
-        default=0.6,
-        ge=0,
-        le=1,
-        description="Share of right answers to known questions below which, surely (95 %), a "
-        "judge's votes on a criterion do not count.",
-    )
-    least_kappa: float = Field(
-        default=0.2,
-        ge=-1,
-        le=1,
-        description="Cohen's kappa of votes and RAM below which, surely (95 %), a judge's votes on "
-        "a criterion do not count. Lower: only what is no better than chance is left out.",
-    )
+    Attributes:
+        every: Segments between two rounds of control questions; 0 disables them.
+        least_accuracy: Share of right answers below which, with 95 % confidence, a judge is
+            excluded for a criterion.
+        least_kappa: Cohen's kappa of votes and RAM below which, with 95 % confidence, it is.
+    """
+
+    every: int = 50
+    least_accuracy: float = 0.6
+    least_kappa: float = 0.2
 
     @property
     def by_canaries(self) -> bool:
-        """Whether questions with known answers are asked at all."""
+        """Whether control questions are asked at all."""
         return self.every > 0
 
 
 class RouteSettings(CallSettings, frozen=True, extra="forbid"):
-    """How a model is called: how many at once, how long each, how often."""
+    """How a model is called: how many calls at a time, how long each, how often.
 
-    concurrency: int = Field(
-        default=8, ge=1, le=256, description="Calls of language models at once on each route."
-    )
-    per_second: float | None = Field(
-        default=None,
-        gt=0,
-        description="Calls a second on each route, in the long run; unset for no limit.",
-    )
-    total_seconds: float = Field(
-        default=90.0,
-        gt=0,
-        description="Longest time of one call, in seconds; raise it for a slow model. Once answers "
-        "came, a call gets four times the slowest of the last 20, at least "
-        "JUDGE_LEAST_CALL_TIMEOUT_SECONDS.",
-    )
-    least_seconds: float = Field(
-        default=5.0,
-        gt=0,
-        description="Least time that a call gets, in seconds. Lower: a hanging route is noticed "
-        "sooner, a slow answer is lost sooner.",
-    )
-    attempts: int = Field(
-        default=3,
-        ge=1,
-        le=10,
-        description="Tries of one call after 429, 5xx or a timeout, before the event waits.",
-    )
+    Attributes:
+        concurrency: Concurrent calls per route.
+        per_second: Calls per second per route in the long run; None for no limit.
+        least_seconds: Minimum deadline of a call.
+        attempts: Attempts of one call after 429, 5xx or a timeout, before the event waits.
+    """
+
+    concurrency: int = 8
+    per_second: float | None = None
+    least_seconds: float = 5.0
+    attempts: int = 3
 
 
 class PatienceSettings(BaseModel, frozen=True, extra="forbid"):
-    """How long segments wait for a route in trouble before they are scored without it."""
+    """How long segments wait for a failing route before they are scored without it.
 
-    refused_seconds: float = Field(
-        default=15.0,
-        ge=0,
-        description="How long segments wait for a route that refuses everything (wrong key, URL or "
-        "model name) or whose answers cannot be read, in seconds; then they are scored without its "
-        "criteria, provisionally where answers cannot be read.",
-    )
-    outage_seconds: float = Field(
-        default=600.0,
-        ge=0,
-        description="How long segments wait for a route that answers nothing, in seconds; then "
-        "they are scored without its criteria. Longer: fewer incomplete scores, and captures pause "
-        "once TRAINER_JUDGE_BACKLOG segments wait.",
-    )
+    Attributes:
+        refused_seconds: For a route that rejects every call (wrong key, URL or model name) or whose
+            answers cannot be parsed.
+        outage_seconds: For a route that does not answer.
+    """
+
+    refused_seconds: float = 15.0
+    outage_seconds: float = 600.0
 
 
 class JudgeSettings(ServiceSettings):
-    """Where the language models are, how they are asked, and how much at once."""
+    """Where the language models are, how they are asked, and at what rate."""
 
     model_config = SettingsConfigDict(env_prefix="JUDGE_")
 
     port: int = Field(default=8083, ge=0, le=65535, description="TCP port to listen on.")
 
-    llm: Annotated[LlmSettings, Block(unprefixed=frozenset(LlmSettings.model_fields))] = (
-        LlmSettings()
+    llm_base_url: str = Field(
+        default="http://127.0.0.1:8085",
+        validation_alias="LLM_BASE_URL",
+        description="OpenAI-compatible server, with or without /v1. Its routes /dialog, /puzzle "
+        "and /vision are used if they exist. Otherwise all judges use the server itself, and its "
+        "only model if it does not have the configured one.",
+    )
+    llm_state_url: str | None = Field(
+        default=None,
+        validation_alias="LLM_STATE_URL",
+        description="URL of the state judge's model instead of LLM_BASE_URL/dialog.",
+    )
+    llm_puzzle_url: str | None = Field(
+        default=None,
+        validation_alias="LLM_PUZZLE_URL",
+        description="URL of the puzzle judge's model instead of LLM_BASE_URL/puzzle.",
+    )
+    llm_vision_url: str | None = Field(
+        default=None,
+        validation_alias="LLM_VISION_URL",
+        description="URL of the vision judge's model instead of LLM_BASE_URL/vision.",
+    )
+    llm_api_key: SecretStr | None = Field(
+        default=None,
+        validation_alias="LLM_API_KEY",
+        description="Bearer token for the language models. Unset: no token is sent.",
+    )
+    llm_ca_file: Path | None = Field(
+        default=None,
+        validation_alias="LLM_CA_FILE",
+        description="PEM file with the certificate authorities of the language models. Unset: the "
+        "public ones.",
+    )
+    llm_use_direct: bool = Field(
+        default=False,
+        validation_alias="LLM_USE_DIRECT",
+        description="Call each model's own workload service in LLM_NAMESPACE instead of the "
+        "gateway at LLM_BASE_URL.",
+    )
+    llm_namespace: str = Field(
+        default="zelda-rl",
+        validation_alias="LLM_NAMESPACE",
+        description="Namespace of the workload services that LLM_USE_DIRECT calls.",
     )
     panel_file: Path | None = Field(
         default=None,
-        description="JSON file with the judges (models, routes, prompts, rubric) in place of the "
-        "built-in ones.",
+        description="JSON file that defines the judges (models, routes, prompts, rubric) and "
+        "replaces the built-in ones.",
     )
-    models: Annotated[
-        ModelSettings, Block(names={name: f"{name}_model" for name in ModelSettings.model_fields})
-    ] = ModelSettings()
+    state_model: str = Field(default="qwen25-7b", description="Model name of the state judge.")
+    puzzle_model: str = Field(default="qwen25-32b", description="Model name of the puzzle judge.")
+    vision_model: str = Field(
+        default="qwen25-vl-32b",
+        description="Model name of the vision judge; it must accept images.",
+    )
     computed: str = Field(
         default=",".join(COMPUTED),
-        description="What is read off the RAM in place of being asked, of: "
-        + ", ".join(COMPUTED)
-        + ". Empty asks the judges everything, as the original pipeline does.",
+        description="Comma-separated criteria that are computed from RAM data instead of being "
+        "asked: " + ", ".join(COMPUTED) + ". Empty: every criterion is asked, as in the original "
+        "pipeline.",
     )
-    audit_share: float = Field(
-        default=0.2,
-        ge=0,
-        le=1,
-        description="Share of the segments on which computed levels are asked as well, to hold "
-        "the judges against the RAM. More: better figures, more calls.",
-    )
-    voting: Annotated[VoteSettings, Block(prefix="", names={"adaptive": "adaptive_votes"})] = (
-        VoteSettings()
-    )
-    dialect: Annotated[DialectSettings, Block(prefix="")] = DialectSettings()
-    compare: CompareSettings = CompareSettings()
-    trust: Annotated[
-        TrustSettings,
-        Block(
-            names={
-                "every": "canary_every",
-                "least_accuracy": "canary_least_accuracy",
-                "least_kappa": "trust_least_kappa",
-            }
-        ),
-    ] = TrustSettings()
+    audit_share: float = Field(default=0.2, ge=0, le=1, json_schema_extra=INTERNAL)
+    """Share of segments whose computed criteria are asked as well, to compare judges with RAM."""
 
-    concurrency: int = Field(
-        default=4, ge=1, le=64, description="Segments judged at once by this process."
+    votes: int = Field(
+        default=3,
+        ge=1,
+        le=11,
+        description="Votes per judge and segment. More votes give steadier scores; calls grow in "
+        "proportion.",
     )
-    calls: Annotated[
-        RouteSettings,
-        Block(
-            names={
-                "concurrency": "llm_concurrency",
-                "per_second": "llm_calls_per_second",
-                "connect_seconds": "connect_timeout_seconds",
-                "total_seconds": "call_timeout_seconds",
-                "least_seconds": "least_call_timeout_seconds",
-                "attempts": "call_attempts",
-            }
-        ),
-    ] = RouteSettings()
+    adaptive_votes: bool = Field(
+        default=False,
+        description="Stop asking a judge once two of its votes agree: about a third fewer calls.",
+    )
+    temperature: float = Field(
+        default=0.4,
+        ge=0,
+        le=2,
+        description="Sampling temperature. At 0, votes differ only in wording.",
+    )
+    max_tokens: int = Field(
+        default=256,
+        ge=64,
+        le=4096,
+        description="Maximum answer length in tokens. Values that are too low truncate answers.",
+    )
+    thinking_tokens: int = Field(
+        default=0,
+        ge=0,
+        le=16384,
+        description="Additional tokens for a reasoning model before its answer, on top of "
+        "JUDGE_MAX_TOKENS. Higher values truncate less reasoning but make votes slower and more "
+        "expensive.",
+    )
+    schema_mode: SchemaMode = Field(default="json_schema", description=SCHEMA_MODE)
+    chat_template_kwargs: dict[str, Any] | None = Field(
+        default=None,
+        description="JSON object passed to the models' chat templates, such as "
+        '{"enable_thinking": false} for Qwen3. Unset: none.',
+    )
+    compare: CompareSettings = CompareSettings()
+    canary_every: int = Field(
+        default=TrustSettings().every,
+        ge=0,
+        description="Segments between two rounds of control questions (questions with known "
+        "answers); 0 disables them.",
+    )
+    concurrency: int = Field(default=4, ge=1, le=64, json_schema_extra=INTERNAL)
+    """Segments that are judged at a time by this process."""
+
+    llm_concurrency: int = Field(
+        default=RouteSettings().concurrency,
+        ge=1,
+        le=256,
+        description="Concurrent language-model calls per route.",
+    )
+    llm_calls_per_second: float | None = Field(
+        default=None,
+        gt=0,
+        description="Maximum language-model calls per second per route, in the long run. Unset: no "
+        "limit.",
+    )
+    call_timeout_seconds: float = Field(
+        default=RouteSettings().total_seconds,
+        gt=0,
+        description="Maximum duration of one call, in seconds. Raise it for a slow model. Once "
+        "answers have arrived, the deadline is four times the slowest of the last 20.",
+    )
+    least_call_timeout_seconds: float = Field(default=5.0, gt=0, json_schema_extra=INTERNAL)
+    call_attempts: int = Field(default=3, ge=1, json_schema_extra=INTERNAL)
     cached_answers: int = Field(
         default=2000,
         ge=0,
-        description="Answers kept in memory for equal requests, about 1 kB each; 0 keeps none.",
+        description="Answers cached in memory for identical requests, about 1 kB each; 0 disables "
+        "the cache.",
     )
     tokens_per_day: int | None = Field(
         default=None,
         ge=1,
-        description="Tokens, read and written, that all replicas together may spend on a day of "
-        "UTC; when they are spent, segments wait for the next day. Unset for no limit.",
+        description="Maximum prompt and completion tokens of all replicas together per UTC day. "
+        "Once they are used up, segments wait for the next day. Unset: no limit.",
     )
-    breaker: BreakerSettings = BreakerSettings()
-    route_check_seconds: float = Field(
-        default=5.0,
-        gt=0,
-        description="Pause between two questions to a route in trouble, in seconds; it grows to "
-        "30 s. Lower: a mended route is noticed sooner.",
-    )
-    patience: Annotated[
-        PatienceSettings,
-        Block(
-            names={
-                "refused_seconds": "refused_patience_seconds",
-                "outage_seconds": "outage_patience_seconds",
-            }
-        ),
-    ] = PatienceSettings()
-    startup_retry_seconds: float = Field(
-        default=2.0, gt=0, description="Pause between tries to reach NATS and S3 at the start."
-    )
+    breaker: BreakerSettings = Field(default=BreakerSettings(), json_schema_extra=INTERNAL)
+    route_check_seconds: float = Field(default=5.0, gt=0, json_schema_extra=INTERNAL)
+    """Pause between two probes of a failing route; it grows to 30 s."""
+
+    patience: PatienceSettings = Field(default=PatienceSettings(), json_schema_extra=INTERNAL)
+
+    @property
+    def voting(self) -> VoteSettings:
+        """How votes are asked for."""
+        return VoteSettings(
+            votes=self.votes,
+            adaptive=self.adaptive_votes,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+            thinking_tokens=self.thinking_tokens,
+        )
+
+    @property
+    def dialect(self) -> DialectSettings:
+        """What the servers need besides messages and sampling parameters."""
+        return DialectSettings(
+            schema_mode=self.schema_mode, chat_template_kwargs=self.chat_template_kwargs
+        )
+
+    @property
+    def trust(self) -> TrustSettings:
+        """When a judge is excluded."""
+        return TrustSettings(every=self.canary_every)
+
+    @property
+    def calls(self) -> RouteSettings:
+        """How a model is called."""
+        return RouteSettings(
+            concurrency=self.llm_concurrency,
+            per_second=self.llm_calls_per_second,
+            total_seconds=self.call_timeout_seconds,
+            least_seconds=self.least_call_timeout_seconds,
+            attempts=self.call_attempts,
+        )
 
     @field_validator("computed")
     @classmethod

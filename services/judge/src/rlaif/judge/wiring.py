@@ -27,7 +27,7 @@ from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.routes.trouble_words import Advice
 from rlaif.judge.rubric.judges import JUDGES, Judge, briefed, with_models
 from rlaif.judge.rubric.panel_file import PanelFileError, read_panel
-from rlaif.judge.settings import CompareSettings, JudgeSettings, ModelSettings
+from rlaif.judge.settings import CompareSettings, JudgeSettings
 from rlaif.judge.trust.canary_rounds import CanaryRounds, known_questions
 from rlaif.judge.trust.token_budget import TokenBudget
 from rlaif.llm.addresses import routed
@@ -37,6 +37,12 @@ from rlaif.llm.ports import ClientSetupError, CompletionRequest, ModelError
 from rlaif.network.addresses import is_http_url, without_credentials
 from rlaif.service.cli import StartupError
 from rlaif.storage.ports import ObjectStore
+
+_OWN_URLS = ("state", "puzzle", "vision")
+"""Judges whose URL has a setting of its own."""
+
+_READER = "puzzle"
+"""Judge that compares pairs without pictures; a panel without it uses its first one."""
 
 EVIDENCE_TOKENS = 1250
 """Room for the evidence of the busiest segment, so that a prompt that fits once fits always."""
@@ -153,7 +159,14 @@ def _replica(text: str) -> str:
 def judges_of(settings: JudgeSettings) -> tuple[Judge, ...]:
     """The judges of the panel file, else the built-in ones with the models of the settings."""
     if settings.panel_file is None:
-        return with_models(JUDGES, settings.models.model_dump())
+        return with_models(
+            JUDGES,
+            {
+                "state": settings.state_model,
+                "puzzle": settings.puzzle_model,
+                "vision": settings.vision_model,
+            },
+        )
     try:
         return read_panel(settings.panel_file)
     except PanelFileError as error:
@@ -161,23 +174,11 @@ def judges_of(settings: JudgeSettings) -> tuple[Judge, ...]:
 
 
 def judges_of_pairs(compare: CompareSettings, judges: tuple[Judge, ...]) -> dict[Kind, Judge]:
-    """Where a pair comes from → who compares it; empty for nobody, StartupError for no judge."""
+    """Where a pair comes from → the judge that compares it; empty if pairs are not compared."""
     if not compare.share:
         return {}
-    reader = next((judge for judge in judges if judge.name == compare.judge), None)
-    if reader is None:
-        raise StartupError(
-            f"no judge is called {compare.judge}; set JUDGE_COMPARE_JUDGE to one of "
-            f"{', '.join(judge.name for judge in judges)}, or JUDGE_COMPARE_SHARE to 0"
-        )
-    seeing = [judge for judge in judges if judge.pictures]
-    wanted = compare.pictures_judge
-    viewer = next((judge for judge in seeing if wanted in (None, judge.name)), None)
-    if viewer is None and wanted is not None:
-        raise StartupError(
-            f"no judge that sees pictures is called {wanted}; leave JUDGE_COMPARE_PICTURES_JUDGE "
-            f"unset, or set it to one of {', '.join(judge.name for judge in seeing) or 'none'}"
-        )
+    reader = next((judge for judge in judges if judge.name == _READER), judges[0])
+    viewer = next((judge for judge in judges if judge.pictures), None)
     of_text: dict[Kind, Judge] = {"near_tie": reader, "wanted": reader}
     return of_text if viewer is None else of_text | {"ram_tie": viewer}
 
@@ -205,19 +206,25 @@ def judge_urls(
 
     The URL is its own setting, else its workload service or route, as LLM_USE_DIRECT says.
     """
-    llm = settings.llm
-    own = {"state": llm.state_url, "puzzle": llm.puzzle_url, "vision": llm.vision_url}
+    base_url = settings.llm_base_url
+    own = {
+        "state": settings.llm_state_url,
+        "puzzle": settings.llm_puzzle_url,
+        "vision": settings.llm_vision_url,
+    }
     urls: dict[str, tuple[str, str | None]] = {}
     for judge in judges:
-        direct = direct_url(judge.model, llm.namespace) if llm.use_direct else ""
+        direct = ""
+        if settings.llm_use_direct:
+            direct = direct_url(judge.model, settings.llm_namespace)
         url = own.get(judge.name) or direct
-        if not is_http_url(url or llm.base_url):
+        if not is_http_url(url or base_url):
             raise StartupError(
-                f"the URL of judge {judge.name}, {without_credentials(url or llm.base_url)!r}, is "
+                f"the URL of judge {judge.name}, {without_credentials(url or base_url)!r}, is "
                 f"not valid: set LLM_BASE_URL or LLM_{judge.name.upper()}_URL to one like "
                 "http://host:8000/v1"
             )
-        urls[judge.name] = (url, None) if url else routed(llm.base_url, judge.route)
+        urls[judge.name] = (url, None) if url else routed(base_url, judge.route)
     return urls
 
 
@@ -227,20 +234,19 @@ def direct_url(model: str, namespace: str) -> str:
 
 
 def _connections(settings: JudgeSettings, urls: Iterable[str]) -> Connections:
-    llm = settings.llm
-    key = llm.api_key.get_secret_value() if llm.api_key else None
+    key = settings.llm_api_key.get_secret_value() if settings.llm_api_key else None
     if key is not None and not (key.isascii() and key.isprintable()):
         raise StartupError(
             "LLM_API_KEY has characters that no header may hold, such as a line break at its end; "
             "set it without them"
         )
     try:
-        return connections_to(settings.calls, api_key=key, ca_file=llm.ca_file, urls=urls)
+        return connections_to(settings.calls, api_key=key, ca_file=settings.llm_ca_file, urls=urls)
     except ClientSetupError as error:
         raise StartupError(str(error)) from error
     except OSError as error:
         raise StartupError(
-            f"{llm.ca_file} is no PEM file of certificates: {error}; set LLM_CA_FILE"
+            f"{settings.llm_ca_file} is no PEM file of certificates: {error}; set LLM_CA_FILE"
         ) from error
 
 
@@ -291,10 +297,10 @@ def _checked(
 
 def _advice(settings: JudgeSettings, judge: Judge) -> Advice:
     """Where a person sets what a route of the judge needs."""
-    base = "LLM_NAMESPACE" if settings.llm.use_direct else "LLM_BASE_URL"
+    base = "LLM_NAMESPACE" if settings.llm_use_direct else "LLM_BASE_URL"
     own = f"LLM_{judge.name.upper()}_URL"
     return Advice(
-        url=f"{own} or {base}" if judge.name in ModelSettings.model_fields else base,
+        url=f"{own} or {base}" if judge.name in _OWN_URLS else base,
         model=(
             f"the model {judge.model} of {settings.panel_file.name} (JUDGE_PANEL_FILE)"
             if settings.panel_file

@@ -10,9 +10,10 @@ from rlaif.contracts.votes import VoteRecord
 from rlaif.reward_model.api import build_router
 from rlaif.reward_model.api_review import build_review_router
 from rlaif.reward_model.api_versions import build_versions_router
+from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.runtime import Runtime
-from rlaif.reward_model.settings import RewardModelSettings
+from rlaif.reward_model.settings import RewardModelSettings, TrainingSettings
 from rlaif.service.app import build_app
 from rlaif.service.health import Readiness
 from rlaif.service.metrics import ServiceMetrics
@@ -20,15 +21,24 @@ from rlaif.storage.ports import ObjectStore
 
 
 def create_app(
-    settings: RewardModelSettings, *, stores: tuple[ObjectStore, ObjectStore] | None = None
+    settings: RewardModelSettings,
+    *,
+    stores: tuple[ObjectStore, ObjectStore] | None = None,
+    candidate: CandidateSettings | None = None,
+    timing: TrainingSettings | None = None,
 ) -> FastAPI:
     """Build the service; its lifespan starts the training task last and stops it first.
 
-    Tests give `stores`, (episodes, models), instead of those of the settings.
+    Tests replace the stores (episodes, models), what a candidate must show, and when it is trained.
     """
     metrics, readiness = ServiceMetrics("reward-model"), Readiness()
     runtime = Runtime(
-        settings, RewardModelMetrics(metrics), metrics.worker_observer(), stores=stores
+        settings,
+        RewardModelMetrics(metrics),
+        metrics.worker_observer(),
+        stores=stores,
+        candidate=candidate,
+        timing=timing,
     )
     runtime.lifecycle.add_checks(readiness)
     readiness.add("champion", runtime.check_champion)

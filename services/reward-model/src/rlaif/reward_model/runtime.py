@@ -16,9 +16,10 @@ from rlaif.reward_model.consumers import ProgressListener, ScoreListener
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.labels.score_reading import ScoreReader
 from rlaif.reward_model.labels.vote_log import VoteLog
+from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.review_desk import ReviewDesk
-from rlaif.reward_model.settings import RewardModelSettings
+from rlaif.reward_model.settings import RewardModelSettings, TrainingSettings
 from rlaif.reward_model.status_sender import StatusSender
 from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.lifecycle import Lifecycle
@@ -90,8 +91,12 @@ class Runtime:
         observer: WorkerObserver,
         *,
         stores: Stores | None = None,
+        candidate: CandidateSettings | None = None,
+        timing: TrainingSettings | None = None,
     ) -> None:
-        """Serve; `stores` replace those of the settings, in tests."""
+        """Serve; `stores` and `candidate` replace those of the settings, in tests."""
+        self._candidate = candidate or settings.candidate
+        self._timing = timing or TrainingSettings()
         self._settings = settings
         self._metrics = metrics
         self._observer = observer
@@ -102,7 +107,6 @@ class Runtime:
             open_bus=lambda: open_bus(settings, name="reward-model"),
             start=self._start,
             outage_errors=(BusError, StorageError),
-            retry_seconds=settings.startup_retry_seconds,
         )
 
     def training(self) -> TrainingLoop | None:
@@ -143,15 +147,14 @@ class Runtime:
                 episodes,
                 judge_config=self._settings.judge_config,
                 most_labels=self._settings.most_labels,
-                enough_labels=self._settings.gate.min_labels,
-                patience_seconds=60 * self._settings.judge_config_silence_minutes,
+                enough_labels=self._candidate.gate.min_labels,
                 memory=models,
                 votes=votes,
             ),
             ModelRegistry(models, now=_now),
             outbox,
-            self._settings.candidate,
-            self._settings.training,
+            self._candidate,
+            self._timing,
             self._metrics,
             now=_now,
             wanted=WantedList(models, now=_now),

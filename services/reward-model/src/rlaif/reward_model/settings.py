@@ -1,46 +1,32 @@
-"""The settings of the reward-model service; the blocks are what its parts take."""
+"""The settings of the reward-model service."""
 
-from typing import Annotated
+from dataclasses import dataclass
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from rlaif.contracts.ids import ID_PATTERN
 from rlaif.reward_model.champions.reward_hacking_monitor import MonitorSettings
-from rlaif.reward_model.labels.preferences import PairSettings
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
-from rlaif.service.settings import Block, ServiceSettings
+from rlaif.service.settings import ServiceSettings
 
 
-class TrainingSettings(BaseModel, frozen=True, extra="forbid"):
-    """When the store is looked at, and when a candidate is trained."""
+@dataclass(frozen=True)
+class TrainingSettings:
+    """When the store is read, and when a candidate is trained.
 
-    retrain_min_new: int = Field(
-        default=12,
-        ge=1,
-        description="New labels that start a training. More: fewer swaps of the reward, staler "
-        "model. Fewer: fresher, and more chances for luck to pass the gate.",
-    )
-    threads: int = Field(
-        default=1,
-        ge=1,
-        le=64,
-        description="CPU threads of a training. More hardly helps a network this small, and takes "
-        "them from the emulators.",
-    )
-    poll_seconds: float = Field(
-        default=10.0,
-        gt=0,
-        description="Pause between looks at the store without an event. Shorter: lost events are "
-        "noticed sooner, more requests.",
-    )
-    relist_seconds: float = Field(
-        default=120.0,
-        gt=0,
-        description="Pause between the beginnings of full listings of the scores, which find those "
-        "whose events were lost. A look lists 1,000 keys of it, so that of very many scores takes "
-        "longer. Shorter: more requests.",
-    )
+    Attributes:
+        retrain_min_new: New labels that start a training.
+        threads: CPU threads of a training; more hardly help a network this small.
+        poll_seconds: Pause between two reads of the store without an event.
+        relist_seconds: Pause between two full listings of the scores, which find the labels whose
+            events were lost.
+    """
+
+    retrain_min_new: int = 12
+    threads: int = 1
+    poll_seconds: float = 10.0
+    relist_seconds: float = 120.0
 
 
 class RewardModelSettings(ServiceSettings):
@@ -53,72 +39,55 @@ class RewardModelSettings(ServiceSettings):
     judge_config: str | None = Field(
         default=None,
         pattern=ID_PATTERN,
-        description="Judge configuration whose scores are learned; unset takes the newest one that "
-        "has the labels of a first training. Scores of different configurations are never mixed.",
-    )
-    judge_config_silence_minutes: float = Field(
-        default=15.0,
-        gt=0,
-        description="How long the judge configuration that is learned from may be silent while a "
-        "newer one scores; then that one takes over, however few labels it has. More: longer on "
-        "labels of judges that are gone. Less: an outage of theirs costs the labels.",
+        description="Judge configuration whose scores are used as labels. Unset: the newest "
+        "configuration with enough labels for a first training. Scores of different configurations "
+        "are never mixed.",
     )
     most_labels: int = Field(
         default=2000,
         ge=24,
         le=20_000,
-        description="Labels that are learned from: half are the newest, half a sample of all ages "
-        "and kinds. More: steadier, slower start and training, 10 kB of memory each. Fewer: "
-        "follows the policy faster.",
+        description="Maximum number of labels in a training set: half are the newest, half are "
+        "sampled from all ages and kinds. Higher values give steadier models but slower training, "
+        "and use 10 kB of memory per label.",
     )
-    heldout_fraction: float = Field(
-        default=CandidateSettings.heldout_fraction,
+    min_labels: int = Field(
+        default=GateSettings().min_labels,
+        ge=2,
+        description="Labels required before the first training. Lower values give more candidates "
+        "that the gate rejects.",
+    )
+    simple_margin: float = Field(
+        default=GateSettings().simple_margin,
+        ge=-1,
+        le=0.5,
+        description="Minimum accuracy gain over two simple baselines: the best single number of "
+        "the observation, and a linear model. -1 disables the check.",
+    )
+    epochs: int = Field(
+        default=FitSettings().epochs, ge=1, le=2000, description="Training passes over the labels."
+    )
+    learning_rate: float = Field(
+        default=FitSettings().learning_rate,
         gt=0,
-        lt=1,
-        description="Share of episodes that test and never teach. More: surer gate, less to learn "
-        "from.",
+        le=0.1,
+        description="Peak learning rate of Adam, reached after a third of the passes.",
     )
-    scale: float = Field(
-        default=CandidateSettings.scale,
-        gt=0,
-        le=100,
-        description="Bound of the potential. Higher: shaping weighs more against the game's own "
-        "reward.",
-    )
-    gamma: float = Field(
-        default=CandidateSettings.gamma,
-        gt=0,
-        lt=1,
-        description="Discount of the trainer's PPO: what a segment is paid is reckoned with it.",
-    )
-    seed: int = Field(
-        default=CandidateSettings.seed,
-        ge=0,
-        description="Seed of pairs, weights and resampling; any value is as good.",
-    )
-    gate: Annotated[
-        GateSettings,
-        Block(prefix="", names={"confidence": "gate_confidence", "level": "gate_level"}),
-    ] = GateSettings()
-    pairs: Annotated[PairSettings, Block(prefix="", names={"most_pairs": "pairs_per_segment"})] = (
-        PairSettings()
-    )
-    fit: Annotated[FitSettings, Block(prefix="", names={"noise": "label_noise"})] = FitSettings()
-    training: Annotated[TrainingSettings, Block(prefix="")] = TrainingSettings()
-    watchdog: MonitorSettings = MonitorSettings()
-    startup_retry_seconds: float = Field(
-        default=2.0, gt=0, description="Pause between tries to reach NATS and S3 at the start."
+    watchdog_rollback: bool = Field(
+        default=MonitorSettings().rollback,
+        description="Roll back to the previous version and pin it when the watchdog raises an "
+        "alarm. If false, alarms are only counted and logged.",
     )
 
     @property
     def candidate(self) -> CandidateSettings:
-        """What decides the outcome of a training."""
+        """Everything that decides the result of a training, besides the labels."""
         return CandidateSettings(
-            seed=self.seed,
-            heldout_fraction=self.heldout_fraction,
-            scale=self.scale,
-            gamma=self.gamma,
-            pairs=self.pairs,
-            fit=self.fit,
-            gate=self.gate,
+            fit=FitSettings(epochs=self.epochs, learning_rate=self.learning_rate),
+            gate=GateSettings(min_labels=self.min_labels, simple_margin=self.simple_margin),
         )
+
+    @property
+    def watchdog(self) -> MonitorSettings:
+        """When the watchdog raises an alarm, and what follows."""
+        return MonitorSettings(rollback=self.watchdog_rollback)

@@ -2,40 +2,23 @@
 
 from pydantic import BaseModel, Field
 
+from rlaif.service.settings import INTERNAL
+
 
 class CaptureSettings(BaseModel, frozen=True, extra="forbid"):
     """Which segments are captured, and how many."""
 
-    segment_frames: int = Field(
-        default=300,
-        ge=4,
-        description="Game frames a segment, without those that are waited; the seeds fix 300.",
-    )
-    keyframe_steps: int = Field(
-        default=600,
-        ge=1,
-        description="Longest replay before a segment, in steps of four frames; a save state costs "
-        "about 30 ms.",
-    )
-    uniform_share: float = Field(
-        default=0.3,
-        ge=0.2,
-        le=1,
-        description="Share of the captures drawn whatever they show, for fair metrics; the others "
-        "are chosen where the reward model's networks disagree, and for new rooms and milestones.",
-    )
-    spool_captures: int = Field(
-        default=500,
-        ge=1,
-        description="Captures that wait on disk at most, about 10 kB each. Beyond it new ones are "
-        "dropped and counted; training goes on.",
-    )
-    best_episodes: int = Field(
-        default=3,
-        ge=0,
-        description="Best episodes of a run whose actions are kept, by milestones, then by return, "
-        "to be filmed by `rlaif-eval RUN --recorded N`; 0 keeps none.",
-    )
+    segment_frames: int = Field(default=300, ge=4, json_schema_extra=INTERNAL)
+    """Game frames per segment, waits excluded; fixed by the seeds."""
+    keyframe_steps: int = Field(default=600, ge=1, json_schema_extra=INTERNAL)
+    """Longest replay before a segment, in steps of four frames; a save state costs about 30 ms."""
+    uniform_share: float = Field(default=0.3, ge=0.2, le=1, json_schema_extra=INTERNAL)
+    """Share of the captures drawn uniformly, for unbiased metrics. The others are chosen where the
+    ensemble disagrees, and for new rooms and milestones."""
+    spool_captures: int = Field(default=500, ge=1, json_schema_extra=INTERNAL)
+    """Maximum captures waiting on disk, about 10 kB each. Further ones are dropped and counted."""
+    best_episodes: int = Field(default=3, ge=0, json_schema_extra=INTERNAL)
+    """Best episodes of a run whose actions are kept, for `rlaif-eval RUN --recorded N`."""
     captures_per_minute: float = Field(
         default=60.0,
         ge=0,

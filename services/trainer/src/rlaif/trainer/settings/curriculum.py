@@ -5,6 +5,8 @@ from typing import Self
 
 from pydantic import BaseModel, Field
 
+from rlaif.service.settings import INTERNAL
+
 
 class CurriculumSettings(BaseModel, frozen=True, extra="forbid"):
     """Starts that move back along demonstrations, and imitation of them (ADR 0031)."""
@@ -14,70 +16,25 @@ class CurriculumSettings(BaseModel, frozen=True, extra="forbid"):
         description="Folder of demonstrations to learn along; unset: no curriculum, and none of "
         "the settings below counts.",
     )
-    tries: int = Field(
-        default=12,
-        ge=2,
-        le=256,
-        description="Last tries from a frontier that decide whether it moves. More: moves are "
-        "surer and come later.",
-    )
-    success: float = Field(
-        default=0.5,
-        gt=0,
-        lt=1,
-        description="Share of those tries above which the frontier of a segment moves back.",
-    )
-    behind: float = Field(
-        default=0.25,
-        ge=0,
-        le=1,
-        description="Share of a segment's starts between its frontier and its end, which was "
-        "mastered before. 0 forgets it sooner.",
-    )
-    power_on: float = Field(
-        default=0.1,
-        ge=0,
-        le=1,
-        description="Share of the play, in frames, that starts where the game itself does, while "
-        "no frontier has arrived. It follows the segments from there and is cut where it misses "
-        "the time of one.",
-    )
-    chained: float = Field(
-        default=0.5,
-        ge=0,
-        le=1,
-        description="The same once all frontiers are at the start of their segments; it grows "
-        "with the square of the share that is.",
-    )
-    noised: float = Field(
-        default=0.5,
-        ge=0,
-        le=1,
-        description="Share of the starts on demonstrations that begin as the game's own do, with "
-        "NOOP_START and WALK_START. 0: play knows the way from exactly where the demonstration was "
-        "and is lost beside it.",
-    )
-    arrived: float = Field(
-        default=0.5,
-        ge=0,
-        le=1,
-        description="Share of the tries of a whole segment that start where play itself arrived at "
-        "its beginning, once it has. 0: play may know each segment and not the way from one to the "
-        "next.",
-    )
-    goes_on: float = Field(
-        default=0.5,
-        ge=0,
-        le=1,
-        description="Chance that an episode which reached the end of its segment plays on towards "
-        "the next one instead of being cut there. More chains more, and tries each segment less.",
-    )
-    patience: float = Field(
-        default=3.0,
-        ge=1,
-        description="An episode from a demonstration is cut after this many times the frames that "
-        "the demonstration took from there to the end of the segment.",
-    )
+    tries: int = Field(default=12, ge=2, le=256, json_schema_extra=INTERNAL)
+    """Last attempts from a frontier that decide whether it moves."""
+    success: float = Field(default=0.5, gt=0, lt=1, json_schema_extra=INTERNAL)
+    """Success rate of those attempts above which the frontier of a subtask moves back."""
+    behind: float = Field(default=0.25, ge=0, le=1, json_schema_extra=INTERNAL)
+    """Share of the starts of a subtask between its frontier and its end."""
+    power_on: float = Field(default=0.1, ge=0, le=1, json_schema_extra=INTERNAL)
+    """Share of the play, in frames, that starts at power-on while no subtask is mastered."""
+    chained: float = Field(default=0.5, ge=0, le=1, json_schema_extra=INTERNAL)
+    """The same once every subtask is mastered; interpolated quadratically."""
+    noised: float = Field(default=0.5, ge=0, le=1, json_schema_extra=INTERNAL)
+    """Share of the starts on demonstrations randomized by `noop_start` and `walk_start`."""
+    arrived: float = Field(default=0.5, ge=0, le=1, json_schema_extra=INTERNAL)
+    """Share of the attempts of a whole subtask that start where play arrived at its beginning."""
+    goes_on: float = Field(default=0.5, ge=0, le=1, json_schema_extra=INTERNAL)
+    """Chance that an episode continues into the next subtask instead of being truncated."""
+    patience: float = Field(default=3.0, ge=1, json_schema_extra=INTERNAL)
+    """An episode from a demonstration is truncated after this many times the frames of the
+    demonstration."""
     warm_start: int = Field(
         default=600,
         ge=0,
@@ -86,21 +43,12 @@ class CurriculumSettings(BaseModel, frozen=True, extra="forbid"):
         "demonstrations, before PPO; 0 for none. More imitates better what was seen, and is surer "
         "of itself elsewhere.",
     )
-    strayed: float = Field(
-        default=0.2,
-        ge=0,
-        lt=1,
-        description="Share of what half of the imitated moments show that comes from other "
-        "moments: a decision is learned without what only happened to be so where it was shown. 0: "
-        "play may know the way with two hearts and not with three.",
-    )
-    entropy: float = Field(
-        default=0.01,
-        ge=0,
-        description="Least weight of PPO's entropy bonus while no frontier has arrived, whatever "
-        "its schedule says; it falls with the share of those that have. Of no effect below "
-        "TRAINER_ENTROPY, unless that falls with TRAINER_ENTROPY_STEPS.",
-    )
+    strayed: float = Field(default=0.2, ge=0, lt=1, json_schema_extra=INTERNAL)
+    """Share of the inputs of half of the imitated timesteps that is replaced by those of others,
+    so that a decision does not depend on coincidences."""
+    entropy: float = Field(default=0.01, ge=0, json_schema_extra=INTERNAL)
+    """Minimum weight of the entropy bonus while no subtask is mastered; it falls with the share of
+    those that are."""
     imitation: float = Field(
         default=0.1,
         ge=0,

@@ -2,6 +2,8 @@
 
 from pydantic import BaseModel, Field
 
+from rlaif.service.settings import INTERNAL
+
 
 class ExploreSettings(BaseModel, frozen=True, extra="forbid"):
     """How often episodes start at archived states, and how many are kept."""
@@ -21,17 +23,11 @@ class ExploreSettings(BaseModel, frozen=True, extra="forbid"):
         "which play came to once, and from farther before it as they reach it again; 0 forgets "
         "rare finds. No figure of episodes counts tries (ADR 0010).",
     )
-    save_frames: int | None = Field(
-        default=None,
-        ge=1,
-        description="Game frames of a runner, all its environments together, between two archived "
-        "states; milestones are saved at once. A save takes as long as 1,000 frames of play, and "
-        "none is made where the archive has a state as good: few finds more ways to go on from. "
-        "Unset: 4,000, and 64,000 with ACTIONS seed.",
-    )
-    states: int = Field(
-        default=512, ge=16, description="Archived states a run keeps; 3 to 13 kB of disk each."
-    )
+    save_frames: int | None = Field(default=None, ge=1, json_schema_extra=INTERNAL)
+    """Game frames of a runner between two archived states; milestones are saved at once. None:
+    4,000, and 64,000 with the seed action set."""
+    states: int = Field(default=512, ge=16, json_schema_extra=INTERNAL)
+    """Archived states kept per run; 3 to 13 kB of disk each."""
 
     @property
     def keeps_states(self) -> bool:

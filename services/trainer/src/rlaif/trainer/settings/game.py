@@ -7,6 +7,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
+from rlaif.service.settings import INTERNAL
 from rlaif.trainer.settings.kept import FIXED, UNLESS_SET
 
 Actions = Literal["seed", "buttons", "macros", "options"]
@@ -60,51 +61,27 @@ class GameSettings(BaseModel, frozen=True, extra="forbid"):
         description="Length at which an episode is truncated, in steps of four frames: 30,000 are "
         "33 minutes in the game. With ACTIONS seed frames that were waited do not count.",
     )
-    death_ends: bool | None = Field(
-        default=None,
-        description="Whether an episode ends when the player dies. False: he has paid for it and "
-        "goes on where the game puts him. Unset: only with ACTIONS seed.",
-    )
+    death_ends: bool | None = Field(default=None, json_schema_extra=INTERNAL)
+    """Whether an episode ends when the player dies. If false, it continues at the respawn point;
+    the death penalty still applies. None: only with the seed action set."""
     reward_preset: Literal["seed", "default"] = Field(
         default="default",
         description="Reward weights: the seeds' own, or ours (ADR 0004).",
         json_schema_extra=UNLESS_SET,
     )
-    noop_start: int = Field(
-        default=30,
-        ge=0,
-        le=255,
-        description="An episode starts with 0 to this many steps of four frames without a button.",
-    )
-    walk_start: int = Field(
-        default=16,
-        ge=0,
-        le=255,
-        description="After them come 0 to this many steps of four frames in directions drawn at "
-        "random. More: episodes differ more, and say less of what the policy does from the start "
-        "on.",
-    )
-    restart_noops: int | None = Field(
-        default=None,
-        ge=0,
-        le=255,
-        description="Where play has been before, such as an archived state, an episode starts with "
-        "0 to this many steps of four frames without a button, in the place of both. Unset: 2, and "
-        "with ACTIONS seed both.",
-    )
-    longest_wait_frames: int = Field(
-        default=240,
-        ge=0,
-        description="While the player has no control, such as in a scene, a step goes on for this "
-        "many game frames at most. 0: the policy acts through all of it, as in the original.",
-    )
-    watch_fps: float = Field(
-        default=20.0,
-        ge=0,
-        le=60,
-        description="Pictures a second of the watched environment; 0 shows none. From runners of a "
-        "Ray cluster 10 arrive at most.",
-    )
+    noop_start: int = Field(default=30, ge=0, le=255, json_schema_extra=INTERNAL)
+    """An episode starts with 0 to this many steps of four frames without a button."""
+    walk_start: int = Field(default=16, ge=0, le=255, json_schema_extra=INTERNAL)
+    """Then follow 0 to this many steps of four frames in random directions."""
+    restart_noops: int | None = Field(default=None, ge=0, le=255, json_schema_extra=INTERNAL)
+    """Steps without a button, instead of both, where an episode starts at an archived state. None:
+    2; with the seed action set, both."""
+    longest_wait_frames: int = Field(default=240, ge=0, json_schema_extra=INTERNAL)
+    """While the player has no control, as in a cutscene, a step is extended up to this many
+    frames. 0: the policy acts throughout, as in the original."""
+    watch_fps: float = Field(default=20.0, ge=0, le=60, json_schema_extra=INTERNAL)
+    """Pictures per second of the watched environment; 0 disables them. Runners of a Ray cluster
+    send at most 10."""
 
     @model_validator(mode="after")
     def _decisions_are_made_of_base_steps(self) -> Self:

@@ -4,6 +4,8 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
+from rlaif.service.settings import INTERNAL
+
 PRESETS: dict[str, dict[str, float | None]] = {
     "default": {},
     "seed": {
@@ -36,18 +38,10 @@ class GuidanceSettings(BaseModel, frozen=True, extra="forbid"):
         le=1,
         description="The same for a model that looks at the screen; that step is drawn.",
     )
-    rest_steps: int = Field(
-        default=1_000,
-        ge=0,
-        description="Decision steps of an environment between two questions at least. Fewer ask a "
-        "quick model more often; a question takes as long as 15 steps. Preset seed: 0.",
-    )
-    most_waiting: int | None = Field(
-        default=2,
-        ge=1,
-        description="Questions of a runner that wait for a button at a time. More ask a slow model "
-        "more often. Preset seed: as many as the planner takes.",
-    )
+    rest_steps: int = Field(default=1_000, ge=0, json_schema_extra=INTERNAL)
+    """Minimum decision steps of an environment between two requests."""
+    most_waiting: int | None = Field(default=2, ge=1, json_schema_extra=INTERNAL)
+    """Maximum pending requests of a runner; None: as many as the planner accepts."""
     text_bonus: float = Field(
         default=0.02,
         ge=0,
@@ -59,33 +53,16 @@ class GuidanceSettings(BaseModel, frozen=True, extra="forbid"):
         ge=0,
         description="The same for a model that looks at the screen. Preset seed: 50.",
     )
-    decisions: int | None = Field(
-        default=1,
-        ge=1,
-        description="Decisions of the policy that a suggestion is compared with, until one follows "
-        "it. More pay nearly any policy for waiting and tell it less. Preset seed: every one, each "
-        "paid, until the next suggestion.",
-    )
-    expiry_steps: int | None = Field(
-        default=20_000,
-        ge=1,
-        description="Decision steps after the question at which a suggestion is forgotten: 20,000 "
-        "are 22 minutes in the game and seconds of training. More give a slower model a say, about "
-        "a moment longer ago. Preset seed: never.",
-    )
-    reach_tiles: int | None = Field(
-        default=1,
-        ge=0,
-        description="How far from where the player stood when it was asked for, in the same room, "
-        "a suggestion still counts. Preset seed: anywhere, in any room.",
-    )
-    most_an_episode: float | None = Field(
-        default=1.0,
-        gt=0,
-        description="The most that an episode is paid for following. Keep it below what one "
-        "milestone pays, 2 at least: more, and obeying is worth more than playing. Preset seed: no "
-        "limit.",
-    )
+    decisions: int | None = Field(default=1, ge=1, json_schema_extra=INTERNAL)
+    """Decisions that a suggestion is compared with; None: all until the next suggestion."""
+    expiry_steps: int | None = Field(default=20_000, ge=1, json_schema_extra=INTERNAL)
+    """Decision steps after which a suggestion expires; 20,000 are 22 minutes of game time. None:
+    never."""
+    reach_tiles: int | None = Field(default=1, ge=0, json_schema_extra=INTERNAL)
+    """Maximum distance from where it was requested, in the same room; None: anywhere."""
+    most_an_episode: float | None = Field(default=1.0, gt=0, json_schema_extra=INTERNAL)
+    """Maximum bonus per episode. It stays below one milestone (2 at least), so that obeying is not
+    worth more than playing. None: no limit."""
 
     @model_validator(mode="before")
     @classmethod

@@ -20,9 +20,14 @@ UNLESS_SET: dict[str, Any] = {_MARK: "unless set"}
 
 def is_fixed(setting: Setting) -> bool:
     """Whether a run has one value of it for ever."""
-    return setting.field.json_schema_extra == FIXED
+    return bool(_mark(setting) == FIXED[_MARK])
 
 
 def is_kept(setting: Setting) -> bool:
     """Whether a resumed run takes its own value."""
-    return setting.field.json_schema_extra in (FIXED, UNLESS_SET)
+    return _mark(setting) is not None
+
+
+def _mark(setting: Setting) -> object:
+    extra = setting.field.json_schema_extra
+    return extra.get(_MARK) if isinstance(extra, dict) else None

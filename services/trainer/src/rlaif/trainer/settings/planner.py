@@ -1,13 +1,20 @@
 """The planner: where the language models are that plan and suggest, and how they are asked."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, SecretStr
 
 from rlaif.contracts.plans import Mode
 from rlaif.llm.addresses import routed
-from rlaif.llm.settings import BreakerSettings, CallSettings, DialectSettings
+from rlaif.llm.settings import (
+    SCHEMA_MODE,
+    BreakerSettings,
+    CallSettings,
+    DialectSettings,
+    SchemaMode,
+)
+from rlaif.service.settings import INTERNAL
 
 
 def _unset_when_blank(text: str | None) -> str | None:
@@ -61,6 +68,8 @@ class PlannerSettings(DialectSettings):
         default="qwen25-vl-32b",
         description="Model name of the route /vision; it must see pictures.",
     )
+    schema_mode: SchemaMode = Field(default="json_schema", description=SCHEMA_MODE)
+    chat_template_kwargs: dict[str, Any] | None = Field(default=None, json_schema_extra=INTERNAL)
     plan_seconds: float = Field(
         default=30.0,
         gt=0,
@@ -68,73 +77,28 @@ class PlannerSettings(DialectSettings):
         "for a room that was left is dropped. Longer: slower models get through, and a hanging one "
         "holds its places longer.",
     )
-    text_seconds: float = Field(
-        default=15.0,
-        gt=0,
-        description="Longest time for the suggestion of a button by text, in seconds.",
-    )
-    vision_seconds: float = Field(
-        default=60.0,
-        gt=0,
-        description="Longest time for the suggestion of a button by picture, in seconds.",
-    )
-    connect_seconds: float = Field(
-        default=5.0, gt=0, description="Longest time to open a connection, in seconds."
-    )
-    in_flight: int = Field(
-        default=4,
-        ge=1,
-        le=64,
-        description="Questions under way at once on each route, of one runner. What comes beyond "
-        "is not asked. More: more help, more load on the models.",
-    )
-    in_flight_total: int = Field(
-        default=8,
-        ge=1,
-        le=192,
-        description="Questions under way at once on all routes together, of one runner.",
-    )
-    calls_per_second: float = Field(
-        default=1.0,
-        gt=0,
-        description="Calls a second of one runner in the long run, on all routes together; what "
-        "comes beyond is not asked. A question costs the runner 2 to 9 ms of processor time and "
-        "the models some 4,000 tokens: more help costs training speed and money.",
-    )
-    cached_answers: int = Field(
-        default=256,
-        ge=0,
-        description="Good answers that a runner keeps for equal situations, about 1 kB each; 0 "
-        "keeps none.",
-    )
-    cache_seconds: float = Field(
-        default=600.0,
-        gt=0,
-        description="How long an answer is kept, in seconds. Longer: fewer calls, and what does "
-        "not help is tried longer.",
-    )
-    temperature: float = Field(
-        default=0.2,
-        ge=0,
-        le=2,
-        description="Sampling temperature of the planner. Higher: other answers to the same "
-        "question, more of them useless.",
-    )
-    max_tokens: int = Field(
-        default=768,
-        ge=64,
-        le=4096,
-        description="Longest answer in tokens; too low cuts plans off, which are then invalid.",
-    )
-    failures: int = Field(
-        default=5, ge=1, description="Failures in a row after which a route of the planner rests."
-    )
-    pause_seconds: float = Field(
-        default=15.0,
-        gt=0,
-        description="Rest of a failing route of the planner, in seconds; then one question tries "
-        "it. Lower: more calls into an outage, earlier recovery.",
-    )
+    text_seconds: float = Field(default=15.0, gt=0, json_schema_extra=INTERNAL)
+    """Deadline of a button suggestion by text."""
+    vision_seconds: float = Field(default=60.0, gt=0, json_schema_extra=INTERNAL)
+    """Deadline of a button suggestion by picture."""
+    connect_seconds: float = Field(default=5.0, gt=0, json_schema_extra=INTERNAL)
+    in_flight: int = Field(default=4, ge=1, le=64, json_schema_extra=INTERNAL)
+    """Concurrent requests of one runner per route; further ones are dropped."""
+    in_flight_total: int = Field(default=8, ge=1, le=192, json_schema_extra=INTERNAL)
+    """Concurrent requests of one runner on all routes."""
+    calls_per_second: float = Field(default=1.0, gt=0, json_schema_extra=INTERNAL)
+    """Requests per second of one runner in the long run, on all routes; a request costs it 2 to 9
+    ms of CPU time and some 4,000 tokens."""
+    cached_answers: int = Field(default=256, ge=0, json_schema_extra=INTERNAL)
+    """Valid answers cached per runner for identical situations, about 1 kB each."""
+    cache_seconds: float = Field(default=600.0, gt=0, json_schema_extra=INTERNAL)
+    """Lifetime of a cached answer."""
+    temperature: float = Field(default=0.2, ge=0, le=2, json_schema_extra=INTERNAL)
+    max_tokens: int = Field(default=768, ge=64, le=4096, json_schema_extra=INTERNAL)
+    failures: int = Field(default=5, ge=1, json_schema_extra=INTERNAL)
+    """Consecutive failures that open the circuit breaker of a route."""
+    pause_seconds: float = Field(default=15.0, gt=0, json_schema_extra=INTERNAL)
+    """Pause of a failing route before the next attempt."""
 
     @property
     def is_on(self) -> bool:

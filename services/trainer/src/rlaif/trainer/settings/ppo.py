@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, model_validator
 
+from rlaif.service.settings import INTERNAL
 from rlaif.trainer.settings.kept import FIXED, UNLESS_SET
 
 PRESETS: dict[str, dict[str, float | str]] = {
@@ -99,18 +100,10 @@ class PpoSettings(BaseModel, frozen=True, extra="forbid"):
         description="Weight of the entropy bonus, in both presets; with TRAINER_ENTROPY_STEPS at "
         "the beginning. More tries more, and commits later.",
     )
-    entropy_end: float = Field(
-        default=0.005,
-        ge=0,
-        description="Weight of the entropy bonus after TRAINER_ENTROPY_STEPS, towards which it "
-        "goes in a straight line; of no effect without them.",
-    )
-    entropy_steps: int = Field(
-        default=0,
-        ge=0,
-        description="Decisions of the run over which the entropy bonus goes from TRAINER_ENTROPY "
-        "to TRAINER_ENTROPY_END. 0: it stays as it is.",
-    )
+    entropy_end: float = Field(default=0.005, ge=0, json_schema_extra=INTERNAL)
+    """Weight of the entropy bonus after `entropy_steps`; it is interpolated linearly."""
+    entropy_steps: int = Field(default=0, ge=0, json_schema_extra=INTERNAL)
+    """Decisions over which the entropy bonus falls to `entropy_end`; 0 keeps it constant."""
 
     @property
     def entropy_schedule(self) -> float | list[list[float]]:

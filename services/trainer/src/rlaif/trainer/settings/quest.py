@@ -5,6 +5,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from rlaif.service.settings import INTERNAL
+
 DEFAULTS: dict[str, dict[str, Any]] = {
     "game": {"actions": "macros", "episode_length": 15_000},
     "ray": {"workers": 2},
@@ -62,13 +64,9 @@ class QuestSettings(BaseModel, frozen=True, extra="forbid"):
         description="The run ends sooner when so large a share of its last episodes from power-on, "
         "64 with each runner, came to the end of the way. 0: it goes on until QUEST_MINUTES.",
     )
-    lineages: int = Field(
-        default=5,
-        ge=1,
-        le=64,
-        description="Ways to the farthest that become demonstrations. Once so many of them end "
-        "with an essence, the search is over.",
-    )
+    lineages: int = Field(default=5, ge=1, le=64, json_schema_extra=INTERNAL)
+    """Trajectories that become demonstrations. The search ends once this many of them end with an
+    essence."""
 
     def is_learned(self, whole: Sequence[bool]) -> bool:
         """Whether enough of the last episodes came to the end of the way; never of too few."""

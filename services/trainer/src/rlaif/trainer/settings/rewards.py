@@ -5,6 +5,7 @@ from typing import Self
 
 from pydantic import BaseModel, Field, model_validator
 
+from rlaif.service.settings import INTERNAL
 from rlaif.trainer.settings.kept import UNLESS_SET
 
 
@@ -24,12 +25,9 @@ class ShapingSettings(BaseModel, frozen=True, extra="forbid"):
         description="Iterations over which a new reward model takes over from the one before it. "
         "More spare the critic, and make the new one count later; 0 and 1 swap at once.",
     )
-    swap_iterations: int = Field(
-        default=10,
-        ge=0,
-        description="Iterations that a reward model counts at least before the next champion takes "
-        "over. Not below the ramp. The first one of a run does not wait.",
-    )
+    swap_iterations: int = Field(default=10, ge=0, json_schema_extra=INTERNAL)
+    """Minimum iterations between two swaps of the reward model; not below the ramp. The first one
+    of a run does not wait."""
 
     @model_validator(mode="after")
     def _ramp_ends_before_the_next_swap(self) -> Self:
@@ -63,9 +61,8 @@ class ImitationSettings(BaseModel, frozen=True, extra="forbid"):
         "iterations (advantage-weighted regression), beside PPO's loss; 0 imitates nothing. More "
         "holds on to rare finds, and to lucky ones.",
     )
-    segments: int = Field(
-        default=64, ge=1, description="Segments that are imitated: the best ones."
-    )
+    segments: int = Field(default=64, ge=1, json_schema_extra=INTERNAL)
+    """Number of segments that are imitated: the best ones."""
 
 
 @dataclass(frozen=True)

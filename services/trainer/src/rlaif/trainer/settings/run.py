@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from rlaif.contracts.ids import Id
+from rlaif.service.settings import INTERNAL
 
 Mode = Literal["continuous", "epoch", "pipeline", "evaluation", "quest"]
 """What a run does; see the setting."""
@@ -84,13 +85,9 @@ class EvaluationSettings(BaseModel, frozen=True, extra="forbid"):
     episodes: int = Field(
         default=8, ge=1, le=1000, description="Episodes an evaluation. More are surer and slower."
     )
-    episode_length: int | None = Field(
-        default=None,
-        ge=1,
-        description="Length at which its episodes are cut, in steps of four frames. Unset: 15,000, "
-        "17 minutes in the game, in which the whole quest has its place twice; 3,000 with ACTIONS "
-        "seed.",
-    )
+    episode_length: int | None = Field(default=None, ge=1, json_schema_extra=INTERNAL)
+    """Length at which its episodes are truncated, in steps of four frames. None: 15,000 (17
+    minutes of game time, twice what the quest takes); 3,000 with the seed action set."""
     seed: int = Field(
         default=1_000, ge=0, description="Seed of its episodes: the same one plays the same starts."
     )
@@ -120,9 +117,8 @@ class RaySettings(BaseModel, frozen=True, extra="forbid"):
         description="process trains in a child process; ray-job submits rlaif-train to the Ray "
         "cluster whose dashboard RAY_ADDRESS names.",
     )
-    job_entrypoint: str = Field(
-        default="rlaif-train", description="Command that a Ray job starts; options are added."
-    )
+    job_entrypoint: str = Field(default="rlaif-train", json_schema_extra=INTERNAL)
+    """Command that a Ray job starts; options are appended."""
 
     @property
     def is_own(self) -> bool:

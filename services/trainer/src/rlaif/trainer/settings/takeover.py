@@ -2,6 +2,8 @@
 
 from pydantic import BaseModel, Field
 
+from rlaif.service.settings import INTERNAL
+
 
 class TakeoverSettings(BaseModel, frozen=True, extra="forbid"):
     """The limits of what a planner plays; nothing of it counts without a planner."""
@@ -14,29 +16,13 @@ class TakeoverSettings(BaseModel, frozen=True, extra="forbid"):
         "is asked again. More shows the policy more of what it does not reach itself, and leaves "
         "it less to learn from. 0 takes nothing over.",
     )
-    most_steps: int = Field(
-        default=400,
-        ge=1,
-        description="Decision steps of one takeover at most; 400 are 27 seconds in the game. More "
-        "let longer plans come to their end, and let a bad one go on for longer.",
-    )
-    looks: int = Field(
-        default=3,
-        ge=1,
-        description="Decision steps in a row that must show a dialog or a puzzle, or none, before "
-        "that counts; the seeds fix 3. More ask later, fewer ask about what is over at once.",
-    )
-    rest_steps: int = Field(
-        default=300,
-        ge=0,
-        description="Decision steps without a question after a takeover that failed or had no "
-        "effect, and after a question whose answer was none, or came too late. It doubles with "
-        "each one in a row, up to 16 times; dialogs and puzzles rest apart. A question costs as "
-        "much time as some 40 steps of play (ADR 0023): fewer ask the same again and again.",
-    )
-    patience_steps: int = Field(
-        default=20_000,
-        ge=1,
-        description="Decision steps of an environment after which it asks again although no "
-        "answer came; one that comes later is dropped. The planner's own deadline is sooner.",
-    )
+    most_steps: int = Field(default=400, ge=1, json_schema_extra=INTERNAL)
+    """Maximum decision steps of one takeover; 400 are 27 seconds of game time."""
+    looks: int = Field(default=3, ge=1, json_schema_extra=INTERNAL)
+    """Consecutive decision steps that must show a dialog or a puzzle, or none, before that counts;
+    fixed by the seeds."""
+    rest_steps: int = Field(default=300, ge=0, json_schema_extra=INTERNAL)
+    """Decision steps without a request after a takeover that failed or had no effect. They double
+    with each consecutive one, up to 16 times (ADR 0023)."""
+    patience_steps: int = Field(default=20_000, ge=1, json_schema_extra=INTERNAL)
+    """Decision steps after which an environment asks again although no answer arrived."""
