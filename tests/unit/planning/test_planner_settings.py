@@ -87,8 +87,8 @@ def test_who_starts_a_run_cannot_send_the_key_elsewhere(name):
 
 
 def test_how_much_is_asked_can_differ_from_run_to_run():
-    settings = with_overrides(with_planner(api_key="sk-1"), {"planner_in_flight": 2})
-    assert settings.planner.in_flight == 2
+    settings = with_overrides(with_planner(api_key="sk-1"), {"planner_plan_seconds": 2})
+    assert settings.planner.plan_seconds == 2
     assert settings.planner.api_key == SecretStr("sk-1")
 
 

@@ -13,7 +13,7 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.reward_net import artifact
 from rlaif.reward_net.network import RewardNet
-from rlaif.service.settings import describe, flat_values
+from rlaif.service.settings import fields_of, flat_values
 from rlaif.trainer.checks import WrongSettingsError, by_field, check, with_overrides
 from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.run_folder.record import RunRecord, begin_attempt
@@ -121,7 +121,7 @@ def begun_with(name: str) -> dict[str, Any]:
 
 
 def test_what_shapes_a_policy_is_marked_where_it_is_set():
-    assert {each.name for each in describe(TrainerSettings) if is_fixed(each)} == FIXED.keys()
+    assert {each.name for each in fields_of(TrainerSettings) if is_fixed(each)} == FIXED.keys()
 
 
 @pytest.mark.parametrize("name", FIXED)
@@ -136,7 +136,7 @@ def test_a_resumed_run_keeps_what_shapes_its_policy(tmp_path: Path, name: str):
 def test_another_value_is_refused_with_its_variable_and_both_values(tmp_path: Path, name: str):
     began, default = FIXED[name]
     saved = trained(tmp_path, begun_with(name))
-    (variable,) = [each.environment for each in describe(TrainerSettings) if each.name == name]
+    (variable,) = [each.environment for each in fields_of(TrainerSettings) if each.name == name]
     with pytest.raises(WrongSettingsError, match=rf"^{variable} is {default}, .* {began}: leave"):
         check(TrainerSettings(data_dir=tmp_path), saved, {name})
 
@@ -176,8 +176,8 @@ def test_only_what_somebody_chose_is_given(
     settings = TrainerSettings.model_validate(
         {"data_dir": tmp_path, "ppo_preset": "seed", "mode": mode, "frame_skip": 4}
     )
-    fixed = {each.name for each in describe(TrainerSettings) if is_fixed(each)}
-    given = {each.name for each in describe(TrainerSettings) if settings.gives(each)}
+    fixed = {each.name for each in fields_of(TrainerSettings) if is_fixed(each)}
+    given = {each.name for each in fields_of(TrainerSettings) if settings.gives(each)}
     assert given & fixed == {"hidden", "frame_skip"}, "not what a preset or a mode brings along"
 
 

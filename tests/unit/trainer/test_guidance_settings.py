@@ -38,9 +38,9 @@ def test_the_chances_are_the_seeds_in_both_presets():
 
 def test_a_number_that_is_set_wins_over_its_preset(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("TRAINER_GUIDANCE_PRESET", "seed")
-    monkeypatch.setenv("TRAINER_GUIDANCE_MOST_AN_EPISODE", "30")
+    monkeypatch.setenv("TRAINER_GUIDANCE_TEXT_BONUS", "30")
     guidance = TrainerSettings().guidance
-    assert (guidance.most_an_episode, guidance.vision_bonus) == (30.0, 50.0)
+    assert (guidance.text_bonus, guidance.vision_bonus) == (30.0, 50.0)
 
 
 def test_a_run_keeps_its_numbers_when_its_settings_are_read_again():

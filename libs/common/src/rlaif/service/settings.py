@@ -232,18 +232,18 @@ class Setting:
 @cache
 def describe(settings_class: type[SharedSettings]) -> tuple[Setting, ...]:
     """Every setting of a class, in order of declaration: the service's own ones last."""
-    return tuple(each for each in _fields(settings_class) if not each.internal)
+    return tuple(each for each in fields_of(settings_class) if not each.internal)
 
 
 @cache
-def _fields(settings_class: type[SharedSettings]) -> tuple[Setting, ...]:
+def fields_of(settings_class: type[SharedSettings]) -> tuple[Setting, ...]:
     """The settings and the internal fields."""
     return tuple(_settings(settings_class))
 
 
 def flat_values(settings: SharedSettings) -> dict[str, Any]:
     """Flat name → value of every setting and internal field; the class takes it back."""
-    found = _fields(type(settings))
+    found = fields_of(type(settings))
     return {each.name: attrgetter(".".join(each.path))(settings) for each in found}
 
 
@@ -253,7 +253,7 @@ def nested(settings_class: type[SharedSettings], given: Mapping[str, Any]) -> di
     Raises:
         SettingsError: A block is given whole, and one of its fields beside it.
     """
-    inside = {each.name: each.path for each in _fields(settings_class) if len(each.path) > 1}
+    inside = {each.name: each.path for each in fields_of(settings_class) if len(each.path) > 1}
     found = {name: value for name, value in given.items() if name not in inside}
     for name in given.keys() & inside:
         block, leaf = inside[name]

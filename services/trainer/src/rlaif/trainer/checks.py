@@ -14,7 +14,7 @@ from rlaif.game.machine.emulator import EmulatorError, PyBoyEmulator
 from rlaif.game.starts.power_on import NoStartError
 from rlaif.game.starts.savestates import load_state_file
 from rlaif.reward_net.errors import RewardNetError
-from rlaif.service.settings import describe, flat_values
+from rlaif.service.settings import describe, fields_of, flat_values
 from rlaif.trainer.curriculum import library
 from rlaif.trainer.planning.opening import PlannerSettingsError, check_planner
 from rlaif.trainer.play.start import check_starts
@@ -267,7 +267,7 @@ def _as_begun(
     """
     values, begun = flat_values(settings), _begun_with(manifest)
     kept = {}
-    for setting in describe(TrainerSettings):
+    for setting in fields_of(TrainerSettings):
         flat = setting.name
         if flat not in begun or not (is_fixed(setting) or (resumes and is_kept(setting))):
             continue
@@ -279,7 +279,7 @@ def _as_begun(
                 f"{begun[flat]}: leave {setting.environment} unset, or begin a new run"
             )
         kept[flat] = begun[flat]
-    return with_overrides(settings, kept)
+    return TrainerSettings.model_validate(values | kept)
 
 
 def _begun_with(manifest: checkpoints.Manifest) -> dict[str, Any]:

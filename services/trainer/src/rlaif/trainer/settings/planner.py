@@ -69,7 +69,11 @@ class PlannerSettings(DialectSettings):
         description="Model name of the route /vision; it must see pictures.",
     )
     schema_mode: SchemaMode = Field(default="json_schema", description=SCHEMA_MODE)
-    chat_template_kwargs: dict[str, Any] | None = Field(default=None, json_schema_extra=INTERNAL)
+    chat_template_kwargs: dict[str, Any] | None = Field(
+        default=None,
+        description="JSON object passed to the chat templates of the planner's models, such as "
+        '{"enable_thinking": false} for Qwen3. Unset: none.',
+    )
     plan_seconds: float = Field(
         default=30.0,
         gt=0,
