@@ -5,7 +5,6 @@ import { ApiProblem } from "../../services/hud/src/rlaif/hud/static/js/api.js";
 import { Answer } from "../../services/hud/src/rlaif/hud/static/js/answer.js";
 import { GivenUp, authorised } from "../../services/hud/src/rlaif/hud/static/js/authorised.js";
 import { Chosen, parse } from "../../services/hud/src/rlaif/hud/static/js/panels/models/chosen.js";
-import { curves } from "../../services/hud/src/rlaif/hud/static/js/panels/models/drift.js";
 import { differences, settingsOf } from "../../services/hud/src/rlaif/hud/static/js/panels/models/differences.js";
 import { measured } from "../../services/hud/src/rlaif/hud/static/js/panels/models/figures.js";
 import { MOST, boundsOf, everyNth, layout } from "../../services/hud/src/rlaif/hud/static/js/panels/models/lineage-layout.js";
@@ -169,17 +168,4 @@ test("an answer shows what came, keeps it when the next question fails, and drop
   waiting[3].resolve("after the end");
   await fourth;
   assert.equal(drawn.at(-1)[0], null);
-});
-
-test("the curves of pay and judges break at a load, which is marked even where nothing was paid yet", () => {
-  const point = (step, paid, score) => ({ env_step: step, version: 1, paid_rank: paid, score_rank: score });
-  const told = { points: [point(20, 0.25, 0.5), point(30, 0.75, null)], loads: [{ step: 10, version: 1 }, { step: 25, version: 2 }, { step: 90, version: null }], until_step: 80 };
-  const { series: [paid, judges], marks, reach } = curves(told);
-  assert.deepEqual(paid.points, [[20, 0.25], [25, null], [30, 0.75]]);
-  assert.deepEqual(judges.points, [[20, 0.5], [25, null], [30, null]], "not judged is not known");
-  assert.deepEqual(marks.map(({ label }) => label), ["v1", "v2", "none"]);
-  assert.deepEqual(reach, [10, 90]);
-  assert.match(paid.field, /^\/api\/v1\/drift#points/);
-  const nothing = curves({ ...told, points: [] });
-  assert.deepEqual([nothing.reach, nothing.series[0].field], [null, undefined], "no point, no field that tells it");
 });

@@ -78,7 +78,7 @@ test("a trouble that a page tells more of leads there", () => {
 });
 
 test("a trouble that stands on this page itself has no banner over it", () => {
-  const state = { troubles: [{ ...trouble(1), page: "/models#models-drift" }, { ...trouble(2), page: "/models" }] };
+  const state = { troubles: [{ ...trouble(1), page: "/models#models-watch" }, { ...trouble(2), page: "/models" }] };
   for (const [path, there] of [["/models", ["t2"]], ["/models/2", ["t1", "t2"]], ["/", ["t1", "t2"]]]) assert.deepEqual(keys(bannersOf({ status: LIVE, open: true, state, build: "", path })), there);
 });
 

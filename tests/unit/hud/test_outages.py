@@ -2,15 +2,12 @@ from datetime import UTC, datetime, timedelta
 
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import EventData
-from rlaif.contracts.run_points import EndedEpisodes
-from rlaif.contracts.telemetry import JudgeCall, ServiceHealth, TrainingProgress
+from rlaif.contracts.reward_models import GamingAlarm, GamingReason
+from rlaif.contracts.telemetry import JudgeCall, RewardModelStatus, ServiceHealth, TrainingProgress
 from rlaif.hud.read_model.outages import STALLED_UNKNOWN
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.read_model.ring_health import RING
 from rlaif.testing.data.events import (
-    run_iterated,
-    run_loaded,
-    run_started,
     segment_captured,
     segment_exported,
     segment_scored,
@@ -62,10 +59,11 @@ def call(state: HudState, seconds: float, outcome: str) -> None:
     state.apply_reading(reading, after(seconds))
 
 
-def plays(state: HudState, status: str) -> None:
+def plays(state: HudState, status: str, *, version: int | None = None) -> None:
     reading = TrainingProgress(
-        at=NOON, run_id="run-1", status=status, iteration=1, env_steps=1, episodes=0
-    )
+        at=NOON, run_id="run-1", status=status, iteration=1, env_steps=1, episodes=0,
+        reward_model_version=version,
+    )  # fmt: skip
     state.apply_reading(reading, NOON)
 
 
@@ -177,32 +175,22 @@ def test_a_refused_reward_model_is_a_trouble() -> None:
     assert state.snapshot(NOON).troubles[0].page == "/models"
 
 
-def test_an_alarm_of_pay_against_judges_is_a_trouble_while_somebody_plays() -> None:
+def test_a_gaming_alarm_is_an_issue_while_the_run_uses_the_version() -> None:
     state = hud()
-    happen(state, run_started(), 0)
-    happen(state, run_loaded(7, 0), 0)
-    for number in range(60):
-        step = 1000 * number
-        rows = EndedEpisodes(
-            count=4, began=(step,) * 4, gained=(0,) * 4, rooms=(1,) * 4, returns=(0.0,) * 4,
-            shaped=(0.1 * number,) * 4, lengths=(9,) * 4, died=(None,) * 4,
-        )  # fmt: skip
-        happen(state, run_iterated(step, step + 1000, episodes=rows), number)
-        assert troubles(state, number) == [], "nobody has judged"
-    plays(state, "training")
-    for number in range(60):
-        of = {"segment_id": f"segment-{number}", "episode_id": f"episode-{number}"}
-        seen = segment_captured().model_copy(update={**of, "env_step": 1000 * number})
-        happen(state, seen, 60)
-        happen(state, segment_scored(weighted=1 - number / 60).model_copy(update=of), 60)
+    alarm = GamingAlarm(
+        version=7, run_id="run-1", iteration=60, rise=0.1, raised_at=NOON,
+        reasons=(GamingReason.RAM_PROGRESS_FLAT, GamingReason.JUDGES_SCORES_FALL),
+        description="possible reward hacking: RAM progress flat; judges' scores fall",
+    )  # fmt: skip
+    status = RewardModelStatus(at=NOON, state="idle", labels=9, missing=(), gaming_alarm=alarm)
+    state.apply_reading(status, NOON)
+    plays(state, "training", version=6)
+    assert troubles(state, 60) == [], "another version is in use"
+    plays(state, "training", version=7)
     [trouble] = state.snapshot(after(60)).troubles
-    assert trouble.who == "reward-model"
-    assert "v7 pays more and more for what judges think less and less of" in trouble.what
-    assert "make another version live" in trouble.what
-    assert trouble.page == "/models#models-drift"
+    assert (trouble.key, trouble.who) == ("gaming: v7", "reward-model")
+    assert alarm.description in trouble.what
+    assert trouble.page == "/models#models-watch"
     assert [each.since for each in state.snapshot(after(90)).troubles] == [after(60)]
-    plays(state, "stopped")
+    plays(state, "stopped", version=7)
     assert troubles(state, 90) == []
-    plays(state, "training")
-    happen(state, run_loaded(8, 60_000), 91)
-    assert troubles(state, 92) == [], "of another model nothing is known yet"

@@ -6,8 +6,8 @@ What services say, who is silent, what gets no answer, what is paid against the 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from rlaif.contracts.reward_models import GamingAlarm
 from rlaif.contracts.telemetry import ServiceHealth
-from rlaif.hud.read_model.history.drift import Drift
 from rlaif.hud.read_model.judge_health import JudgeHealth
 from rlaif.hud.read_model.ring_health import BRIEF, Finding, RingHealth, Troubles, findings_of
 from rlaif.hud.read_model.views import FailingJudge, RunView, ServiceView, TroubleView
@@ -24,7 +24,7 @@ SLOW_CALLS = 3.0
 NAP = timedelta(seconds=5)
 """A HUD that did not look for so long heard nothing meanwhile: the machine slept."""
 
-LLM, MODELS, DRIFT = "/llm", "/models", "/models#models-drift"
+LLM, MODELS, ALARMS = "/llm", "/models", "/models#models-watch"
 """Pages that show more."""
 
 OVER = ("stopped", "finished", "failed")
@@ -64,12 +64,9 @@ class Outages:
         waiting: int,
         scored_at: datetime | None,
         run: RunView | None,
-        drift: Drift | None = None,
+        alarm: GamingAlarm | None = None,
     ) -> None:
-        """Make services and troubles of `now`; `waiting` counts segments without their scores.
-
-        `drift` is of the run that is shown.
-        """
+        """Make services and troubles of `now`; `waiting` counts segments without their scores."""
         ring = self._of(now)
         if self._looked_at is not None and now - self._looked_at > NAP:
             ring.deaf(now)
@@ -89,7 +86,7 @@ class Outages:
         if hears:
             found += findings_of(self.services, ring.missed(now))
             found += self._of_judge(now, judge, waiting, scored_at)
-        self.troubles = self._known.views([*found, *_of_run(run), *_of_drift(run, drift)], now)
+        self.troubles = self._known.views([*found, *_of_run(run), *_of_alarm(run, alarm)], now)
 
     def _of_judge(
         self, now: datetime, judge: JudgeHealth, waiting: int, scored_at: datetime | None
@@ -148,10 +145,11 @@ def _of_run(run: RunView | None) -> list[Finding]:
     return [Finding(key, "trainer", text, page=MODELS)]
 
 
-def _of_drift(run: RunView | None, drift: Drift | None) -> list[Finding]:
-    """The alarm, while somebody is paid: where nobody plays there is no haste."""
-    if run is None or run.status in OVER or drift is None or drift.verdict != "alarm":
+def _of_alarm(run: RunView | None, alarm: GamingAlarm | None) -> list[Finding]:
+    """The alarm, while the run continues and still uses the version."""
+    if run is None or alarm is None or run.status in OVER:
         return []
-    text = f"v{drift.version} pays more and more for what judges think less and less of; see what "
-    text += "it pays for, and if it is being gamed make another version live"
-    return [Finding(f"drift: v{drift.version}", "reward-model", text, page=DRIFT)]
+    if (run.run_id, run.reward_model_version) != (alarm.run_id, alarm.version):
+        return []
+    text = f"{alarm.description}; check what it rewards, and activate another version if needed"
+    return [Finding(f"gaming: v{alarm.version}", "reward-model", text, page=ALARMS)]

@@ -315,7 +315,7 @@ class HudState:
             waiting=max(0, counts["exported"] - counts["scored"] - given_up),
             scored_at=current.last_at.get("scored"),
             run=self._run,
-            drift=self.history.drift_lately(self.current_run_id),
+            alarm=self._models.gaming_alarm,
         )
 
     def _count(self, stage: Stage, event: CloudEvent[Any]) -> bool:
@@ -349,9 +349,7 @@ class HudState:
         if self._count("scored", event) and data.weighted is None:
             self._loop.count_abstention(data.run_id)
         self.segments.scored(event)
-        self.history.scores.scored(
-            data.run_id, data.episode_id, data.segment_id, data.weighted, data.judge_config
-        )
+        self.history.scores.scored(data.run_id, data.episode_id, data.segment_id, data.weighted)
         return frozenset({"loop", "segments", "headline"})
 
     def _on_published(self, event: CloudEvent[RewardModelPublished]) -> Changed:

@@ -13,6 +13,7 @@ from rlaif.contracts.events import (
     RewardModelPublished,
     RewardModelRejected,
 )
+from rlaif.contracts.reward_models import GamingAlarm
 from rlaif.contracts.telemetry import RewardModelStatus
 from rlaif.hud.read_model.model_views import ModelStanding, RejectionDetail
 from rlaif.hud.read_model.views import (
@@ -81,6 +82,11 @@ class RewardModelHistory:
             oldest = min(self._rejected.values(), key=lambda row: row.rejected_at)
             del self._rejected[oldest.candidate_id]
         return True
+
+    @property
+    def gaming_alarm(self) -> GamingAlarm | None:
+        """The last alarm that the reward-model service reported since its start."""
+        return self._status.gaming_alarm if self._status else None
 
     def told(self, status: RewardModelStatus) -> None:
         """The service says which champion is live, whether it is pinned, and what it waits for."""

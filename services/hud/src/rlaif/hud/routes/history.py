@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from rlaif.contracts.ids import ID_PATTERN
-from rlaif.hud.read_model.history.views import DriftView, HistoryView, LoadsView
+from rlaif.hud.read_model.history.views import HistoryView, LoadsView
 from rlaif.hud.read_model.projections import HudState
 
 MOST_POINTS = 1000
@@ -55,13 +55,3 @@ def _add_past(router: APIRouter, state: HudState) -> None:
         compare = state.history.loads(run or state.current_run_id, newest=limit)
         async with one_at_a_time:  # pages that ask together share what the first one reckons
             return await asyncio.to_thread(compare)
-
-    @router.get("/drift", operation_id="get_drift")
-    async def get_drift(response: Response, run: RunId = None) -> DriftView:
-        """What the live model pays an episode against what judges give, with an alarm.
-
-        The alarm is raised when pay rises while judges fall, by ranks among the episodes that the
-        live model paid.
-        """
-        response.headers["Cache-Control"] = "no-store"
-        return state.history.drift(run or state.current_run_id)

@@ -6,13 +6,11 @@ tells the same past as the one before it. Runs, pieces, changes and comparisons 
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import ChampionChanged, RunIterated, RunLoaded, RunStarted
 from rlaif.hud.read_model.history.bootstrap import CONFIDENCE, LEAST, Difference
-from rlaif.hud.read_model.history.drift import SHARE, SIGMAS, WINDOW, Drift, Shift, drift_of
 from rlaif.hud.read_model.history.headline import SideBySide, Trend, side_by_side, trend
 from rlaif.hud.read_model.history.loads import LoadSides, Sides, compared, sides_of_loads
 from rlaif.hud.read_model.history.pieces import Piece, thinned
@@ -20,15 +18,12 @@ from rlaif.hud.read_model.history.run_story import COHORT, RunStory
 from rlaif.hud.read_model.history.scores import Scores
 from rlaif.hud.read_model.history.views import (
     ChangeView,
-    DriftPointView,
-    DriftView,
     HistoryView,
     LoadMark,
     LoadsView,
     LoadView,
     PieceView,
     RunName,
-    ShiftView,
     StartMark,
 )
 from rlaif.hud.read_model.history.words import sentence
@@ -43,7 +38,6 @@ MOST_RUNS = 20
 MOST_CHANGES = 300
 _MOST_COMPARISONS = 600
 _SCORES_A_LOOK = 10
-_DRIFT_POINTS = 100
 
 Event = RunStarted | RunIterated | RunLoaded | ChampionChanged
 
@@ -61,7 +55,6 @@ class History:
         self._changes: list[ChampionChanged] = []
         self._comparisons: OrderedDict[object, dict[str, Difference]] = OrderedDict()
         self._headline: tuple[object, Trend | None, SideBySide | None] | None = None
-        self._drift: tuple[object, Drift] | None = None
         self._folded = 0
 
     def apply(self, event: CloudEvent[Any]) -> bool:
@@ -132,23 +125,6 @@ class History:
             )
 
         return compare
-
-    def drift(self, run_id: str | None) -> DriftView:
-        """Whether the live model pays more for what judges think less of; 20 ms for a long run."""
-        run = self.run(run_id)
-        story = run or RunStory(run_id or "")
-        scores = self.scores.of(story.run_id)
-        return _drift_view(run_id, run, drift_of(story, scores, most=_DRIFT_POINTS))
-
-    def drift_lately(self, run_id: str | None) -> Drift | None:
-        """The same with hardly a point, for who asks often; None of an unknown run."""
-        run = self.run(run_id)
-        if run is None:
-            return None
-        state = self._state_of(run)
-        if self._drift is None or self._drift[0] != state:
-            self._drift = (state, drift_of(run, self.scores.of(run.run_id), most=1))
-        return self._drift[1]
 
     def headline(
         self, run_id: str | None, champion: ChampionView | None, *, known: bool
@@ -279,35 +255,11 @@ def _load_view(load: LoadSides, figures: dict[str, Difference]) -> LoadView:
     )
 
 
-def _drift_view(run_id: str | None, run: RunStory | None, found: Drift) -> DriftView:
-    return DriftView(
-        run_id=run.run_id if run else run_id,
-        verdict=found.verdict,
-        version=found.version,
-        replaced=found.replaced,
-        since_step=found.since,
-        middle_step=found.middle,
-        until_step=found.until,
-        paid=_shift_view(found.paid),
-        judges=_shift_view(found.judges),
-        least=LEAST,
-        most=WINDOW,
-        share=SHARE,
-        least_sigmas=SIGMAS,
-        points=tuple(DriftPointView(**asdict(point)) for point in found.points),
-        loads=_load_marks(run),
-    )
-
-
 def _load_marks(run: RunStory | None) -> tuple[LoadMark, ...]:
     return tuple(
         LoadMark(version=load.version, step=load.env_step, at=load.at)
         for load in (run.loads if run else ())
     )
-
-
-def _shift_view(found: Shift) -> ShiftView:
-    return ShiftView(**asdict(found))
 
 
 def _change_view(change: ChampionChanged) -> ChangeView:

@@ -177,28 +177,6 @@ class RunStory:
         """An even sample of the episodes that began in these steps."""
         return [each for each in self._complete_sample() if since <= each.began < until]
 
-    def around(self, since: int, border: int) -> tuple[list[Episode], list[Episode]]:
-        """The newest episodes that began from `since` to `border`, and from there on.
-
-        Of an even sample of the run or of what cohorts keep: whichever has more on its lesser side.
-        A sample is thin in a long run, and cohorts do not reach far back.
-        """
-        until = self.oldest_open
-        newest = sorted(
-            each
-            for cohort in self._cohorts
-            for each in cohort
-            if until is not None and each.began < until
-        )
-        sides = [
-            (
-                [each for each in known if since <= each.began < border][-COHORT:],
-                [each for each in known if each.began >= border][-COHORT:],
-            )
-            for known in (self._complete_sample(), newest)
-        ]
-        return max(sides, key=lambda both: min(map(len, both)))
-
     def _complete_sample(self) -> list[Episode]:
         until = self.oldest_open
         return sorted(each for each in self._sample if until is not None and each.began < until)

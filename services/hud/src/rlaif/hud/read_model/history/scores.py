@@ -17,7 +17,6 @@ class Score:
     weighted: float
     episode_id: str
     segment_id: str
-    judge_config: str | None = None
 
 
 class Scores:
@@ -29,14 +28,13 @@ class Scores:
         self._scores: dict[str, dict[str, Score]] = {}
         self._levels: dict[str, int] = {}
         self._steps: dict[str, int] = {}
-        self._waiting: dict[str, tuple[float, str | None]] = {}
+        self._waiting: dict[str, float] = {}
 
     def captured(self, run_id: str, episode_id: str, segment_id: str, env_step: int) -> None:
         """Where in its run a segment lies."""
         waited = self._waiting.pop(segment_id, None)
         if waited is not None:
-            weighted, judges = waited
-            self._add(run_id, Score(env_step, weighted, episode_id, segment_id, judges))
+            self._add(run_id, Score(env_step, waited, episode_id, segment_id))
             return
         _put(self._steps, segment_id, env_step, most=2 * self._keep)
 
@@ -46,7 +44,6 @@ class Scores:
         episode_id: str,
         segment_id: str,
         weighted: float | None,
-        judge_config: str | None = None,
     ) -> None:
         """What the judges gave, perhaps again; None takes away what they gave before."""
         known = self._scores.get(run_id, {}).get(segment_id)
@@ -55,9 +52,9 @@ class Scores:
             return
         step = known.env_step if known is not None else self._steps.pop(segment_id, None)
         if step is not None:
-            self._add(run_id, Score(step, weighted, episode_id, segment_id, judge_config))
+            self._add(run_id, Score(step, weighted, episode_id, segment_id))
         else:
-            _put(self._waiting, segment_id, (weighted, judge_config), most=2 * self._keep)
+            _put(self._waiting, segment_id, weighted, most=2 * self._keep)
 
     def of(self, run_id: str | None) -> list[Score]:
         """The scores of one run, in the order of their steps."""

@@ -1,7 +1,6 @@
 """The JSON of the past."""
 
 from datetime import datetime
-from typing import Literal
 
 from pydantic import Field
 
@@ -128,70 +127,3 @@ class LoadsView(View):
     most: int = Field(description="Newest episodes of each side that are compared.")
     known: int = Field(description="Loads of the run that are kept; `loads` are the newest.")
     loads: tuple[LoadView, ...]
-
-
-class ShiftView(View):
-    """What episodes of the later half of a window have, against those of the earlier half."""
-
-    before: float | None = Field(description="Mean of the earlier half, in its own unit.")
-    after: float | None
-    n_before: int = Field(description="Episodes; of judges those with a scored segment.")
-    n_after: int
-    higher: float | None = Field(
-        description="Share of pairs of a later and an earlier episode in which the later one has "
-        "more, ties counting half; null while a half has fewer than `least`."
-    )
-    sigmas: float | None = Field(
-        description="Standard errors by which that share stands out from a half; null likewise."
-    )
-
-
-class DriftPointView(View):
-    """Episodes that began one after another while one model paid, and what was judged then.
-
-    Ranks are among all episodes that the same model paid: 0 the lowest, 1 the highest. They can be
-    compared where amounts cannot: each model pays on a scale of its own.
-    """
-
-    since_step: int
-    env_step: int
-    version: int
-    episodes: int
-    paid: float = Field(description="Mean that the model paid an episode.")
-    paid_rank: float
-    judged: int = Field(description="Episodes with a scored segment in these steps.")
-    score: float | None = Field(description="Mean of the judges, 0 to 1; null where none judged.")
-    score_rank: float | None
-
-
-class DriftView(View):
-    """Whether the live model pays more and more for what judges think less and less of.
-
-    An alarm says what came together, not why.
-    """
-
-    run_id: str | None = Field(description="Null while nothing was told.")
-    verdict: Literal["alarm", "quiet", "too_few", "no_model"] = Field(
-        description="`alarm`: in at least `share` of the pairs of a later and an earlier episode "
-        "the later one is paid more, in at least `share` judges give the later one less, and both "
-        "stand out by `least_sigmas`. `too_few`: a half has fewer than `least` episodes, so "
-        "nothing is claimed. `no_model`: none pays."
-    )
-    version: int | None = Field(description="That pays; null for none.")
-    replaced: int | None = Field(description="That paid before; null for none.")
-    since_step: int | None = Field(
-        description="The window: from the load, or from the oldest of the newest `most` episodes "
-        "that are kept since."
-    )
-    middle_step: int | None = Field(description="Between its halves.")
-    until_step: int | None = Field(description="Before it no episode that began still runs.")
-    paid: ShiftView = Field(description="What the model paid an episode.")
-    judges: ShiftView = Field(
-        description="What the newest configuration of judges gave the episodes' segments, 0 to 1."
-    )
-    least: int
-    most: int
-    share: float
-    least_sigmas: float
-    points: tuple[DriftPointView, ...]
-    loads: tuple[LoadMark, ...]

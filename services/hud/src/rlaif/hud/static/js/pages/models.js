@@ -6,7 +6,6 @@ import { loads } from "../panels/loads.js";
 import { changes } from "../panels/models/changes.js";
 import { Chosen } from "../panels/models/chosen.js";
 import { compare } from "../panels/models/compare.js";
-import { drift } from "../panels/models/drift.js";
 import { lineage } from "../panels/models/lineage.js";
 import { now } from "../panels/models/now.js";
 import { Records } from "../panels/models/records.js";
@@ -24,7 +23,7 @@ export const page = {
     root.append(all);
     const records = new Records(app, scope);
     const chosen = new Chosen(query.get("compare"), (compare) => app.setQuery({ compare }));
-    scope.add(mountPanels(all, app, [now, watch, drift, lineage(records), compare(records, chosen), versions(records, chosen), loads, refused(records), changes]));
+    scope.add(mountPanels(all, app, [now, watch, lineage(records), compare(records, chosen), versions(records, chosen), loads, refused(records), changes]));
     return () => scope.end();
   },
 };

@@ -42,7 +42,7 @@ function watchdog(told, { problem }, again) {
     h("p", { class: told.alarms ? "notice" : "", "data-tone": told.alarms ? "bad" : null },
       told.alarms ? h("b", {}, figure("alarms"), told.alarms === 1 ? " alarm" : " alarms", " since its start") : h("span", {}, h("b", { class: "good-text" }, "✓ no alarm"), " since its start"),
       told.last_alarm ? h("span", {}, ", the last of ", from(WATCHDOG, "last_alarm_version", `v${told.last_alarm_version}`), ": ", h("span", { class: "told" }, told.last_alarm)) : null),
-    h("p", { class: "sub", title: "The watchdog raises an alarm when what the model pays rises while milestones, rooms and the game's own return stand still" },
+    h("p", { class: "sub", title: "An alarm is raised when the model's potential rises while RAM progress (milestones, rooms, the game's own return) is flat or the judges' scores fall" },
       "It compares what the model pays with what the game shows: ", figure("iterations"), " of ", figure("window"), " iterations seen."), stale);
 }
 
