@@ -22,7 +22,7 @@ import torch
 
 from rlaif.game.decisions.catalog import INTERACT, LEAVE, go_to, item
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.navigation.grid import TilePlace
+from rlaif.game.motion.grid import TilePlace
 from rlaif.testing.decided_way import tree_of_way
 from rlaif.trainer.curriculum.building import BuildSettings, build
 from rlaif.trainer.curriculum.recording import RecordSettings

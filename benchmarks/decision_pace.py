@@ -30,7 +30,7 @@ from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.entities import enemies
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import is_dying
-from rlaif.game.navigation.room_graph import RoomGraph
+from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.testing.data.walkthrough import pressed
 
 WALKTHROUGH = Path(__file__).parents[1] / "libs/game/cartridge/walkthrough.json"

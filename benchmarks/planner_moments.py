@@ -5,9 +5,9 @@
 The stand-in answers over HTTP, the trainer's planner asks it, and the game's executor plays what
 comes: from each moment one plan, for some players up to three. Beside them stand the dullest
 players: nobody, and A alone for as long as a macro may take. RAM alone decides what is resolved
-(`rlaif.testing.data.resolution`). The moments are those of tests/integration/planning, collected by
-`collect_moments.py`; they are few and alike where the game is, which the first lines tell. Prints
-one line a player, what was not resolved and why, and one line of JSON.
+(`rlaif.testing.data.resolution`). The states are those of tests/integration/planning; the first
+lines of the output say how much they differ. Prints one line per player, what was not resolved and
+why, and one line of JSON.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.state import decode
-from rlaif.game.options.option import OptionLimits
+from rlaif.game.skills.script import OptionLimits
 from rlaif.mock_llm.app import create_app
 from rlaif.mock_llm.settings import MockLlmSettings
 from rlaif.service.peers import peer_client

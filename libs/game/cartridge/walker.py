@@ -1,7 +1,7 @@
 """A player for walk.py: presses buttons, reads RAM to find its way, keeps what it pressed.
 
 It walks from tile to tile as a player of this game would: through bushes that its blade cuts,
-around or against whatever comes within reach. `rlaif.game.navigation` knows neither, and goes by
+around or against whatever comes within reach. `rlaif.game.motion` knows neither, and goes by
 decision steps; here every frame counts.
 """
 

@@ -6,14 +6,14 @@ import pytest
 
 from rlaif.contracts.briefing import MOST_TOKENS, Briefing
 from rlaif.contracts.places import SEEDLING_ROOMS
-from rlaif.game.briefing.brief import brief
+from rlaif.game.description.briefing import brief
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.predicates import has_control, is_dialog_state
-from rlaif.game.navigation.room_graph import RoomGraph
-from rlaif.game.navigation.room_watcher import RoomWatcher
+from rlaif.game.motion.room_graph import RoomGraph
+from rlaif.game.motion.room_watcher import RoomWatcher
 from rlaif.testing.data.walkthrough import FRAME_SKIP, pressed
 
 Told = list[tuple[RamBlocks, Briefing]]

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from rlaif.game.navigation.terrain import HOLES, LAVA, LEDGES, WARPS, WATER
+from rlaif.game.motion.terrain import HOLES, LAVA, LEDGES, WARPS, WATER
 
 MODES = {0: 0, 3: 3, 4: 4, 5: 4}
 """Group of a room → wActiveCollisions, which says what a tile index means."""

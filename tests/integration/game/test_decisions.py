@@ -8,7 +8,6 @@ import pytest
 from rlaif.game.decisions.catalog import BUTTON, DECISIONS, FIGHT, Arm
 from rlaif.game.decisions.mask import allowed
 from rlaif.game.decisions.playing import carry_out
-from rlaif.game.decisions.things import KINDS, things
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
@@ -16,7 +15,8 @@ from rlaif.game.memory.blocks import RamBlocks, bcd, read_blocks
 from rlaif.game.memory.entities import enemies
 from rlaif.game.memory.memory_map import TILE_STRIDE, address
 from rlaif.game.memory.predicates import has_control, is_dying, is_running, is_text, is_text_choice
-from rlaif.game.navigation.room_graph import RoomGraph
+from rlaif.game.motion.room_graph import RoomGraph
+from rlaif.game.motion.things import KINDS, things
 from rlaif.testing.data.moments import saved_moments
 
 BASE_FRAMES = 4

@@ -12,9 +12,9 @@ from rlaif.contracts.plans import MoveTo
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.memory.blocks import read_blocks
-from rlaif.game.navigation.room_graph import RoomGraph
-from rlaif.game.navigation.room_watcher import standing
-from rlaif.game.options.factory import option_of
+from rlaif.game.motion.room_graph import RoomGraph
+from rlaif.game.motion.room_watcher import standing
+from rlaif.game.skills.macros import option_of
 from rlaif.testing.data.reach import all_tiles, tile_of
 from rlaif.testing.data.real_steps import FRAME_SKIP, entries, position, truth
 from rlaif.testing.data.trips import LIMITS, ground_of, move_to

@@ -20,12 +20,10 @@ from rlaif.game.memory.predicates import (
     is_text,
     is_text_choice,
 )
-from rlaif.game.navigation.room_graph import RoomGraph
-from rlaif.game.options.executor import MacroOutcome, PlanExecutor
-from rlaif.game.options.factory import option_of
-from rlaif.game.options.guards import Guarded
-from rlaif.game.options.option import Choice, OptionLimits
-from rlaif.game.options.script import Script, Scripted
+from rlaif.game.motion.room_graph import RoomGraph
+from rlaif.game.skills.limits import Guarded
+from rlaif.game.skills.macros import MacroOutcome, PlanExecutor, option_of
+from rlaif.game.skills.script import Choice, OptionLimits, Script, Scripted
 from rlaif.testing.data.moments import saved_moments
 
 FRAME_SKIP = 4
@@ -261,21 +259,21 @@ def test_deeds_are_done_in_shorter_steps_too(
         ("button room", [macro("PUSH_BLOCK", 1, 1, direction="RIGHT")], "unreachable", "1,1"),
         ("button room", [macro("PUSH_BLOCK", 1, 1, direction="LEFT")], "impossible", "no room"),
         ("village", [use("sword", direction="UP")], "impossible", "not owned"),
-        ("shrine", [use("shield")], "impossible", "by itself"),
+        ("shrine", [use("shield")], "impossible", "cannot be put on"),
         ("village, with the blade", [use("bombs")], "impossible", "no bombs"),
         ("windy cave", [use("feather", direction="UP")], "no_progress", "next tile"),
         ("torch hall", [use("feather", direction="RIGHT")], "impossible", "no place to land"),
         ("shrine", [use("shovel", 0, 0)], "unreachable", "0,0"),
         ("shrine", [use("shovel", 12, 9)], "impossible", "not in this room"),
-        ("village", [macro("TALK", 5, 5)], "impossible", "nobody and no sign"),
+        ("village", [macro("TALK", 5, 5)], "impossible", "no person and no sign"),
         ("village", [macro("TALK", 3, 5)], "no_progress", "nobody answers"),
         ("village", [macro("TALK", 0, 0)], "unreachable", "0,0"),
         ("shop", [macro("TALK", 3, 3), macro("TALK", 4, 2)], "no_control", "question is open"),
         ("village", [macro("CUT", 1, 4)], "impossible", "not owned"),
-        ("village, with the blade", [macro("CUT", 3, 5)], "no_progress", "changes nothing"),
+        ("village, with the blade", [macro("CUT", 3, 5)], "no_progress", "does not change"),
         ("village, with the blade", [macro("CUT", 0, 0)], "unreachable", "0,0"),
         ("house, with the blade", [macro("TAKE", 1, 6)], "no_progress", "nothing to lift"),
-        ("village", [macro("TAKE", 4, 5)], "impossible", "nothing lies"),
+        ("village", [macro("TAKE", 4, 5)], "impossible", "no item"),
         ("windy cave", [macro("TAKE", 1, 3)], "unreachable", "1,3"),
         ("village", [answer(0)], "impossible", "no text"),
         ("shop", [macro("TALK", 3, 3), answer(2)], "impossible", "no choice 2"),
@@ -314,7 +312,10 @@ def test_an_answer_to_a_text_that_asks_nothing_reads_it_to_its_end(play: Play) -
     while not is_text(ram := play.ram):
         play.emulator.step(talk.next(ram).action, FRAME_SKIP)
     (outcome,) = play.plan(answer(0))
-    assert (outcome.status, outcome.reason) == ("done", "read to its end; nothing was asked")
+    assert (outcome.status, outcome.reason) == (
+        "done",
+        "the text was read to its end without a question",
+    )
     assert has_control(play.ram)
 
 

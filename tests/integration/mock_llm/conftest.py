@@ -20,7 +20,7 @@ from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.state import GameState, decode
-from rlaif.game.navigation.terrain import terrain_of
+from rlaif.game.motion.terrain import terrain_of
 from rlaif.game.stories.milestones import MilestoneLatch
 from rlaif.game.stories.story_lookup import story_of
 

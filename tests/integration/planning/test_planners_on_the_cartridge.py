@@ -21,7 +21,7 @@ from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.predicates import is_dialog_state, is_puzzle_state
 from rlaif.game.memory.state import decode
-from rlaif.game.options.option import OptionLimits
+from rlaif.game.skills.script import OptionLimits
 from rlaif.mock_llm.app import create_app
 from rlaif.mock_llm.settings import MockLlmSettings
 from rlaif.testing.data.resolution import OFFERS

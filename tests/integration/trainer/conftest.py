@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -16,11 +16,9 @@ from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import has_control, is_menu, is_text
-from rlaif.game.navigation.goals import Beside, Enter, Leave, Place, Target
-from rlaif.game.navigation.grid import TilePlace
-from rlaif.game.navigation.navigator import Navigator
-from rlaif.game.navigation.room_graph import RoomId
-from rlaif.game.navigation.room_watcher import standing
+from rlaif.game.motion.grid import TilePlace
+from rlaif.game.motion.room_graph import RoomGraph
+from rlaif.game.skills.walk import go_to, leave, stand_before, stand_on
 from rlaif.game.stories.milestones import MilestoneLatch
 from rlaif.game.stories.story_lookup import story_of
 from rlaif.trainer.play.game_env import GameEnv
@@ -120,7 +118,7 @@ class Player:
         self.payments: dict[str, Counter[str]] = {name: Counter() for name in PRESETS}
         self.walked = {self.game.facts.square_index}
         self.paid_for_old_squares = 0
-        self.navigator = Navigator()
+        self.graph = RoomGraph()
 
     @property
     def ram(self) -> RamBlocks:
@@ -162,12 +160,12 @@ class Player:
         raise AssertionError(f"no control in room {self.room}")
 
     def beside(self, row: int, column: int) -> None:
-        self._go(Beside(self._here(), TilePlace(row, column)))
+        self._play(stand_before(self.ram, TilePlace(row, column)))
 
     def stand(self, row: int, column: int) -> None:
         """Stand in the middle of a tile."""
         x, y = column * 16 + 8, row * 16 + 8
-        self._go(Place(self._here(), x, y))
+        self._play(stand_on(self.ram, TilePlace(row, column)))
         for _ in range(PATIENCE):
             off_x, off_y = x - self.game.facts.x, y - self.game.facts.y
             if not off_x and not off_y:
@@ -182,13 +180,13 @@ class Player:
 
     def leave(self, direction: Action) -> None:
         before = self.room
-        self._go(Leave(self._here(), direction))
+        self._play(leave(self.ram, direction, self.graph))
         self.settle()
         assert self.room != before
 
     def enter(self, row: int, column: int) -> None:
         before = self.room
-        self._go(Enter(self._here(), TilePlace(row, column)))
+        self._play(go_to(self.ram, TilePlace(row, column), self.graph))
         self.settle()
         assert self.room != before
 
@@ -226,18 +224,16 @@ class Player:
     def close(self) -> None:
         self.game.close()
 
-    def _here(self) -> RoomId:
-        return standing(self.ram).room
-
-    def _go(self, target: Target) -> None:
-        self.navigator.go(target)
-        for _ in range(PATIENCE):
-            decision = self.navigator.next(self.ram)
-            if decision.done:
-                assert decision.status == "arrived", f"{target}: {decision.reason}"
-                return
-            self.press(Action(decision.action))
-        raise AssertionError(f"did not come to {target}")
+    def _play(self, script: Generator[Action, RamBlocks, object]) -> None:
+        """Play a script to its end."""
+        try:
+            action = next(script)
+            for _ in range(PATIENCE):
+                self.press(action)
+                action = script.send(self.ram)
+        except StopIteration:
+            return
+        raise AssertionError("the script does not end")
 
     def _judge(self, action: Action) -> None:
         self.game.finish_step(action, self.row)

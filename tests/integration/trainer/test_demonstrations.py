@@ -23,7 +23,7 @@ from rlaif.game.decisions.catalog import (
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.memory.blocks import read_blocks
-from rlaif.game.navigation.grid import TilePlace
+from rlaif.game.motion.grid import TilePlace
 from rlaif.testing.decided_way import tree_of_way
 from rlaif.trainer.curriculum import library
 from rlaif.trainer.curriculum.building import BuildSettings, Built, build, identity_of

@@ -24,7 +24,6 @@ FRAMES = 400_000
 GONE = (
     "rlaif.game.stories",
     "rlaif.game.description",
-    "rlaif.game.briefing",
     "rlaif.guides",
     "rlaif.contracts.places",
     "rlaif.contracts.quest",

@@ -1,30 +1,26 @@
 """What a planner is told: rooms drawn by hand, and briefings as long as they can get."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rlaif.contracts.briefing import MAP_MARKS, MOST_TOKENS, Briefing, Exit
 from rlaif.contracts.items import NAMED_ITEMS
-from rlaif.game.briefing.brief import (
+from rlaif.game.description.briefing import (
     FAILED_CHARACTERS,
-    MOST_EXITS,
-    MOST_FAILED,
-    MOST_THINGS,
-    MOST_TO_DO,
+    MAX_EXITS,
+    MAX_FAILED,
+    MAX_THINGS,
+    MAX_TO_DO,
     SAID_CHARACTERS,
     brief,
+    fitted,
     plain,
 )
-from rlaif.game.briefing.fitting import fitted
-from rlaif.game.briefing.reach import reach
-from rlaif.game.briefing.surroundings import Seen
-from rlaif.game.briefing.tile_marks import tile_marks
+from rlaif.game.description.tile_marks import Seen, tile_marks
 from rlaif.game.description.words import NO_WORDS
-from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
-from rlaif.game.navigation.terrain import Terrain
+from rlaif.game.motion.terrain import Terrain
 from rlaif.llm.fence import fence
 
 SIZE = (10, 8)
@@ -51,52 +47,6 @@ def terrain(*lines: str, swims: bool = False) -> Terrain:
         for column, drawn in enumerate(line):
             collisions[row, column], layout[row, column] = TILES[drawn]
     return Terrain(collisions, layout, mode=4, swims=swims)
-
-
-def tiles_within(room: Terrain, column: int, row: int) -> set[tuple[int, int]]:
-    within = reach(room, column * 16 + 8, row * 16 + 8)
-    return {(x, y) for y in range(8) for x in range(10) if within.enters(x, y)}
-
-
-def test_who_stands_outside_of_walls_does_not_come_in():
-    within = tiles_within(terrain(*ROOM), 1, 1)
-    assert (8, 6) in within
-    assert (4, 0) in within
-    assert not within & {(3, 3), (4, 3), (3, 5), (4, 6), (2, 2)}
-
-
-def test_a_door_is_entered_and_nobody_walks_on_behind_it():
-    within = tiles_within(terrain(*ROOM), 3, 3)
-    assert (4, 6) in within
-    assert not within & {(4, 7), (5, 7), (1, 1)}
-
-
-def test_who_stands_on_a_door_walks_off_on_both_sides():
-    assert {(4, 5), (4, 7)} <= tiles_within(terrain(*ROOM), 4, 6)
-
-
-@pytest.mark.parametrize("swims", [True, False])
-def test_water_is_a_way_for_who_can_swim(swims):
-    assert ((4, 4) in tiles_within(terrain(*ROOM, swims=swims), 3, 3)) == swims
-
-
-def test_a_hole_is_no_way():
-    room = terrain("##########", "#..o.....#", *["##########"] * 6)
-    assert tiles_within(room, 1, 1) == {(1, 1), (2, 1)}
-
-
-def test_a_cliff_is_jumped_down_and_not_up():
-    room = terrain("##########", "#........#", "#vvvvvvvv#", "#........#", *["##########"] * 4)
-    assert {(1, 3), (8, 3)} <= tiles_within(room, 4, 1)
-    assert (4, 1) not in tiles_within(room, 4, 3)
-
-
-def test_an_edge_is_left_where_it_is_open():
-    within = reach(terrain(*ROOM), 24, 24)
-    rims = {way: {int(x) for x in np.argwhere(rim)[:, 1]} for way, rim in within.rims.items()}
-    assert rims[Action.UP] == {9, 10, 11}
-    assert rims[Action.DOWN] == {9, 10, 11}
-    assert rims[Action.LEFT] == rims[Action.RIGHT] == set()
 
 
 def test_the_map_draws_what_stands_in_the_room_and_the_player_above_all():
@@ -140,10 +90,10 @@ def longest() -> Briefing:
         rupees=999, bombs=99, keys=9, boss_key=True, essences=8, items=tuple(NAMED_ITEMS),
         on_a="rod_of_seasons", on_b="magnet_gloves", text=True, said="x" * SAID_CHARACTERS,
         asks=True, choices=("Yes", "No"), map=("#" * 15,) * 11,
-        things=(("10 ore chunks", *far),) * MOST_THINGS, to_do=(("button", *far),) * MOST_TO_DO,
+        things=(("10 ore chunks", *far),) * MAX_THINGS, to_do=(("button", *far),) * MAX_TO_DO,
         room_solved=True, enemies_left=15,
-        exits=(Exit(at=far, side="RIGHT", to="7/255", place="Sword & Shield Maze"),) * MOST_EXITS,
-        failed=("x" * FAILED_CHARACTERS,) * MOST_FAILED,
+        exits=(Exit(at=far, side="RIGHT", to="7/255", place="Sword & Shield Maze"),) * MAX_EXITS,
+        failed=("x" * FAILED_CHARACTERS,) * MAX_FAILED,
     )  # fmt: skip
 
 

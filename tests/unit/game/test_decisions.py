@@ -23,15 +23,15 @@ from rlaif.game.decisions.catalog import (
     item,
 )
 from rlaif.game.decisions.mask import allowed
-from rlaif.game.decisions.moment import listens
 from rlaif.game.decisions.playing import DecisionLimits, carry_out
-from rlaif.game.decisions.things import KINDS, things
 from rlaif.game.machine.actions import ACTION_NAMES, Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import has_control
-from rlaif.game.navigation.grid import TilePlace
-from rlaif.game.navigation.room_graph import RoomGraph
+from rlaif.game.motion.grid import TilePlace
+from rlaif.game.motion.room_graph import RoomGraph
+from rlaif.game.motion.room_watcher import listens
+from rlaif.game.motion.things import KINDS, things
 
 ARMS: tuple[Arm, ...] = ("seed", "buttons", "macros", "options")
 SWORD, SHIELD, BOMBS, FEATHER = 0x05, 0x01, 0x03, 0x17

@@ -7,8 +7,8 @@ import pytest
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import TILE_STRIDE, address
-from rlaif.game.options.defence import Defended
-from rlaif.game.options.option import Choice
+from rlaif.game.skills.defence import Defended
+from rlaif.game.skills.script import Choice
 
 MakeRam = Callable[..., RamBlocks]
 Write = tuple[str | int, int | bytes]

@@ -5,7 +5,6 @@ import pytest
 from rlaif.game.memory.entities import (
     Entity,
     are_enemies_near,
-    companion,
     enemies,
     interactions,
     is_riding,
@@ -66,10 +65,6 @@ def test_on_foot_the_position_is_the_players_and_riding_the_animals(make_ram):
     assert (is_riding(on_foot), player_position(on_foot)) == (False, (10, 20))
     riding = make_ram(*both, ("wLinkObjectIndex", 0xD1))
     assert (is_riding(riding), player_position(riding)) == (True, (100, 60))
-    beside = companion(on_foot)
-    assert beside is not None
-    assert (beside.slot, beside.id) == (0xD100, 0x0B)
-    assert companion(make_ram()) is None
 
 
 def test_talkables_follow_the_games_list_and_skip_what_is_gone(make_ram):

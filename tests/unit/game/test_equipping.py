@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from rlaif.contracts.items import NAMED_ITEMS
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
-from rlaif.game.options.equipping import equip
-from rlaif.game.options.script import GiveUp
+from rlaif.game.skills.equip import equip
+from rlaif.game.skills.script import GiveUp
 
 MakeRam = Callable[..., RamBlocks]
 NAMES = ("sword", "bombs", "rod_of_seasons", "shovel", "feather", "seed_satchel", "slingshot")
@@ -114,7 +114,7 @@ def test_whatever_lies_where_the_item_comes_onto_a_button_and_nothing_is_lost(
     )
     wanted = NAMED_ITEMS[name]
     if wanted not in cells:
-        with pytest.raises(GiveUp, match="goes on no button"):
+        with pytest.raises(GiveUp, match="cannot be put on a button"):
             _equip(inventory, make_ram, name)
         return
     before = (inventory.a, inventory.b)

@@ -12,7 +12,7 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.machine.emulator import WRAM_SIZE, WRAM_START
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
-from rlaif.game.navigation.grid import TilePlace
+from rlaif.game.motion.grid import TilePlace
 from rlaif.game.policy_input.layout import ALLOWED
 from rlaif.game.policy_input.writer import policy_input
 

@@ -28,16 +28,23 @@ from rlaif.contracts.plans import (
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import TILE_STRIDE, address
-from rlaif.game.navigation.grid import FEET, WALKS
-from rlaif.game.navigation.room_graph import RoomGraph
-from rlaif.game.navigation.terrain import TILE
-from rlaif.game.options.executor import PlanExecutor
-from rlaif.game.options.factory import option_of
-from rlaif.game.options.guards import Guarded
-from rlaif.game.options.leaping import leap
-from rlaif.game.options.option import Cause, Choice, Option, OptionLimits, done, failed
-from rlaif.game.options.pace import Paced, steps_of_a_look
-from rlaif.game.options.script import GiveUp, Script, Scripted
+from rlaif.game.motion.grid import FEET, WALKS
+from rlaif.game.motion.room_graph import RoomGraph
+from rlaif.game.motion.terrain import TILE
+from rlaif.game.skills.limits import Guarded, Paced, base_steps
+from rlaif.game.skills.macros import PlanExecutor, option_of
+from rlaif.game.skills.script import (
+    Cause,
+    Choice,
+    GiveUp,
+    Option,
+    OptionLimits,
+    Script,
+    Scripted,
+    done,
+    failed,
+)
+from rlaif.game.skills.use import leap
 
 SHORT = OptionLimits(most_steps=30, most_waiting=8, still_steps=6)
 MakeRam = Callable[..., RamBlocks]
@@ -400,10 +407,10 @@ def test_a_step_has_at_least_one_frame() -> None:
 def test_short_steps_are_put_together(
     make_ram: MakeRam, said: Action, pressed: list[Action]
 ) -> None:
-    option = Paced(_pressing(said), steps_of_a_look(1))
+    option = Paced(_pressing(said), base_steps(1))
     assert [option.next(make_ram()).action for _ in range(8)] == pressed * 2
 
 
 @pytest.mark.parametrize(("frames", "steps"), [(1, 4), (2, 2), (3, 1), (4, 1), (8, 1)])
 def test_a_look_lasts_about_four_frames(frames: int, steps: int) -> None:
-    assert steps_of_a_look(frames) == steps
+    assert base_steps(frames) == steps

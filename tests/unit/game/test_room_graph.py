@@ -7,8 +7,8 @@ import pytest
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
-from rlaif.game.navigation.room_graph import Crossing, RoomGraph, RoomGraphError, RoomId
-from rlaif.game.navigation.room_watcher import RoomWatcher
+from rlaif.game.motion.room_graph import Crossing, RoomGraph, RoomGraphError, RoomId
+from rlaif.game.motion.room_watcher import RoomWatcher
 
 A, B, C, D = (RoomId(0, number) for number in range(4))
 
@@ -66,7 +66,7 @@ def test_what_was_learned_survives_being_stored(tmp_path):
 
 
 def test_beyond_its_bound_it_forgets_what_was_not_walked_for_longest():
-    graph = RoomGraph(most=2)
+    graph = RoomGraph(limit=2)
     graph.add_crossing(crossing(A, B))
     graph.add_crossing(crossing(B, C))
     assert not graph.add_crossing(crossing(A, B))  # walked again

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from rlaif.contracts.plans import MoveTo
 from rlaif.game.machine.actions import DIRECTIONS, Action
-from rlaif.game.navigation.room_graph import RoomGraph
-from rlaif.game.options.move_to import MoveToOption
-from rlaif.game.options.option import OptionLimits
+from rlaif.game.motion.room_graph import RoomGraph
+from rlaif.game.skills.macros import skill_of
+from rlaif.game.skills.script import OptionLimits, Scripted
+from rlaif.game.skills.table import Context, script_of
 from rlaif.testing.data.made_rooms import FREE, GRASS, WALL, Room, made_room
 from rlaif.testing.data.reach import Pixel, Tile, all_tiles, tile_of
 from rlaif.testing.data.walking_rule import Ground, Walking
@@ -45,7 +46,8 @@ class Play:
 
     def move_to(self, tile: Tile):
         """Play the option to its end."""
-        option = MoveToOption(MoveTo(row=tile[0], column=tile[1]), graph=RoomGraph(), limits=LIMITS)
+        macro = MoveTo(row=tile[0], column=tile[1])
+        option = Scripted(script_of(skill_of(macro), Context(RoomGraph())))
         while not (choice := option.next(self.ram())).over:
             self.press(choice.action)
         return choice

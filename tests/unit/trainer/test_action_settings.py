@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from rlaif.game.decisions.catalog import Arm
-from rlaif.game.options.option import FRAMES_OF_A_STEP
+from rlaif.game.skills.script import FRAMES_OF_A_STEP
 from rlaif.trainer import checks
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.game import STEP_FRAMES, Actions, GameSettings, steps_lasting

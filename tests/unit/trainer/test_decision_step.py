@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rlaif.game.decisions.catalog import DECISIONS, GO_TO, INTERACT, WALK
 from rlaif.game.machine.actions import ACTION_NAMES, Action
-from rlaif.game.options.option import Choice, done
+from rlaif.game.skills.script import Choice, done
 from rlaif.trainer.play import decision_step
 from rlaif.trainer.play.decision_step import MOST_LYING, DecisionStep, button_of
 from rlaif.trainer.play.game_env import StepOutcome

@@ -8,7 +8,7 @@ import pytest
 from rlaif.contracts.plans import MoveTo, Plan
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import read_blocks
-from rlaif.game.navigation.room_graph import RoomGraph
+from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.testing.takeover_world import World, WrittenGame, plan
 from rlaif.trainer.play.assistance import REFUSED_REST
 from rlaif.trainer.play.takeover.ways import WayLearner

@@ -1,7 +1,7 @@
 """Who is told what, once."""
 
 from rlaif.game.machine.actions import Action
-from rlaif.game.navigation.room_graph import Crossing, RoomId
+from rlaif.game.motion.room_graph import Crossing, RoomId
 from rlaif.trainer.search.cell import Worth
 from rlaif.trainer.search.notices import Notices
 

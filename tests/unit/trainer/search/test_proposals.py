@@ -10,8 +10,8 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import address
-from rlaif.game.navigation.grid import WALKS
-from rlaif.game.navigation.room_watcher import standing
+from rlaif.game.motion.grid import WALKS
+from rlaif.game.motion.room_watcher import standing
 from rlaif.game.starts.power_on import bring_to_control
 from rlaif.trainer.search.proposals import (
     Proposal,

@@ -7,8 +7,8 @@ from rlaif.game.decisions.catalog import LEAVE, go_to
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
-from rlaif.game.navigation.grid import WALKS, tile_under
-from rlaif.game.navigation.room_graph import Crossing, RoomGraph, RoomId
+from rlaif.game.motion.grid import WALKS, tile_under
+from rlaif.game.motion.room_graph import Crossing, RoomGraph, RoomId
 from rlaif.trainer.search.proposals import Tries
 from rlaif.trainer.search.trips import destination, room_key, trip
 

@@ -52,27 +52,3 @@ SEASON_POWERS: dict[str, str] = {
     season: f"power_of_{season}" for season in ("spring", "summer", "autumn", "winter")
 }
 """Season → what owning it is called, in the game where each is an objective of its own."""
-
-UNNAMED_TREASURES: dict[int, str] = {
-    0x02: "every file has it",
-    0x04: "only in Oracle of Ages",
-    0x09: "part of another treasure",
-    0x0A: "only in Oracle of Ages",
-    0x0B: "part of another treasure",
-    0x0F: "only in Oracle of Ages",
-    0x11: "only in Oracle of Ages",
-    0x1D: "part of another treasure",
-    0x25: "only in Oracle of Ages",
-    0x26: "only in Oracle of Ages",
-    0x27: "only in Oracle of Ages",
-    0x28: "told as rupees",
-    0x29: "told as hearts",
-    0x2A: "told as max_hearts",
-    0x30: "told as keys",
-    0x31: "belongs to a dungeon",
-    0x32: "belongs to a dungeon",
-    0x33: "belongs to a dungeon",
-    0x37: "money of Subrosia",
-    0x40: "told as essences",
-}
-"""Treasure that a description does not name → why."""

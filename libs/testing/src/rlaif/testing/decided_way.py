@@ -6,7 +6,7 @@ from pathlib import Path
 from rlaif.game.captures.capture import pack_keyframe
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
-from rlaif.game.navigation.room_graph import RoomGraph
+from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.game.starts.power_on import bring_to_control
 from rlaif.trainer.search.cell import cell_of, strength_of
 from rlaif.trainer.search.marks import marks_of

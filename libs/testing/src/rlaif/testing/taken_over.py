@@ -11,16 +11,16 @@ from itertools import islice
 from typing import Protocol
 
 from rlaif.contracts.plans import Macro
-from rlaif.game.briefing.brief import brief
+from rlaif.game.description.briefing import brief
 from rlaif.game.description.words import GameWords
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import has_control, is_dying, is_running
-from rlaif.game.navigation.room_graph import RoomGraph
-from rlaif.game.options.executor import PlanExecutor
-from rlaif.game.options.option import Cause, OptionLimits
+from rlaif.game.motion.room_graph import RoomGraph
+from rlaif.game.skills.macros import PlanExecutor
+from rlaif.game.skills.script import Cause, OptionLimits
 from rlaif.testing.data.resolution import PUZZLES, is_read, is_settled, item_taken, text_to_resolve
 from rlaif.testing.data.situations import SavedMoment
 from rlaif.testing.data.walkthrough import FRAME_SKIP

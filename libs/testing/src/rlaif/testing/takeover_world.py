@@ -12,7 +12,7 @@ from rlaif.contracts.plans import Answer, Macro, MoveTo, Plan
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
-from rlaif.game.navigation.room_graph import RoomGraph
+from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.testing.scripted_planner import ScriptedPlanner
 from rlaif.trainer.play.assistance import Assistance, AssistanceParts, Guide
 from rlaif.trainer.play.facts import read_facts

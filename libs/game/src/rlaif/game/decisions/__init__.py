@@ -1,6 +1,5 @@
-"""What an agent may decide, as numbers: one index space for policy, search and demonstrations.
+"""A policy's decisions as numbers: one index space for policy, search and demonstrations.
 
-A decision is played as base steps of four frames, each one of the eight buttons. `DECISIONS` are
-all of them, `allowed` says which make sense now, `things` what in the room they can be about,
-`carry_out` plays one.
+A decision is played in base steps of four frames, each one of the eight buttons. `DECISIONS` lists
+all of them, `allowed` masks those that are possible now, `carry_out` plays one.
 """

@@ -1,32 +1,33 @@
-"""All decisions by number: what a policy chooses from and a lineage stores.
+"""All decisions by number, each a skill with its argument.
 
 The numbers never change. The first eight are the buttons themselves, with the numbers of `Action`.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from rlaif.contracts.plans import USABLE_ITEMS
 from rlaif.game.machine.actions import ACTION_NAMES, Action
-from rlaif.game.navigation.grid import WALKS, TilePlace
-from rlaif.game.navigation.terrain import TILE_COLUMNS, TILE_ROWS
+from rlaif.game.motion.grid import WALKS, TilePlace
+from rlaif.game.motion.terrain import TILE_COLUMNS, TILE_ROWS
+from rlaif.game.skills.table import Skill, SkillCall
 
 Family = Literal["BUTTON", "WALK", "AIMED", "INTERACT", "FIGHT", "ITEM", "LEAVE", "GO_TO"]
 
 Arm = Literal["seed", "buttons", "macros", "options"]
-"""Which decisions an agent has: the eight buttons; with walks, jumps and items; everything;
-everything but the buttons."""
+"""An action set: the eight buttons; with walks, jumps and items; everything; everything but the
+buttons."""
 
 ITEMS: tuple[str, ...] = tuple(name for name in USABLE_ITEMS if not name.endswith("_seeds"))
-"""What is put on a button; for seeds their satchel."""
+"""Items that can be put on a button; for seeds their satchel."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """One decision; what its family does not need is None."""
+    """One decision; fields that its family does not need are None."""
 
     index: int
     family: Family
@@ -34,6 +35,15 @@ class Decision:
     direction: Action | None = None  # of WALK, AIMED, LEAVE
     item: str | None = None  # of ITEM, a name of `ITEMS`
     tile: TilePlace | None = None  # of GO_TO
+
+    @property
+    def call(self) -> SkillCall:
+        """The skill that plays the decision, with its argument."""
+        arguments = (self.direction, self.item, self.tile)
+        argument = next((each for each in arguments if each is not None), None)
+        if self.family == "BUTTON":
+            argument = Action(self.index)
+        return SkillCall(cast(Skill, self.family.lower()), argument)
 
 
 def _all() -> tuple[Decision, ...]:
@@ -64,13 +74,13 @@ def _range(family: Family) -> range:
 BUTTON, WALK, AIMED = _range("BUTTON"), _range("WALK"), _range("AIMED")
 INTERACT, FIGHT = _range("INTERACT").start, _range("FIGHT").start
 ITEM, LEAVE, GO_TO = _range("ITEM"), _range("LEAVE"), _range("GO_TO")
-"""The numbers of each family; directions in the order UP, DOWN, LEFT, RIGHT."""
+"""Numbers of each family; directions in the order UP, DOWN, LEFT, RIGHT."""
 
 
 def item(name: str) -> int:
-    """The decision to use an item of `ITEMS`; ValueError for another name."""
+    """The decision to use an item of `ITEMS`; ValueError for other names."""
     if name not in ITEMS:
-        raise ValueError(f"no item {name} goes on a button")
+        raise ValueError(f"no item {name} can be put on a button")
     return ITEM.start + ITEMS.index(name)
 
 
@@ -88,7 +98,7 @@ _FAMILIES: dict[Arm, frozenset[Family]] = {
 
 
 def in_arm(arm: Arm) -> npt.NDArray[np.bool_]:
-    """`[COUNT]` bool: the decisions that an arm has at all; read-only."""
+    """`[COUNT]` bool: the decisions of an action set; read-only."""
     return _IN_ARM[arm]
 
 

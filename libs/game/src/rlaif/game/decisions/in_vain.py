@@ -1,32 +1,31 @@
-"""What was decided in vain where the game stands: it would be in vain again.
+"""Decisions without effect in the current situation, which are masked until something changes.
 
-A policy that is nearly sure of a decision makes it again when nothing came of it: what it sees is
-as before. A walk to where the player stands already, or into a closed way, would hold up an episode
-to its end. So a decision after which all is as it was is not offered again until something changes.
+A nearly deterministic policy repeats a decision that had no effect, because its observation stays
+the same: walking to its own position, or into a closed path, would last to the end of the episode.
 """
 
 from typing import Any
 
 from rlaif.game.decisions.catalog import DECISIONS, Family
-from rlaif.game.decisions.ground import tiles_of
-from rlaif.game.decisions.moment import listens, place_of
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.entities import enemies, player_position
 from rlaif.game.memory.memory_map import address
+from rlaif.game.motion.ground import tiles_of
+from rlaif.game.motion.room_watcher import listens, place_of
 
 _FAMILIES: frozenset[Family] = frozenset({"WALK", "INTERACT", "FIGHT", "LEAVE", "GO_TO"})
-"""Buttons wait, and a weapon may meet something the next time."""
+"""Not buttons, which wait, nor items, as a weapon may hit something the next time."""
 
 _FACING = address("w1Link.direction")
 _OWNED, _OWNED_BYTES = address("wInventoryB"), 0x40
-"""What is on the buttons and in the inventory, treasures, health, rupees, amounts, levels."""
+"""Buttons, inventory, treasures, health, rupees, amounts, levels."""
 
 
 class InVain:
-    """The decisions of one environment that changed nothing.
+    """The decisions without effect of one environment.
 
     Attributes:
-        decisions: Those that were in vain where the game stands, since something changed last.
+        decisions: Those without effect since the situation changed last.
     """
 
     def __init__(self) -> None:
@@ -35,9 +34,9 @@ class InVain:
         self._before = self._now = (b"", b"")
 
     def look(self, ram: RamBlocks) -> frozenset[int]:
-        """The game shows this moment, in which somebody will decide; gives `decisions`.
+        """Update with the state in which the next decision is made; returns `decisions`.
 
-        Looking twice at one moment changes nothing.
+        Idempotent for one state.
         """
         self._now = (_situation(ram), _foes(ram))
         was, foes = self._before
@@ -50,11 +49,10 @@ class InVain:
         return self.decisions
 
     def decide(self, index: int) -> None:
-        """This decision is made in the moment that was looked at last."""
+        """Record the decision made in the state of the last `look`."""
         self._made, self._before = index, self._now
 
     def state_dict(self) -> dict[str, Any]:
-        """What is remembered, as plain values."""
         return {
             "decisions": sorted(self.decisions),
             "made": self._made,
@@ -62,7 +60,6 @@ class InVain:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Resume with what `state_dict` gave."""
         self.decisions = frozenset(state["decisions"])
         self._made = state["made"]
         was, foes = state["before"]
@@ -70,9 +67,9 @@ class InVain:
 
 
 def _situation(ram: RamBlocks) -> bytes:
-    """Where the player stands and faces, what he has, the room's tiles; empty where none listens.
+    """Position, facing, possessions and tiles of the room; empty without control.
 
-    What moves by itself does not count.
+    Objects that move by themselves are excluded.
     """
     if not listens(ram):
         return b""

@@ -1,4 +1,4 @@
-"""Which decisions make sense now: RAM and an arm in, a flag a decision out."""
+"""Masks of possible decisions: RAM and an action set in, a flag per decision out."""
 
 from functools import cache, lru_cache
 
@@ -21,33 +21,33 @@ from rlaif.game.decisions.catalog import (
     in_arm,
     item,
 )
-from rlaif.game.decisions.moment import listens
-from rlaif.game.decisions.things import Thing, edges, fixed_things, moving_things
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import is_dying, is_menu, is_running, is_text, is_text_choice
+from rlaif.game.motion.room_watcher import listens
+from rlaif.game.motion.things import Thing, edges, fixed_things, moving_things
 
 _BUTTONS, _AT_HAND = address("wInventoryB"), 18
-"""What is on B, on A, and in the cells of the inventory."""
+"""Items on B, on A, and in the inventory."""
 
 _BOMBS, _SEEDS, _KINDS_OF_SEEDS = address("wNumBombs"), address("wNumEmberSeeds"), 5
 _SWORD, _FEATHER = NAMED_ITEMS["sword"], NAMED_ITEMS["feather"]
 _ITEMS = np.array([NAMED_ITEMS[name] for name in ITEMS])
 _WAITING = (Action.A, Action.START, Action.NOP)
-"""Buttons where the game does not listen: it may wait for one of them after all."""
+"""Buttons without control: the game may wait for one of them after all."""
 
-_MOST = 512
+_MAX_CACHED = 512
 
 Flags = npt.NDArray[np.bool_]
 
 
 def allowed(ram: RamBlocks, arm: Arm) -> Flags:
-    """`[COUNT]` bool, never all False; not to be written to.
+    """`[COUNT]` bool, never all False; must not be modified.
 
-    In texts, menus and deaths there are buttons and INTERACT alone, and in a question the walks,
-    which move its cursor; where the game does not listen there is waiting. The arm `seed` has its
-    eight buttons always.
+    In texts, menus and deaths only buttons and INTERACT are possible, in a question also walks,
+    which move its cursor; without control only waiting. The action set `seed` always has its eight
+    buttons.
     """
     if arm == "seed":
         return in_arm(arm)
@@ -70,11 +70,11 @@ def _in_play(ram: RamBlocks, arm: Arm) -> Flags:
     can[FIGHT] = foes and _SWORD in at_hand
     can &= in_arm(arm)
     if arm == "macros":
-        can[Action.START] = False  # ITEM does what menus are for, and a menu holds who opens it
+        can[Action.START] = False  # ITEM replaces menus, which are hard to leave
     return can
 
 
-@lru_cache(maxsize=_MOST)
+@lru_cache(maxsize=_MAX_CACHED)
 def _with_items(at_hand: bytes, bombs: bool, seeds: bool) -> Flags:
     can = np.zeros(COUNT, dtype=np.bool_)
     can[: AIMED.start] = can[INTERACT] = True
@@ -85,7 +85,7 @@ def _with_items(at_hand: bytes, bombs: bool, seeds: bool) -> Flags:
     return can
 
 
-@lru_cache(maxsize=_MOST)
+@lru_cache(maxsize=_MAX_CACHED)
 def _with_room(things: tuple[Thing, ...], rims: tuple[bool, ...], jumps: bool) -> Flags:
     can = np.zeros(COUNT, dtype=np.bool_)
     can[LEAVE.start : LEAVE.stop] = rims

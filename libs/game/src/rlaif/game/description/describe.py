@@ -1,6 +1,7 @@
-"""A state in words and numbers that a language model reads: small, without reward or policy."""
+"""A compact description of a state for language models, without reward or policy."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Literal
 
 from rlaif.contracts.items import DUNGEON_ITEMS, NAMED_ITEMS
 from rlaif.game.description.words import NO_WORDS, GameWords
@@ -14,19 +15,23 @@ GROUP_NAMES = (
     "side view", "side view",
 )  # fmt: skip
 
-MOST_ENTITIES = 6
-"""So many nearby objects are told, the nearest first; more would crowd a judge's prompt."""
+MAX_ENTITIES = 6
+"""Number of nearby objects that are described, to keep a judge's prompt short."""
 
-_QUARTERS = 4
+QUARTERS = 4
+"""Units of health per heart."""
+
 _COMPASS = ("N", "E", "S", "W")
+
+ObjectKind = Literal["enemy", "talkable", "drop", "treasure"]
 
 
 def describe(state: GameState, words: GameWords = NO_WORDS) -> dict[str, Any]:
-    """What a judge may know of a state, as JSON-able values; at most about 350 tokens.
+    """The facts that a judge may know, as JSON-able values; at most about 350 tokens.
 
-    Facts only: hearts are full hearts, x and y are pixels in the room, keys are small keys of the
-    current dungeon. What does not apply or is not known is left out or null. `words` are those of
-    the game; without them neither room nor text is told in words.
+    Hearts are full hearts, x and y pixels in the room, keys small keys of the current dungeon.
+    Facts that do not apply or are unknown are omitted or null. `words` are the names and texts of
+    the game.
     """
     if not state.running:
         return {"running": False}
@@ -37,13 +42,13 @@ def describe(state: GameState, words: GameWords = NO_WORDS) -> dict[str, Any]:
             "x": state.x,
             "y": state.y,
             "facing": state.facing,
-            "hearts": state.health / _QUARTERS,
-            "max_hearts": state.max_health / _QUARTERS,
+            "hearts": state.health / QUARTERS,
+            "max_hearts": state.max_health / QUARTERS,
         },
         "rupees": state.rupees,
         "bombs": state.bombs,
         "keys": state.keys,
-        "items": [name for name, bit in NAMED_ITEMS.items() if state.owns(bit)],
+        "items": owned_items(state),
         "dungeon_items": _dungeon_items(state),
         "essences": state.essences.bit_count(),
         "season": state.season,
@@ -72,7 +77,7 @@ def describe(state: GameState, words: GameWords = NO_WORDS) -> dict[str, Any]:
 
 
 def _dungeon_items(state: GameState) -> list[str] | None:
-    """What is owned of the current dungeon; None outside of one."""
+    """The owned items of the current dungeon; None outside of one."""
     if state.dungeon is None:
         return None
     owned = (state.dungeon_map, state.compass, state.boss_key)
@@ -97,22 +102,37 @@ def _room(state: GameState, words: GameWords) -> dict[str, Any]:
     return room
 
 
+def owned_items(state: GameState) -> list[str]:
+    """Names of the owned items."""
+    return [name for name, bit in NAMED_ITEMS.items() if state.owns(bit)]
+
+
+def nearby_objects(state: GameState) -> list[tuple[ObjectKind, Entity]]:
+    """Objects of the room with their kinds, nearest first, each once.
+
+    An object of several kinds has the first of them: a treasure for sale is talkable.
+    """
+    kinds: dict[ObjectKind, Iterable[Entity]] = {
+        "enemy": state.enemies,
+        "talkable": state.talkable,
+        "drop": (each for each in state.parts if each.id == PART_ITEM_DROP),
+        "treasure": (each for each in state.interactions if each.id == INTERACTION_TREASURE),
+    }
+    found: dict[int, tuple[ObjectKind, Entity]] = {}
+    for kind, entities in kinds.items():
+        for entity in entities:
+            found.setdefault(entity.slot, (kind, entity))
+    near = nearest_first([entity for _, entity in found.values()], state.x, state.y)
+    return [found[entity.slot] for entity in near]
+
+
 def _entities(state: GameState) -> list[dict[str, Any]]:
-    kinds = {
-        **{e.slot: "item" for e in state.parts if e.id == PART_ITEM_DROP},
-        **{e.slot: "item" for e in state.interactions if e.id == INTERACTION_TREASURE},
-        **{e.slot: "talkable" for e in state.talkable},
-        **{e.slot: "enemy" for e in state.enemies},
-    }
-    known = {
-        e.slot: e for e in (*state.parts, *state.interactions, *state.talkable, *state.enemies)
-    }
-    found = nearest_first([known[slot] for slot in kinds], state.x, state.y)
-    return [_told(kinds[entity.slot], entity) for entity in found[:MOST_ENTITIES]]
+    return [_entity(kind, entity) for kind, entity in nearby_objects(state)[:MAX_ENTITIES]]
 
 
-def _told(kind: str, entity: Entity) -> dict[str, Any]:
-    told: dict[str, Any] = {"kind": kind, "id": entity.id, "x": entity.x, "y": entity.y}
+def _entity(kind: ObjectKind, entity: Entity) -> dict[str, Any]:
+    shown = "item" if kind in ("drop", "treasure") else kind
+    described: dict[str, Any] = {"kind": shown, "id": entity.id, "x": entity.x, "y": entity.y}
     if kind == "enemy":
-        told["health"] = entity.health
-    return told
+        described["health"] = entity.health
+    return described

@@ -80,11 +80,6 @@ def player_position(ram: RamBlocks) -> tuple[int, int]:
     return ram.u8(base + OBJECT_X), ram.u8(base + OBJECT_Y)
 
 
-def companion(ram: RamBlocks) -> Entity | None:
-    """The animal, the minecart or the witch in the room, ridden or not."""
-    return _entity(ram, COMPANION) if ram.u8(COMPANION) else None
-
-
 def enemies(ram: RamBlocks) -> list[Entity]:
     """Monsters, in slot order."""
     found = _enabled(ram, ENEMIES)

@@ -48,14 +48,6 @@ def room_size(ram: RamBlocks) -> tuple[int, int]:
     return LARGE_ROOM if ram.u8(_LARGE) else SMALL_ROOM
 
 
-def on_screen(x: int, y: int, camera_x: int, camera_y: int) -> tuple[int, int]:
-    """Where a pixel of the room is on the picture of 160x144 pixels, status bar included.
-
-    The camera is at hCameraX, hCameraY; at 0, 0 in a small room.
-    """
-    return x - camera_x, y - camera_y + STATUS_BAR_PIXELS
-
-
 def floor_grid(ram: RamBlocks) -> bytes | None:
     """Room ids of the current dungeon floor, 8x8, 0 none; None where no floor is known.
 
@@ -87,16 +79,6 @@ def map_place(ram: RamBlocks) -> MapPlace:
         return MapPlace(dungeon, None, None, None)
     line, column = divmod(ram.u8(_CELL) & (_FLOOR_CELLS - 1), _GRID)
     return MapPlace(dungeon, ram.u8(_FLOOR) & 3, column, line)
-
-
-def visited_rooms(ram: RamBlocks, group: int) -> frozenset[int]:
-    """Ids of the rooms of a map group that were visited; groups that share flags give the same."""
-    page = room_flags_page(group)
-    flags = ram.block(page, 0x100)
-    scratch = range(_SCRATCH - page, _SCRATCH - page + _SCRATCH_SIZE)
-    return frozenset(
-        room for room in range(0x100) if flags[room] & ROOM_VISITED and room not in scratch
-    )
 
 
 def room_flags(ram: RamBlocks, room: int) -> int:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 from rlaif.contracts.items import NAMED_ITEMS
 from rlaif.game.decisions.catalog import COUNT, DECISIONS
-from rlaif.game.decisions.things import KINDS
 from rlaif.game.memory.state import SEASONS
-from rlaif.game.navigation.terrain import TILE_COLUMNS, TILE_ROWS
+from rlaif.game.motion.terrain import TILE_COLUMNS, TILE_ROWS
+from rlaif.game.motion.things import KINDS
 
 INPUT_VERSION = "v1"
 """A network depends on every number's place and meaning. Any change is a new version."""

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import LARGE_ROOM, SMALL_ROOM, address, room_flags_page
 from rlaif.game.memory.walls import COLLISION_BYTES, COLLISIONS
-from rlaif.game.navigation.terrain import TILE_COLUMNS, TILE_ROWS
+from rlaif.game.motion.terrain import TILE_COLUMNS, TILE_ROWS
 from rlaif.game.policy_input.amounts import Row, bits_of, reached
 from rlaif.game.policy_input.layout import (
     DEEP,

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from rlaif.game.decisions.catalog import Arm
 from rlaif.game.decisions.mask import Flags, allowed
-from rlaif.game.decisions.things import KINDS, fixed_things, moving_things
 from rlaif.game.memory.blocks import RamBlocks
-from rlaif.game.navigation.terrain import TILE_COLUMNS
+from rlaif.game.motion.terrain import TILE_COLUMNS
+from rlaif.game.motion.things import KINDS, fixed_things, moving_things
 from rlaif.game.policy_input.amounts import Row
 from rlaif.game.policy_input.layout import ALLOWED, MOMENT, OWNED, SCENE, SIZE, THINGS, TILES
 from rlaif.game.policy_input.moment import moment

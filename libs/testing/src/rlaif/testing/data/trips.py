@@ -7,9 +7,9 @@ from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import has_control
-from rlaif.game.navigation.room_graph import RoomGraph
-from rlaif.game.options.factory import option_of
-from rlaif.game.options.option import Choice, OptionLimits
+from rlaif.game.motion.room_graph import RoomGraph
+from rlaif.game.skills.macros import option_of
+from rlaif.game.skills.script import Choice, OptionLimits
 from rlaif.testing.data.reach import Pixel, Tile, Truth, all_tiles
 from rlaif.testing.data.real_steps import FRAME_SKIP, Entry, position
 from rlaif.testing.data.walking_rule import Ground

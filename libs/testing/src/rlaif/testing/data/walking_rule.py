@@ -1,7 +1,7 @@
 """The game's rule of walking, written a second time: a room in, where decision steps lead out.
 
 Frame by frame and place by place, as the game's source has it (player.c of the cartridge, link.s
-of the disassembly), and without a line of `rlaif.game.navigation`, which is tested against it.
+of the disassembly), and without a line of `rlaif.game.motion`, which is tested against it.
 """
 
 from collections import deque

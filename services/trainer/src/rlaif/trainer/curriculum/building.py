@@ -9,9 +9,9 @@ import numpy as np
 
 from rlaif.game.captures.capture import unpack_keyframe
 from rlaif.game.decisions.catalog import COUNT, DECISIONS, Arm
-from rlaif.game.decisions.things import KINDS
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.motion.things import KINDS
 from rlaif.game.policy_input.layout import INPUT_VERSION, POLICY_INPUT, SIZE
 from rlaif.trainer.curriculum import library
 from rlaif.trainer.curriculum.demonstrations import (

@@ -4,7 +4,7 @@ from rlaif.game.decisions.playing import carry_out
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
-from rlaif.game.navigation.room_graph import RoomGraph
+from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.trainer.play.waiting import plays_alone
 
 FRAMES = 4

@@ -12,7 +12,7 @@ from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.predicates import has_control
-from rlaif.game.navigation.grid import WALKS
+from rlaif.game.motion.grid import WALKS
 from rlaif.game.policy_input.layout import ALLOWED
 from rlaif.game.policy_input.writer import policy_input
 from rlaif.trainer.curriculum.demonstrations import (

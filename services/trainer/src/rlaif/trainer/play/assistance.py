@@ -22,7 +22,7 @@ import numpy.typing as npt
 from rlaif.contracts.briefing import Briefing
 from rlaif.contracts.plans import Macro, Mode
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
-from rlaif.game.navigation.room_graph import RoomGraph, RoomGraphError
+from rlaif.game.motion.room_graph import RoomGraph, RoomGraphError
 from rlaif.trainer.play.assistance_figures import AssistanceFigures
 from rlaif.trainer.play.decision_step import button_of
 from rlaif.trainer.play.game_env import GameEnv

@@ -18,8 +18,8 @@ from rlaif.game.decisions.in_vain import InVain
 from rlaif.game.decisions.playing import carry_out
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import read_blocks
-from rlaif.game.navigation.room_graph import RoomGraph, RoomGraphError
-from rlaif.game.options.option import Option
+from rlaif.game.motion.room_graph import RoomGraph, RoomGraphError
+from rlaif.game.skills.script import Option
 from rlaif.trainer.play.game_env import GameEnv, StepOutcome
 from rlaif.trainer.rewards.learned.discounting import discount_of
 

@@ -25,7 +25,7 @@ class PlannerQuestion:
         kind: What is asked for.
         situation: Key of the situation. Questions of one mode and kind with equal keys have equal
             answers for a while, so it tells all that an answer depends on.
-        evidence: What the model is told of the moment (`rlaif.game.briefing`).
+        evidence: What the model is told of the moment (`rlaif.game.description`).
         picture: The screen as JPEG; None without one.
         asked_step: Decision step of the environment, counted as the asker likes.
     """

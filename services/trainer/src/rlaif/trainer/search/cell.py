@@ -12,11 +12,11 @@ import math
 from functools import lru_cache
 from typing import NamedTuple
 
-from rlaif.game.decisions.things import edges, things
 from rlaif.game.machine.emulator import WRAM_START
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.entities import enemies
 from rlaif.game.memory.memory_map import address
+from rlaif.game.motion.things import edges, things
 from rlaif.trainer.search.marks import large, mark_bytes, marks_in, marks_of
 from rlaif.trainer.search.supplies import money_of, supplies_of
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from rlaif.game.navigation.room_graph import Crossing
+from rlaif.game.motion.room_graph import Crossing
 from rlaif.trainer.search.cell import Worth
 from rlaif.trainer.search.marks import Marks
 

@@ -24,13 +24,13 @@ from rlaif.game.decisions.catalog import (
     item,
 )
 from rlaif.game.decisions.mask import allowed
-from rlaif.game.decisions.things import Thing, edges, things
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks, bcd16
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import has_control, is_text_choice
-from rlaif.game.navigation.grid import WALKS
-from rlaif.game.navigation.room_watcher import standing
+from rlaif.game.motion.grid import WALKS
+from rlaif.game.motion.room_watcher import standing
+from rlaif.game.motion.things import Thing, edges, things
 
 _GROUP, _ROOM = address("wActiveGroup"), address("wActiveRoom")
 _SEASON, _GRAB = address("wRoomStateModifier"), address("wLinkGrabState")

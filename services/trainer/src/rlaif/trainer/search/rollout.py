@@ -8,7 +8,7 @@ import numpy as np
 
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.predicates import has_control, is_dying
-from rlaif.game.navigation.room_watcher import standing
+from rlaif.game.motion.room_watcher import standing
 from rlaif.trainer.search.cell import Cell, Worth, cell_of, strength_of
 from rlaif.trainer.search.marks import Marks, marks_of
 from rlaif.trainer.search.proposals import Tries, choose, decisions_of, proposals, untried

@@ -18,7 +18,7 @@ from rlaif.game.captures.capture import pack_keyframe
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.memory.blocks import read_blocks
-from rlaif.game.navigation.room_graph import RoomGraph
+from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.game.starts.power_on import bring_to_control
 from rlaif.trainer.search.cell import Worth, cell_of, strength_of
 from rlaif.trainer.search.draws import Draws, DrawSettings

@@ -2,14 +2,13 @@
 
 from rlaif.game.decisions.catalog import INTERACT
 from rlaif.game.decisions.mask import allowed
-from rlaif.game.decisions.moment import listens, place_of
 from rlaif.game.decisions.playing import DecisionLimits, carry_out
 from rlaif.game.machine.actions import Action, decode_actions
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.predicates import is_dying, is_text_choice
-from rlaif.game.navigation.room_graph import RoomGraph
-from rlaif.game.navigation.room_watcher import RoomWatcher
+from rlaif.game.motion.room_graph import RoomGraph
+from rlaif.game.motion.room_watcher import RoomWatcher, listens, place_of
 
 FRAMES = 4
 """Of a base step: every button of a lineage is held so long."""

@@ -12,9 +12,9 @@ import numpy as np
 from rlaif.game.decisions.catalog import LEAVE, go_to
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.predicates import has_control
-from rlaif.game.navigation.grid import WALKS, tile_under
-from rlaif.game.navigation.room_graph import Crossing, RoomGraph, RoomId
-from rlaif.game.navigation.room_watcher import standing
+from rlaif.game.motion.grid import WALKS, tile_under
+from rlaif.game.motion.room_graph import Crossing, RoomGraph, RoomId
+from rlaif.game.motion.room_watcher import standing
 from rlaif.trainer.search.proposals import Tries, owned
 
 _MOST_DECISIONS = 40

@@ -6,7 +6,7 @@ import numpy as np
 
 from rlaif.game.captures.capture import pack_keyframe, unpack_keyframe
 from rlaif.game.machine.emulator import Emulator
-from rlaif.game.navigation.room_graph import Crossing, RoomGraph
+from rlaif.game.motion.room_graph import Crossing, RoomGraph
 from rlaif.trainer.search.cell import Worth
 from rlaif.trainer.search.marks import Marks
 from rlaif.trainer.search.proposals import Tries

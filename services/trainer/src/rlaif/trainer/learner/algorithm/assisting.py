@@ -6,11 +6,11 @@ from functools import partial
 from typing import Self
 
 from rlaif.contracts.plans import Macro
-from rlaif.game.briefing.brief import brief
+from rlaif.game.description.briefing import brief
 from rlaif.game.description.words import words_of
-from rlaif.game.navigation.room_graph import RoomGraph
-from rlaif.game.options.executor import PlanExecutor
-from rlaif.game.options.option import OptionLimits
+from rlaif.game.motion.room_graph import RoomGraph
+from rlaif.game.skills.macros import PlanExecutor
+from rlaif.game.skills.script import OptionLimits
 from rlaif.trainer.planning.opening import open_planner
 from rlaif.trainer.play.assistance import Assistance, AssistanceParts
 from rlaif.trainer.play.config import EnvConfig

@@ -19,8 +19,8 @@ from torch import Tensor, nn
 
 from rlaif.contracts.observation import OBSERVATION_SIZE
 from rlaif.game.decisions.catalog import GO_TO
-from rlaif.game.decisions.things import KINDS
-from rlaif.game.navigation.terrain import TILE_COLUMNS, TILE_ROWS
+from rlaif.game.motion.terrain import TILE_COLUMNS, TILE_ROWS
+from rlaif.game.motion.things import KINDS
 from rlaif.game.policy_input.layout import (
     ALLOWED,
     POLICY_INPUT,

@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from rlaif.contracts.briefing import Briefing
 from rlaif.contracts.plans import Mode
-from rlaif.game.navigation.grid import FEET
-from rlaif.game.navigation.terrain import TILE
+from rlaif.game.motion.grid import FEET
+from rlaif.game.motion.terrain import TILE
 from rlaif.trainer.play.assistance_figures import AssistanceFigures
 from rlaif.trainer.play.guidance.allowance import Allowance
 from rlaif.trainer.play.guidance.draws import VISION, Draws

@@ -36,7 +36,7 @@ _MOST_FAILED = 4
 
 
 class Chosen(Protocol):
-    """One step of an executor: a button while it runs, or how it ended (`rlaif.game.options`)."""
+    """One step of an executor: a button while it runs, or how it ended (`rlaif.game.skills`)."""
 
     @property
     def over(self) -> bool: ...  # as in `Choice`

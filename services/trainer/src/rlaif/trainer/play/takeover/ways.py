@@ -4,8 +4,9 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import has_control
-from rlaif.game.navigation.room_graph import OPPOSITE, RoomGraph
-from rlaif.game.navigation.room_watcher import RoomWatcher
+from rlaif.game.motion.grid import OPPOSITE
+from rlaif.game.motion.room_graph import RoomGraph
+from rlaif.game.motion.room_watcher import RoomWatcher
 from rlaif.trainer.rewards.game.facts import GameFacts
 
 _GROUP, _ROOM = address("wActiveGroup"), address("wActiveRoom")

@@ -1,0 +1,130 @@
+"""The briefing of a planner: RAM in, at most 600 tokens of facts out, in a few milliseconds."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from rlaif.contracts.briefing import MOST_TOKENS, Briefing
+from rlaif.contracts.items import NAMED_ITEMS
+from rlaif.contracts.plans import USABLE_ITEMS
+from rlaif.game.description.describe import GROUP_NAMES, QUARTERS, owned_items
+from rlaif.game.description.exits import exits_of
+from rlaif.game.description.tile_marks import surroundings, tile_marks
+from rlaif.game.description.words import GameWords
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.puzzles import is_settled
+from rlaif.game.memory.rooms import room_size
+from rlaif.game.memory.state import GameState, decode
+from rlaif.game.motion.grid import tile_under
+from rlaif.game.motion.room_graph import RoomGraph
+from rlaif.game.motion.terrain import terrain_of
+
+MAX_THINGS, MAX_TO_DO, MAX_EXITS, MAX_FAILED = 8, 10, 10, 4
+SAID_CHARACTERS = 400
+FAILED_CHARACTERS = 120
+_FEW, _FEW_CHARACTERS = 4, 160
+_NO_GRAPH = RoomGraph()
+_ESCAPED = frozenset("`<>\\")
+"""Characters that JSON or a fence writes as several."""
+
+_BY_BIT = {bit: name for name, bit in NAMED_ITEMS.items()}
+
+
+def brief(
+    ram: RamBlocks,
+    words: GameWords,
+    *,
+    graph: RoomGraph = _NO_GRAPH,
+    failed: Sequence[str] = (),
+) -> Briefing:
+    """The briefing of the current state; only the name of the game if none is being played.
+
+    Args:
+        ram: The RAM.
+        words: Names and texts of the game.
+        graph: Known crossings, for the targets of doors.
+        failed: Macros that failed here, each with its cause, the most recent last.
+    """
+    state = decode(ram)
+    if not state.running:
+        return Briefing(game=words.game)
+    size, terrain = room_size(ram), terrain_of(ram)
+    here = tile_under(state.x, state.y)[::-1]
+    seen = surroundings(state, size)
+    return fitted(
+        Briefing(
+            **_position(state, words),
+            **_possessions(state),
+            **_text(state, words),
+            at=here,
+            map=tile_marks(terrain, seen, here, size=size),
+            things=tuple((each.name, each.column, each.row) for each in seen[:MAX_THINGS]),
+            to_do=tuple((it.kind, it.column, it.row) for it in state.puzzle[:MAX_TO_DO]),
+            room_solved=is_settled(ram) or None,
+            enemies_left=state.enemies_left or None,
+            exits=exits_of(ram, terrain, graph, words, limit=MAX_EXITS),
+            failed=tuple(plain(each)[:FAILED_CHARACTERS] for each in failed[-MAX_FAILED:]),
+        )
+    )
+
+
+def fitted(briefing: Briefing) -> Briefing:
+    """The briefing, shortened to `MOST_TOKENS`: the least useful facts are dropped first."""
+    for shorten in _reductions():
+        if briefing.tokens <= MOST_TOKENS:
+            break
+        briefing = briefing.model_copy(update=shorten(briefing))
+    return briefing
+
+
+def _reductions() -> Iterator[Callable[[Briefing], dict[str, Any]]]:
+    """Reductions in order; after all of them every briefing fits."""
+    yield lambda long: {"exits": tuple(each for each in long.exits if each.reachable)}
+    yield lambda long: {"things": long.things[:_FEW], "failed": long.failed[-1:]}
+    yield lambda long: {"items": tuple(name for name in long.items if name in USABLE_ITEMS)}
+    yield lambda long: {"said": None if long.said is None else long.said[:_FEW_CHARACTERS]}
+    yield lambda long: {"exits": long.exits[:_FEW], "to_do": long.to_do[:_FEW]}
+    yield lambda long: {"failed": (), "things": ()}
+
+
+def plain(text: str) -> str:
+    """The text with only characters that JSON does not escape, so that its length is its cost."""
+    fits = (each.isascii() and each.isprintable() and each not in _ESCAPED for each in text)
+    kept = (each if fit else "?" for each, fit in zip(text, fits, strict=True))
+    return "".join(kept).replace('"', "'")
+
+
+def _position(state: GameState, words: GameWords) -> dict[str, Any]:
+    return {
+        "game": words.game,
+        "place": words.place(state),
+        "room": f"{state.group}/{state.room}",
+        "area": GROUP_NAMES[state.group & 7],
+        "dungeon": state.dungeon,
+        "season": state.season,
+        "facing": state.facing.upper(),
+    }
+
+
+def _possessions(state: GameState) -> dict[str, Any]:
+    return {
+        "hearts": state.health / QUARTERS,
+        "max_hearts": state.max_health / QUARTERS,
+        "rupees": state.rupees,
+        "bombs": state.bombs or None,
+        "keys": state.keys,
+        "boss_key": state.boss_key or None,
+        "essences": state.essences.bit_count() or None,
+        "items": tuple(owned_items(state)),
+        "on_a": _BY_BIT.get(state.item_a),
+        "on_b": _BY_BIT.get(state.item_b),
+    }
+
+
+def _text(state: GameState, words: GameWords) -> dict[str, Any]:
+    said = words.text(state)
+    return {
+        "said": None if said is None else plain(said)[:SAID_CHARACTERS],
+        "text": state.text or None,
+        "asks": state.text_choice or None,
+        "choices": words.choices if state.text_choice else (),
+    }

@@ -1,1 +1,0 @@
-"""`rlaif-game inspect`: what a file is, and what the memory map reads in it."""

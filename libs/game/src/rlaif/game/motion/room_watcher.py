@@ -1,0 +1,149 @@
+"""Where the player is and whether it obeys; detects crossings from one room into another."""
+
+from dataclasses import dataclass, replace
+from operator import itemgetter
+from typing import Any
+
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.emulator import WRAM_START
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.entities import player_position
+from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
+from rlaif.game.memory.predicates import has_control, is_dying, is_running
+from rlaif.game.motion.room_graph import Crossing, RoomId
+from rlaif.game.motion.terrain import LARGE_ROOM, SMALL_ROOM
+
+FACING_ACTIONS = (Action.UP, Action.RIGHT, Action.DOWN, Action.LEFT)
+"""By w1Link.direction."""
+
+_GROUP, _ROOM = address("wActiveGroup"), address("wActiveRoom")
+_FACING, _LARGE = address("w1Link.direction"), address("wRoomIsLarge")
+_NEAR_EDGE = 20
+_SAME_LINE = 12
+
+_DECIDING = (
+    "wGameState", "wCutsceneIndex", "wOpenedMenuType", "w1Link.state", "wPaletteThreadMode",
+    "wScrollMode", "wLinkDeathTrigger", "wLinkForceState", "wTextIsActive", "wDisabledObjects",
+    "wUseSimulatedInput",
+)  # fmt: skip
+_SAVEFILE = address("wSavefileString") - WRAM_START
+_CONTROL_BYTES: Any = itemgetter(
+    *(address(name) - WRAM_START for name in _DECIDING),
+    slice(_SAVEFILE, _SAVEFILE + len(SAVEFILE_STRING)),
+)
+_MAX_KNOWN = 4096
+_known: dict[tuple[Any, ...], bool] = {}
+
+_PLACE = slice(_GROUP - WRAM_START, _ROOM - WRAM_START + 1)
+
+
+def listens(ram: RamBlocks) -> bool:
+    """The answer of `has_control`, cached by the 19 bytes that decide it: five times as fast."""
+    seen = _CONTROL_BYTES(ram.wram)
+    answer = _known.get(seen)
+    if answer is None:
+        if len(_known) >= _MAX_KNOWN:
+            _known.clear()
+        answer = _known[seen] = has_control(ram)
+    return answer
+
+
+def place_of(ram: RamBlocks) -> bytes:
+    """Two bytes that differ between any two rooms; only for comparison."""
+    place = ram.wram[_PLACE]
+    return place[:1] + place[-1:]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Position of the player, in pixels of the room."""
+
+    room: RoomId
+    x: int
+    y: int
+    facing: Action
+    size: tuple[int, int]  # height and width of the room in pixels
+
+
+def standing(ram: RamBlocks) -> Standing:
+    """The player's current position."""
+    x, y = player_position(ram)
+    return Standing(
+        room=RoomId(ram.u8(_GROUP), ram.u8(_ROOM)),
+        x=x,
+        y=y,
+        facing=FACING_ACTIONS[ram.u8(_FACING) & 3],
+        size=LARGE_ROOM if ram.u8(_LARGE) else SMALL_ROOM,
+    )
+
+
+class RoomWatcher:
+    """Detects the crossings of one player; pass it the RAM after every step."""
+
+    def __init__(self) -> None:
+        self._settled: RoomId | None = None
+        self._last: Standing | None = None
+
+    def forget(self) -> None:
+        """Start over, because a state was loaded or the game was reset."""
+        self._settled = self._last = None
+
+    def moved(self, x: int, y: int, facing: Action | None = None) -> None:
+        """Update the position within the room seen last, without its RAM.
+
+        A caller that reports all moves needs to pass the RAM of new rooms only. Without `facing`
+        the direction stays the same.
+        """
+        if self._last is not None:
+            facing = self._last.facing if facing is None else facing
+            self._last = replace(self._last, x=x, y=y, facing=facing)
+
+    def see(self, ram: RamBlocks) -> Crossing | None:
+        """The crossing that has just been completed, if any.
+
+        A crossing ends when the player has control again. Deaths are ignored, because they move
+        the player without a crossing.
+        """
+        if not is_running(ram) or is_dying(ram):
+            self.forget()
+            return None
+        now = standing(ram)
+        if self._settled is not None and now.room == self._settled:
+            self._last = now
+            return None
+        if not has_control(ram):
+            return None
+        before, self._settled, self._last = self._last, now.room, now
+        return None if before is None else _crossing(before, now)
+
+
+def _crossing(before: Standing, now: Standing) -> Crossing:
+    direction = _edge(before, now)
+    return Crossing(
+        start=before.room,
+        end=now.room,
+        kind="warp" if direction is None else "edge",
+        direction=before.facing if direction is None else direction,
+        x=before.x,
+        y=before.y,
+        arrival_x=now.x,
+        arrival_y=now.y,
+    )
+
+
+def _edge(before: Standing, now: Standing) -> Action | None:
+    """The edge that was crossed, if the player arrived at the opposite one on the same line."""
+    if before.room.group != now.room.group:
+        return None
+    (height, width), (new_height, new_width) = before.size, now.size
+    same_column = abs(before.x - now.x) <= _SAME_LINE
+    same_row = abs(before.y - now.y) <= _SAME_LINE
+    if before.y < _NEAR_EDGE and now.y > new_height - _NEAR_EDGE and same_column:
+        return Action.UP
+    if before.y > height - _NEAR_EDGE and now.y < _NEAR_EDGE and same_column:
+        return Action.DOWN
+    if before.x < _NEAR_EDGE and now.x > new_width - _NEAR_EDGE and same_row:
+        return Action.LEFT
+    if before.x > width - _NEAR_EDGE and now.x < _NEAR_EDGE and same_row:
+        return Action.RIGHT
+    return None

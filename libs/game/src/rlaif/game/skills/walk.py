@@ -1,0 +1,298 @@
+"""Walking within a room and into the next one, in closed loop: every step starts from RAM."""
+
+from collections.abc import Generator, Iterable
+from typing import Literal
+
+from rlaif.game.machine.actions import Action
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.entities import enemies, player_position
+from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.predicates import is_text_choice
+from rlaif.game.motion.grid import AHEAD, OPPOSITE, WALKS, TilePlace, tile_of
+from rlaif.game.motion.ground import DANGER_REACH, FRAMES, Goal, Ground, ground_of, tiles_of
+from rlaif.game.motion.kernels import ARRIVED
+from rlaif.game.motion.room_graph import RoomGraph
+from rlaif.game.motion.room_watcher import FACING_ACTIONS, RoomWatcher, listens, place_of
+from rlaif.game.motion.terrain import TILE, TILE_COLUMNS
+from rlaif.game.motion.things import goal_at
+from rlaif.game.motion.tiles import in_room, tile_ahead, tile_under
+from rlaif.game.skills.attend import attend
+from rlaif.game.skills.script import Choice, GiveUp, Part, Script, done, failed
+
+End = Literal["arrived", "left", "blocked", "asked"]
+Walked = Generator[Action, RamBlocks, tuple[End, RamBlocks]]
+
+DETOURS = 6
+"""Tiles that a planner's walk may find closed, although RAM calls them free."""
+
+_FACING = address("w1Link.direction")
+_CENTERED = {"on": 4, "into": TILE, "at": 4, "before": 2, "over": 0, "away": 0}
+"""Maximum distance from the center of the tile, in pixels."""
+
+_ANYWHERE = {"on": TILE, "into": TILE, "at": 8, "before": TILE, "over": 0, "away": 0}
+"""The same if no path leads that near."""
+
+_STILL_STEPS = 8
+_REPLAN_STEPS = 6
+_STEPS_AHEAD = 9
+_NEAR = 48
+"""Pixels to an enemy within which paths keep a distance from it."""
+
+_FIRST = tuple(next((way for way in WALKS if bits >> way & 1), Action.NOP) for bits in range(16))
+
+
+class Walk:
+    """A walk to one goal in one room.
+
+    Attributes:
+        last: The last RAM in this room, None before the first step.
+    """
+
+    def __init__(
+        self, ram: RamBlocks, goal: Goal, *, frames: int = FRAMES, detours: int = 0
+    ) -> None:
+        """Walk in steps of `frames` frames, around at most `detours` tiles found closed."""
+        self._goal, self._place = goal, place_of(ram)
+        self._frames, self._detours = frames, detours
+        self._closed: set[TilePlace] = set()
+        self._ground: Ground | None = None
+        self._held, self._still, self._planned, self._insisted = Action.NOP, 0, 0, 0
+        self._turning = False
+        self._first_steps = self._tiles = b""
+        self._before: tuple[int, int] | None = None
+        self.last: RamBlocks | None = None
+
+    def steps(self, ram: RamBlocks) -> Walked:
+        """The buttons of the walk; returns its end and the last RAM."""
+        while True:
+            if not listens(ram):
+                ram = yield from attend(ram)
+                if is_text_choice(ram):
+                    return "asked", ram
+                continue
+            if place_of(ram) != self._place:
+                return "left", ram
+            self.last = ram
+            x, y = player_position(ram)
+            self._still = self._still + 1 if self._before == (x, y) else 0
+            self._before = (x, y)
+            step = self._step(ram, x, y)
+            if isinstance(step, str):
+                return step, ram
+            self._held = step
+            ram = yield step
+
+    def _step(self, ram: RamBlocks, x: int, y: int) -> Action | End:
+        if self._turning and self._faces(ram, x, y):
+            return "arrived"
+        self._turning = False
+        if self._still > _STILL_STEPS and not self._close_ahead(ram):
+            return "blocked"
+        ground, tiles = self._ground, tiles_of(ram)
+        if ground is None or ground.on_door or self._planned <= 0 or tiles != self._tiles:
+            ground, self._tiles = self._ground_of(ram), tiles
+            self._plan(ram, ground, (x, y))
+        first = self._first_steps[ground.index(x, y)]
+        if not first and self._planned < _REPLAN_STEPS:  # pushed off the planned pixels
+            self._plan(ram, ground, (x, y))
+            first = self._first_steps[ground.index(x, y)]
+        self._planned -= 1
+        if first & ARRIVED:
+            return self._arrive(ram, x, y, Action(first & 0x0F))
+        if not first:
+            return "blocked"
+        held = self._held
+        return held if first >> held & 1 else _FIRST[first]
+
+    def _ground_of(self, ram: RamBlocks) -> Ground:
+        return ground_of(ram, frames=self._frames, closed=self._closed)
+
+    def _close_ahead(self, ram: RamBlocks) -> bool:
+        """Treat the tile ahead as closed and plan again; False if no more detours are allowed."""
+        tile = tile_ahead(ram)
+        if len(self._closed) >= self._detours or tile in self._closed or not in_room(ram, tile):
+            return False
+        self._closed.add(tile)
+        self._still = self._planned = 0
+        return True
+
+    def _plan(self, ram: RamBlocks, ground: Ground, at: tuple[int, int]) -> None:
+        """Choose the cached path, or one that avoids enemies nearby."""
+        self._ground = ground
+        index, aside = ground.index(*at), _CENTERED[self._goal.kind]
+        found = ground.first_steps(self._goal, aside)
+        if not found[index]:
+            aside = _ANYWHERE[self._goal.kind]
+            found = ground.first_steps(self._goal, aside)
+        self._planned = _REPLAN_STEPS
+        dangers = [
+            (foe.x, foe.y)
+            for foe in enemies(ram)
+            if foe.health and abs(foe.x - at[0]) <= _NEAR and abs(foe.y - at[1]) <= _NEAR
+        ]
+        if dangers and self._meets(ground, found, at, dangers):
+            found = ground.first_steps_avoiding(self._goal, aside, dangers, at)
+        self._first_steps = found
+
+    @staticmethod
+    def _meets(
+        ground: Ground, steps: bytes, at: tuple[int, int], dangers: list[tuple[int, int]]
+    ) -> bool:
+        """Whether the next steps of a path lead near a danger."""
+        for _ in range(_STEPS_AHEAD):
+            first = steps[ground.index(*at)]
+            if not first or first & ARRIVED:
+                return False
+            at = ground.after(*at, _FIRST[first])
+            if any(max(abs(x - at[0]), abs(y - at[1])) <= DANGER_REACH for x, y in dangers):
+                return True
+        return False
+
+    def _arrive(self, ram: RamBlocks, x: int, y: int, way: Action) -> Action | End:
+        """The last step: over the edge, into the door, or turning towards the tile."""
+        kind = self._goal.kind
+        if kind in ("on", "at", "away"):
+            return "arrived"
+        if kind == "before":
+            self._turning = True
+            return "arrived" if self._faces(ram, x, y) else way
+        self._insisted += 1
+        if self._insisted > _STILL_STEPS:
+            return "blocked"
+        return way if kind == "over" else self._held
+
+    def _faces(self, ram: RamBlocks, x: int, y: int) -> bool:
+        """Whether the player faces the tile with nothing between."""
+        facing = FACING_ACTIONS[ram.u8(_FACING) & 3]
+        dy, dx = AHEAD[facing]
+        ahead = (y + dy) // TILE * TILE_COLUMNS + (x + dx) // TILE
+        if ahead != self._goal.tile or not self._goal.directions >> facing & 1:
+            return False
+        return not self._goal.brink or self._ground_of(ram).kills(x, y, facing)
+
+
+def walk_to(ram: RamBlocks, goal: Goal) -> Walked:
+    """Walk until the goal or another room is reached, or nothing moves any more."""
+    return (yield from Walk(ram, goal).steps(ram))
+
+
+def cross(
+    ram: RamBlocks, goal: Goal, graph: RoomGraph, *, frames: int = FRAMES, detours: int = 0
+) -> Walked:
+    """Leave the room by an edge or a door, and add the crossing to `graph`."""
+    if goal.kind == "into":
+        ram = yield from _step_off(ram, goal)
+    watcher, walk = RoomWatcher(), Walk(ram, goal, frames=frames, detours=detours)
+    watcher.see(ram)
+    end, ram = yield from walk.steps(ram)
+    if end == "left":
+        if walk.last is not None:
+            watcher.see(walk.last)
+        if (crossing := watcher.see(ram)) is not None:
+            graph.add_crossing(crossing)
+    return end, ram
+
+
+# --- decisions of a policy --------------------------------------------------
+
+
+def leave(ram: RamBlocks, direction: Action, graph: RoomGraph) -> Script:
+    """Leave the room over an edge."""
+    end, _ = yield from cross(ram, Goal("over", directions=1 << direction), graph)
+    return done("in another room") if end == "left" else _result(end)
+
+
+def go_to(ram: RamBlocks, tile: TilePlace, graph: RoomGraph) -> Script:
+    """Go to a tile: before what is solid, onto what is not, through a door."""
+    goal = goal_at(ram, tile)
+    if goal.kind == "into":
+        end, _ = yield from cross(ram, goal, graph)
+        return done("in another room") if end == "left" else _result(end)
+    end, ram = yield from walk_to(ram, goal)
+    return _result(end)
+
+
+def _result(end: End) -> Choice:
+    if end == "arrived":
+        return done("arrived")
+    if end == "asked":
+        return done("a question is open")
+    if end == "left":
+        return failed("left_room", "entered a room that was not the target")
+    return failed("unreachable", "no path leads there")
+
+
+def _step_off(ram: RamBlocks, door: Goal) -> Part:
+    """Step off a door on which the player stands after arriving by it, so that it can be used."""
+    tile = tile_under(ram)
+    if _number(tile) != door.tile:
+        return ram
+    x, y = player_position(ram)
+    ground = ground_of(ram)
+    facing = FACING_ACTIONS[ram.u8(_FACING) & 3]
+    for way in [facing, *(way for way in WALKS if way not in (facing, OPPOSITE[facing]))]:
+        if ground.stops(x, y, way) or ground.kills(x, y, way):
+            continue
+        for _ in range(TILE // 4 + 1):
+            if tile_under(ram) != tile:
+                return ram
+            ram = yield way
+    return ram
+
+
+# --- parts of other skills --------------------------------------------------
+
+
+def stand_before(ram: RamBlocks, tile: TilePlace, directions: Iterable[Action] = WALKS) -> Part:
+    """Walk to the nearest pixel from which the tile is faced in one of these directions.
+
+    Raises:
+        GiveUp: The tile is not in this room, or no path leads before it.
+    """
+    if not in_room(ram, tile):
+        raise GiveUp("impossible", f"tile {tile.column},{tile.row} is not in this room")
+    bits = sum(1 << direction for direction in directions)
+    where = f"before tile {tile.column},{tile.row}"
+    return (yield from _arrive(ram, Goal("before", _number(tile), bits), where))
+
+
+def stand_on(ram: RamBlocks, tile: TilePlace, *, frames: int = FRAMES) -> Part:
+    """Walk onto a tile, near its center if possible.
+
+    Raises:
+        GiveUp: No path leads onto the tile.
+    """
+    where = f"onto tile {tile.column},{tile.row}"
+    return (yield from _arrive(ram, Goal("on", _number(tile)), where, frames=frames))
+
+
+def touch(ram: RamBlocks, x: int, y: int) -> Part:
+    """Walk to a pixel; GiveUp if no path leads there."""
+    return (yield from _arrive(ram, Goal("at", y << 8 | x), f"to pixel {x},{y}"))
+
+
+def flee_from(x: int, y: int) -> Goal:
+    """The goal of leaving the reach of a bomb at a pixel."""
+    return Goal("away", _number(tile_of(x, y)))
+
+
+def is_reachable(ram: RamBlocks, goal: Goal) -> bool:
+    """Whether a path leads to a goal."""
+    ground = ground_of(ram)
+    at = ground.index(*player_position(ram))
+    return bool(ground.first_steps(goal, _ANYWHERE[goal.kind])[at])
+
+
+def _arrive(ram: RamBlocks, goal: Goal, where: str, *, frames: int = FRAMES) -> Part:
+    end, ram = yield from Walk(ram, goal, frames=frames, detours=DETOURS).steps(ram)
+    if end == "arrived":
+        return ram
+    if end == "asked":
+        raise GiveUp("no_control", "a question is open and needs an ANSWER")
+    if end == "left":
+        raise GiveUp("left_room", f"left the room on the way {where}")
+    raise GiveUp("unreachable", f"no path {where}")
+
+
+def _number(tile: TilePlace) -> int:
+    return tile.row * TILE_COLUMNS + tile.column
