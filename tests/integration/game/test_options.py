@@ -266,7 +266,7 @@ def test_deeds_are_done_in_shorter_steps_too(
         ("shrine", [use("shovel", 0, 0)], "unreachable", "0,0"),
         ("shrine", [use("shovel", 12, 9)], "impossible", "not in this room"),
         ("village", [macro("TALK", 5, 5)], "impossible", "no person and no sign"),
-        ("village", [macro("TALK", 3, 5)], "no_progress", "nobody answers"),
+        ("village", [macro("TALK", 3, 5)], "no_progress", "no one answers"),
         ("village", [macro("TALK", 0, 0)], "unreachable", "0,0"),
         ("shop", [macro("TALK", 3, 3), macro("TALK", 4, 2)], "no_control", "question is open"),
         ("village", [macro("CUT", 1, 4)], "impossible", "not owned"),

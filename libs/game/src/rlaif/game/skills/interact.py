@@ -149,7 +149,7 @@ def talk(ram: RamBlocks, asked: TilePlace) -> Script:
             ram = yield from see_out(ram)
             asks = is_text_choice(ram)
             return done("a question is open" if asks else "the text was read to its end")
-    raise GiveUp("no_progress", f"nobody answers on tile {asked.column},{asked.row}")
+    raise GiveUp("no_progress", f"no one answers on tile {asked.column},{asked.row}")
 
 
 def _spoken_to(ram: RamBlocks, asked: TilePlace) -> TilePlace:

@@ -100,7 +100,7 @@ class PlanExecutor:
 
     @property
     def finished(self) -> tuple[MacroOutcome, ...]:
-        """Outcomes of the macros that ended, in order; those after a failure are not begun."""
+        """Outcomes of the macros that ended, in order; those after a failure are not started."""
         return tuple(self._finished)
 
     @property
