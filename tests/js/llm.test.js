@@ -16,5 +16,5 @@ test("the histograms of all routes share one axis without a gap", () => {
 test("a bucket is named by its edges, and one without an end says so", () => {
   assert.equal(between(0, 0.01), "up to 10 ms");
   assert.equal(between(0.7, 1), "700 ms to 1.0 s");
-  assert.equal(between(700, null), "over 11 min");
+  assert.equal(between(700, null), "more than 11 min");
 });

@@ -27,7 +27,7 @@ test("a dungeon's rooms lie on its floors, and what has no place stands in order
   assert.deepEqual(areas[1].rooms.map(({ key, column, line }) => [key, column, line]), [["4-20", 1, 1], ["4-28", 1, 2]]);
   const indoors = areas[4];
   assert.deepEqual(indoors.rooms.map(({ key, column }) => [key, column]), [["3-16", 1], ["3-18", 2]]);
-  assert.match(indoors.note, /not known/);
+  assert.match(indoors.note, /unknown/);
 });
 
 test("arrows lead to the nearest room that way, over gaps, and never out", () => {
@@ -87,7 +87,7 @@ test("a room is called by its name, and its number stands in where there is none
 test("silent, waiting and playing are told apart", () => {
   assert.deepEqual(doing(undefined), ["—", "none"]);
   assert.equal(doing({ silent_seconds: 5, still_seconds: 5 })[1], "bad");
-  assert.match(doing({ silent_seconds: 0.2, still_seconds: 8 })[0], /waits for the learner/);
+  assert.match(doing({ silent_seconds: 0.2, still_seconds: 8 })[0], /waiting for the learner/);
   assert.deepEqual(doing({ silent_seconds: 0.2, still_seconds: 0.4 }), ["plays", "good"]);
-  assert.equal(doing({ silent_seconds: 0.2, still_seconds: null })[0], "has not played yet");
+  assert.equal(doing({ silent_seconds: 0.2, still_seconds: null })[0], "no steps yet");
 });

@@ -39,7 +39,7 @@ test("the first connection is no lost one", (t) => {
 test("what the last visit knew is told to be old, even when the connection is open already", (t) => {
   for (const open of [false, true]) {
     const { name, note } = status({ link: { open }, state: { screen: frame(0) }, past: before(7200) }, t);
-    assert.deepEqual([name, note], ["connecting", "shows what was known 2 h 0 min ago"]);
+    assert.deepEqual([name, note], ["connecting", "showing data from 2 h 0 min ago"]);
     t.mock.timers.reset();
   }
 });
@@ -60,13 +60,13 @@ test("nothing stands over the page while all is well", () => {
   assert.deepEqual(bannersOf({ status: LIVE, open: true, state: { troubles: [], build: "a" }, build: "a" }), []);
 });
 
-test("of many troubles the first stand there, and how many more there are", () => {
+test("of many issues the first are shown with the number of the others", () => {
   const banners = bannersOf({ status: LIVE, open: true, state: { troubles: [1, 2, 3, 4, 5, 6].map((number) => trouble(number)) }, build: "" });
   assert.deepEqual(keys(banners), ["t1", "t2", "t3", "t4", "more"]);
-  assert.match(banners.at(-1).text, /^2 more things/);
+  assert.match(banners.at(-1).text, /^2 more/);
 });
 
-test("the same trouble of several is one banner, as old as the oldest", () => {
+test("one issue of several services is one banner with the oldest start", () => {
   const troubles = [trouble(1, "is silent"), trouble(2), trouble(3, "is silent")];
   const [silent, other] = bannersOf({ status: LIVE, open: true, state: { troubles }, build: "" });
   assert.deepEqual([silent.title, silent.since, other.title], ["judge 1, judge 3", before(3), "judge 2"]);
@@ -116,30 +116,30 @@ test("while no run has begun, it says what is waited for, the nearest cause firs
   const titles = (state) => notYet(state)?.title ?? null;
   const health = (seconds, ok = true) => ({ started_at: before(seconds), checks: { bus: { ok, detail: ok ? null : "refused" } } });
   const services = (state, heard_at = before(1)) => [{ name: "trainer", state, checks: {}, heard_at }];
-  assert.equal(titles({ health: health(60, false), services: services("ready") }), "The HUD is up, the message bus is not.");
-  assert.equal(titles({ health: health(3), services: services("unknown", null) }), "No word from the trainer yet.");
+  assert.equal(titles({ health: health(60, false), services: services("ready") }), "The HUD is running; the message bus is not available.");
+  assert.equal(titles({ health: health(3), services: services("unknown", null) }), "No report from the trainer yet.");
   assert.equal(titles({ health: health(60), services: services("unknown", null) }), "No trainer has reported yet.");
-  assert.equal(titles({ health: health(60), services: services("ready") }), "The trainer is up; no run has begun yet.");
+  assert.equal(titles({ health: health(60), services: services("ready") }), "The trainer is running; no run has started yet.");
   assert.equal(titles({ run: { status: "starting", status_since: before(5) } }), "The trainer is starting.");
-  assert.equal(titles({ run: { status: "waiting", trouble: "disk full", steps_per_second: null } }), "The trainer waits.");
-  assert.equal(titles({ run: { status: "training", phase: "search", steps_per_second: null }, search: { running: true } }), "The run searches the game first.");
+  assert.equal(titles({ run: { status: "waiting", trouble: "disk full", steps_per_second: null } }), "The trainer is waiting.");
+  assert.equal(titles({ run: { status: "training", phase: "search", steps_per_second: null }, search: { running: true } }), "The run starts with a search.");
   assert.equal(titles({ run: { status: "training", steps_per_second: 500 } }), null);
 });
 
-test("who falls silent is named, with who takes over and when", (t) => {
+test("a silent environment is named, with its successor and the time of the switch", (t) => {
   const watch = { env: "1-0", next: "2-0", silent_since: before(3), takes_over_at: before(-6.5) };
   const { name, note, overlay } = status({ state: { screen: frame(3), run: { status: "training" }, watch } }, t);
-  assert.deepEqual([name, overlay, note], ["stale", "1-0 is silent. 2-0 takes over in 7 s", overlay]);
+  assert.deepEqual([name, overlay, note], ["stale", "1-0 is not responding. Switching to 2-0 in 7 s", overlay]);
 });
 
-test("when nobody is heard nobody is promised", (t) => {
+test("without another environment no switch is announced", (t) => {
   const run = { status: "training" };
   const alone = { env: "1-0", next: null, silent_since: before(12), takes_over_at: null };
-  assert.match(status({ state: { screen: frame(12), run, watch: alone } }, t).overlay, /silent for 12 s, and nobody else/);
+  assert.match(status({ state: { screen: frame(12), run, watch: alone } }, t).overlay, /12 s; no other environment/);
 });
 
-test("a runner that waits for the learner is not called silent", (t) => {
+test("a runner that waits for the learner does not count as silent", (t) => {
   const watch = { env: "1-0", next: null, silent_since: null, takes_over_at: null, still_seconds: 4.2 };
   const { overlay } = status({ state: { screen: frame(4), run: { status: "training" }, watch } }, t);
-  assert.equal(overlay, "1-0 stands still for 4 s: its runner waits for the learner");
+  assert.equal(overlay, "1-0 has not moved for 4 s: its runner is waiting for the learner");
 });

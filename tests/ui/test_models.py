@@ -216,9 +216,9 @@ async def test_models_are_judged_compared_pinned_and_brought_back(
         await chromium.wait_for("document.querySelector('#token-field') !== null")
         assert not service.champion.pinned
         await type_in(chromium, "#token-field", typed)
-        await chromium.evaluate(click("dialog.token button", "Go on"))
+        await chromium.evaluate(click("dialog.token button", "Continue"))
         if typed != TOKEN:
-            await chromium.wait_for(says("dialog.token", "not the right one"))
+            await chromium.wait_for(says("dialog.token", "Wrong token"))
     await chromium.wait_for("document.querySelector('dialog.change') === null")
     assert (service.champion.version, service.champion.pin_reason) == (2, REASON)
     await service.tell()
@@ -236,7 +236,7 @@ async def test_models_are_judged_compared_pinned_and_brought_back(
     await shoot("model")
 
     # Going back: the token is known by now.
-    await chromium.evaluate(click("#model-head button", "Make it live"))
+    await chromium.evaluate(click("#model-head button", "Make live"))
     await type_in(chromium, "#change-reason", "v2 pays for the corner")
     await chromium.evaluate(click("dialog.change button", "Make v1 live"))
     await chromium.wait_for("document.querySelector('dialog.change') === null")

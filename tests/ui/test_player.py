@@ -46,7 +46,7 @@ async def test_without_a_planner_one_line_says_so(
 ) -> None:
     await chromium.open(hud_url)
     await stage.assistance(has_planner=False)
-    await chromium.wait_for(says("No planner is set: the policy plays alone"))
+    await chromium.wait_for(says("No planner configured"))
     assert await chromium.evaluate("document.querySelectorAll('#player *').length") == 2
     await shoot("none")
 
@@ -77,9 +77,9 @@ async def test_each_wish_says_what_was_wanted_why_and_what_came_of_it(
              "answered in 1.8 s"),
             ("stopped: hurt after 12 steps", "lost 5 quarter hearts"),
             ("not played: stale", "he left the room"),
-            ("press A", "✓ the policy followed", "an answer from before"),
+            ("press A", "✓ the policy followed", "cached answer"),
             ("press LEFT", "not followed: declined"),
-            ("a button was asked for", "no usable answer: timeout", "no answer within 60 s"),
+            ("suggestion requested", "no usable answer: timeout", "no answer within 60 s"),
         ),
         shown,
         strict=True,
@@ -95,15 +95,15 @@ async def test_rates_have_what_they_are_of_and_what_is_not_known_is_no_number(
 ) -> None:
     await chromium.open(hud_url)
     await stage.assistance()
-    await chromium.wait_for(says("Takeovers done 82.6 % 38/46"))
+    await chromium.wait_for(says("Completed plans 82.6 % 38/46"))
     shown = await chromium.evaluate(text())
     assert "Suggestions followed 50 % 9/18" in shown
     assert "Calls ok 93.2 % 69/74" in shown
-    assert "Played by the model 3.6 %" in shown
+    assert "Steps by the planner 3.6 %" in shown
     row = "[...document.querySelectorAll('.modes tbody tr')].at(-1).innerText.replace(/\\s+/g, ' ')"
     assert (await chromium.evaluate(row)).startswith("vision 0/0 — 0 0/0 0/0 0/2")
     await stage.assistance(by_mode={})
-    await chromium.wait_for(says("Takeovers done — 0/0"))
+    await chromium.wait_for(says("Completed plans — 0/0"))
 
 
 async def test_a_route_that_is_down_is_named(

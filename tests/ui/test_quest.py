@@ -62,7 +62,7 @@ async def test_a_search_shows_its_figures_its_tree_and_every_find(
     await chromium.wait_for("document.querySelectorAll('#search .find').length === 18")
     shown = await chromium.evaluate(text("search"))
     for words in (
-        "goes on after 11 min", "18.4M 26.03K/s", "Level 12.5", "21 newest at 10 min",
+        "goes on after 11 min", "18.4M 26.03K/s", "Level 12.5", "21 latest at 10 min",
         "4,123", "33 min at the latest", "small key 15.7M frames, 10 min", "sword 1K frames, 0 s",
     ):  # fmt: skip
         assert words in shown
@@ -124,8 +124,8 @@ async def test_the_beginning_and_the_end_of_a_search_are_told(
 ) -> None:
     await chromium.open(hud_url)
     await stage.search(0, frames=0, seconds=0.0, nodes=1, level=0.0)
-    await chromium.wait_for(says("search", "has found nothing lasting yet"))
-    assert "0 newest at —" in await chromium.evaluate(text("search"))
+    await chromium.wait_for(says("search", "No progress found yet"))
+    assert "0 latest at —" in await chromium.evaluate(text("search"))
     await shoot("begins")
     await stage.search(running=False, workers=0, seconds=2700.0, seconds_left=None)
     await chromium.wait_for(says("search", "is over after 45 min"))
@@ -187,7 +187,7 @@ async def test_another_run_begins_without_them(chromium: Any, hud_url: str, stag
 async def test_while_it_searches_the_page_says_why_there_is_no_screen(
     chromium: Any, hud_url: str, stage: Stage
 ) -> None:
-    words = "The run searches the game first."
+    words = "The run starts with a search."
     await chromium.open(hud_url)
     await stage.progress(steps_per_second=None)
     await stage.search()
@@ -208,7 +208,7 @@ async def test_between_search_and_policy_the_page_says_what_is_made(
     await stage.progress(
         steps_per_second=None, phase="demonstrations", phase_words="of 5 ways that were found"
     )
-    title = "The run makes demonstrations of what its search found."
+    title = "The run is creating demonstrations from the search results."
     await chromium.wait_for(says("run", title))
     await chromium.wait_for(says("screen-overlay", title))
     assert "Now: of 5 ways that were found." in await chromium.evaluate(text("run"))

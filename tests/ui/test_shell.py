@@ -134,7 +134,7 @@ async def test_nothing_moves_when_values_come_and_a_second_visit_begins_with_the
     await chromium.wait_for("document.querySelector('#run').innerText.includes('Steps trained')")
     note = await chromium.evaluate("document.querySelector('#status').innerText")
     assert "CONNECTING" in note
-    assert "shows what was known" in note
+    assert "showing data from" in note
     assert await chromium.evaluate("document.querySelector('#page').dataset.known") == "past"
     assert await chromium.evaluate("document.querySelector('#run-id code').innerText") == "run-1"
 
@@ -229,7 +229,7 @@ async def test_a_panel_that_breaks_says_so_and_leaves_the_others_alone(
         return [...first, root.firstChild.lastChild.textContent];
     })()"""
     )
-    assert shown[0].startswith("This panel could not be drawn: ")
+    assert shown[0].startswith("This panel failed to render: ")
     assert shown[1:] == ["well", "back"]
 
 

@@ -91,15 +91,15 @@ async def test_a_ring_that_starts_says_what_it_waits_for(
     chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
 ) -> None:
     await chromium.open(hud_url)
-    await chromium.wait_for(says("#screen-overlay", "No word from the trainer yet"))
+    await chromium.wait_for(says("#screen-overlay", "No report from the trainer yet"))
     await shoot("starting.0")
     async with again(stage.health):
-        await chromium.wait_for(says("#screen-overlay", "The trainer is up"))
+        await chromium.wait_for(says("#screen-overlay", "The trainer is running"))
         assert "make demo" not in await chromium.evaluate(text_of("main"))
         starting = {"status": "starting", "iteration": 0, "episodes": 0, "steps_per_second": None}
         await stage.progress(**starting)
         await chromium.wait_for(says("#screen-overlay", "The trainer is starting"))
-        await chromium.wait_for(says("#run", "sets up Ray and the emulators"))
+        await chromium.wait_for(says("#run", "Starting Ray and the emulators"))
         await chromium.wait_for(f"/[1-9] s so far/.test({text_of('#screen-overlay')})")
         await shoot("starting.1")
     assert chromium.errors == []

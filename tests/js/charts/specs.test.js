@@ -27,7 +27,7 @@ test("a part alone is not called the rest, and one that paid nothing is not told
 test("a dot of the judge score names the segment that it opens", () => {
   const scores = chartsOf(NOTHING, SCORES).find(({ id }) => id === "scores");
   assert.deepEqual(scores.series[0].points, [[10, 0.5, "e-1/s-1"]]);
-  assert.match(scores.note, /lowest and the highest/);
+  assert.match(scores.note, /lowest and highest/);
 });
 
 test("a run of which nothing is known has charts without points and no axis", () => {

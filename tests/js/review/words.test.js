@@ -8,7 +8,7 @@ test("how many judges said the same is one sentence", () => {
   assert.equal(agreed({ agreed: 2, asked: 3 }), "You agreed with 2 of 3 judges.");
   assert.equal(agreed({ agreed: 0, asked: 2 }), "You agreed with none of 2 judges.");
   assert.equal(agreed({ agreed: 1, asked: 1 }), "You agreed with 1 of 1 judge.");
-  assert.equal(agreed({ agreed: 0, asked: 0 }), "No judge has an opinion of this pair.");
+  assert.equal(agreed({ agreed: 0, asked: 0 }), "No judge has an opinion on this pair.");
 });
 
 test("who has no opinion neither agrees nor disagrees", () => {
@@ -31,7 +31,7 @@ test("a kappa is a number only when there are votes enough, and unknown is no 0"
   assert.deepEqual(kappaOf(row, 20), { kappa: "0.62", interval: "0.30 to 0.86" });
   assert.deepEqual(kappaOf({ ...row, low: -0.1 }, 20), { kappa: "0.62", interval: "−0.10 to 0.86" });
   assert.deepEqual(kappaOf({ ...row, votes: 3, enough: false }, 20), { kappa: "—", interval: "too few votes (n = 3 of 20)" });
-  assert.deepEqual(kappaOf({ ...row, kappa: null, low: null, high: null }, 20), { kappa: "—", interval: "everybody always gave one answer" });
+  assert.deepEqual(kappaOf({ ...row, kappa: null, low: null, high: null }, 20), { kappa: "—", interval: "all answers are the same" });
   assert.equal(kappaOf({ ...row, low: null, high: null }, 20).kappa, "0.62");
 });
 
@@ -40,6 +40,6 @@ test("a line of the log says what was said, whether it was blind, and what was t
   assert.equal(lineOf(line), "A is better");
   assert.equal(lineOf({ ...line, choice: "equal", blind: false }), "equal, not blind");
   assert.equal(lineOf({ ...line, choice: "skip", blind: true }), "skipped");
-  assert.equal(lineOf({ ...line, kind: "undo", choice: null, undoes: 3, blind: false }), "took vote 3 back");
+  assert.equal(lineOf({ ...line, kind: "undo", choice: null, undoes: 3, blind: false }), "withdrew vote 3");
   assert.equal(pairOf(line), "one--two");
 });

@@ -21,10 +21,10 @@ test("a film is an index and the bytes that it names", () => {
   assert.deepEqual([...body.subarray(1, 3)], [2, 3]);
 });
 
-test("what is cut off is no film", () => {
-  assert.throws(() => readFilm(film(INDEX).slice(0, -1)), /cut off/);
-  assert.throws(() => readFilm(film(INDEX).slice(0, 20)), /cut off/);
-  assert.throws(() => readFilm(new ArrayBuffer(2)), /cut off/);
+test("a truncated video is rejected", () => {
+  assert.throws(() => readFilm(film(INDEX).slice(0, -1)), /truncated/);
+  assert.throws(() => readFilm(film(INDEX).slice(0, 20)), /truncated/);
+  assert.throws(() => readFilm(new ArrayBuffer(2)), /truncated/);
 });
 
 test("a film of another version is not guessed at", () => {

@@ -76,5 +76,5 @@ export const isAway = ({ status }) => status === null || status >= 502;
 export function whyNot(problem, again) {
   return h("p", { class: "notice", "data-tone": problem.status === 404 ? null : "bad" },
     h("b", {}, problem.title), problem.detail ? h("span", { class: "told" }, `: ${problem.detail} `) : " ",
-    h("button", { type: "button", class: "quiet small", onclick: again }, "Ask again"));
+    h("button", { type: "button", class: "quiet small", onclick: again }, "Try again"));
 }

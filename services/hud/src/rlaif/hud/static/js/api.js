@@ -40,7 +40,7 @@ async function ask(method, path, body, { signal, headers = {} }) {
     body: body === undefined ? undefined : JSON.stringify(body),
   }).catch((error) => {
     if (error.name === "AbortError") throw error;
-    throw new ApiProblem({ title: "The HUD does not answer", detail: "No answer came from the HUD; is it running?", status: null });
+    throw new ApiProblem({ title: "The HUD does not respond", detail: "No response from the HUD. Is it running?", status: null });
   });
   const said = await answer.json().catch(() => null);
   if (answer.ok) return said;

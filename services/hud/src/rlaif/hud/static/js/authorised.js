@@ -24,8 +24,8 @@ export async function authorised(work, purpose, asking = askForToken) {
       return await work();
     } catch (error) {
       if (!(error instanceof ApiProblem) || error.status !== 401) throw error;
-      const typed = await asking(purpose, had ? "That token is not the right one." : null);
-      if (!typed) throw new GivenUp("no token was given");
+      const typed = await asking(purpose, had ? "Wrong token." : null);
+      if (!typed) throw new GivenUp("no token entered");
       token.set(typed);
     }
   }
@@ -42,7 +42,7 @@ function askForToken(purpose, wrong) {
     };
     const dialog = h("dialog", { class: "token", "aria-labelledby": "token-title", oncancel: () => close(null) },
       h("h2", { id: "token-title" }, "Bearer token"),
-      h("p", {}, `Only who has the token may ${purpose}.`),
+      h("p", {}, `A token is required to ${purpose}.`),
       wrong ? h("p", { class: "notice", "data-tone": "bad", role: "alert" }, wrong) : null,
       h("form", {
         onsubmit: (/** @type {Event} */ event) => {
@@ -51,8 +51,8 @@ function askForToken(purpose, wrong) {
         },
       },
       h("label", { for: "token-field" }, "Token"), field,
-      h("p", { id: "token-note", class: "sub" }, "It is RLAIF_API_TOKEN of the services; of a demo, api_token in secrets.json of its data folder. This tab remembers it until it is closed."),
-      h("p", { class: "actions" }, h("button", { type: "button", onclick: () => close(null) }, "Cancel"), h("button", {}, "Go on"))));
+      h("p", { id: "token-note", class: "sub" }, "Value of RLAIF_API_TOKEN; for a demo, api_token in secrets.json in the data folder. Kept until this tab is closed."),
+      h("p", { class: "actions" }, h("button", { type: "button", onclick: () => close(null) }, "Cancel"), h("button", {}, "Continue"))));
     document.body.append(dialog);
     dialog.showModal();
   });

@@ -17,14 +17,14 @@ const SHOWN = 4;
  * @returns {Banner[]}
  */
 export function bannersOf({ status, open, state, build, path }) {
-  if (status.name === "disconnected") return [{ key: "lost", tone: "bad", title: status.why ? "The HUD refuses this page" : "Connection to the HUD lost", text: `${status.why || "The page shows what it knew last"}; ${status.note}.`, action: "retry" }];
+  if (status.name === "disconnected") return [{ key: "lost", tone: "bad", title: status.why ? "The HUD rejected this page" : "Connection to the HUD lost", text: `${status.why || "The page shows the last known values"}; ${status.note}.`, action: "retry" }];
   if (!open) return [];
   const troubles = together(state.troubles ?? []).filter(({ page }) => !page?.startsWith(`${path}#`)); // which has a place of its own for it;
   /** @type {Banner[]} */
   const banners = troubles.slice(0, SHOWN).map(({ key, who, what, since, page }) => ({ key, tone: "warn", title: who, text: what, since, page }));
   const more = troubles.length - SHOWN;
-  if (more > 0) banners.push({ key: "more", tone: "warn", title: "and more", text: `${more} more things are in the way; GET /api/v1/state lists them all.` });
-  if (state.build && build && state.build !== build) banners.push({ key: "version", tone: "plain", title: "A new version of this page is installed.", text: "What you see may lack fields until you load it.", action: "reload" });
+  if (more > 0) banners.push({ key: "more", tone: "warn", title: "More issues", text: `${more} more; GET /api/v1/state lists all issues.` });
+  if (state.build && build && state.build !== build) banners.push({ key: "version", tone: "plain", title: "A new version of this page is installed.", text: "Reload to see all fields.", action: "reload" });
   return banners;
 }
 
@@ -41,7 +41,7 @@ function together(troubles) {
   return [...known.values()];
 }
 
-const LABELS = { retry: "Retry now", reload: "Load it" };
+const LABELS = { retry: "Retry now", reload: "Reload" };
 
 /** Show them; one that stays is not read aloud again. @param {Banner[]} banners @param {{retry: () => void, reload: () => void}} actions */
 export function showBanners(banners, actions) {
@@ -57,6 +57,6 @@ function refresh(element, { title, text }) {
 /** @param {Banner} banner @param {Record<string, () => void>} actions */
 function make({ key, tone, title, text, since, page, action }, actions) {
   return h("div", { class: "banner", role: "alert", "data-key": key, "data-tone": tone },
-    h("strong", {}, title), h("span", {}, text), page ? h("a", { href: page }, "Look at it") : null, since ? ago(since, { prefix: "for ", suffix: "" }) : null,
+    h("strong", {}, title), h("span", {}, text), page ? h("a", { href: page }, "Details") : null, since ? ago(since, { prefix: "for ", suffix: "" }) : null,
     action ? h("button", { type: "button", onclick: actions[action] }, LABELS[action]) : null);
 }

@@ -83,7 +83,7 @@ export function keyed(parent, items, key, make, update) {
   const now = new Map();
   items.forEach((item, index) => {
     const name = key(item, index);
-    if (now.has(name)) return console.error("two items of a list have one key", name);
+    if (now.has(name)) return console.error("duplicate key in a list", name);
     const kept = old.get(name);
     if (kept) update?.(kept, item, index);
     now.set(name, kept ?? make(item, index));

@@ -49,8 +49,8 @@ function guard({ title }, frame, body, work) {
     work();
     delete frame.dataset.broken;
   } catch (error) {
-    console.error("a panel could not be drawn", title, error);
+    console.error("a panel failed to render", title, error);
     frame.dataset.broken = "yes";
-    show(body, h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, "This panel could not be drawn"), `: ${error instanceof Error ? error.message : error}. The rest of the page works; it is tried again with the next value.`));
+    show(body, h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, "This panel failed to render"), `: ${error instanceof Error ? error.message : error}. The rest of the page works. It is rendered again with the next update.`));
   }
 }

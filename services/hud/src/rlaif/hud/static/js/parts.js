@@ -39,7 +39,7 @@ export function decided(row, at = `segments.${row.segment_id}`) {
   const field = (source) => `${at}.score.shares.${source}`;
   const parts = Object.entries(SOURCES).filter(([source]) => shares[source] > 0)
     .map(([source, name]) => h("span", {}, `${name} `, fig(field(source), percent(shares[source]))));
-  return parts.length ? h("span", { class: "quiet-text", title: "Share of the rubric's weight that was judged" }, ...parts.flatMap((part, index) => (index ? [", ", part] : [part]))) : null;
+  return parts.length ? h("span", { class: "quiet-text", title: "Share of the rubric's weight that was scored" }, ...parts.flatMap((part, index) => (index ? [", ", part] : [part]))) : null;
 }
 
 /** Where the segment started and ended on the quest: two moments, and the rise. */
@@ -47,7 +47,7 @@ export function questOf(row, at = `segments.${row.segment_id}`) {
   const quest = row.score?.quest;
   if (!quest) return null;
   const field = (name) => `${at}.score.quest.${name}`;
-  const moment = (name) => h("span", {}, "objective ", fig(field(`${name}.objective`), count(quest[name].objective)), ", ", fig(field(`${name}.distance`), compact(quest[name].distance)), " half screens to go");
+  const moment = (name) => h("span", {}, "objective ", fig(field(`${name}.objective`), count(quest[name].objective)), ", ", fig(field(`${name}.distance`), compact(quest[name].distance)), " half screens remaining");
   return h("p", { class: "quest", title: `${quest.votes} votes; ${quest.source}; a half screen is 80 pixels` }, h("b", {}, fig(field("rise"), reward(quest.rise))), " of an objective: from ", moment("start"), " to ", moment("end"), h("span", { class: "quiet-text" }, " (", fig(field("objectives"), count(quest.objectives)), " in all)"));
 }
 

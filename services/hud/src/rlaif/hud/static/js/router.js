@@ -128,6 +128,6 @@ function broken(error) {
   return h("section", { class: "panel", role: "alert" },
     h("h2", {}, "This page could not be shown"),
     h("p", {}, error instanceof Error ? error.message : String(error)),
-    h("p", { class: "empty" }, "The rest of the HUD works. A newer version may have been installed meanwhile."),
-    h("p", {}, h("button", { type: "button", onclick: () => location.reload() }, "Load it again")));
+    h("p", { class: "empty" }, "The rest of the HUD works. A newer version may have been installed."),
+    h("p", {}, h("button", { type: "button", onclick: () => location.reload() }, "Reload")));
 }

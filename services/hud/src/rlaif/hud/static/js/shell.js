@@ -78,7 +78,7 @@ function watchStatus(app) {
     byId("page").dataset.known = old ? "past" : "now"; // greyed
     const banners = bannersOf({ status, open: live.link.open && store.past === null, state: store.state, build: build(), path: unbased(location.pathname) });
     showBanners(banners, actions);
-    if (!unbind && banners.some(({ key }) => key === "version")) unbind = app.keys.bind({ r: { label: "Load the new version of the page", run: reload } }, "Everywhere");
+    if (!unbind && banners.some(({ key }) => key === "version")) unbind = app.keys.bind({ r: { label: "Reload the new version of the page", run: reload } }, "Everywhere");
     if (status.name !== announced && ["stale", "disconnected"].includes(status.name)) announce(`Game screen: ${status.name}`);
     announced = status.name;
   };

@@ -12,9 +12,9 @@ export function silence({ run, watch }, seconds) {
   if (run && run.status !== "training") return `No frame for ${age(seconds)} · run ${run.status}`;
   if (watch?.takes_over_at && watch.next) {
     const left = Math.max(0, Math.ceil(-secondsSince(watch.takes_over_at)));
-    return `${watch.env} is silent. ${watch.next} takes over in ${left} s`;
+    return `${watch.env} is not responding. Switching to ${watch.next} in ${left} s`;
   }
-  if (watch?.silent_since) return `${watch.env} has been silent for ${age(secondsSince(watch.silent_since))}, and nobody else is heard`;
-  if (watch?.still_seconds) return `${watch.env} stands still for ${age(seconds)}: its runner waits for the learner`;
+  if (watch?.silent_since) return `${watch.env} has not responded for ${age(secondsSince(watch.silent_since))}; no other environment responds`;
+  if (watch?.still_seconds) return `${watch.env} has not moved for ${age(seconds)}: its runner is waiting for the learner`;
   return `No frame for ${age(seconds)}`;
 }

@@ -31,7 +31,7 @@ export function judge({ live, store }, now = Date.now()) {
     const why = silence(store.state, seconds);
     return { name: "stale", note: why, overlay: why };
   }
-  if (mode === "paused") return { name: "paused", note: "the run goes on", overlay: "Paused. The run goes on." };
+  if (mode === "paused") return { name: "paused", note: "the run continues", overlay: "Paused. The run continues." };
   return { name: "live", note: liveNote(screen), overlay: "" };
 }
 
@@ -43,14 +43,14 @@ function waiting({ status }) {
 function lost({ attempt, retryAt, reason: why = "" }, now) {
   const wait = Math.max(0, Math.ceil(((retryAt ?? now) - now) / 1000));
   const note = wait > 0 ? `retry in ${wait} s (attempt ${attempt})` : `trying now (attempt ${attempt})`;
-  return { name: "disconnected", note, why, overlay: "Connection to the HUD lost. This is the last frame." };
+  return { name: "disconnected", note, why, overlay: "Connection to the HUD lost. Showing the last frame." };
 }
 
 /** @returns {Status} */
 function connecting({ past }, now) {
   if (past === null) return { name: "connecting", note: "", overlay: "" };
   const words = `${age((now - Date.parse(past)) / 1000)} ago`;
-  return { name: "connecting", note: `shows what was known ${words}`, overlay: `This was ${words}.` };
+  return { name: "connecting", note: `showing data from ${words}`, overlay: `Data from ${words}.` };
 }
 
 function liveNote(screen) {

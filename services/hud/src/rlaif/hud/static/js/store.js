@@ -61,7 +61,7 @@ export class Store {
       try {
         draw(this.state);
       } catch (error) {
-        console.error("a panel could not be drawn", sections, error);
+        console.error("a panel failed to render", sections, error);
       }
     }
   }

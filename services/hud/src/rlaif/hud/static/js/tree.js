@@ -15,7 +15,7 @@ const LONGEST = 28; // letters of a name in the picture; the list beside it has 
 /** Draw the tree of a search into a figure. */
 export function drawTree(figure, search) {
   const nodes = search.tree;
-  if (!nodes.length) return show(figure, h("p", { class: "empty" }, "The search has found nothing lasting yet."));
+  if (!nodes.length) return show(figure, h("p", { class: "empty" }, "No progress found yet."));
   const width = Math.max(260, figure.clientWidth);
   // The root of time: most is found early, and what comes late takes long.
   const root = linear([0, Math.sqrt(Math.max(search.frames, 1))], [PAD.left, width - PAD.right]);
@@ -131,14 +131,14 @@ const all = ({ marks, marks_left_out: more }) => [...marks, ...(more ? [`${count
 const words = (node) => `${all(node)}: level ${compact(node.level)}, after ${compact(node.frames)} frames`;
 
 function help({ tree, tree_left_out: left }) {
-  const more = left ? ` ${count(left)} finds off the way are not drawn.` : "";
-  return `${count(tree.length)} states that were the first to have something lasting, over the frames searched (root scale).${more}`;
+  const more = left ? ` ${count(left)} other findings are not shown.` : "";
+  return `${count(tree.length)} states with new lasting progress, by frames searched (square-root scale).${more}`;
 }
 
 /** The picture in words: the way to the farthest, step by step. */
 function describe(search, far) {
   const way = search.tree.filter(({ node }) => far.has(node)).map((node) => words(node));
-  return `Tree of progress: ${count(search.marks)} lasting marks after ${compact(search.frames)} frames. The way to the farthest state, from power-on: ${way.join("; ")}.`;
+  return `Search tree: ${count(search.marks)} flags after ${compact(search.frames)} frames. Trajectory to the most advanced state, from power-on: ${way.join("; ")}.`;
 }
 
 function follow(svg, { nodes, place, width, caption, idle }) {

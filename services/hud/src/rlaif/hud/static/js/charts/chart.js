@@ -17,7 +17,7 @@ import { atStep, summary } from "./words.js";
  * @typedef {object} Spec
  * @property {string} name
  * @property {boolean} [untitled] Its panel has the name already.
- * @property {string} [note] How the values came to be, such as "Mean of 20 segments".
+ * @property {string} [note] How the values are computed, such as "Mean of 20 segments".
  * @property {Line[]} series
  * @property {(value: number | null) => string} format Of the values on the axis, and of a sum.
  * @property {boolean | {total: Point[], field?: string}} [stacked] Series are parts of a sum; what they leave of `total` is shown.
@@ -36,8 +36,8 @@ import { atStep, summary } from "./words.js";
 
 const HEIGHT = 132;
 const NEAR = 14; // pixels between a click and the point that is meant
-const ALL = "all together";
-const HINT = "Arrow keys move along the points, plus and minus zoom, 0 shows all, Enter opens what a point stands for, Escape lets go.";
+const ALL = "all series";
+const HINT = "Arrow keys move between points, plus and minus zoom, 0 shows all, Enter opens the selected point, Escape clears the selection.";
 const UNSURE = /** @type {Line} */ ({ name: UNEXPLAINED, points: [], style: 0 });
 
 /**
@@ -140,7 +140,7 @@ export class TimeChart {
     this.#plan = view && plan({ lines: shown.filter((line) => !isPart(line)), parts: shown.filter(isPart), view, bounds: spec.bounds, zero: spec.zero, width, height: this.#height });
     this.svg.setAttribute("width", String(width));
     this.svg.toggleAttribute("hidden", !this.#plan);
-    setText(this.none, this.#plan ? "" : (spec.none ?? "Nothing is known yet."));
+    setText(this.none, this.#plan ? "" : (spec.none ?? "No data yet."));
     if (this.#plan) show(this.svg, ...picture(this.#plan, { marks: spec.marks ?? [], format: spec.format, whole: spec.whole, bars: spec.bars }), this.over);
     this.#point();
   }

@@ -27,7 +27,7 @@ function table(name, lines) {
   const all = new Set(lines.flatMap(({ points }) => points.map(([step]) => step))).size;
   const told = rows(lines, MOST_ROWS);
   return h("table", {},
-    h("caption", {}, told.length < all ? `${name}: ${count(told.length)} of ${count(all)} steps, the newest first` : `${name}, the newest first`),
+    h("caption", {}, told.length < all ? `${name}: ${count(told.length)} of ${count(all)} steps, newest first` : `${name}, newest first`),
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Step"), ...lines.map((line) => h("th", { scope: "col" }, line.name)))),
     h("tbody", {}, ...told.map(({ step, values }) => h("tr", {}, h("th", { scope: "row" }, count(step)), ...values.map((value, index) => h("td", { "data-label": lines[index].name }, said(lines[index], value)))))));
 }

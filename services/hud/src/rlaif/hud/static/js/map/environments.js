@@ -13,7 +13,7 @@ const COLUMNS = ["Environment", "Room", "Steps", "Return", "Rooms", "Does", "Scr
 export function makeEnvironments(view) {
   const body = h("tbody");
   const head = h("thead", {}, h("tr", {}, ...COLUMNS.map((name) => h("th", { scope: "col" }, name))));
-  const table = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Where all environments stand" }, h("table", { class: "environments" }, head, body));
+  const table = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Player positions of all environments" }, h("table", { class: "environments" }, head, body));
   const note = h("p", { class: "sub told" });
   const refusal = h("p", { class: "notice", "data-tone": "bad", role: "alert", hidden: true });
 
@@ -43,9 +43,9 @@ export function makeEnvironments(view) {
 /** @param {any} stands */
 function noteOf(stands) {
   if (stands === null) return "";
-  if (!stands.environments.length) return "Nobody has told where players stand. Runners on other machines are not seen from here.";
-  const more = stands.left_out ? `${count(stands.left_out)} more are not told. ` : "";
-  return `${more}A choice changes what all pages show, and nothing of what is played.`;
+  if (!stands.environments.length) return "No player positions reported yet.";
+  const more = stands.left_out ? `${count(stands.left_out)} more are not listed. ` : "";
+  return `${more}Changing the screen affects all open pages, not the training.`;
 }
 
 /** @param {import("./view.js").View} view @param {any} player */

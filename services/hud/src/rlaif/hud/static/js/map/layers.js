@@ -10,13 +10,13 @@ import { compact, count, duration, UNKNOWN } from "../format.js";
 
 /** @type {readonly Layer[]} */
 export const LAYERS = [
-  { name: "rooms", label: "Rooms", field: "entries", help: "What the rooms look like; the number is how often a player came in.", value: () => null, text: ({ entries }) => compact(entries) },
-  { name: "visits", label: "Visits", field: "entries", help: "Times that a player came in, or began an episode there.", value: ({ entries }) => entries, text: ({ entries }) => compact(entries) },
-  { name: "time", label: "Time", field: "seconds", help: "Time of the game that players spent there.", value: ({ seconds }) => seconds, text: ({ seconds }) => duration(seconds) },
-  { name: "deaths", label: "Deaths", field: "deaths", help: "Times that a player died there.", value: ({ deaths }) => deaths, text: ({ deaths }) => `✕ ${count(deaths)}` },
-  { name: "stuck", label: "Stuck", field: "long_stays", help: "Stays of a minute of the game or longer, each counted once.", value: ({ long_stays: stays }) => stays, text: ({ long_stays: stays }) => `▽ ${count(stays)}` },
-  { name: "age", label: "Age", field: "last_step", help: "Environment steps since a player was there last: bright is long ago.", value: ({ last_step: last }, { steps }) => sinceThen(last, steps), text: ({ last_step: last }, { steps }) => compact(sinceThen(last, steps)) },
-  { name: "llm", label: "LLM calls", field: "calls", help: "Questions that the language model which plays along was asked there.", value: ({ calls }) => calls, text: ({ calls }) => `◇ ${count(calls)}` },
+  { name: "rooms", label: "Rooms", field: "entries", help: "Room pictures, with the number of visits.", value: () => null, text: ({ entries }) => compact(entries) },
+  { name: "visits", label: "Visits", field: "entries", help: "Number of times a player entered the room or started an episode there.", value: ({ entries }) => entries, text: ({ entries }) => compact(entries) },
+  { name: "time", label: "Time", field: "seconds", help: "Game time spent in the room.", value: ({ seconds }) => seconds, text: ({ seconds }) => duration(seconds) },
+  { name: "deaths", label: "Deaths", field: "deaths", help: "Number of deaths in the room.", value: ({ deaths }) => deaths, text: ({ deaths }) => `✕ ${count(deaths)}` },
+  { name: "stuck", label: "Stuck", field: "long_stays", help: "Stays of at least one minute of game time.", value: ({ long_stays: stays }) => stays, text: ({ long_stays: stays }) => `▽ ${count(stays)}` },
+  { name: "age", label: "Age", field: "last_step", help: "Environment steps since the last visit; brighter means longer ago.", value: ({ last_step: last }, { steps }) => sinceThen(last, steps), text: ({ last_step: last }, { steps }) => compact(sinceThen(last, steps)) },
+  { name: "llm", label: "LLM calls", field: "calls", help: "Requests to the planner's language model in this room.", value: ({ calls }) => calls, text: ({ calls }) => `◇ ${count(calls)}` },
 ];
 
 /** @param {number} last @param {number | null} steps */
@@ -77,7 +77,7 @@ const STILL = 3;
 export function doing(sign) {
   if (!sign) return [UNKNOWN, "none"];
   if (sign.silent_seconds > SILENT) return [`silent for ${duration(sign.silent_seconds)}`, "bad"];
-  if (sign.still_seconds === null) return ["has not played yet", "none"];
-  if (sign.still_seconds > STILL) return [`waits for the learner, ${duration(sign.still_seconds)}`, "warn"];
+  if (sign.still_seconds === null) return ["no steps yet", "none"];
+  if (sign.still_seconds > STILL) return [`waiting for the learner, ${duration(sign.still_seconds)}`, "warn"];
   return ["plays", "good"];
 }

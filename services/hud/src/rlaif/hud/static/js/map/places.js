@@ -36,7 +36,7 @@ function areaOf(room) {
     return { key: `dungeon-${dungeon}-${floor}`, title: `Dungeon ${dungeon}, floor ${floor + 1}`, note: "", order: 10, placed: true };
   }
   const title = INSIDE[/** @type {2} */ (group)] ?? `Group ${group}`;
-  return { key: title, title, note: "by number: where these rooms lie is not known", order: 20, placed: false };
+  return { key: title, title, note: "sorted by number; positions unknown", order: 20, placed: false };
 }
 
 /** @param {Room[]} rooms */

@@ -10,20 +10,20 @@ import { MAP } from "./view.js";
 
 /** @param {import("./view.js").View} view @returns {import("../panel.js").Panel} */
 export function makeRoom(view) {
-  const idle = h("p", { class: "empty" }, "Choose a room on the map: with the pointer, or with Tab, the arrows and Enter.");
+  const idle = h("p", { class: "empty" }, "Select a room on the map with the pointer, or with Tab, arrow keys and Enter.");
   const heading = h("h3", { class: "room-title" });
   const figures = h("div");
   const list = h("ol", { class: "room-segments" });
   const none = h("p", { class: "empty" });
   const players = h("p", { class: "sub told" });
-  const all = h("a", {}, "All segments that show it");
-  const about = h("div", { class: "room-about" }, heading, figures, h("h3", {}, "Segments there"), list, none, h("p", { class: "sub" }, all), players);
+  const all = h("a", {}, "All segments in this room");
+  const about = h("div", { class: "room-about" }, heading, figures, h("h3", {}, "Segments"), list, none, h("p", { class: "sub" }, all), players);
 
   function draw() {
     const room = view.chosen;
     idle.hidden = room !== null;
     about.hidden = room === null;
-    setText(idle, view.room && view.world && !room ? `Room ${view.room} is not on the map of this run.` : "Choose a room on the map: with the pointer, or with Tab, the arrows and Enter.");
+    setText(idle, view.room && view.world && !room ? `Room ${view.room} is not on the map of this run.` : "Select a room on the map with the pointer, or with Tab, arrow keys and Enter.");
     if (room) drawRoom(room);
   }
 
@@ -34,18 +34,18 @@ export function makeRoom(view) {
     show(heading, called(room), " ", h("code", {}, `${room.group}/${numberOf(room)}`));
     const steps = view.app.store.state.run?.env_steps ?? null;
     show(figures, facts([
-      ["Visits", figure("entries", count(room.entries)), "Times that a player came in, or began an episode there"],
-      ["Time there", figure("seconds", duration(room.seconds)), `${count(room.frames)} game frames at 60 Hz`],
-      ["Deaths", figure("deaths", count(room.deaths)), "Times that a player died there"],
-      ["Long stays", figure("long_stays", count(room.long_stays)), "Of a minute of the game or more, each counted once"],
-      ["LLM calls", figure("calls", count(room.calls)), "Questions that the language model which plays along was asked there"],
-      ["Last visit", h("span", {}, h("small", {}, "step "), figure("last_step", compact(room.last_step)), steps === null ? null : h("small", {}, " of ", fig("run.env_steps", compact(steps)))), `Environment step ${count(room.last_step)} of the run, to the iteration`],
+      ["Visits", figure("entries", count(room.entries)), "Number of times a player entered the room or started an episode there"],
+      ["Time", figure("seconds", duration(room.seconds)), `${count(room.frames)} game frames at 60 Hz`],
+      ["Deaths", figure("deaths", count(room.deaths)), "Number of deaths in the room"],
+      ["Long stays", figure("long_stays", count(room.long_stays)), "Stays of at least one minute of game time"],
+      ["LLM calls", figure("calls", count(room.calls)), "Requests to the planner's language model in this room"],
+      ["Last visit", h("span", {}, h("small", {}, "step "), figure("last_step", compact(room.last_step)), steps === null ? null : h("small", {}, " of ", fig("run.env_steps", compact(steps)))), `Environment step ${count(room.last_step)} of the run, rounded to the iteration`],
     ], "three"));
     all.setAttribute("href", `${BASE}/segments?room=${keyOf(room)}`);
     keyed(list, room.segments, (/** @type {any} */ { segment_id: id }) => id, (/** @type {any} */ segment) => makeSegment(segment, path), (item, segment) => drawSegment(item, segment, path));
-    setText(none, room.segments.length ? "" : "No captured segment leads through it yet.");
+    setText(none, room.segments.length ? "" : "No captured segment visits this room yet.");
     const here = view.players.filter((player) => keyOf(player) === keyOf(room)).map(({ env }) => env);
-    setText(players, here.length ? `There now: ${here.join(", ")}` : "Nobody is there now.");
+    setText(players, here.length ? `Players: ${here.join(", ")}` : "No player is in this room.");
   }
 
   return {
@@ -70,5 +70,5 @@ function makeSegment(segment, path) {
 function drawSegment(item, { segment_id: id, weighted }, path) {
   const score = /** @type {Element} */ (item.querySelector(".room-score"));
   const text = weighted === null ? UNKNOWN : decimal(weighted);
-  show(score, fig(`${path}.segments.${id}.weighted`, text, weighted === null ? "Not scored yet, or not known here" : "The judges' score"));
+  show(score, fig(`${path}.segments.${id}.weighted`, text, weighted === null ? "Not scored yet" : "The judges' score"));
 }

@@ -33,7 +33,7 @@ export class View {
 
   open() {
     const { app } = this;
-    this.#scope.add(app.keys.bind({ m: { label: "Next layer of the map", run: () => this.showLayer(layerAfter(this.layer).name) } }));
+    this.#scope.add(app.keys.bind({ m: { label: "Next map layer", run: () => this.showLayer(layerAfter(this.layer).name) } }));
     poll(this.#scope, ROOMS_EVERY, async (signal) => this.#got({ world: await app.api.get(MAP, { signal }) }), (error) => this.#got({ problem: error }));
     poll(this.#scope, PLAYERS_EVERY, async (signal) => this.#got({ stands: await app.api.get(ENVIRONMENTS, { signal }) }), (error) => this.#got({ problem: error }));
   }
@@ -67,7 +67,7 @@ export class View {
   showLayer(name) {
     this.layer = layerNamed(name);
     this.app.setQuery({ layer: this.layer.name === "rooms" ? null : this.layer.name });
-    this.app.announce(`Layer of the map: ${this.layer.label}`);
+    this.app.announce(`Map layer: ${this.layer.label}`);
     this.#changed();
   }
 
@@ -82,10 +82,10 @@ export class View {
   async showScreen(env) {
     this.refusal = null;
     try {
-      await authorised(() => this.app.api.post("/api/v1/watched", { env }), "choose whose screen all pages show");
-      this.app.announce(`The screen of ${env} comes`);
+      await authorised(() => this.app.api.post("/api/v1/watched", { env }), "select the screen shown on all pages");
+      this.app.announce(`Switching to the screen of ${env}`);
     } catch (error) {
-      this.refusal = error instanceof GivenUp ? null : `${env} is not shown: ${error instanceof Error ? error.message : error}`;
+      this.refusal = error instanceof GivenUp ? null : `${env} cannot be shown: ${error instanceof Error ? error.message : error}`;
     }
     this.#changed();
   }

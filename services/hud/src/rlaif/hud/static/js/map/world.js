@@ -18,7 +18,7 @@ export function makeWorld(view) {
   const nothing = h("div", { class: "empty" });
   const plates = h("div", { class: "atlas", id: "atlas" });
   const atlas = new Atlas(plates, (key) => view.choose(key));
-  const layers = h("div", { class: "layers", role: "group", "aria-label": "Layer of the map" },
+  const layers = h("div", { class: "layers", role: "group", "aria-label": "Map layer" },
     ...LAYERS.map(({ name, label, help }) => h("button", { type: "button", class: "quiet", "data-layer": name, title: help, onclick: () => view.showLayer(name) }, label)), h("kbd", { title: "Next layer" }, "M"));
 
   /** @param {any} state */
@@ -37,7 +37,7 @@ export function makeWorld(view) {
   }
 
   return {
-    id: "world", title: "The world, as far as it was seen", look: "world-panel", sections: ["run", "watch", "services", "health"],
+    id: "world", title: "World map", look: "world-panel", sections: ["run", "watch", "services", "health"],
     mount(body, app, scope) {
       body.append(h("div", { class: "map-head" }, layers, scale), summary, nothing, plates);
       scope.add(view.watch(() => draw(app.store.state)));
@@ -49,19 +49,19 @@ export function makeWorld(view) {
 /** Why there is no map, and what becomes of that; null when there is one. @param {import("./view.js").View} view @param {any} state */
 function reasonOf(view, state) {
   if (view.rooms.length) return null;
-  if (view.problem) return { key: "problem", title: "The map cannot be read.", note: () => [`${view.problem instanceof Error ? view.problem.message : view.problem} It is tried again every few seconds.`] };
-  if (view.world === null) return { key: "asking", title: "Asking for the map.", note: () => [] };
+  if (view.problem) return { key: "problem", title: "The map is unavailable.", note: () => [`${view.problem instanceof Error ? view.problem.message : view.problem} Retrying every few seconds.`] };
+  if (view.world === null) return { key: "asking", title: "Loading the map.", note: () => [] };
   const wait = notYet(state);
   if (wait) return wait;
-  return { key: "none", title: "No room is known yet.", note: () => ["The trainer tells of the world with its first iteration; rooms then appear as players come into them."] };
+  return { key: "none", title: "No rooms yet.", note: () => ["Rooms appear after the first training iteration, as players visit them."] };
 }
 
 /** @param {HTMLElement} line @param {import("./view.js").View} view */
 function drawSummary(line, view) {
   const { world } = view;
   if (!world || world.run_id === null) return show(line);
-  const more = world.rooms_left_out ? [" (", fig(`${MAP}#rooms_left_out`, count(world.rooms_left_out)), " more are not told)"] : [];
-  const late = view.problem ? [" · ", h("b", { class: "attention" }, "no answer now; this is of "), ago(world.received_at)] : [];
+  const more = world.rooms_left_out ? [" (", fig(`${MAP}#rooms_left_out`, count(world.rooms_left_out)), " more not shown)"] : [];
+  const late = view.problem ? [" · ", h("b", { class: "attention" }, "no response; data from "), ago(world.received_at)] : [];
   show(line, fig(`${MAP}#rooms.length`, count(world.rooms.length)), world.rooms.length === 1 ? " room" : " rooms", ...more, " of run ", h("code", {}, world.run_id), ...late);
 }
 

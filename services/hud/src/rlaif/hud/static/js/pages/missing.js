@@ -7,7 +7,7 @@ export const page = {
   title: "Not found",
   mount(root) {
     show(root, h("section", { class: "panel" },
-      h("h2", {}, "There is no such page"),
+      h("h2", {}, "Page not found"),
       h("p", {}, h("code", {}, location.pathname)),
       h("p", {}, h("a", { href: "/" }, "Go to the live page"))));
   },

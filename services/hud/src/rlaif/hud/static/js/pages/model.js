@@ -21,7 +21,7 @@ export const page = {
   mount(root, app, { version: text }) {
     const version = Number(text);
     if (!/^[1-9]\d{0,8}$/.test(text)) {
-      show(root, h("section", { class: "panel" }, h("h2", {}, "Reward model"), h("p", {}, `There is no version “${text}”. Versions are numbers: `, h("a", { href: "/models" }, "all versions"), ".")));
+      show(root, h("section", { class: "panel" }, h("h2", {}, "Reward model"), h("p", {}, `There is no version “${text}”: version names are numbers. See `, h("a", { href: "/models" }, "all versions"), ".")));
       return undefined;
     }
     const scope = new Scope();
@@ -39,12 +39,12 @@ function examined(version) {
   /** @type {HTMLElement} */
   let first;
   return [
-    { id: "model-calibration", title: "How sure it may be", sections: [], draw() {}, mount: (body) => void (first = body) },
+    { id: "model-calibration", title: "Calibration", sections: [], draw() {}, mount: (body) => void (first = body) },
     {
-      id: "model-pays", title: "What it pays for, by slot", sections: [], draw() {},
+      id: "model-pays", title: "Shaping reward by observation slot", sections: [], draw() {},
       mount(body, app, scope) {
         const answer = new Answer(app, scope, ({ value, problem }) => {
-          const note = (/** @type {HTMLElement} */ each) => (problem ? alsoNot(/** @type {HTMLElement} */ (each.parentElement), problem, () => answer.ask()) : empty("Examining it on the labels of now…"));
+          const note = (/** @type {HTMLElement} */ each) => (problem ? alsoNot(/** @type {HTMLElement} */ (each.parentElement), problem, () => answer.ask()) : empty("Evaluating on the current labels…"));
           if (!value) return [first, body].forEach((each) => show(each, note(each)));
           drawCalibration(first, value, path);
           drawPays(body, value, path);

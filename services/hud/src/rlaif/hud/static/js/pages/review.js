@@ -216,9 +216,9 @@ class Review {
       Enter: { label: "Next pair", run: () => { if (this.#report) void this.next(); } },
       Space: { label: "Play or pause", run: () => this.player.play(!this.player.playing) },
       ArrowLeft: { label: "One step back", run: () => this.player.nudge(-1) },
-      ArrowRight: { label: "One step on", run: () => this.player.nudge(1) },
+      ArrowRight: { label: "One step forward", run: () => this.player.nudge(1) },
       "Shift+ArrowLeft": { label: "Ten steps back", run: () => this.player.nudge(-10) },
-      "Shift+ArrowRight": { label: "Ten steps on", run: () => this.player.nudge(10) },
+      "Shift+ArrowRight": { label: "Ten steps forward", run: () => this.player.nudge(10) },
       "[": { label: "Slower", run: () => this.player.faster(-1) },
       "]": { label: "Faster", run: () => this.player.faster(1) },
     };

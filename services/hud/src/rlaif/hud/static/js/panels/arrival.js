@@ -5,10 +5,10 @@ import { h, setText } from "../dom.js";
 import { count, duration, tenth, UNKNOWN } from "../format.js";
 
 const ROWS = [
-  ["fps", "fps", "Frames that this page drew, a second, over five seconds"],
-  ["age", "old", "From the moment at which the trainer took the picture until this page drew it: the middle one of five seconds, and in brackets what 95 % stay below"],
-  ["lost", "lost", "Frames of five seconds that the HUD had and this page did not draw, of all that it had"],
-  ["trip", "there and back", "The quickest way of a question to the HUD and of its answer"],
+  ["fps", "fps", "Frames drawn per second, over the last 5 s"],
+  ["age", "latency", "Capture-to-display latency over the last 5 s: median (p95)"],
+  ["lost", "lost", "Share of frames available at the HUD but not drawn by this page, over the last 5 s"],
+  ["trip", "round trip", "Fastest round trip to the HUD"],
 ];
 
 /** A line of figures of this page's own, until the scope ends. @param {import("../app.js").App} app @param {import("../scope.js").Scope} scope */

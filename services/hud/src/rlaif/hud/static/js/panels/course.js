@@ -10,7 +10,7 @@ function draw(body, { curriculum }) {
   body.parentElement.hidden = !curriculum;
   if (!curriculum) return show(body);
   const rows = curriculum.segments.map((segment, index) => ({ ...segment, index }));
-  const legend = h("p", { class: "sub" }, "A cell is a segment, filled from its end as far back as the policy reaches that end; green is all of it.");
+  const legend = h("p", { class: "sub" }, "Each cell is a segment of a demonstration. It is filled from its end to the earliest start from which the policy reaches the end; green means mastered.");
   show(body, figures(curriculum), ...strips(rows), legend, open(rows.filter(({ frontier }) => frontier > 0)));
 }
 
@@ -18,12 +18,12 @@ function figures(told) {
   const figure = (name, text) => fig(`curriculum.${name}`, text(told[name]));
   return facts([
     ["Phase", h("span", { class: "told" }, told.phase)],
-    ["Segments mastered", h("span", {}, figure("mastered", count), h("small", {}, " of ", figure("all_segments", count))), "Reached from their beginning, again and again"],
-    ["Still to go", figure("frontier_mean", percent), "Mean of all segments: what lies before their frontiers"],
-    ["Success", figure("success_mean", percent), "Of the last tries, mean over the segments that were tried"],
-    ["Tries", figure("tries", count), "Episodes that started on a demonstration"],
-    ["The whole way", h("span", {}, figure("whole_success", percent), h("small", {}, " of ", figure("whole_tries", count))), "Of the last episodes from power-on: they came to the end"],
-    ["From power-on", figure("power_on_share", percent), "Share of the episodes that start at the game's beginning"],
+    ["Segments mastered", h("span", {}, figure("mastered", count), h("small", {}, " of ", figure("all_segments", count))), "Mastered from the start of the segment"],
+    ["Remaining", figure("frontier_mean", percent), "Mean share of each segment not yet mastered"],
+    ["Success", figure("success_mean", percent), "Success rate of recent attempts, averaged over the attempted segments"],
+    ["Attempts", figure("tries", count), "Episodes started from a demonstration"],
+    ["End to end", h("span", {}, figure("whole_success", percent), h("small", {}, " of ", figure("whole_tries", count))), "Share of recent episodes from power-on that completed the game"],
+    ["From power-on", figure("power_on_share", percent), "Share of episodes that start from power-on"],
     ["Demonstrations", figure("demonstrations", count)],
   ]);
 }
@@ -43,14 +43,14 @@ function cell(segment) {
   const fill = h("i");
   fill.style.width = `${100 * (1 - segment.frontier)}%`;
   const state = segment.frontier === 0 ? "mastered" : "open";
-  return h("span", { class: "cell", "data-state": state, title: `${way(segment)}: ${percent(segment.frontier)} to go, success ${percent(segment.success)}, ${count(segment.tries)} tries` }, fill);
+  return h("span", { class: "cell", "data-state": state, title: `${way(segment)}: ${percent(segment.frontier)} remaining, success rate ${percent(segment.success)}, ${count(segment.tries)} attempts` }, fill);
 }
 
 const way = ({ from_mark: from, to_mark: to }) => `${from ?? "power-on"} → ${to}`;
 
 function open(rows) {
-  if (!rows.length) return h("p", { class: "sub" }, "Every segment is mastered from its beginning.");
-  const heads = ["Worked on", "To go", "Success", "Tries"].map((name) => h("th", { scope: "col" }, name));
+  if (!rows.length) return h("p", { class: "sub" }, "All segments are mastered.");
+  const heads = ["Segment in training", "Remaining", "Success rate", "Attempts"].map((name) => h("th", { scope: "col" }, name));
   const rest = rows.length > SHOWN ? h("p", { class: "sub told" }, `and ${count(rows.length - SHOWN)} more`) : null;
   return h("div", { class: "open-segments" },
     h("table", {}, h("thead", {}, h("tr", {}, ...heads)), h("tbody", {}, ...rows.slice(0, SHOWN).map(row))), rest);
@@ -66,4 +66,4 @@ function row(segment) {
 }
 
 /** @type {import("../panel.js").Panel} */
-export const course = { id: "course", title: "Learning along demonstrations", sections: ["curriculum"], hidden: true, draw };
+export const course = { id: "course", title: "Curriculum from demonstrations", sections: ["curriculum"], hidden: true, draw };

@@ -38,7 +38,7 @@ function showOverlay(frame, overlay, status, state) {
     delete overlay.dataset.key;
     return setText(overlay, status.overlay);
   }
-  const wait = notYet(state) ?? { key: "no frame", title: "The trainer runs, but has sent no frame yet.", note: () => [] };
+  const wait = notYet(state) ?? { key: "no frame", title: "The trainer is running but has sent no frame yet.", note: () => [] };
   if (overlay.dataset.key === wait.key) return;
   overlay.dataset.key = wait.key;
   show(overlay, h("p", {}, wait.title), h("p", { class: "empty" }, ...wait.note()));
@@ -51,7 +51,7 @@ function description({ screen: shown, map }) {
 
 function draw(body, { screen: shown, map }) {
   const parts = [];
-  if (shown) parts.push(h("span", { title: "Environment step of this frame; the run counts whole iterations" }, "playing step ", fig("screen.env_step", count(shown.env_step))));
+  if (shown) parts.push(h("span", { title: "Environment step of this frame; the run's counter advances once per iteration" }, "step ", fig("screen.env_step", count(shown.env_step))));
   if (map) parts.push(h("span", { title: `room ${hex(map.room)} of group ${map.group}, x ${map.x} px, y ${map.y} px` }, "room ", map.name ?? h("code", {}, hex(map.room))), h("span", {}, fig("map.rooms_visited", count(map.rooms_visited)), map.rooms_visited === 1 ? " room seen" : " rooms seen"));
   show(body.querySelector("#screen-facts"), ...parts.flatMap((part, index) => (index ? [" · ", part] : [part])));
 }

@@ -9,7 +9,7 @@ import { fig } from "../parts.js";
 /** @param {HTMLElement} body */
 function mount(body) {
   body.append(
-    h("p", { class: "goal" }, "An agent learns to play a game. Language models judge pieces of its play, and a model of their judgement pays it for playing better."),
+    h("p", { class: "goal" }, "An agent learns to play a game. Language models judge segments of its play, and a reward model trained on their judgements rewards better play."),
     h("p", { class: "sentence", id: "headline-sentence" }),
     h("p", { class: "sides", id: "headline-sides" }),
   );
@@ -35,12 +35,12 @@ const MAIN = /\.(before|after|since_version|live_version)$/; // the others say h
 
 /** @param {{with_run: string, without_run: string, until_step: number, milestones: Difference} | null} runs */
 function withAndWithout(runs) {
-  if (!runs) return [h("span", { class: "quiet-text" }, "Side by side with a run without judges: none of the same settings is known.")];
+  if (!runs) return [h("span", { class: "quiet-text" }, "No comparable run without judges.")];
   const { milestones } = runs;
   const field = (/** @type {string} */ name) => `headline.runs.milestones.${name}`;
   const change = milestones.change === null ? ["; too few episodes to compare"] : [": ", fig(field("change"), reward(milestones.change)), " (", fig(field("low"), reward(milestones.low)), " to ", fig(field("high"), reward(milestones.high)), ")"];
   return [
-    "Milestones an episode with judges ", fig(field("after"), decimal(milestones.after)), ", without ", fig(field("before"), decimal(milestones.before)), ...change,
+    "Milestones per episode with judges ", fig(field("after"), decimal(milestones.after)), ", without ", fig(field("before"), decimal(milestones.before)), ...change,
     h("span", { class: "quiet-text" }, " n = ", fig(field("n_after"), count(milestones.n_after)), " and ", fig(field("n_before"), count(milestones.n_before)), ", up to step ", fig("headline.runs.until_step", compact(runs.until_step)), ", runs ", h("code", {}, runs.with_run), " and ", h("code", {}, runs.without_run)),
   ];
 }

@@ -7,15 +7,15 @@ import { empty, facts, fig } from "../parts.js";
 
 function draw(body, { judge }) {
   if (!judge.calls) {
-    show(body, empty("No call was seen yet. Calls show up here while they happen; they are not stored."));
+    show(body, empty("No calls yet. Calls are shown as they happen and are not stored."));
     return;
   }
   show(body,
     ...judge.failing.map(failing),
     facts([
-      ["Calls ok", share(judge), `Of the newest ${judge.window} calls at most`],
-      ["Latency p50", fig("judge.latency_p50_seconds", duration(judge.latency_p50_seconds)), "Calls that ended well"],
-      ["Latency p95", fig("judge.latency_p95_seconds", duration(judge.latency_p95_seconds)), "Calls that ended well"],
+      ["Successful calls", share(judge), `Of the latest ${judge.window} calls`],
+      ["Latency p50", fig("judge.latency_p50_seconds", duration(judge.latency_p50_seconds)), "Successful calls only"],
+      ["Latency p95", fig("judge.latency_p95_seconds", duration(judge.latency_p95_seconds)), "Successful calls only"],
     ], "three"),
     h("ul", { class: "parts" }, ...judge.judges.map(judgeRow)),
     h("p", { class: "sub" }, "Last call ", ago(judge.last_call_at), ...failure(judge)));
@@ -26,8 +26,8 @@ function share({ ok, calls }) {
 }
 
 function failing(row) {
-  return h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, `${row.judge} gets no answer`), " (", h("code", {}, row.route), `): `,
-    fig(`judge.failing.${row.judge}.calls`, count(row.calls)), ` calls in a row ended with ${row.outcome}, since `, ago(row.since, { suffix: "" }));
+  return h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, `${row.judge} is failing`), " (", h("code", {}, row.route), `): `,
+    fig(`judge.failing.${row.judge}.calls`, count(row.calls)), ` consecutive calls ended with ${row.outcome}, since `, ago(row.since, { suffix: "" }));
 }
 
 function failure({ calls, last_failure: last }) {

@@ -20,7 +20,7 @@ const COLUMNS = [
   ["rooms", "Rooms", tenth],
   ["deaths", "Deaths", percent],
   ["episode_return", "Return", reward],
-  ["shaped_return", "Model paid", reward],
+  ["shaped_return", "Shaping return", reward],
   ["judge_score", "Judge score", decimal],
 ];
 
@@ -29,13 +29,13 @@ export function loadsTable() {
   const rows = h("tbody");
   const note = h("p", { class: "quiet-text" });
   const table = h("table", { class: "loads-table" },
-    h("caption", { class: "visually-hidden" }, "Episodes that began before and after each load"),
+    h("caption", { class: "visually-hidden" }, "Episodes started before and after each load"),
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Load"), ...COLUMNS.map(([, heading]) => h("th", { scope: "col" }, heading)), h("th", { scope: "col" }, "Episodes"))),
     rows);
   const root = h("div", { class: "wide", role: "region", "aria-label": "Before and after each load", tabindex: 0 }, table);
   /** @param {Loads} told */
   const draw = (told) => {
-    show(note, "Means of the newest ", fig("loads.most", count(told.most)), " episodes that began before and after each load, and the interval of the change. The policy learns all the time: after is not because of.");
+    show(note, "Means of up to ", fig("loads.most", count(told.most)), " episodes started before and after each load, with the confidence interval of the change. The policy learns continuously, so a change need not be caused by the load.");
     keyed(rows, told.loads.slice(0, ROOM), (load) => `${load.env_step}`, (load) => row(load, told.least), (element, load) => update(element, load, told.least));
   };
   return { root, note, draw };
@@ -62,7 +62,7 @@ function update(element, load, least) {
       h("small", {}, "step ", fig(field("env_step"), compact(load.env_step)), ", ", ago(load.at))),
     ...COLUMNS.map(([name, heading, text]) => cell(heading, field(`figures.${name}`), load.figures[name], text, least)),
     h("td", { "data-label": "Episodes" }, fig(field("figures.milestones.n_before"), count(before)), " and ", fig(field("figures.milestones.n_after"), count(after)),
-      load.unfinished ? h("small", { title: "They ended, but others that began with them still run: only the short ones would speak." }, "+", fig(field("unfinished"), count(load.unfinished)), " do not count yet") : null));
+      load.unfinished ? h("small", { title: "Finished episodes are counted once all episodes started at the same time have finished; otherwise short episodes would be over-represented." }, "+", fig(field("unfinished"), count(load.unfinished)), " pending") : null));
 }
 
 /** @param {string} heading @param {string} field @param {Difference} told @param {(value: any) => string} text @param {number} least */
@@ -74,7 +74,7 @@ function cell(heading, field, told, text, least) {
   }
   const clear = (told.low ?? 0) > 0 || (told.high ?? 0) < 0;
   return h("td", { "data-label": heading }, ...means,
-    h("small", { "data-clear": clear ? "yes" : "no", title: clear ? "The interval leaves out no change" : "May be chance: the interval holds no change" },
+    h("small", { "data-clear": clear ? "yes" : "no", title: clear ? "The interval excludes zero" : "The interval includes zero" },
       fig(`${field}.change`, signed(told.change, text)), " (", fig(`${field}.low`, signed(told.low, text)), " to ", fig(`${field}.high`, signed(told.high, text)), ")"));
 }
 
@@ -87,7 +87,7 @@ function signed(value, text) {
 /** @param {HTMLElement} body @param {import("../app.js").App} app @param {import("../scope.js").Scope} scope */
 function mount(body, app, scope) {
   const { root, note, draw: drawTable } = loadsTable();
-  const none = empty("Starts when the trainer loads its first reward model.");
+  const none = empty("Available after the trainer has loaded its first reward model.");
   body.append(note, root, none);
   /** @type {string | null} */
   let known = null;
@@ -104,7 +104,7 @@ function mount(body, app, scope) {
       drawTable(told);
     } catch (error) {
       known = null; // the status of the page says that the HUD does not answer
-      console.warn("before and after could not be read", error);
+      console.warn("comparison of loads failed", error);
     }
   };
   root.hidden = note.hidden = true;

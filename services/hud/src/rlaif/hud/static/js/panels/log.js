@@ -11,7 +11,7 @@ function draw(body, { events }) {
   keyed(body, newest.length ? newest : [null], (entry) => entry?.id ?? "none", (entry) => (entry ? line(entry) : nothing()));
 }
 
-const nothing = () => h("li", {}, h("span"), h("p", { class: "empty" }, "Nothing has happened yet."));
+const nothing = () => h("li", {}, h("span"), h("p", { class: "empty" }, "No events yet."));
 
 function line({ at, kind, level, text }) {
   return h("li", { "data-kind": kind, "data-level": level }, h("time", { datetime: at, title: at }, timeOfDay(at)), h("p", {}, text));

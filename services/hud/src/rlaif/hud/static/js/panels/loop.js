@@ -11,7 +11,7 @@ const FRESH_SECONDS = 10;
 function draw(body, { loop, reward_models: models }) {
   show(body,
     station("Captured", number("captured", loop.captured), when(loop.captured_at, "no segment yet"), loop.captured_at),
-    station("Exported", number("exported", loop.exported), when(loop.exported_at, "none replayed yet"), loop.exported_at),
+    station("Exported", number("exported", loop.exported), when(loop.exported_at, "none exported yet"), loop.exported_at),
     station("Scored", number("scored", loop.scored), scored(loop), loop.scored_at),
     station("Reward model", version("champion_version", loop.champion_version), published(loop, models?.champion), loop.published_at),
     station("Trainer uses", version("loaded_version", loop.loaded_version), loaded(loop), null),
@@ -29,7 +29,7 @@ const when = (at, none) => (at === null ? [none] : [ago(at, { prefix: "last " })
 
 function scored(loop) {
   const without = loop.without_score ? [", ", fig("loop.without_score", count(loop.without_score)), " without score"] : [];
-  return [...when(loop.scored_at, "none judged yet"), ...without];
+  return [...when(loop.scored_at, "none scored yet"), ...without];
 }
 
 function published(loop, champion) {
@@ -41,7 +41,7 @@ function published(loop, champion) {
   return last.length ? [...many, ", last ", ...last] : many;
 }
 
-const back = (champion) => (champion.went_back_from ? [", ", "back from ", fig("reward_models.champion.went_back_from", `v${champion.went_back_from}`)] : []);
+const back = (champion) => (champion.went_back_from ? [", ", "rolled back from ", fig("reward_models.champion.went_back_from", `v${champion.went_back_from}`)] : []);
 
 /** "pinned until 12:30:05", or "pinned" when a person has to unpin it. */
 export const pinnedUntil = ({ pinned_until: end }) => (end ? ["pinned until ", h("time", { datetime: end }, timeOfDay(end))] : ["pinned"]);
@@ -53,7 +53,7 @@ function loaded(loop) {
 }
 
 function mount(body, app, scope) {
-  const list = h("ul", { class: "services", id: "services", "aria-label": "Services of the ring" });
+  const list = h("ul", { class: "services", id: "services", "aria-label": "Services" });
   const title = body.parentElement.querySelector("h2");
   const head = h("div", { class: "loop-head" });
   title.replaceWith(head);
@@ -63,4 +63,4 @@ function mount(body, app, scope) {
 }
 
 /** @type {import("../panel.js").Panel} */
-export const loop = { id: "loop", title: "The loop", tag: "ol", sections: ["loop", "reward_models"], mount, draw };
+export const loop = { id: "loop", title: "Pipeline", tag: "ol", sections: ["loop", "reward_models"], mount, draw };

@@ -15,8 +15,8 @@ function draw(body, { assistance }) {
 }
 
 function content(told) {
-  if (!told || told.has_planner === null) return [empty("Not known yet: the trainer tells with its first iteration.")];
-  if (!told.has_planner) return [empty("No planner is set: the policy plays alone. Set ", h("code", {}, "PLANNER_BASE_URL"), " to let a language model play along.")];
+  if (!told || told.has_planner === null) return [empty("Unknown until the first iteration.")];
+  if (!told.has_planner) return [empty("No planner configured. Set ", h("code", {}, "PLANNER_BASE_URL"), " to let a language model assist the policy.")];
   const figures = h("div", {}, ...Object.entries(told.down).map(down), rates(told), modes(told.modes));
   return [h("div", { class: "player-columns" }, figures, newest(told.newest))];
 }
@@ -33,18 +33,18 @@ function share(told, part, all) {
 
 function rates(told) {
   return facts([
-    ["Takeovers done", share(told, "done", "takeovers"), "Plans that were played to their end, of all takeovers that ended"],
-    ["Suggestions followed", share(told, "followed", "suggestions"), "Suggestions whose button the policy chose, of all that ended"],
-    ["Calls ok", share(told, "ok", "calls"), "Calls with a usable answer; cached answers are left out"],
-    ["Played by the model", fig(`${field("planner_steps")}/${field("env_steps")}`, told.env_steps ? percent(told.planner_steps / told.env_steps) : "—"), `${count(told.planner_steps)} of ${count(told.env_steps)} steps of the run`],
+    ["Completed plans", share(told, "done", "takeovers"), "Plans executed to the end, of all finished takeovers"],
+    ["Suggestions followed", share(told, "followed", "suggestions"), "Suggestions whose button the policy chose, of all finished suggestions"],
+    ["Successful calls", share(told, "ok", "calls"), "Calls with a usable answer, excluding cached answers"],
+    ["Steps by the planner", fig(`${field("planner_steps")}/${field("env_steps")}`, told.env_steps ? percent(told.planner_steps / told.env_steps) : "—"), `${count(told.planner_steps)} of ${count(told.env_steps)} steps of the run`],
   ]);
 }
 
 function modes(rows) {
   const names = Object.keys(rows);
-  if (!names.length) return h("p", { class: "sub" }, "Nothing was asked yet.");
+  if (!names.length) return h("p", { class: "sub" }, "No requests yet.");
   return h("table", { class: "modes" },
-    h("thead", {}, h("tr", {}, ...["Route", "Calls ok", "Latency", "Waiting", "Stale plans", "Takeovers done", "Followed", "Bonus"].map((name) => h("th", { scope: "col" }, name)))),
+    h("thead", {}, h("tr", {}, ...["Route", "Successful calls", "Latency", "Waiting", "Stale plans", "Completed plans", "Followed", "Bonus"].map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, ...names.map((name) => modeRow(name, rows[name]))));
 }
 
@@ -54,18 +54,18 @@ function modeRow(name, row) {
   const cell = (label, ...children) => h("td", { "data-label": label }, ...children);
   return h("tr", {},
     h("td", {}, h("b", {}, name)),
-    cell("Calls ok", of("ok", "calls"), ...(row.cached ? [h("small", {}, "and ", figure("cached", count), " cached")] : [])),
+    cell("Successful calls", of("ok", "calls"), ...(row.cached ? [h("small", {}, "and ", figure("cached", count), " cached")] : [])),
     cell("Latency", figure("latency_mean_seconds", duration)),
     cell("Waiting", figure("in_flight", count)),
     cell("Stale plans", of("stale", "plans")),
-    cell("Takeovers done", of("done", "takeovers")),
+    cell("Completed plans", of("done", "takeovers")),
     cell("Followed", of("followed", "suggestions")),
     cell("Bonus", figure("bonus", reward)));
 }
 
 function newest(calls) {
-  if (!calls.length) return empty("Nothing that it wanted was told yet. What the model wants shows up here once it is clear what came of it.");
-  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "What the language model wanted, newest first" },
+  if (!calls.length) return empty("No plans yet. Each plan appears here with its outcome.");
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Plans of the language model, newest first" },
     h("ol", { class: "wishes" }, ...calls.slice(0, SHOWN).map(wish)));
 }
 
@@ -76,11 +76,11 @@ function wish(call, index) {
     outcome(call, figure),
     call.reason ? h("blockquote", { class: "told", title: call.reason }, call.reason) : null,
     h("p", { class: "sub" }, h("span", {}, call.mode), " · environment ", h("code", {}, call.env), ", step ", figure("step", count), " · ",
-      ...(call.cached ? ["an answer from before"] : ["answered in ", figure("latency_seconds", duration)]), " · ", ago(call.at)));
+      ...(call.cached ? ["cached answer"] : ["answered in ", figure("latency_seconds", duration)]), " · ", ago(call.at)));
 }
 
 function wanted({ kind, wanted: macros }) {
-  if (!macros.length) return [h("span", { class: "quiet-text" }, kind === "plan" ? "a plan was asked for" : "a button was asked for")];
+  if (!macros.length) return [h("span", { class: "quiet-text" }, kind === "plan" ? "plan requested" : "suggestion requested")];
   if (kind === "suggestion") return ["press ", h("kbd", {}, macros[0])];
   return macros.flatMap((macro, index) => [index ? " → " : "", h("span", { class: "macro" }, inWords(macro))]);
 }
@@ -105,4 +105,4 @@ function outcome(call, figure) {
 const tag = (tone, text) => h("span", { class: `tag ${tone}` }, text);
 
 /** @type {import("../panel.js").Panel} */
-export const player = { id: "player", title: "The language model plays", sections: ["assistance"], draw };
+export const player = { id: "player", title: "Planner", sections: ["assistance"], draw };

@@ -16,17 +16,17 @@ function draw(body, state) {
   const figure = (name, text) => fig(`run.${name}`, text(run[name]));
   show(body,
     facts([
-      ["Steps trained", figure("env_steps", compact), `${count(run.env_steps)} environment steps, as of the last iteration`],
+      ["Steps trained", figure("env_steps", compact), `${count(run.env_steps)} environment steps at the last iteration`],
       ["Speed", h("span", {}, figure("steps_per_second", count), h("small", {}, " steps/s"))],
       ["Episodes finished", figure("episodes", count)],
       ["Iteration", figure("iteration", count)],
       ["Mean return", figure("episode_return_mean", reward), "Environment reward, last 100 episodes"],
       ["Mean shaping", figure("shaped_return_mean", reward), "Shaping reward, last 100 episodes"],
-      ["Paid by the judges' model", h("span", {}, figure("paid_share", percent), h("small", {}, " of reward, ", figure("paid_advantage_share", percent), " of advantage")), "Shaping, last iteration: of the sum of absolute rewards, and of the variance of the advantages"],
-      ["Rooms an episode", figure("rooms_mean", tenth), "Distinct rooms"],
-      ["Milestones held", figure("milestones_mean", tenth), "Story steps that hold when an episode ends, those of its start among them, read off the RAM. Above and below: those reached since its start"],
+      ["Share of the reward model", h("span", {}, figure("paid_share", percent), h("small", {}, " of reward, ", figure("paid_advantage_share", percent), " of advantage")), "Shaping reward in the last iteration: share of the sum of absolute rewards, and of the variance of the advantages"],
+      ["Rooms per episode", figure("rooms_mean", tenth), "Distinct rooms"],
+      ["Milestones reached", figure("milestones_mean", tenth), "Milestones in RAM at the end of an episode, including those of its start state. The headline and the charts count only those reached since the start"],
       ["Episode length", h("span", {}, figure("episode_length_mean", count), h("small", {}, " steps"))],
-      ["Segments skipped", figure("segments_skipped", count), "Not captured: over the judges' budget"],
+      ["Segments skipped", figure("segments_skipped", count), "Not captured because the judges are over budget"],
       ["Trainer", h("span", {}, run.status, " ", h("small", {}, ago(run.received_at)))],
     ]),
     parts ? rewardParts(parts) : null,
@@ -37,7 +37,7 @@ function rewardParts(parts) {
   const rows = Object.entries(parts.parts).sort(([, a], [, b]) => Math.abs(b) - Math.abs(a)).slice(0, 6);
   const most = Math.max(...rows.map(([, value]) => Math.abs(value)), 1e-9);
   return h("div", { class: "parts" },
-    h("h3", {}, "Reward by part, last iteration: ", fig("reward.total", reward(parts.total))),
+    h("h3", {}, "Reward by component, last iteration: ", fig("reward.total", reward(parts.total))),
     h("ul", {}, ...rows.map(([name, value]) => part(name, value, most))));
 }
 

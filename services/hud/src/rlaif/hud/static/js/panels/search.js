@@ -27,13 +27,13 @@ function figures(search, run) {
   const rate = search.seconds ? search.frames / search.seconds : null;
   const rests = run && !["training", "starting"].includes(run.status);
   return facts([
-    ["Search", h("span", {}, search.running ? (rests ? "rests " : "goes on ") : "is over ", h("small", {}, "after ", figure("seconds", minutes))), "Time that it searched, over all attempts"],
-    ["Frames", h("span", {}, figure("frames", compact), h("small", {}, " ", fig("search.frames/search.seconds", compact(rate)), "/s")), `${count(search.frames)} game frames of all workers`],
-    ["Level", figure("level", compact), "How far the farthest state is, as the search draws by it"],
-    ["Marks", h("span", {}, figure("marks", count), h("small", {}, " newest at ", figure("found_seconds", minutes))), "Different lasting things that some state has, such as items and opened doors"],
+    ["Search", h("span", {}, search.running ? (rests ? "paused " : "running ") : "finished ", h("small", {}, "after ", figure("seconds", minutes))), "Search time over all attempts"],
+    ["Frames", h("span", {}, figure("frames", compact), h("small", {}, " ", fig("search.frames/search.seconds", compact(rate)), "/s")), `${count(search.frames)} emulated frames of all workers`],
+    ["Level", figure("level", compact), "Highest progress score reached (used to select start states)"],
+    ["Flags", h("span", {}, figure("marks", count), h("small", {}, " latest at ", figure("found_seconds", minutes))), "Distinct progress flags found, such as items and opened doors"],
     ["States kept", figure("nodes", count)],
     ["Workers", figure("workers", count)],
-    ["Left", h("span", {}, figure("seconds_left", minutes), h("small", {}, search.running ? " at the latest" : "")), "Until the search ends, if it does not end sooner"],
+    ["Left", h("span", {}, figure("seconds_left", minutes), h("small", {}, search.running ? " at the latest" : "")), "Time until the search ends at the latest"],
   ]);
 }
 
@@ -43,7 +43,7 @@ function finds(tree) {
   const row = ({ mark, node, index }) => h("li", {},
     h("span", { class: "told" }, mark),
     h("span", { class: "sub" }, fig(`search.tree.${index}.frames`, compact(node.frames)), " frames, ", fig(`search.tree.${index}.seconds`, minutes(node.seconds))));
-  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "What the search found, newest first" },
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Findings of the search, newest first" },
     h("ol", { class: "finds" }, ...rows.slice(0, MOST_FINDS).map(row)));
 }
 
@@ -59,4 +59,4 @@ function mount(body, app, scope) {
 }
 
 /** @type {import("../panel.js").Panel} */
-export const search = { id: "search", title: "Search: the tree of progress", sections: ["search"], hidden: true, mount, draw };
+export const search = { id: "search", title: "Search tree", sections: ["search"], hidden: true, mount, draw };

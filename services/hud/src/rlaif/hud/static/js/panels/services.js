@@ -3,7 +3,7 @@
 import { h, show } from "../dom.js";
 
 const ICONS = { ready: "●", "not ready": "◐", stopping: "◌", stopped: "◌", silent: "✕", unknown: "○" };
-const NOTES = { unknown: "not heard yet" };
+const NOTES = { unknown: "no report yet" };
 
 export function drawServices(body, { services, health }) {
   const all = [...(services ?? []), ...(health ? [own(health)] : [])];

@@ -15,10 +15,10 @@ export function timeControls(app, scope) {
   const toggle = act((rewind) => (rewind.mode === "paused" ? rewind.play(performance.now()) : rewind.pause()));
   const moves = {
     back: { key: "ArrowLeft", sign: "←", label: "One frame back", run: act((rewind) => rewind.step(-1)) },
-    on: { key: "ArrowRight", sign: "→", label: "One frame on", run: act((rewind) => rewind.step(1)) },
+    on: { key: "ArrowRight", sign: "→", label: "One frame forward", run: act((rewind) => rewind.step(1)) },
   };
   const pause = h("button", { type: "button", id: "pause", "aria-keyshortcuts": "Space", onclick: toggle }, h("span", {}, "Pause"), " ", h("kbd", {}, "Space"));
-  const slider = /** @type {HTMLInputElement} */ (h("input", { type: "range", id: "rewind", min: 0, max: 0, step: 50, "aria-label": "Time in the last minute", oninput: () => live.control((rewind) => rewind.seek(slider.valueAsNumber)) }));
+  const slider = /** @type {HTMLInputElement} */ (h("input", { type: "range", id: "rewind", min: 0, max: 0, step: 50, "aria-label": "Position in the last minute", oninput: () => live.control((rewind) => rewind.seek(slider.valueAsNumber)) }));
   const goLive = /** @type {HTMLButtonElement} */ (h("button", { type: "button", id: "go-live", "aria-keyshortcuts": "L", onclick: act((rewind) => rewind.goLive()) }, "Go live ", h("kbd", {}, "L")));
   const behind = h("output", { class: "told", id: "behind", for: "rewind" });
 
@@ -27,7 +27,7 @@ export function timeControls(app, scope) {
     l: { label: "Go live", run: act((rewind) => rewind.goLive()) },
     ...Object.fromEntries(Object.values(moves).map(({ key, label, run }) => [key, { label, run }])),
     "Shift+ArrowLeft": { label: "One second back", run: act((rewind) => rewind.skip(-SECOND)) },
-    "Shift+ArrowRight": { label: "One second on", run: act((rewind) => rewind.skip(SECOND)) },
+    "Shift+ArrowRight": { label: "One second forward", run: act((rewind) => rewind.skip(SECOND)) },
   }, "The screen"));
 
   const draw = () => {
@@ -45,7 +45,7 @@ export function timeControls(app, scope) {
   scope.every(250, draw);
   draw();
   const step = ({ sign, label, key, run }) => h("button", { type: "button", class: "step", title: label, "aria-label": label, "aria-keyshortcuts": key, onclick: run }, sign);
-  return h("div", { class: "time", role: "group", "aria-label": "Time of the picture" }, pause, step(moves.back), slider, step(moves.on), behind, goLive);
+  return h("div", { class: "time", role: "group", "aria-label": "Playback controls" }, pause, step(moves.back), slider, step(moves.on), behind, goLive);
 }
 
 /** @param {Rewind} rewind */

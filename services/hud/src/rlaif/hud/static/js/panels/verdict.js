@@ -25,7 +25,7 @@ function draw(body, { segments, loop }, app) {
   show(body,
     h("div", { class: "verdict-head" },
       h("span", { class: "big", title: "Rubric mean, 0 to 1", "data-figure": `segments.${row.segment_id}.weighted` }, decimal(row.weighted)),
-      h("span", { class: "scale" }, row.weighted === null ? "no score: too little was judged" : "of 1"),
+      h("span", { class: "scale" }, row.weighted === null ? "no score: too few criteria" : "of 1"),
       row.score ? h("span", { class: "quiet-text" }, "agreement ", fig(`segments.${row.segment_id}.score.agreement`, percent(row.score.agreement))) : null,
       decided(row),
       h("span", { class: "quiet-text" }, ago(row.scored_at))),
@@ -45,9 +45,9 @@ function criterion(row, name) {
 
 function waiting(loop) {
   if (!loop || loop.exported === null) return empty(`Scores: ${UNKNOWN}`);
-  if (loop.scored > 0) return empty("The newest scores are being read from the store.");
-  if (loop.exported > 0) return empty("No score yet. ", fig("loop.exported", count(loop.exported)), " exported segments wait for the judges; the first score comes when their calls return.");
-  return empty("No score yet. The judges start when the first segment is captured and exported.");
+  if (loop.scored > 0) return empty("Loading the latest scores.");
+  if (loop.exported > 0) return empty("No score yet. ", fig("loop.exported", count(loop.exported)), " exported segments are waiting for the judges.");
+  return empty("No score yet. Judging starts once the first segment is captured and exported.");
 }
 
 async function loadPictures(body, row, place, app) {
@@ -60,11 +60,11 @@ async function loadPictures(body, row, place, app) {
     place.urls = all.filter((_, index) => index % stride === 0).slice(0, PICTURES);
     body.querySelector(".pictures")?.replaceChildren(...place.urls.map(picture));
   } catch (error) {
-    console.warn("pictures of the newest segment could not be read", error);
+    console.warn("could not load the pictures of the latest segment", error);
   }
 }
 
-const picture = ({ url, step }) => h("img", { src: url, width: 112, height: 101, alt: step === null ? "Picture of the segment" : `Screen after decision ${step}` });
+const picture = ({ url, step }) => h("img", { src: url, width: 112, height: 101, alt: step === null ? "Picture of the segment" : `Screen after step ${step}` });
 
 /** @type {import("../panel.js").Panel} */
-export const verdict = { id: "verdict", title: "Latest verdict", sections: ["segments", "loop"], draw };
+export const verdict = { id: "verdict", title: "Latest score", sections: ["segments", "loop"], draw };

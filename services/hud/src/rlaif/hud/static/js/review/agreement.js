@@ -10,12 +10,12 @@ import { isJudge, kappaOf, nameOf } from "./words.js";
 
 /** @type {["votes" | "blind" | "teaching" | "people" | "skipped" | "undone", string, string][]} */
 const FACTS = [
-  ["votes", "Votes", "Ever cast, without those that skipped"],
-  ["blind", "Blind", "Cast before any other word about the pair was seen, and first: these are counted below"],
-  ["teaching", "Pairs that teach", "Of the labels of now: the next reward model learns what people said of them"],
-  ["people", "People", "By the names that they gave"],
-  ["skipped", "Skipped", "Pairs that somebody would not decide"],
-  ["undone", "Taken back", "They teach nothing any more; blind ones among them are counted below"],
+  ["votes", "Votes", "All votes except skips"],
+  ["blind", "Blind", "First votes cast without seeing any other opinion; only these are counted below"],
+  ["teaching", "Training pairs", "Current pairs whose human label is used to train the next reward model"],
+  ["people", "People", "Distinct reviewer names"],
+  ["skipped", "Skipped", "Pairs skipped by a reviewer"],
+  ["undone", "Withdrawn", "Not used for training; blind ones are still counted below"],
 ];
 
 const WIDTH = 120;
@@ -28,12 +28,12 @@ export function drawAgreement(body, agreement) {
   show(body,
     facts(FACTS.map(([name, label, title]) => [label, fig(`agreement.${name}`, count(agreement[name])), title]), "three"),
     h("table", { class: "agreement" },
-      h("thead", {}, h("tr", {}, ...["Who", "Pairs drawn alike", "All pairs, mostly disputed"].map((head) => h("th", { scope: "col" }, head)))),
+      h("thead", {}, h("tr", {}, ...["Rater", "Uniformly sampled pairs", "All pairs (mostly disputed)"].map((head) => h("th", { scope: "col" }, head)))),
       h("tbody", {}, ...raters.map((row) => h("tr", { "data-rater": row.rater },
         h("th", { scope: "row", class: isJudge(row.rater) ? "judge" : "" }, nameOf(row.rater)),
-        cell("alike", "Pairs drawn alike", drawn.get(row.rater), enough),
-        cell("raters", "All pairs", row, enough))))),
-    h("p", { class: "sub" }, "κ (Cohen's kappa): 0 is chance, 1 is always the same answer; in brackets its interval of 95 %, pairs drawn anew. Counted are blind votes as they were cast first: one that was taken back after the judges' words were seen counts, too. Of pairs that are shown because they are disputed, less agreement is to be expected."));
+        cell("alike", "Uniformly sampled pairs", drawn.get(row.rater), enough),
+        cell("raters", "All pairs (mostly disputed)", row, enough))))),
+    h("p", { class: "sub" }, "Cohen's κ: 0 is chance, 1 is perfect agreement; in brackets the 95 % bootstrap interval over pairs. Only first, blind votes are counted, including votes withdrawn later. Lower agreement is expected on disputed pairs."));
 }
 
 /** @param {"alike" | "raters"} list @param {string} label @param {Row | undefined} row @param {number} enough */

@@ -10,7 +10,7 @@ import { lineOf } from "./words.js";
 
 /** @param {HTMLElement} body @param {Line[]} lines  newest first */
 export function drawLog(body, lines) {
-  if (lines.length === 0) return show(body, empty("Nobody has voted yet."));
+  if (lines.length === 0) return show(body, empty("No votes yet."));
   show(body, h("ol", { class: "votes" }, ...lines.map((line) => h("li", { "data-kind": line.kind },
     h("span", { class: "number" }, fig(`votes.${line.number}.number`, count(line.number))),
     h("span", { class: "told" }, h("b", {}, line.actor), " ", lineOf(line)),

@@ -14,7 +14,7 @@ export async function loadFilm({ episode_id, segment_id }) {
   const answer = await fetch(`${BASE}/api/v1/segments/${episode_id}/${segment_id}/pack`);
   if (answer.ok) return readFilm(await answer.arrayBuffer());
   const problem = await answer.json().catch(() => null);
-  throw new ApiProblem({ title: problem?.title ?? "A clip cannot be read", detail: problem?.detail ?? `HTTP ${answer.status}`, status: answer.status });
+  throw new ApiProblem({ title: problem?.title ?? "A clip is unavailable", detail: problem?.detail ?? `HTTP ${answer.status}`, status: answer.status });
 }
 
 /** Both films of a pair. @param {import("./queue.js").Pair} pair @returns {Promise<Films>} */

@@ -8,7 +8,7 @@ import { CHOICES, isJudge, nameOf, said, sameAs, WHY } from "./words.js";
 /** @typedef {import("./words.js").Report} Report */
 /** @typedef {import("./words.js").Opinion} Opinion */
 
-const SIGNS = { same: ["✓", "as you"], other: ["✗", "otherwise"], none: ["·", "not asked or not sure"] };
+const SIGNS = { same: ["✓", "same as you"], other: ["✗", "different"], none: ["·", "no opinion"] };
 
 /** @param {Report} report @param {{address: (side: "a" | "b") => string}} links */
 export function reveal(report, links) {
@@ -19,25 +19,25 @@ export function reveal(report, links) {
   return [
     h("h3", { class: "big-said" }, ...agreedWith(report)),
     h("p", {}, "You said: ", h("b", {}, CHOICES[/** @type {import("./words.js").Choice} */ (record.choice)]), record.blind ? null : h("span", { class: "tag plain" }, "not blind")),
-    h("div", { class: "opinions" }, opinionTable("Judges", judges, report, version), opinionTable("Beside them", others, report, version)),
+    h("div", { class: "opinions" }, opinionTable("Judges", judges, report, version), opinionTable("Other raters", others, report, version)),
     h("div", { class: "two-words" }, spoken("a", report), spoken("b", report)),
-    h("p", { class: "sub" }, "Shown because ", WHY[record.why] ?? record.why, ...disputed(record)),
+    h("p", { class: "sub" }, "Selected because ", WHY[record.why] ?? record.why, ...disputed(record)),
     h("p", { class: "sub" }, "Open ", h("a", { href: links.address("a") }, "segment A"), " or ", h("a", { href: links.address("b") }, "segment B"), "."),
   ];
 }
 
 /** The sentence of `agreed`, with its numbers named. @param {Report} report */
 function agreedWith({ agreed, asked }) {
-  if (asked === 0) return ["No judge has an opinion of this pair."];
+  if (asked === 0) return ["No judge has an opinion on this pair."];
   return ["You agreed with ", fig("vote.agreed", count(agreed)), " of ", fig("vote.asked", count(asked)), asked === 1 ? " judge." : " judges."];
 }
 
 /** How much it was in dispute. @param {import("./words.js").Line} record */
-const disputed = ({ information }) => (information ? [" (in dispute: ", fig("vote.record.information", percent(information)), ")"] : []);
+const disputed = ({ information }) => (information ? [" (disagreement: ", fig("vote.record.information", percent(information)), ")"] : []);
 
 /** @param {string} title @param {Opinion[]} opinions @param {Report} report @param {number | null} version */
 function opinionTable(title, opinions, { record }, version) {
-  if (opinions.length === 0) return h("div", {}, h("h4", {}, title), h("p", { class: "empty" }, "Nobody has an opinion of this pair."));
+  if (opinions.length === 0) return h("div", {}, h("h4", {}, title), h("p", { class: "empty" }, "No opinions on this pair."));
   return h("div", {}, h("h4", {}, title), h("ul", { class: "opinion-list" }, ...opinions.map((opinion) => {
     const same = sameAs(opinion, record.choice);
     const [sign, words] = SIGNS[same];
@@ -50,11 +50,11 @@ function opinionTable(title, opinions, { record }, version) {
 }
 
 /** What the number says. @param {Opinion} opinion */
-const meaning = ({ rater }) => (rater === "reward-model" ? "2 P(A is better) − 1" : "A's value less B's");
+const meaning = ({ rater }) => (rater === "reward-model" ? "2 P(A is better) − 1" : "value of A minus value of B");
 
 /** @param {"a" | "b"} side @param {Report} report */
 function spoken(side, { words }) {
   const mine = words.filter(({ of }) => of === side);
-  return h("div", { class: "words" }, h("h4", {}, `Of ${side.toUpperCase()} they wrote`),
-    ...(mine.length ? mine.map(({ judge, model, vote, text }) => h("figure", {}, h("blockquote", {}, text), h("figcaption", {}, `${judge} · ${model} · vote ${vote}`))) : [h("p", { class: "empty" }, "Nothing is kept.")]));
+  return h("div", { class: "words" }, h("h4", {}, `Rationales for ${side.toUpperCase()}`),
+    ...(mine.length ? mine.map(({ judge, model, vote, text }) => h("figure", {}, h("blockquote", {}, text), h("figcaption", {}, `${judge} · ${model} · vote ${vote}`))) : [h("p", { class: "empty" }, "None stored.")]));
 }

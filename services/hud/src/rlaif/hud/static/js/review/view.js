@@ -28,15 +28,15 @@ export function makeView(root, actions) {
   const answers = ANSWERS.map(([choice, words, key]) => h("button", { type: "button", "data-choice": choice, disabled: true, "aria-keyshortcuts": key, onclick: () => actions.vote(choice) }, words, " ", h("kbd", {}, key)));
   const after = [
     h("button", { type: "button", class: "next-pair", "aria-keyshortcuts": "Enter", onclick: actions.next }, "Next pair ", h("kbd", {}, "Enter")),
-    h("button", { type: "button", class: "quiet", "aria-keyshortcuts": "U", onclick: actions.undo }, "Take it back ", h("kbd", {}, "U")),
+    h("button", { type: "button", class: "quiet", "aria-keyshortcuts": "U", onclick: actions.undo }, "Undo ", h("kbd", {}, "U")),
   ];
   const who = makeName(actions);
   const note = h("p", { class: "notice-line", role: "status" });
-  const heading = h("h2", { id: "review-title", tabindex: -1 }, "Which clip brings the player further in the game?");
+  const heading = h("h2", { id: "review-title", tabindex: -1 }, "Which clip makes more progress in the game?");
   const revealed = h("div", { class: "reveal", id: "reveal" });
   const agreement = h("div", { id: "agreement" });
   const log = h("div", { id: "votes" });
-  const hidden = h("p", { class: "empty" }, "What the judges, the game's counters and the reward model say of the two comes to light with your answer.");
+  const hidden = h("p", { class: "empty" }, "The opinions of the judges, the game's counters and the reward model are shown after you answer.");
   show(root,
     h("section", { class: "panel review", "aria-labelledby": "review-title", "data-phase": "loading" },
       heading,
@@ -44,8 +44,8 @@ export function makeView(root, actions) {
       transport.element,
       h("div", { class: "answers", role: "group", "aria-label": "Your answer" }, ...answers, ...after),
       who.element, note, revealed),
-    h("section", { class: "panel review-agreement", "aria-labelledby": "agreement-title" }, h("h2", { id: "agreement-title" }, "Do judges and people agree?"), agreement),
-    h("section", { class: "panel review-log", "aria-labelledby": "votes-title" }, h("h2", { id: "votes-title" }, "Newest votes"), log));
+    h("section", { class: "panel review-agreement", "aria-labelledby": "agreement-title" }, h("h2", { id: "agreement-title" }, "Agreement between judges and people"), agreement),
+    h("section", { class: "panel review-log", "aria-labelledby": "votes-title" }, h("h2", { id: "votes-title" }, "Latest votes"), log));
   for (const button of after) button.hidden = true;
   const section = /** @type {HTMLElement} */ (root.querySelector(".review"));
   show(revealed, hidden);
@@ -80,7 +80,7 @@ export function makeView(root, actions) {
 
     /** Ask for the name that a vote needs, and then cast it. @param {Choice} choice */
     askName(choice) {
-      this.say("Who votes? Type a name: it stands in the log beside the vote.", "warn");
+      this.say("Enter a reviewer name. It is stored with each vote.", "warn");
       who.ask(choice);
     },
 
@@ -105,7 +105,7 @@ function makeClip(letter) {
 function makeTransport(actions) {
   const words = h("span", {}, "Play");
   const play = h("button", { type: "button", class: "play", disabled: true, "aria-keyshortcuts": "Space", onclick: actions.play }, words, " ", h("kbd", {}, "Space"));
-  const scrub = h("input", { type: "range", min: 0, max: 1, step: 1, value: 0, disabled: true, "aria-label": "Moment of both clips", oninput: () => actions.seek(Number(scrub.value)) });
+  const scrub = h("input", { type: "range", min: 0, max: 1, step: 1, value: 0, disabled: true, "aria-label": "Position in both clips", oninput: () => actions.seek(Number(scrub.value)) });
   // A slider that was let go must not swallow the keys of the answers.
   scrub.addEventListener("pointerup", () => scrub.blur());
   const speed = h("span", { class: "speed" }, "1×");
@@ -145,7 +145,7 @@ function makeName(actions) {
   };
   field.addEventListener("change", () => actions.named(field.value.trim()));
   const element = h("form", { class: "who", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); done(); } },
-    h("label", { for: "reviewer" }, "You vote as "), field, h("span", { class: "sub" }, "Kept in this browser and in the log of votes."));
+    h("label", { for: "reviewer" }, "Reviewer "), field, h("span", { class: "sub" }, "Stored in this browser and with each vote."));
   return {
     element, field,
     /** @param {Choice} choice */

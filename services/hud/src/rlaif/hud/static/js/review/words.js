@@ -17,20 +17,20 @@ export const CHOICES = { a: "A is better", b: "B is better", equal: "equal", ski
 
 /** @type {Record<string, string>} */
 const WHOLE = {
-  panel: "all judges together",
-  "side-by-side": "the judge who saw both",
+  panel: "all judges combined",
+  "side-by-side": "side-by-side judge",
   ram: "the game's counters",
   "reward-model": "the reward model",
-  people: "people with each other",
+  people: "between people",
 };
 
 /** Why the pair was shown. @type {Record<string, string>} */
 export const WHY = {
-  networks: "the networks of the reward model disagree about it",
-  judges: "the judges' votes hardly order it",
-  judges_against_model: "the reward model ranks it against the judges",
-  uniform: "it was drawn from all pairs alike, so that agreement can be measured",
-  asked: "it was asked for by its address",
+  networks: "the members of the reward model's ensemble disagree",
+  judges: "the judges' votes are nearly tied",
+  judges_against_model: "the reward model and the judges disagree",
+  uniform: "it was sampled uniformly from all pairs to measure agreement",
+  asked: "it was requested by its URL",
 };
 
 /** Whether a rater is one judge. @param {string} rater */
@@ -44,7 +44,7 @@ export function nameOf(rater, version = null) {
 
 /** "You agreed with 2 of 3 judges." @param {{agreed: number, asked: number}} report */
 export function agreed({ agreed: same, asked }) {
-  if (asked === 0) return "No judge has an opinion of this pair.";
+  if (asked === 0) return "No judge has an opinion on this pair.";
   return `You agreed with ${same === 0 ? "none" : same} of ${asked} ${asked === 1 ? "judge" : "judges"}.`;
 }
 
@@ -61,7 +61,7 @@ export function sameAs({ says }, choice) {
 
 /** A line of the log in words. @param {Line} line */
 export function lineOf({ kind, choice, undoes, blind }) {
-  if (kind === "undo") return `took vote ${undoes} back`;
+  if (kind === "undo") return `withdrew vote ${undoes}`;
   const words = CHOICES[/** @type {Choice} */ (choice)];
   return choice === "skip" ? words : `${words}${blind ? "" : ", not blind"}`;
 }
@@ -69,7 +69,7 @@ export function lineOf({ kind, choice, undoes, blind }) {
 /** Kappa for people: a number only when there are votes enough. @param {Row} row @param {number} enough @returns {{kappa: string, interval: string}} */
 export function kappaOf({ kappa, low, high, enough: known, votes }, enough) {
   if (!known) return { kappa: UNKNOWN, interval: `too few votes (n = ${votes} of ${enough})` };
-  if (kappa === null) return { kappa: UNKNOWN, interval: "everybody always gave one answer" };
-  if (low === null || high === null) return { kappa: decimal(kappa), interval: "no interval: every draw says the same" };
+  if (kappa === null) return { kappa: UNKNOWN, interval: "all answers are the same" };
+  if (low === null || high === null) return { kappa: decimal(kappa), interval: "no interval: all bootstrap samples are equal" };
   return { kappa: decimal(kappa), interval: `${decimal(low)} to ${decimal(high)}` };
 }

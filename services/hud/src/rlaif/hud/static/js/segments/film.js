@@ -21,13 +21,13 @@ const LENGTH = 4;
 
 /** @param {ArrayBuffer} buffer @returns {Film} */
 export function readFilm(buffer) {
-  if (buffer.byteLength < LENGTH) throw new Error("the film is cut off");
+  if (buffer.byteLength < LENGTH) throw new Error("the video is truncated");
   const start = LENGTH + new DataView(buffer).getUint32(0, true);
-  if (start > buffer.byteLength) throw new Error("the film is cut off");
+  if (start > buffer.byteLength) throw new Error("the video is truncated");
   const index = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, LENGTH, start - LENGTH)));
-  if (index.version !== 1 || !index.pictures?.length) throw new Error("the film is of a version that this page does not know");
+  if (index.version !== 1 || !index.pictures?.length) throw new Error("unsupported version of the video format");
   const body = new Uint8Array(buffer, start);
-  if (index.pictures.some((/** @type {Place} */ { offset, length }) => offset + length > body.byteLength)) throw new Error("the film is cut off");
+  if (index.pictures.some((/** @type {Place} */ { offset, length }) => offset + length > body.byteLength)) throw new Error("the video is truncated");
   return { index, body };
 }
 

@@ -4,11 +4,11 @@ export const FILTERS = ["order", "run", "min_score", "max_score", "max_agreement
 
 /** @type {[string, string, string][]} value, label, what it shows */
 export const ORDERS = [
-  ["newest", "Newest", "Those that moved last come first"],
-  ["disagreement", "Judges disagree", "The language models agreed least about these"],
-  ["model_gap", "Judges against model", "The reward model and the judges are farthest apart: ranks among segments that one version was live for"],
-  ["highest_score", "Highest score", "What the judges liked best"],
-  ["lowest_score", "Lowest score", "What the judges liked least"],
+  ["newest", "Newest", "Most recently updated first"],
+  ["disagreement", "Judges disagree", "Lowest agreement between votes first"],
+  ["model_gap", "Judges vs. model", "Largest difference in rank between reward model and judges first, among segments of the same version"],
+  ["highest_score", "Highest score", "Highest score first"],
+  ["lowest_score", "Lowest score", "Lowest score first"],
 ];
 
 /** What an address asks for; what is no filter, or empty, is left out. @param {URLSearchParams} query @returns {Record<string, string>} */

@@ -45,8 +45,8 @@ export const inWords = (name) => name.replaceAll("_", " ");
 
 /** Why a segment was captured, for people. @type {Record<string, string>} */
 export const REASONS = {
-  uniform: "drawn by lot",
-  disagreement: "model unsure",
+  uniform: "uniform sample",
+  disagreement: "model uncertainty",
   "new room": "new room",
   milestone: "milestone",
 };

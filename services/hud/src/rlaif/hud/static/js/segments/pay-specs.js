@@ -19,14 +19,14 @@ export function paySpecs({ steps, first_potential: first }) {
   const parts = names.map((name, index) => line(name, withModel ? index + 1 : index, (step) => step.parts[name] ?? 0));
   const all = withModel ? [line(MODEL, 0, ({ model }) => model), ...parts] : parts;
   const pay = {
-    name: "Pay of each step", format: reward, series: all, bars: 1, zero: true, height: 150,
-    note: withModel ? "The game's parts and the reward model's." : "The game's parts.",
-    none: "Nothing was paid in this segment.",
+    name: "Reward per step", format: reward, series: all, bars: 1, zero: true, height: 150,
+    note: withModel ? "Game reward components and shaping reward." : "Game reward components.",
+    none: "No reward in this segment.",
     stacked: { total: steps.map(({ step, game, model }) => /** @type {Point} */ ([step, Number(game) + (withModel ? Number(model) : 0)])) },
   };
   const reach = /** @type {[number, number]} */ ([-0.5, steps.length - 0.5]);
   if (first === null) return { reach, charts: [pay] };
   const points = [/** @type {Point} */ ([-0.5, first]), ...steps.map(({ step, potential }) => /** @type {Point} */ ([step, potential]))];
-  const potential = { name: "What the reward model thinks of the state", note: "Its potential; a rise is paid.", format: decimal, height: 150, series: [{ name: "potential", style: 1, format: decimal, points }], none: "No model was live." };
+  const potential = { name: "Potential of the state", note: "Increases are rewarded.", format: decimal, height: 150, series: [{ name: "potential", style: 1, format: decimal, points }], none: "No model was live." };
   return { reach, charts: [pay, potential] };
 }

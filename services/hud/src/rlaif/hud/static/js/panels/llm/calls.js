@@ -7,12 +7,12 @@ import { duration } from "../../format.js";
 import { empty } from "../../parts.js";
 
 export const CALLS = "/api/v1/llm/calls";
-const CHOICES = [["", "all"], ["user=judge", "judges"], ["user=planner", "the planner"], ["ended=badly", "gone wrong"]];
+const CHOICES = [["", "all"], ["user=judge", "judges"], ["user=planner", "the planner"], ["ended=badly", "failed"]];
 
 /** Newest failures, with what to do. @param {import("../../polled.js").Polled<any>} polled @returns {import("../../panel.js").Panel} */
 export const errors = (polled) => ({
   id: "llm-errors",
-  title: "Went wrong lately",
+  title: "Recent failures",
   sections: [],
   draw() {},
   mount(body) {
@@ -20,7 +20,7 @@ export const errors = (polled) => ({
     const list = h("ol", { class: "calls" });
     body.append(note, list);
     polled.show(({ value, problem }) => {
-      show(note, problem ? whyNot(problem, () => polled.ask()) : value && !value.errors.length ? empty("None of the calls that the HUD remembers went wrong.") : null);
+      show(note, problem ? whyNot(problem, () => polled.ask()) : value && !value.errors.length ? empty("No failures among the recorded calls.") : null);
       if (value) keyed(list, value.errors, keyOf, (call) => item(call, true));
     });
   },
@@ -29,7 +29,7 @@ export const errors = (polled) => ({
 /** The newest calls; the choice is in the address. @param {import("../../polled.js").Polled<any>} polled @param {URLSearchParams} query @returns {import("../../panel.js").Panel} */
 export const calls = (polled, query) => ({
   id: "llm-calls",
-  title: "Asked and said",
+  title: "Recent calls",
   sections: [],
   draw() {},
   mount(body, app, scope) {
@@ -42,9 +42,9 @@ export const calls = (polled, query) => ({
     });
     const note = h("div");
     const list = h("ol", { class: "calls" });
-    body.append(h("p", { class: "choose" }, h("label", { for: "llm-choice" }, "Show "), choice), note, h("div", { class: "scroll calls-box", tabindex: "0", role: "region", "aria-label": "Calls of language models, newest first" }, list));
+    body.append(h("p", { class: "choose" }, h("label", { for: "llm-choice" }, "Show "), choice), note, h("div", { class: "scroll calls-box", tabindex: "0", role: "region", "aria-label": "LLM calls, newest first" }, list));
     polled.show(({ value, problem }) => {
-      show(note, problem ? whyNot(problem, () => polled.ask()) : value && !value.items.length ? empty("No such call was seen yet. The HUD remembers the newest; they are not stored.") : null);
+      show(note, problem ? whyNot(problem, () => polled.ask()) : value && !value.items.length ? empty("No matching calls. The HUD keeps only the latest calls in memory.") : null);
       if (value) keyed(list, value.items, keyOf, (call) => item(call, false));
     });
     if (chosen) polled.ask(`${CALLS}?${chosen}`);
@@ -56,7 +56,7 @@ const keyOf = (call, index) => `${call.at} ${call.user} ${call.name} ${call.segm
 
 function item(call, withRemedy) {
   return h("li", { "data-ok": call.ok ? "yes" : "no" },
-    h("p", { class: "call-head" }, h("b", {}, call.name), ` · asked for ${call.asked}`, ...segmentOf(call), " · ", outcome(call), " · ",
+    h("p", { class: "call-head" }, h("b", {}, call.name), ` · ${call.asked}`, ...segmentOf(call), " · ", outcome(call), " · ",
       h("span", { class: "told" }, duration(call.latency_seconds)), " · ", ago(call.at)),
     call.said ? h("blockquote", { class: "told", title: call.said }, call.said) : null,
     withRemedy && call.remedy ? h("p", { class: "remedy told" }, h("b", {}, "What to do: "), call.remedy) : null);

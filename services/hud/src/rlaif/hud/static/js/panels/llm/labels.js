@@ -1,4 +1,4 @@
-// What a label costs: tokens and time by the judges' own reckoning, and money by the price that the reader gives.
+// Cost per label: tokens and time by the judges' own reckoning, and money by the price that the reader gives.
 
 import { whyNot } from "../../answer.js";
 import { h, setText, show } from "../../dom.js";
@@ -13,14 +13,14 @@ const PRICE = "rlaif.price"; // for a million tokens, in whatever money the read
 /** @param {import("../../polled.js").Polled<any>} polled @returns {import("../../panel.js").Panel} */
 export const labels = (polled) => ({
   id: "llm-labels",
-  title: "What a label costs",
+  title: "Cost per label",
   sections: [],
   draw() {},
   mount(body, _app, scope) {
     const told = h("div");
     const price = /** @type {HTMLInputElement} */ (h("input", { id: "llm-price", type: "number", min: 0, step: "any", inputmode: "decimal", value: kept.getItem(PRICE) ?? "" }));
     const cost = h("output", { class: "told", for: "llm-price" }, UNKNOWN);
-    body.append(told, h("p", { class: "choose" }, h("label", { for: "llm-price" }, "Price of a million tokens "), price, " → a useful label costs ", cost));
+    body.append(told, h("p", { class: "choose" }, h("label", { for: "llm-price" }, "Price per million tokens "), price, " → cost per useful label ", cost));
     let useful = null;
     const reckon = () => setText(cost, costOf(useful, price.value));
     scope.on(price, "input", () => {
@@ -43,17 +43,17 @@ export function costOf(tokens, price) {
 
 function content(told, problem, again) {
   if (problem && !told) return [whyNot(problem, again)];
-  if (!told) return [empty("Asking the judges…")];
+  if (!told) return [empty("Loading…")];
   const figure = (/** @type {string} */ name, /** @type {(value: any) => string} */ text) => of(LABELS, name, text(told[name]));
   const { budget } = told;
   return [
-    problem ? h("p", { class: "sub" }, "The judge service does not answer now; this is what it said last.") : null,
-    budget.pause ? h("p", { class: "notice told", "data-tone": "bad" }, h("b", {}, "Judging pauses: "), budget.pause) : null,
+    problem ? h("p", { class: "sub" }, "The judge service does not respond; showing its last report.") : null,
+    budget.pause ? h("p", { class: "notice told", "data-tone": "bad" }, h("b", {}, "Judging is paused: "), budget.pause) : null,
     facts([
-      ["Tokens a useful label", h("span", {}, figure("tokens_per_useful_label", compact), h("small", {}, " n ", figure("useful_labels", count))), "A useful label has new evidence, and votes decided something that is learned"],
-      ["Tokens a label", h("span", {}, figure("tokens_per_label", compact), h("small", {}, " n ", figure("labels", count))), "Segments with a weighted score since the judge service started"],
-      ["Seconds of calls a label", figure("seconds_per_label", duration)],
-      ["Tokens today", h("span", {}, of(LABELS, "budget.spent", compact(budget.spent)), h("small", {}, " of ", budget.per_day === null ? "no limit" : of(LABELS, "budget.per_day", compact(budget.per_day)))), "A day of UTC; all replicas"],
+      ["Tokens per useful label", h("span", {}, figure("tokens_per_useful_label", compact), h("small", {}, " n ", figure("useful_labels", count))), "Labels with new evidence in which votes decided at least one learned criterion"],
+      ["Tokens per label", h("span", {}, figure("tokens_per_label", compact), h("small", {}, " n ", figure("labels", count))), "Segments scored since the judge service started"],
+      ["Call seconds per label", figure("seconds_per_label", duration)],
+      ["Tokens today", h("span", {}, of(LABELS, "budget.spent", compact(budget.spent)), h("small", {}, " of ", budget.per_day === null ? "no limit" : of(LABELS, "budget.per_day", compact(budget.per_day)))), "UTC day, all replicas"],
     ]),
     h("ul", { class: "plain judge-costs" }, ...told.judges.map(judge)),
   ];
@@ -62,6 +62,6 @@ function content(told, problem, again) {
 function judge({ name, standing }, index) {
   const figure = (/** @type {string} */ field, /** @type {(value: any) => string} */ text) => of(LABELS, `judges.${index}.standing.${field}`, text(standing[field]));
   return h("li", {}, h("b", {}, name), ": read ", figure("prompt_tokens", compact), ", wrote ", figure("completion_tokens", compact), " tokens; ",
-    figure("cached_answers", count), " answers from memory; unreadable ", figure("parse_fail_rate", percent),
-    standing.believed ? null : h("span", { class: "tag warn" }, "not believed on some criterion"));
+    figure("cached_answers", count), " cached answers; unreadable ", figure("parse_fail_rate", percent),
+    standing.believed ? null : h("span", { class: "tag warn" }, "excluded on a criterion"));
 }

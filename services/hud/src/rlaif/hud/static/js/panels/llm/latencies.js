@@ -21,7 +21,7 @@ export function shared(routes, edges) {
 }
 
 /** "200 ms to 300 ms" @param {number} from @param {number | null} to */
-export const between = (from, to) => (to === null ? `over ${duration(from)}` : from === 0 ? `up to ${duration(to)}` : `${duration(from)} to ${duration(to)}`);
+export const between = (from, to) => (to === null ? `more than ${duration(from)}` : from === 0 ? `up to ${duration(to)}` : `${duration(from)} to ${duration(to)}`);
 
 /** The calls of one bucket; 0 where the route has none there. @param {Route} route @param {number} from */
 const callsAt = ({ latencies }, from) => latencies?.find((bucket) => bucket.from_seconds === from)?.calls ?? 0;
@@ -77,7 +77,7 @@ function table(routes, all, figure) {
     return h("td", { "data-label": route.name }, text);
   };
   return h("table", {},
-    h("caption", {}, "Calls that ended well, by how long they took"),
+    h("caption", {}, "Successful calls by latency"),
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Took"), ...routes.map(({ name, route }) => h("th", { scope: "col" }, name, " ", h("code", {}, route))))),
     h("tbody", {}, ...all.map(([from, to]) => h("tr", {}, h("th", { scope: "row" }, between(from, to)), ...routes.map((route, index) => cell(route, index, from))))));
 }

@@ -8,7 +8,7 @@ import { empty } from "../../parts.js";
 import { bars, latencyTable, shared } from "./latencies.js";
 
 export const LLM = "/api/v1/llm";
-const HEADS = ["Route", "Calls ok", "p50", "p95", "Latencies", "Tokens read", "Written", "How calls end", "Last"];
+const HEADS = ["Route", "Successful calls", "p50", "p95", "Latencies", "Prompt tokens", "Completion tokens", "Outcomes", "Last call"];
 
 /** A number of the document at `path`. @param {string} path @param {string} field @param {string} text @param {string | null} [title] */
 export const of = (path, field, text, title = null) => h("span", { "data-figure": `${path}#${field}`, title }, text);
@@ -27,7 +27,7 @@ export const routes = (polled) => ({
       const told = problem ? null : value;
       show(said, ...content(value, problem, () => polled.ask()));
       table.update(told?.routes ?? [], told?.latency_edges_seconds ?? []);
-      show(note, ...(told?.routes.length ? ["Judges: of the newest ", of(LLM, "window", count(told.window)), " calls at most. Planner: of the run; its latencies are of the questions that were told. Latencies are of calls that ended well; all routes have one axis, by ratios, and each its own height."] : []));
+      show(note, ...(told?.routes.length ? ["Judges: latest ", of(LLM, "window", count(told.window)), " calls. Planner: the whole run. Latency histograms include successful calls only and share one logarithmic axis; each is scaled to its own maximum."] : []));
     });
   },
 });
@@ -35,10 +35,10 @@ export const routes = (polled) => ({
 function content(told, problem, again) {
   if (problem) return [whyNot(problem, again)];
   if (!told) return [empty("Asking…")];
-  if (!told.routes.length) return [empty("No call was seen yet. Calls show up here while they happen; they are not stored.")];
+  if (!told.routes.length) return [empty("No calls yet. Calls are shown as they happen and are not stored.")];
   const all = shared(told.routes, told.latency_edges_seconds);
   return [
-    ...told.routes.filter(({ down }) => down).map(({ name, route, down }) => h("p", { class: "notice told", "data-tone": "bad" }, h("b", {}, `${name} gets no answer`), " (", h("code", {}, route), `): ${down}`)),
+    ...told.routes.filter(({ down }) => down).map(({ name, route, down }) => h("p", { class: "notice told", "data-tone": "bad" }, h("b", {}, `${name} is failing`), " (", h("code", {}, route), `): ${down}`)),
     h("div", { class: "wide" }, h("table", { class: "routes" },
       h("thead", {}, h("tr", {}, ...HEADS.map((name) => h("th", { scope: "col" }, name)))),
       h("tbody", {}, ...told.routes.map((/** @type {any} */ route, /** @type {number} */ index) => row(route, index, all))))),
@@ -54,12 +54,12 @@ function row(route, index, all) {
   const ends = Object.keys(route.outcomes).flatMap((name, at) => [at ? ", " : "", `${name} `, of(LLM, `${where}.outcomes.${name}`, count(route.outcomes[name]))]);
   return h("tr", {},
     h("td", {}, h("b", {}, route.name), h("small", {}, ` ${route.user} · `, h("code", {}, route.route), route.model ? h("span", { class: "told" }, ` · ${route.model}`) : null)),
-    cell("Calls ok", of(LLM, `${where}.ok/${where}.calls`, percentOf(route.ok, route.calls)), h("small", {}, " ", figure("ok", count), "/", figure("calls", count))),
+    cell("Successful calls", of(LLM, `${where}.ok/${where}.calls`, percentOf(route.ok, route.calls)), h("small", {}, " ", figure("ok", count), "/", figure("calls", count))),
     cell("p50", h("span", { title: timed }, figure("latency_p50_seconds", duration))),
     cell("p95", h("span", { title: timed }, figure("latency_p95_seconds", duration)), h("small", {}, " n ", figure("timed", count))),
     cell("Latencies", bars(route, all)),
-    cell("Tokens read", figure("tokens_read", compact)),
-    cell("Written", figure("tokens_written", compact)),
-    cell("How calls end", ...(ends.length ? ends : [UNKNOWN])),
+    cell("Prompt tokens", figure("tokens_read", compact)),
+    cell("Completion tokens", figure("tokens_written", compact)),
+    cell("Outcomes", ...(ends.length ? ends : [UNKNOWN])),
     cell("Last", route.last_at ? ago(route.last_at) : UNKNOWN));
 }

@@ -1,4 +1,4 @@
-// Changes of the champion: what is to happen and why is asked first, then done in the name of whoever has the token.
+// Champion changes: what is to happen and why is asked first, then done in the name of whoever has the token.
 
 import { ApiProblem } from "../../api.js";
 import { GivenUp, authorised } from "../../authorised.js";
@@ -47,8 +47,8 @@ export function confirmChange(app, { title, text, verb, purpose, reason = false,
     h("h2", { id: "change-title" }, title),
     h("form", { onsubmit: submit },
       h("p", {}, text),
-      reason ? h("p", {}, h("label", { for: "change-reason" }, "Why, for those who look later"), why) : null,
-      pin ? h("p", {}, h("label", {}, keep, " Pin it: no candidate replaces it until somebody unpins it")) : null,
+      reason ? h("p", {}, h("label", { for: "change-reason" }, "Reason, for the record"), why) : null,
+      pin ? h("p", {}, h("label", {}, keep, " Pin it: no candidate replaces it until it is unpinned")) : null,
       wrong,
       h("p", { class: "actions" }, h("button", { type: "button", onclick: close }, "Cancel"), go)));
   document.body.append(dialog);
@@ -58,7 +58,7 @@ export function confirmChange(app, { title, text, verb, purpose, reason = false,
 /** @param {unknown} error */
 function problemNotice(error) {
   const problem = error instanceof ApiProblem ? error : null;
-  return h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, problem?.title ?? "It was not done"), `: ${problem?.detail ?? error}`,
+  return h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, problem?.title ?? "The request failed"), `: ${problem?.detail ?? error}`,
     problem?.trace ? h("span", { class: "sub" }, "Trace ", h("code", {}, problem.trace)) : null);
 }
 
@@ -66,7 +66,7 @@ function problemNotice(error) {
 export function activate(app, version, live) {
   confirmChange(app, {
     title: `Make v${version} live`,
-    text: `The trainer loads v${version} within a few iterations${live === null ? "" : `, in place of v${live}`}. Both versions stay; you can go back again.`,
+    text: `The trainer loads v${version} within a few iterations${live === null ? "" : `, in place of v${live}`}. Both versions are kept, so you can switch back.`,
     verb: `Make v${version} live`,
     purpose: `make v${version} live`,
     reason: true,
@@ -80,7 +80,7 @@ export function activate(app, version, live) {
 export function pinIt(app, version) {
   confirmChange(app, {
     title: `Pin v${version}`,
-    text: "No candidate replaces it and newer labels do not take it out of use, until somebody unpins it. An alarm of the watchdog still goes back to the version before.",
+    text: "Until it is unpinned, no candidate replaces it and newer labels do not withdraw it. A watchdog alarm still rolls back to the previous version.",
     verb: "Pin it",
     purpose: "pin the champion",
     reason: true,
@@ -93,7 +93,7 @@ export function pinIt(app, version) {
 export function unpinIt(app, version) {
   confirmChange(app, {
     title: `Unpin v${version}`,
-    text: "Candidates that pass the gate may replace it again, and one is trained soon.",
+    text: "Candidates that pass the gate can replace it again. A new candidate is trained soon.",
     verb: "Unpin it",
     purpose: "unpin the champion",
     run: () => app.api.write("DELETE", `${MODELS}/champion/pin`),
@@ -105,10 +105,10 @@ export function unpinIt(app, version) {
 export function trainNow(app) {
   confirmChange(app, {
     title: "Train now",
-    text: "A candidate is trained from the labels that there are, however few are new. The gate asks the same as always.",
+    text: "Trains a candidate on the current labels, even if few of them are new. The gate applies unchanged.",
     verb: "Train now",
     purpose: "start a training",
     run: () => app.api.post(MODELS),
-    done: "A training was asked for",
+    done: "Training requested",
   });
 }

@@ -1,4 +1,4 @@
-// What became of the champion, by the events that are kept: gone live, pinned, taken out of use, and who did it.
+// Champion history, by the events that are kept: gone live, pinned, taken out of use, and who did it.
 
 import { Answer, whyNot } from "../../answer.js";
 import { ago } from "../../clock.js";
@@ -8,12 +8,12 @@ import { named } from "./figures.js";
 
 const PATH = "/api/v1/history?points=2";
 const SHOWN = 100;
-const BY = { gate: "passed the gate", person: "by a person", watchdog: "by the watchdog", demotion: "newer labels speak against the other", start: "found at a start of the service" };
+const BY = { gate: "passed the gate", person: "by a person", watchdog: "by the watchdog", demotion: "newer labels contradict the previous one", start: "found at service start" };
 
 /** @type {import("../../panel.js").Panel} */
 export const changes = {
   id: "models-changes",
-  title: "What became of the champion",
+  title: "Champion history",
   sections: ["reward_models"],
   draw(body, { reward_models: models }) {
     const key = JSON.stringify([models.champion?.version, models.champion?.since, models.champion?.pinned, models.withdrawn]);
@@ -34,14 +34,14 @@ export const changes = {
 
 /** @param {any[]} rows  oldest first */
 function list(rows) {
-  if (!rows.length) return [empty("Nothing is kept of it yet.")];
-  return [h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Changes of the champion" },
+  if (!rows.length) return [empty("No changes yet.")];
+  return [h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Champion changes" },
     h("ol", { class: "changes" }, ...rows.slice(-SHOWN).reverse().map(change)))];
 }
 
 /** @param {any} row */
 function change({ version, why, words, pinned, pin_reason: reason, pinned_until: until, withdrawn, at }) {
-  const what = withdrawn ? "was taken out of use" : pinned ? "is live, pinned" : "is live";
+  const what = withdrawn ? "was withdrawn" : pinned ? "is live, pinned" : "is live";
   return h("li", { "data-why": why }, h("span", { class: "sub" }, ago(at)),
     h("p", {}, h("a", { href: `/models/${version}` }, named(version)), ` ${what}`, h("span", { class: "tag plain" }, /** @type {Record<string, string>} */ (BY)[why] ?? why),
       ...[withdrawn, pinned ? reason : null, words].filter((each, index, all) => each && all.indexOf(each) === index).map((text) => h("span", { class: "quiet-text told" }, ` ${text}`)),

@@ -8,14 +8,14 @@ import { differences } from "./differences.js";
 import { MODELS, accuracy, ends, from, measured, named, shortId, whisker } from "./figures.js";
 
 const THEN = [
-  ["heldout_accuracy", "Held-out pairs, then", true],
-  ["crossfit_accuracy", "Each episode by networks of the others", true],
-  ["forward_accuracy", "Newest episodes, from older ones", true],
-  ["ram_accuracy", "Pairs that the game's memory tells apart", false],
-  ["best_slot_accuracy", "Best single number, on the same", false],
-  ["ridge_accuracy", "Linear fit, on the same", false],
+  ["heldout_accuracy", "Held-out pairs, at training time", true],
+  ["crossfit_accuracy", "Cross-fit by episode", true],
+  ["forward_accuracy", "Newest episodes, trained on older ones", true],
+  ["ram_accuracy", "Pairs decided by the game's memory", false],
+  ["best_slot_accuracy", "Best single slot, same pairs", false],
+  ["ridge_accuracy", "Linear fit, same pairs", false],
   ["heldout_ece", "Calibration error", false],
-  ["llm_only_share", "Pairs that only judges decide", false],
+  ["llm_only_share", "Pairs decided by judges only", false],
 ];
 const SLOTS = 8;
 
@@ -23,7 +23,7 @@ const SLOTS = 8;
 export function compare(records, chosen) {
   return {
     id: "models-compare",
-    title: "Compare two",
+    title: "Compare two versions",
     sections: [],
     draw() {},
     mount(body, app, scope) {
@@ -63,17 +63,17 @@ export function compare(records, chosen) {
 function drawSides({ value, problem }, pair, records, app, again, close) {
   if (!pair) return null;
   if (problem) return whyNot(problem, again);
-  if (!value) return empty(`Ranking the held-out pairs of now by v${pair[0]} and v${pair[1]}…`);
+  if (!value) return empty(`Evaluating v${pair[0]} and v${pair[1]} on the current held-out pairs…`);
   const path = `${MODELS}/${pair[0]}/compare/${pair[1]}`;
   const manifests = pair.map((version) => records.manifests.get(version)?.manifest ?? null);
   return h("div", {},
-    h("p", {}, "On the labels of now they rank ", h("b", {}, from(path, "disagree", percent(value.disagree))), " of the held-out pairs differently; their potentials have a rank correlation of ", h("b", {}, from(path, "correlation", decimal(value.correlation))), ".",
+    h("p", {}, "On the current labels they rank ", h("b", {}, from(path, "disagree", percent(value.disagree))), " of the held-out pairs differently; their potentials have a rank correlation of ", h("b", {}, from(path, "correlation", decimal(value.correlation))), ".",
       h("button", { type: "button", class: "quiet small", onclick: close }, "Close")),
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `v${pair[0]} and v${pair[1]} side by side` },
       h("table", { class: "compare" },
         h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Measured"), ...pair.map((version) => h("th", { scope: "col" }, h("a", { href: `/models/${version}` }, named(version)))))),
         h("tbody", {},
-          h("tr", {}, h("td", {}, "Held-out pairs, now"), ...["first", "second"].map((side, index) => h("td", { "data-label": `v${pair[index]}` }, whisker(value[`${side}_accuracy`], { bound: 0.5 }), accuracy(path, `${side}_accuracy.`, value[`${side}_accuracy`])))),
+          h("tr", {}, h("td", {}, "Held-out pairs, current labels"), ...["first", "second"].map((side, index) => h("td", { "data-label": `v${pair[index]}` }, whisker(value[`${side}_accuracy`], { bound: 0.5 }), accuracy(path, `${side}_accuracy.`, value[`${side}_accuracy`])))),
           ...THEN.map(([name, label, interval]) => row(path, /** @type {string} */ (name), /** @type {string} */ (label), Boolean(interval), value, pair))))),
     changed(manifests, pair, app));
 }
@@ -93,8 +93,8 @@ function row(path, name, label, interval, value, pair) {
 function changed([first, second], pair, app) {
   if (!first || !second) return null;
   const rows = differences(first, second);
-  if (!rows.length) return h("p", { class: "sub" }, "Both were made by the same settings, of scores of the same judges.");
-  return h("details", { open: true }, h("summary", {}, "What was changed between ", named(pair[0]), " and ", named(pair[1])),
+  if (!rows.length) return h("p", { class: "sub" }, "Same settings and same judges for both.");
+  return h("details", { open: true }, h("summary", {}, "Differences between ", named(pair[0]), " and ", named(pair[1])),
     h("ul", { class: "plain told" }, ...rows.map(({ what, before, after }) => h("li", {}, `${what}: `, shown(before, app), " → ", shown(after, app)))));
 }
 
@@ -113,9 +113,9 @@ function drawPays(pair, exams) {
     fill.style.width = `${(100 * size(exam, name)) / most}%`;
     const there = exam.pay.slots.some((/** @type {any} */ slot) => slot.name === name);
     return h("td", { "data-label": `v${version}` }, h("span", { class: "bar01", "aria-hidden": "true" }, fill),
-      there ? from(`${MODELS}/${version}/examination`, `pay.slots.${name}.mean_absolute`, size(exam, name).toFixed(3)) : h("span", { class: "quiet-text" }, "not paid for"));
+      there ? from(`${MODELS}/${version}/examination`, `pay.slots.${name}.mean_absolute`, size(exam, name).toFixed(3)) : h("span", { class: "quiet-text" }, "no reward"));
   };
-  return h("div", {}, h("h3", {}, "What they pay for"), h("p", { class: "sub" }, "Mean size of what a segment is paid for a number, over the newest ", from(`${MODELS}/${pair[0]}/examination`, "pay.segments", count(exams[0].pay.segments)), " labelled segments."),
+  return h("div", {}, h("h3", {}, "Shaping reward by slot"), h("p", { class: "sub" }, "Mean absolute shaping reward of a segment per slot, over the latest ", from(`${MODELS}/${pair[0]}/examination`, "pay.segments", count(exams[0].pay.segments)), " labelled segments."),
     h("table", { class: "slots" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Number"), ...pair.map((version) => h("th", { scope: "col" }, named(version))))),
       h("tbody", {}, ...names.map((name) => h("tr", {}, h("td", {}, h("code", {}, name)), ...exams.map((exam, index) => bar(exam, name, pair[index])))))));
 }

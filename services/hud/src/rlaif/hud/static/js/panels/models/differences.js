@@ -25,8 +25,8 @@ export function differences(first, second) {
   const plain = [
     ["judge configuration", first.judge_config, second.judge_config],
     ["observation layout", first.spec.layout_version, second.spec.layout_version],
-    ["models that voted", list(first.lineage?.models), list(second.lineage?.models)],
-    ["prompts of the judges", list(first.lineage?.rubrics), list(second.lineage?.rubrics)],
+    ["judge models", list(first.lineage?.models), list(second.lineage?.models)],
+    ["judge prompts", list(first.lineage?.rubrics), list(second.lineage?.rubrics)],
   ];
   const [before, after] = [settingsOf(first.lineage?.settings), settingsOf(second.lineage?.settings)];
   const names = [...new Set([...before.keys(), ...after.keys()])].sort();

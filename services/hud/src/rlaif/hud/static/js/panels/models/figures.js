@@ -21,7 +21,7 @@ export const REFUSED = `${MODELS}/rejected?limit=${MOST}`;
  */
 export function alsoNot(frame, problem, again) {
   frame.hidden = problem.status === 404;
-  return isAway(problem) ? empty("The reward-model service does not answer; it is asked again by itself.") : whyNot(problem, again);
+  return isAway(problem) ? empty("The reward-model service does not respond. Retrying automatically.") : whyNot(problem, again);
 }
 
 /** A number, with the REST document and the field in it that it shows. @param {string} path @param {string} field @param {string} text @param {string | null} [title] */
@@ -35,7 +35,7 @@ export const named = (version) => fig(`reward_models.published.${version}.versio
 const known = (/** @type {number | null | undefined} */ value) => value !== null && value !== undefined;
 
 /** What an interval is, for a title. @param {number | null | undefined} confidence */
-export const ofConfidence = (confidence) => (known(confidence) ? `Interval over whole episodes; each end at ${percent(confidence)} one-sided confidence` : "Interval over whole episodes, each end one-sided");
+export const ofConfidence = (confidence) => (known(confidence) ? `Bootstrap interval over episodes; each bound at ${percent(confidence)} one-sided confidence` : "Bootstrap interval over episodes with one-sided bounds");
 
 const WIDTH = 120;
 const HEIGHT = 18;
@@ -100,7 +100,7 @@ export function shortId(id, app, letters = 10) {
       await navigator.clipboard.writeText(id);
       app.announce("Copied");
     } catch {
-      app.announce("The browser does not let the page copy");
+      app.announce("The browser does not allow copying");
     }
   };
   return h("span", { class: "short-id" }, h("code", { title: id }, id.length > letters + 1 ? `${id.slice(0, letters)}…` : id),

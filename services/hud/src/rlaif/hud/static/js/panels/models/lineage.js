@@ -18,7 +18,7 @@ export function lineage(records) {
   let redraw = () => {};
   return {
     id: "models-lineage",
-    title: "Lineage: how well each ranks what it never saw",
+    title: "Lineage: held-out accuracy by version",
     sections: ["reward_models"],
     draw(_body, state) {
       models = state.reward_models;
@@ -63,20 +63,20 @@ export function attemptsOf(models, records) {
 
 /** @param {any[]} attempts @param {number | null} champion @param {number} width @param {import("../../app.js").App} app */
 function picture(attempts, champion, width, app) {
-  if (!attempts.length) return [empty("Nothing was published or refused yet.")];
+  if (!attempts.length) return [empty("No version published or rejected yet.")];
   const box = { ...BOX, width: Math.max(280, width) };
   const { points, edges, bounds, hidden } = layout(attempts, box);
   const y = (/** @type {number} */ value) => HEIGHT - BOX.bottom - ((value - bounds[0]) / (bounds[1] - bounds[0])) * (HEIGHT - BOX.top - BOX.bottom);
   const nth = everyNth(points.length, box.width - BOX.left - BOX.right, NAME);
   const note = h("figcaption", {}, legend());
-  const svg = s("svg", { class: "lineage", viewBox: `0 0 ${box.width} ${HEIGHT}`, role: "group", "aria-label": `Lineage of ${points.length} attempts, the oldest first. Each version is a link; the tables below have the same figures.` },
+  const svg = s("svg", { class: "lineage", viewBox: `0 0 ${box.width} ${HEIGHT}`, role: "group", "aria-label": `Lineage of ${points.length} attempts, oldest first. Each version is a link; the tables below list the same values.` },
     ...scale(bounds, y, box.width),
     ...edges.map(({ from: one, to }) => s("path", { class: "edge", d: `M${one.x},${one.y} C${(one.x + to.x) / 2},${one.y} ${(one.x + to.x) / 2},${to.y} ${to.x},${to.y}` })),
     ...points.map((point, index) => mark(point, { champion, named: point.version === champion || index % nth === 0, app, note })));
-  return [h("figure", {}, svg, note), hidden ? h("p", { class: "sub" }, `The newest ${MOST} are drawn; ${count(hidden)} older ones are not.`) : null];
+  return [h("figure", {}, svg, note), hidden ? h("p", { class: "sub" }, `Showing the latest ${MOST}; ${count(hidden)} older ones are hidden.`) : null];
 }
 
-const legend = () => "● published, ★ live, ✕ refused by the gate; lines lead from a version to the one that came of it. Bars are intervals over whole episodes.";
+const legend = () => "● published, ★ live, ✕ rejected by the gate. Lines connect a version to its successor. Bars are bootstrap intervals over episodes.";
 
 /** @param {[number, number]} bounds @param {(value: number) => number} y @param {number} width */
 function scale([low, high], y, width) {

@@ -8,8 +8,8 @@ import { pinnedUntil } from "../loop.js";
 import { pinIt, trainNow, unpinIt } from "./change.js";
 
 const RANKERS = [
-  ["best_slot_accuracy", "best single number", "The one number of the observation that ranks best"],
-  ["ridge_accuracy", "linear fit", "Ridge regression on the same numbers"],
+  ["best_slot_accuracy", "best single slot", "The single observation slot with the highest accuracy"],
+  ["ridge_accuracy", "linear fit", "Ridge regression on the same observation"],
 ];
 
 /** @typedef {import("../../panel.js").Panel} Panel */
@@ -17,7 +17,7 @@ const RANKERS = [
 /** @type {Panel} */
 export const now = {
   id: "models-now",
-  title: "Live now",
+  title: "Live model",
   sections: ["reward_models"],
   draw(body, { reward_models: models }, app) {
     const key = JSON.stringify([models.champion, models.withdrawn, models.next]);
@@ -30,7 +30,7 @@ export const now = {
 /** @param {any} models */
 function withdrawn(models) {
   if (!models.withdrawn) return null;
-  return h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, "No model is live"), ": ", h("span", { class: "told" }, models.withdrawn), ". Nothing is paid until a candidate passes the gate, or somebody makes a version live.");
+  return h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, "No model is live"), ": ", h("span", { class: "told" }, models.withdrawn), ". There is no shaping reward until a candidate passes the gate or a version is made live manually.");
 }
 
 /** @param {any} champion @param {any} models */
@@ -39,10 +39,10 @@ function live(champion, models) {
     return h("p", { class: "live-line" }, h("a", { href: `/models/${champion.version}` }, fig("reward_models.champion.version", `v${champion.version}`)), " is live",
       champion.since ? h("span", { class: "quiet-text" }, " since ", ago(champion.since, { suffix: "" })) : null,
       champion.pinned ? h("span", { class: "tag warn" }, "⚲ pinned") : null,
-      champion.pinned === null ? h("span", { class: "quiet-text" }, ", pin not known yet") : null);
+      champion.pinned === null ? h("span", { class: "quiet-text" }, ", pin unknown") : null);
   }
   if (models.withdrawn) return null;
-  return empty(models.rejected_count === null ? "Not known yet: the HUD does not follow the event streams." : "No reward model yet. The first one is trained when enough segments are scored, and published when it passes the gate.");
+  return empty(models.rejected_count === null ? "Unknown: the HUD is not connected to the event streams." : "No reward model yet. The first one is trained once enough segments are scored, and published if it passes the gate.");
 }
 
 /** @param {any} live */
@@ -50,7 +50,7 @@ function pinNotice(live) {
   if (!live || !(live.pinned || live.went_back_from)) return null;
   return h("p", { class: "notice" },
     h("b", {}, "Champion ", fig("reward_models.champion.version", `v${live.version}`)),
-    live.went_back_from ? h("span", {}, ": went back from ", fig("reward_models.champion.went_back_from", `v${live.went_back_from}`), live.since ? " " : "", live.since ? ago(live.since) : "") : null,
+    live.went_back_from ? h("span", {}, ": rolled back from ", fig("reward_models.champion.went_back_from", `v${live.went_back_from}`), live.since ? " " : "", live.since ? ago(live.since) : "") : null,
     live.pinned ? h("span", {}, "; ", ...pinnedUntil(live)) : null,
     live.pinned && live.pin_reason ? h("span", { class: "quiet-text told" }, ` — ${live.pin_reason}`) : null);
 }
@@ -62,18 +62,18 @@ function passed(live) {
   if (!known("paid_accuracy")) return null;
   const figure = (/** @type {string} */ name, write = percent) => fig(`reward_models.champion.gate.${name}`, write(gate[name]));
   const others = RANKERS.filter(([name]) => known(name)).flatMap(([name, text, title]) => [", ", h("span", { title }, `${text} `, figure(name))]);
-  return h("p", { class: "next", title: "Held-out pairs of whole episodes, decided by the judges" },
-    fig("reward_models.champion.version", `v${live.version}`), " ranks judged pairs: ", h("span", { title: "By exactly what the trainer pays for these segments" }, "by its pay ", h("b", {}, figure("paid_accuracy"))),
+  return h("p", { class: "next", title: "Held-out pairs from separate episodes, decided by the judges" },
+    fig("reward_models.champion.version", `v${live.version}`), " accuracy on judged pairs: ", h("span", { title: "By the shaping reward that the trainer applies to these segments" }, "by shaping reward ", h("b", {}, figure("paid_accuracy"))),
     known("heldout_accuracy_low") && known("heldout_accuracy_high") ? h("span", {}, " (", figure("heldout_accuracy_low"), " to ", figure("heldout_accuracy_high"), " of ", figure("heldout_pairs", count), " pairs)") : null,
     ...others,
     ", chance ", h("span", { class: "scale" }, "50 %"),
-    ...(known("llm_only_share") ? ["; ", figure("llm_only_share"), " of the pairs hang on what no counter in the game's memory says"] : []));
+    ...(known("llm_only_share") ? ["; ", figure("llm_only_share"), " of the pairs cannot be decided from the game's memory"] : []));
 }
 
 /** @param {any} model */
 function next(model) {
   if (!model) return null;
-  if (model.state === "training") return h("p", { class: "next" }, "Next model: trains now on ", fig("reward_models.next.labels", count(model.labels)), " labels");
+  if (model.state === "training") return h("p", { class: "next" }, "Next model: training on ", fig("reward_models.next.labels", count(model.labels)), " labels");
   if (!model.missing.length) return null;
   const parts = model.missing.map((/** @type {any} */ { what, have, need }) => h("span", {},
     fig(`reward_models.next.missing.${what}.have`, count(have)), " of ", fig(`reward_models.next.missing.${what}.need`, count(need)), ` ${what}`));

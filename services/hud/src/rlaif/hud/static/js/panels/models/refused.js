@@ -7,7 +7,7 @@ import { empty, fig } from "../../parts.js";
 import { REFUSED, ends, from, shortId } from "./figures.js";
 import { FITTED, cell, fitted, scrollingTable } from "./table.js";
 
-const HEADS = ["Candidate", ...FITTED, "Each episode by the others", "Why it was refused"];
+const HEADS = ["Candidate", ...FITTED, "Cross-fit by episode", "Reasons"];
 
 /** @param {import("./records.js").Records} records @returns {import("../../panel.js").Panel} */
 export function refused(records) {
@@ -17,7 +17,7 @@ export function refused(records) {
   let redraw = () => {};
   return {
     id: "models-refused",
-    title: "Refused by the gate",
+    title: "Rejected by the gate",
     sections: ["reward_models"],
     draw(_body, state) {
       models = state.reward_models;
@@ -25,14 +25,14 @@ export function refused(records) {
     },
     mount(body, app, scope) {
       const note = h("div");
-      const { frame: table, body: rows } = scrollingTable({ name: "Refused candidates", look: "refused-table", heads: HEADS });
+      const { frame: table, body: rows } = scrollingTable({ name: "Rejected candidates", look: "refused-table", heads: HEADS });
       show(body, note, table);
       redraw = () => {
         if (!models) return;
         const details = records.refused;
         const list = details.length ? details : models.rejected;
         table.hidden = !list.length;
-        show(note, models.rejected_count === null ? empty("Not known yet: the HUD does not follow the event streams.") : list.length ? summary(models, list) : empty("No candidate was refused yet."));
+        show(note, models.rejected_count === null ? empty("Unknown: the HUD is not connected to the event streams.") : list.length ? summary(models, list) : empty("No candidate rejected yet."));
         keyed(rows, list, (/** @type {any} */ row) => `${row.candidate_id} ${Boolean(row.metrics)}`, (/** @type {any} */ row) => line(row, Boolean(details.length), app));
       };
       scope.add(records.watch(redraw));
@@ -41,7 +41,7 @@ export function refused(records) {
 }
 
 /** @param {any} models @param {any[]} list */
-const summary = (models, list) => h("p", { class: "sub" }, fig("reward_models.rejected_count", count(models.rejected_count)), ` refused in all${models.rejected_count > list.length ? "; the newest are shown" : ""}. The champion stayed.`);
+const summary = (models, list) => h("p", { class: "sub" }, fig("reward_models.rejected_count", count(models.rejected_count)), ` rejected in total${models.rejected_count > list.length ? "; showing the latest" : ""}. The champion was kept.`);
 
 /** @param {any} row @param {boolean} detailed @param {import("../../app.js").App} app */
 function line(row, detailed, app) {
@@ -52,6 +52,6 @@ function line(row, detailed, app) {
   return h("tr", { "data-candidate": row.candidate_id },
     h("td", {}, shortId(row.candidate_id, app, 18), h("small", {}, ago(row.rejected_at))),
     ...fitted(row, { figure: field, pairs: metrics && from(REFUSED, `${path}heldout_pairs`, count(metrics.heldout_pairs)), metrics, source: [REFUSED, path] }),
-    cell("Each episode by the others", metrics ? from(REFUSED, `${path}crossfit_accuracy`, percent(crossfit.value)) : "—", metrics ? h("small", {}, ends(REFUSED, `${path}crossfit_accuracy_`, crossfit, percent)) : null),
+    cell("Cross-fit by episode", metrics ? from(REFUSED, `${path}crossfit_accuracy`, percent(crossfit.value)) : "—", metrics ? h("small", {}, ends(REFUSED, `${path}crossfit_accuracy_`, crossfit, percent)) : null),
     h("td", { class: "why" }, h("ul", { class: "plain told" }, ...row.reasons.map((/** @type {string} */ reason) => h("li", {}, reason)))));
 }

@@ -27,7 +27,7 @@ export function scrollingTable({ name, look, heads, tall = false, rows = [] }) {
 export const cell = (label, ...children) => h("td", { "data-label": label }, ...children);
 
 /** Headings of `fitted`. */
-export const FITTED = ["Held-out pairs", "Interval", "Made of"];
+export const FITTED = ["Held-out pairs", "Interval", "Trained on"];
 
 /**
  * What the gate measured on held-out pairs, its interval, and what the network was made of.

@@ -36,7 +36,7 @@ export function versions(records, chosen) {
       redraw = () => {
         if (!models) return;
         table.hidden = !models.published.length;
-        show(none, models.published.length ? null : empty("No version was published yet."), records.more ? h("p", { class: "sub" }, "Of older versions only what their events told is shown.") : null);
+        show(none, models.published.length ? null : empty("No version published yet."), records.more ? h("p", { class: "sub" }, "For older versions only the contents of their events are shown.") : null);
         show(note, records.problem ? whyNot(records.problem, () => records.ask()) : null, ...records.unreadable.map(unreadable));
         const manifests = records.manifests;
         const live = models.champion?.version ?? null;

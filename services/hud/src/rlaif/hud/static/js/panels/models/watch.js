@@ -35,15 +35,15 @@ export const watch = {
 /** @param {any} told @param {{problem: any}} answer @param {() => void} again */
 function watchdog(told, { problem }, again) {
   if (problem && !told) return whyNot(problem, again);
-  if (!told) return empty("Asking the reward-model service…");
+  if (!told) return empty("Loading…");
   const figure = (/** @type {string} */ name) => from(WATCHDOG, name, count(told[name]));
-  const stale = problem ? h("p", { class: "sub" }, "The service does not answer now; this is what it said last.") : null;
+  const stale = problem ? h("p", { class: "sub" }, "The service does not respond; showing its last report.") : null;
   return h("div", {},
     h("p", { class: told.alarms ? "notice" : "", "data-tone": told.alarms ? "bad" : null },
       told.alarms ? h("b", {}, figure("alarms"), told.alarms === 1 ? " alarm" : " alarms", " since its start") : h("span", {}, h("b", { class: "good-text" }, "✓ no alarm"), " since its start"),
       told.last_alarm ? h("span", {}, ", the last of ", from(WATCHDOG, "last_alarm_version", `v${told.last_alarm_version}`), ": ", h("span", { class: "told" }, told.last_alarm)) : null),
-    h("p", { class: "sub", title: "An alarm is raised when the model's potential rises while RAM progress (milestones, rooms, the game's own return) is flat or the judges' scores fall" },
-      "It compares what the model pays with what the game shows: ", figure("iterations"), " of ", figure("window"), " iterations seen."), stale);
+    h("p", { class: "sub", title: "The watchdog raises an alarm when the shaping reward rises while progress in RAM (milestones, rooms, game return) is flat or the judges' scores fall" },
+      "It compares the shaping reward with progress in RAM and with the judges' scores: ", figure("iterations"), " of ", figure("window"), " iterations seen."), stale);
 }
 
 /** @param {any} told @param {import("../../app.js").App} app */
@@ -51,14 +51,14 @@ function attempts(told, app) {
   if (!told) return [];
   const figure = (/** @type {string} */ name, /** @type {string} */ text) => from(TRAINING, name, text);
   return [
-    told.demotion ? h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, "Taken out of use"), ": ", h("span", { class: "told" }, told.demotion)) : null,
+    told.demotion ? h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, "Withdrawn"), ": ", h("span", { class: "told" }, told.demotion)) : null,
     told.last_attempt ? attempt(told.last_attempt, figure, app) : h("p", { class: "sub" }, "No training since the service started."),
-    ...(told.judge_configs.length > 1 ? [h("p", { class: "sub" }, "Scores of ", from(TRAINING, "judge_configs.length", count(told.judge_configs.length)), " judge configurations; learned is ", told.judge_config ? shortId(told.judge_config, app) : "none", ".")] : []),
+    ...(told.judge_configs.length > 1 ? [h("p", { class: "sub" }, "Scores of ", from(TRAINING, "judge_configs.length", count(told.judge_configs.length)), " judge configurations; the model uses ", told.judge_config ? shortId(told.judge_config, app) : "none", ".")] : []),
     ...skipped(told),
   ];
 }
 
-const ENDED = { published: "went live", rejected: "was refused", unchanged: "is the champion's equal: the same labels, the same settings", held: "passed, and waits: the champion is pinned" };
+const ENDED = { published: "went live", rejected: "was rejected", unchanged: "equals the champion: same labels, same settings", held: "passed; not live because the champion is pinned" };
 
 /** @param {any} last @param {(name: string, text: string) => HTMLElement} figure @param {import("../../app.js").App} app */
 function attempt(last, figure, app) {
@@ -72,6 +72,6 @@ function attempt(last, figure, app) {
 function skipped(told) {
   const rows = Object.entries(told.skipped);
   if (!rows.length) return [];
-  return [h("details", {}, h("summary", {}, "Scores that are no label"),
+  return [h("details", {}, h("summary", {}, "Scores not used as labels"),
     h("ul", { class: "plain told" }, ...rows.map(([reason, n]) => h("li", {}, `${count(/** @type {number} */ (n))} ${reason}`))))];
 }

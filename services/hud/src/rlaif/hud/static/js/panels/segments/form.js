@@ -28,9 +28,9 @@ export class Form {
     show(this.orders, ...ORDERS.map(([value, label, title]) => this.#order(value, label, title, facets)));
     show(this.choices,
       this.#score(),
-      this.#choice("selected_by", "Chosen because", facets?.selected_by, (value) => REASONS[value] ?? value),
+      this.#choice("selected_by", "Selected for", facets?.selected_by, (value) => REASONS[value] ?? value),
       this.#choice("milestone", "Milestone", facets && [{ value: "any", segments: NaN }, ...facets.milestones], (value) => (value === "any" ? "any milestone" : inWords(value))),
-      this.#choice("max_agreement", "Judges", [{ value: "0.99", segments: NaN }, { value: "0.67", segments: NaN }], (value) => (value === "0.99" ? "not all of one mind" : "no more than two of three agree")),
+      this.#choice("max_agreement", "Judges", [{ value: "0.99", segments: NaN }, { value: "0.67", segments: NaN }], (value) => (value === "0.99" ? "not unanimous" : "at most two of three agree")),
       this.#choice("reward_model_version", "Live model", facets?.reward_model_versions, (value) => `v${value}`),
       this.#choice("run", "Run", facets?.runs, (value) => value),
       this.#room(),
@@ -42,7 +42,7 @@ export class Form {
   #order(value, label, title, facets) {
     const pressed = (this.#filters.order ?? "newest") === value;
     const none = value === "model_gap" && facets && !facets.with_model_gap;
-    const why = none ? "No reward model has enough scored segments yet to compare ranks" : title;
+    const why = none ? "Not enough scored segments of one reward model to compare ranks" : title;
     return h("button", { type: "button", id: `order-${value}`, "aria-pressed": String(pressed), title: why, onclick: () => this.#put("order", value === "newest" ? "" : value) }, label);
   }
 
@@ -63,13 +63,13 @@ export class Form {
       const input = h("input", { id: `filter-${name}`, type: "number", min: 0, max: 1, step: 0.05, "aria-label": label, placeholder: name === "min_score" ? "0" : "1", value: this.#filters[name], onchange: () => this.#put(name, input.value) });
       return input;
     };
-    return h("div", { class: "range", role: "group", "aria-label": "Score" }, h("span", {}, "Score"), field("min_score", "Least score"), "–", field("max_score", "Highest score"));
+    return h("div", { class: "range", role: "group", "aria-label": "Score" }, h("span", {}, "Score"), field("min_score", "Minimum score"), "–", field("max_score", "Maximum score"));
   }
 
   /** A room is chosen on the map; here it can be let go. */
   #room() {
     const room = this.#filters.room;
-    return room ? h("button", { type: "button", class: "chip", title: "Take this filter out", onclick: () => this.#put("room", "") }, `room ${room} ✕`) : null;
+    return room ? h("button", { type: "button", class: "chip", title: "Remove this filter", onclick: () => this.#put("room", "") }, `room ${room} ✕`) : null;
   }
 
   /** @param {string} name @param {string} value */

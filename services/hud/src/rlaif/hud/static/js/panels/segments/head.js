@@ -17,7 +17,7 @@ export function headOf(name, detail, buttons) {
     facts(detail ? known(detail) : waiting(), "segment-facts"));
 }
 
-const TERMS = ["Captured", "Chosen because", "Milestones", "Rooms", "Run", "At step", "Length", "Live model then", "Model against judges"];
+const TERMS = ["Captured", "Selected for", "Milestones", "Rooms", "Run", "At step", "Length", "Live model", "Model vs. judges"];
 
 const waiting = () => TERMS.map((term) => [term, UNKNOWN]);
 
@@ -27,20 +27,20 @@ function known({ segment: row, manifest, capture, capture_problem: problem }) {
   const version = capture?.reward_model_version ?? row?.reward_model_version ?? null;
   return [
     ["Captured", row?.captured_at ? ago(row.captured_at) : ago(manifest.created_at, { prefix: "exported " })],
-    ["Chosen because", capture ? (REASONS[capture.selected_by] ?? capture.selected_by) : UNKNOWN, why],
+    ["Selected for", capture ? (REASONS[capture.selected_by] ?? capture.selected_by) : UNKNOWN, why],
     ["Milestones", capture?.milestones ? (capture.milestones.length ? capture.milestones.map(inWords).join(", ") : "none") : UNKNOWN, why],
     ["Rooms", capture?.rooms ? h("span", { class: "told" }, capture.rooms.map(roomName).join(" → ")) : UNKNOWN, capture?.rooms?.map((/** @type {any} */ { group, room }) => `${group}:${hex(room)}`).join(" → ") ?? why],
     ["Run", idOf(manifest.run_id, "the run's id")],
-    ["At step", fig("segment.manifest.env_step", count(manifest.env_step)), "Environment steps of the run"],
-    ["Length", h("span", {}, fig("segment.manifest.decision_steps", count(manifest.decision_steps)), " steps, ", fig("segment.manifest.frames", count(manifest.frames)), " game frames"), `${duration(secondsOf(manifest.frames))}, waits included`],
-    ["Live model then", version === null ? "none" : h("a", { href: `/models/${version}`, "data-figure": capture ? "segment.capture.reward_model_version" : "segment.segment.reward_model_version" }, `v${version}`)],
-    ["Model against judges", gapOf(row)],
+    ["At step", fig("segment.manifest.env_step", count(manifest.env_step)), "Environment step of the run"],
+    ["Length", h("span", {}, fig("segment.manifest.decision_steps", count(manifest.decision_steps)), " steps, ", fig("segment.manifest.frames", count(manifest.frames)), " game frames"), `${duration(secondsOf(manifest.frames))}, waiting included`],
+    ["Live model", version === null ? "none" : h("a", { href: `/models/${version}`, "data-figure": capture ? "segment.capture.reward_model_version" : "segment.segment.reward_model_version" }, `v${version}`)],
+    ["Model vs. judges", gapOf(row)],
   ];
 }
 
 /** @param {any} row */
 function gapOf(row) {
-  if (!row || row.model_gap === null) return h("span", { title: "Too few scored segments of one version to rank, or no model was live" }, UNKNOWN);
-  const title = `Ranks from 0 to 1 among ${row.model_gap_of} segments of this version: the model's less the judges'`;
+  if (!row || row.model_gap === null) return h("span", { title: "Too few scored segments of this version, or no model was live" }, UNKNOWN);
+  const title = `Ranks from 0 to 1 among ${row.model_gap_of} segments of this version: model minus judges`;
   return h("span", { title }, fig("segment.segment.model_gap", reward(row.model_gap)), " of ", fig("segment.segment.model_gap_of", count(row.model_gap_of)), " ranked");
 }

@@ -10,15 +10,15 @@ import { idOf } from "../../segments/names.js";
 /** @param {any} detail @returns {Child[]} */
 export function judgesOf({ judges, rubric, score_problem: problem }) {
   if (judges.length) return [h("div", { class: "cards" }, ...judges.map(card))];
-  if (rubric.length) return [empty("No language model was asked: the game's memory settled everything.")];
-  return [empty(problem ?? "No judge has answered yet.")];
+  if (rubric.length) return [empty("No language model was called: all criteria were computed from the game's memory.")];
+  return [empty(problem ?? "No answers yet.")];
 }
 
 /** @param {any} judge @param {number} index */
 function card(judge, index) {
   const field = (/** @type {string} */ name) => `segment.judges.${index}.${name}`;
   return h("article", { class: "judge", "aria-label": `Judge ${judge.judge}` },
-    h("h3", {}, judge.judge, judge.distrusted ? h("span", { class: "tag warn", title: "It failed its canaries: its votes did not count" }, "not believed") : null),
+    h("h3", {}, judge.judge, judge.distrusted ? h("span", { class: "tag warn", title: "Excluded: it failed its control questions" }, "excluded") : null),
     h("p", { class: "sub told" }, judge.model, " · ", h("code", {}, judge.route)),
     h("p", {}, judge.decided.length ? `decided ${judge.decided.join(", ")}` : "decided nothing"),
     h("p", { class: "sub" }, fig(field("ok"), count(judge.ok)), "/", fig(field("calls.length"), count(judge.calls.length)), " calls ok · ", fig(field("latency_seconds"), duration(judge.latency_seconds)), " · ",
@@ -29,24 +29,24 @@ function card(judge, index) {
 /** @param {any} each */
 function call(each) {
   return h("li", { "data-outcome": each.outcome },
-    h("p", {}, h("b", { class: "told" }, `Vote ${each.vote + 1}`), ": ", ...saidOf(each), each.cached ? h("span", { class: "tag plain", title: "The answer to an equal question was used" }, "cached") : null),
+    h("p", {}, h("b", { class: "told" }, `Vote ${each.vote + 1}`), ": ", ...saidOf(each), each.cached ? h("span", { class: "tag plain", title: "Answer reused from an identical request" }, "cached") : null),
     each.rationale ? h("blockquote", { class: "told" }, each.rationale) : null,
     each.detail ? h("p", { class: "sub told" }, each.detail) : null,
     h("details", { class: "told" }, h("summary", {}, `${duration(each.latency_seconds)} · ${tokens(each)}`),
       h("dl", { class: "call-facts" }, ...[
         ["Prompt", idOf(each.prompt_sha256, "the prompt's digest")],
-        ["Frozen part", each.system_sha256 ? idOf(each.system_sha256, "the digest of guide, rubric and schema") : UNKNOWN],
+        ["System prompt", each.system_sha256 ? idOf(each.system_sha256, "digest of guide, rubric and schema") : UNKNOWN],
         ["Seed", String(each.seed)], ["Wording", String(each.variant)], ["Engine", each.engine ?? UNKNOWN],
-        ["Stopped because", each.finish_reason ?? UNKNOWN], ["From the server's cache", each.cached_tokens === null ? UNKNOWN : `${count(each.cached_tokens)} tokens`],
+        ["Finish reason", each.finish_reason ?? UNKNOWN], ["Cached prompt tokens", each.cached_tokens === null ? UNKNOWN : `${count(each.cached_tokens)} tokens`],
       ].map(([term, value]) => h("div", {}, h("dt", {}, term), h("dd", {}, value))))));
 }
 
 /** @param {any} call */
-const tokens = ({ prompt_tokens: asked, completion_tokens: said }) => (asked === null && said === null ? "tokens not told" : `${count(asked)} + ${count(said)} tokens`);
+const tokens = ({ prompt_tokens: asked, completion_tokens: said }) => (asked === null && said === null ? "tokens unknown" : `${count(asked)} + ${count(said)} tokens`);
 
 /** What a vote says: levels, or why there is none. @param {any} call @returns {Child[]} */
 function saidOf({ outcome, said }) {
   if (outcome !== "ok") return [h("span", { class: "tag bad" }, `no vote: ${outcome}`)];
-  if (!said) return [h("span", { class: "quiet-text" }, "its answer was not kept")];
-  return Object.entries(said).map(([name, level]) => h("span", { class: "said told" }, `${name.replaceAll("_", " ")} `, h("b", {}, level === null ? "cannot tell" : String(level))));
+  if (!said) return [h("span", { class: "quiet-text" }, "answer not stored")];
+  return Object.entries(said).map(([name, level]) => h("span", { class: "said told" }, `${name.replaceAll("_", " ")} `, h("b", {}, level === null ? "abstained" : String(level))));
 }

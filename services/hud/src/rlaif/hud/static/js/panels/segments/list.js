@@ -100,14 +100,14 @@ class List {
     if (!this.#rows.length) show(this.none, empty(nothing(facets, countOf(this.filters))));
     this.#facets = facets ?? this.#facets;
     const known = this.#facets;
-    show(this.summary, fig("segment-list.length", count(this.#rows.length)), more ? " shown, and more." : " in all.", known ? h("span", {}, " The HUD knows ", fig("facets.segments", count(known.segments)), ", ", fig("facets.scored", count(known.scored)), " of them judged.") : null);
+    show(this.summary, fig("segment-list.length", count(this.#rows.length)), more ? " shown, more available." : " in total.", known ? h("span", {}, " Known to the HUD: ", fig("facets.segments", count(known.segments)), ", ", fig("facets.scored", count(known.scored)), " scored.") : null);
   }
 
   /** @param {unknown} error */
   #failed(error) {
     this.table.hidden = !this.#rows.length;
     this.none.hidden = false;
-    show(this.none, h("p", { class: "notice", "data-tone": "bad", role: "alert" }, "The list cannot be read now: ", error instanceof Error ? error.message : String(error), " ", h("button", { type: "button", onclick: () => this.read() }, "Try again")));
+    show(this.none, h("p", { class: "notice", "data-tone": "bad", role: "alert" }, "The list is unavailable: ", error instanceof Error ? error.message : String(error), " ", h("button", { type: "button", onclick: () => this.read() }, "Try again")));
   }
 
   /** New scores are offered, never pushed in between. @param {any} loop */
@@ -117,15 +117,15 @@ class List {
     this.#judged ??= judged;
     const fresh = judged - /** @type {number} */ (this.#judged);
     this.news.hidden = fresh <= 0;
-    if (fresh > 0) setText(this.news, `${count(fresh)} judged since: show`);
+    if (fresh > 0) setText(this.news, `Show ${count(fresh)} newly scored`);
   }
 }
 
 /** @param {any} facets @param {number} filters */
 function nothing(facets, filters) {
-  if (filters && facets?.segments) return "No segment fits all of these filters. Clear one of them to see more.";
-  if (facets?.segments) return "Nothing can be put into this order yet: it needs scores.";
-  return "No segment was exported yet. The first one shows up here about a minute after training began.";
+  if (filters && facets?.segments) return "No segment matches these filters.";
+  if (facets?.segments) return "This order requires scores; there are none yet.";
+  return "No segment exported yet. The first one appears about a minute after training starts.";
 }
 
 /** @param {HTMLElement} root @param {App} app @param {URLSearchParams} query */

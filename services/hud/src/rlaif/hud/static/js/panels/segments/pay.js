@@ -32,13 +32,13 @@ export function mountPay(body, told, cursor, scope) {
 /** @param {any} told */
 function sums({ pay }) {
   const { game, model, unexplained } = pay;
-  return h("p", {}, "The game paid ", fig("steps.pay.game", reward(game)), model === null ? ". No reward model that pays by steps was live." : h("span", {}, ", reward model ", fig("steps.pay.reward_model_version", `v${pay.reward_model_version}`), " would pay ", fig("steps.pay.model", reward(model)), " at full weight, the segment taken as the beginning of an episode."),
-    unexplained > LEAST ? h("b", { class: "bad-text" }, " Up to ", fig("steps.pay.unexplained", decimal(unexplained)), " of a step is explained by no part.") : null);
+  return h("p", {}, "Game reward ", fig("steps.pay.game", reward(game)), model === null ? ". No reward model was live." : h("span", {}, "; shaping reward by reward model ", fig("steps.pay.reward_model_version", `v${pay.reward_model_version}`), " ", fig("steps.pay.model", reward(model)), " at full weight, as if the episode started with the segment."),
+    unexplained > LEAST ? h("b", { class: "bad-text" }, " Up to ", fig("steps.pay.unexplained", decimal(unexplained)), " of a step is not explained by any component.") : null);
 }
 
 /** One step in words. @param {any} step */
 function wordsOf(step) {
-  if (!step) return "Point at a bar, or step through the film.";
+  if (!step) return "Point at a bar or step through the video.";
   const parts = Object.entries(step.parts).map(([name, amount]) => `${name} ${reward(amount)}`);
   const model = step.model === null ? "" : `; reward model ${reward(step.model)}`;
   return `Step ${step.step}, ${step.action}: game ${reward(step.game)}${parts.length ? ` (${parts.join(", ")})` : ""}${model}`;

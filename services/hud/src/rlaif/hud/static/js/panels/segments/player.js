@@ -38,7 +38,7 @@ export class Player {
     this.wanted = { step, frame };
     this.canvas = h("canvas", { width: 160, height: 144, role: "img", "aria-label": "Game screen: not read yet" });
     this.path = new PathLayer();
-    this.overlay = h("div", { class: "overlay" }, "Reading the film.");
+    this.overlay = h("div", { class: "overlay" }, "Loading the video.");
     this.slider = h("input", { type: "range", min: 0, max: 0, value: 0, disabled: true, "aria-label": "Decision step", oninput: () => this.#seek(Number(this.slider.value), this.slider) });
     this.play = h("button", { type: "button", disabled: true, "aria-keyshortcuts": "Space", onclick: () => this.toggle() }, "Play");
     this.speed = h("select", { "aria-label": "Speed", title: "Speed: [ slower, ] faster", onchange: () => this.#setSpeed(Number(this.speed.value)) }, ...SPEEDS.map((value) => h("option", { value }, `${value}×`)));
@@ -50,7 +50,7 @@ export class Player {
     show(body,
       h("div", { class: "screen" }, this.canvas, this.path.element, this.overlay), this.slider,
       h("div", { class: "controls" },
-        this.#button("◀", "Step back (arrow left)", () => this.#by(-1)), this.play, this.#button("▶", "Step on (arrow right)", () => this.#by(1)),
+        this.#button("◀", "Step back (arrow left)", () => this.#by(-1)), this.play, this.#button("▶", "Step forward (arrow right)", () => this.#by(1)),
         this.speed, h("label", {}, this.withPath, " way"), this.save),
       this.facts);
     scope.add(cursor.watch((at, source) => at !== null && source !== this && this.#seek(pictureOfStep(this.#places, at), source)));
@@ -63,9 +63,9 @@ export class Player {
     return {
       Space: { label: "Play or pause", run: () => this.toggle() },
       ArrowLeft: { label: "One step back", run: () => this.#by(-1) },
-      ArrowRight: { label: "One step on", run: () => this.#by(1) },
+      ArrowRight: { label: "One step forward", run: () => this.#by(1) },
       "Shift+ArrowLeft": { label: "One second back", run: () => this.#bySecond(-1) },
-      "Shift+ArrowRight": { label: "One second on", run: () => this.#bySecond(1) },
+      "Shift+ArrowRight": { label: "One second forward", run: () => this.#bySecond(1) },
       Home: { label: "To the start", run: () => this.#seek(0, null) },
       End: { label: "To the end", run: () => this.#seek(this.#places.length - 1, null) },
       "[": { label: "Slower", run: () => this.#setSpeed(otherSpeed(this.#speed, -1)) },
@@ -90,8 +90,8 @@ export class Player {
         if (number === start) this.#begin(start);
       });
     } catch (error) {
-      console.warn("the film could not be shown", error);
-      setText(this.overlay, `No film: ${error instanceof Error ? error.message : error}`);
+      console.warn("the video could not be shown", error);
+      setText(this.overlay, `No video: ${error instanceof Error ? error.message : error}`);
     }
   }
 
@@ -103,7 +103,7 @@ export class Player {
 
   /** The film as a file. @param {string | null} url @param {string} pictures */
   offer(url, pictures) {
-    const few = pictures === "every step" ? null : h("span", { class: "quiet-text", title: "It was exported before films were made" }, "only some steps have a picture");
+    const few = pictures === "every step" ? null : h("span", { class: "quiet-text", title: "Exported before videos were supported" }, "pictures for some steps only");
     const file = url ? h("a", { class: "button", href: url, download: "", title: "Animated WebP, lossless" }, "Download video") : null;
     show(this.save, file, few);
   }

@@ -9,7 +9,7 @@ import { inWords, REASONS, roomName, short } from "../../segments/names.js";
 
 const ROOMS = 3;
 
-export const HEADS = ["Segment", "Score", "Judges agree", "Model against judges", "Chosen because", "What it shows", "Step", "A judge's words"];
+export const HEADS = ["Segment", "Score", "Agreement", "Model vs. judges", "Selected for", "Content", "Step", "Rationale"];
 
 /** What changes the look of a row. @param {any} row */
 export const versionOf = (row) => `${row.segment_id} ${row.scored_at} ${row.score !== null} ${row.score_problem} ${row.model_gap}`;
@@ -21,10 +21,10 @@ export function rowOf(row) {
   return h("tr", { "data-segment": row.segment_id },
     h("td", {}, h("a", { class: "open told", href: addressOfSegment(row), title: row.segment_id }, short(row.segment_id)), h("small", {}, when(row))),
     h("td", { class: "score", "data-label": "Score" }, ...bar01(field("weighted"), row.weighted, { kind: "weighted", title: row.scored_at ? null : "Not judged yet" })),
-    cell("Judges agree", fig(field("votes_agreement"), percent(row.votes_agreement), "Mean over the criteria that language models decided")),
-    cell("Model against judges", ...gapOf(row, field)),
-    cell("Chosen because", row.selected_by ? (REASONS[row.selected_by] ?? row.selected_by) : UNKNOWN, row.reward_model_version ? h("small", {}, fig(field("reward_model_version"), `v${row.reward_model_version}`), " was live") : null),
-    h("td", { class: "shows", "data-label": "What it shows" }, ...(row.milestones ?? []).map((/** @type {string} */ name) => h("span", { class: "tag good told" }, inWords(name))), h("span", { class: "told" }, placesOf(row))),
+    cell("Agreement", fig(field("votes_agreement"), percent(row.votes_agreement), "Mean over the criteria decided by votes")),
+    cell("Model vs. judges", ...gapOf(row, field)),
+    cell("Selected for", row.selected_by ? (REASONS[row.selected_by] ?? row.selected_by) : UNKNOWN, row.reward_model_version ? h("small", {}, fig(field("reward_model_version"), `v${row.reward_model_version}`), " was live") : null),
+    h("td", { class: "shows", "data-label": "Content" }, ...(row.milestones ?? []).map((/** @type {string} */ name) => h("span", { class: "tag good told" }, inWords(name))), h("span", { class: "told" }, placesOf(row))),
     cell("Step", fig(field("env_step"), compact(row.env_step), row.env_step === null ? null : count(row.env_step))),
     wordsOf(row));
 }
@@ -39,15 +39,15 @@ function wordsOf({ score, score_problem: problem }) {
 /** @param {any} row */
 function when(row) {
   if (row.scored_at) return ago(row.scored_at, { prefix: "judged " });
-  if (row.exported_at) return ago(row.exported_at, { prefix: "waits for judges since ", suffix: "" });
+  if (row.exported_at) return ago(row.exported_at, { prefix: "waiting for judges since ", suffix: "" });
   return ago(row.captured_at, { prefix: "captured " });
 }
 
 /** @param {any} row @param {(name: string) => string} field @returns {import("../../dom.js").Child[]} */
 function gapOf({ model_gap: gap, model_gap_of: of }, field) {
-  if (gap === null) return [h("span", { title: "No model was live, or too few scored segments of it to rank" }, UNKNOWN)];
-  const who = gap > 0 ? "model thinks more of it" : gap < 0 ? "judges think more of it" : "same rank";
-  return [fig(field("model_gap"), reward(gap), `Ranks from 0 to 1 among ${of} segments of this version: the model's less the judges'`), h("small", {}, who)];
+  if (gap === null) return [h("span", { title: "No model was live, or too few scored segments of it" }, UNKNOWN)];
+  const who = gap > 0 ? "model ranks it higher" : gap < 0 ? "judges rank it higher" : "same rank";
+  return [fig(field("model_gap"), reward(gap), `Ranks from 0 to 1 among ${of} segments of this version: model minus judges`), h("small", {}, who)];
 }
 
 /** @param {any} row */

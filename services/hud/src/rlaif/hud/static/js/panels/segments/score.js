@@ -14,11 +14,11 @@ const three = (value) => (value === null ? UNKNOWN : value.toFixed(3));
 
 /** @param {any} detail @returns {Child[]} */
 export function scoreOf(detail) {
-  if (!detail.rubric.length) return [empty(detail.score_problem ?? "Not judged yet. The score stands here as soon as the judges answered.")];
+  if (!detail.rubric.length) return [empty(detail.score_problem ?? "Not scored yet.")];
   const sum = detail.weighted === null ? null : detail.rubric.reduce((/** @type {number} */ total, /** @type {any} */ { part }) => total + (part ?? 0), 0);
   return [
-    h("p", { class: "verdict-head" }, h("span", { class: "big" }, fig("segment.weighted", three(detail.weighted))), h("span", { class: "scale" }, detail.weighted === null ? "no score: less than half of the weight was judged" : "of 1"), decided(detail, "segment")),
-    sum !== null && Math.abs(sum - detail.weighted) > CLOSE ? h("p", { class: "notice", "data-tone": "bad", role: "alert" }, `The parts sum to ${three(sum)}, not to the score: its object does not agree with itself.`) : null,
+    h("p", { class: "verdict-head" }, h("span", { class: "big" }, fig("segment.weighted", three(detail.weighted))), h("span", { class: "scale" }, detail.weighted === null ? "no score: less than half of the weight was scored" : "of 1"), decided(detail, "segment")),
+    sum !== null && Math.abs(sum - detail.weighted) > CLOSE ? h("p", { class: "notice", "data-tone": "bad", role: "alert" }, `The parts sum to ${three(sum)}, not to the score: the stored score is inconsistent.`) : null,
     questOf(detail, "segment"),
     h("table", { class: "rubric" },
       h("thead", {}, h("tr", {}, ...["Criterion", "Level", "Value", "Weight", "Part", "Decided by"].map((name) => h("th", { scope: "col" }, name)))),
@@ -31,7 +31,7 @@ export function scoreOf(detail) {
 function line(each) {
   const { criterion, weight, score, why_not: why, share, part } = each;
   const field = (/** @type {string} */ name) => `segment.rubric.${criterion}.${name}`;
-  const title = share === null ? why : `${percent(share)} of the weight that was judged`;
+  const title = share === null ? why : `${percent(share)} of the scored weight`;
   return h("tr", {},
     h("th", { scope: "row" }, criterion),
     h("td", { "data-label": "Level" }, score ? levelOf(score, field) : UNKNOWN),
@@ -52,6 +52,6 @@ function byWhom({ criterion, decided_by: by, score, why_not: why, known_level: k
   if (!by) return [h("span", { class: "quiet-text" }, (why ?? "").replaceAll("_", " "))];
   const who = by === "votes" ? `${score.judge}: ${DECIDERS.votes}` : DECIDERS[/** @type {"computed" | "human"} */ (by)];
   const check = by === "votes" && known !== null ? h("small", {}, "RAM says level ", fig(`segment.rubric.${criterion}.known_level`, String(known))) : null;
-  const audited = audit ? h("small", { class: "told" }, `${audit.judge}, asked to check: ${audit.votes.join(", ")}`) : null;
+  const audited = audit ? h("small", { class: "told" }, `${audit.judge}, audit: ${audit.votes.join(", ")}`) : null;
   return [who, check, audited];
 }

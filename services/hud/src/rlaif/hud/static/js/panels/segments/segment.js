@@ -31,15 +31,15 @@ class Segment {
     this.film = panel("film", "Film");
     this.score = panel("worth-of", "Score");
     this.judges = panel("judges-of", "Judges");
-    this.pay = panel("pay-of", "What was paid, step by step");
+    this.pay = panel("pay-of", "Reward per step");
     show(root, this.head.frame, this.film.frame, this.score.frame, this.pay.frame, this.judges.frame);
     this.player = new Player(this.film.body, { app, cursor: this.cursor, scope, step: stepOf(params.query, "step"), frame: stepOf(params.query, "f") });
-    for (const each of [this.score, this.judges, this.pay]) show(each.body, empty("Reading it from the store."));
+    for (const each of [this.score, this.judges, this.pay]) show(each.body, empty("Loading from the object store."));
     show(this.head.body, headOf(this.name, null, this.#neighbours()));
     scope.add(app.keys.bind({
-      j: { label: "Next segment of the list", run: () => this.#go(1) },
-      k: { label: "Segment before", run: () => this.#go(-1) },
-      c: { label: "Copy the link to this moment", run: () => this.#copy() },
+      j: { label: "Next segment in the list", run: () => this.#go(1) },
+      k: { label: "Previous segment", run: () => this.#go(-1) },
+      c: { label: "Copy a link to this step", run: () => this.#copy() },
       ...this.player.bindings,
     }, "Segment"));
     this.player.load(`${this.address}/pack`);
@@ -95,14 +95,14 @@ class Segment {
         this.app.announce(by > 0 ? "This is the last segment of the list" : "This is the first segment of the list");
       }
     } catch (error) {
-      this.app.announce(`The list cannot be read now: ${error instanceof Error ? error.message : error}`);
+      this.app.announce(`The list is unavailable: ${error instanceof Error ? error.message : error}`);
     }
   }
 
   async #copy() {
     this.player.tellAddress();
     const worked = await copy(location.href, this.label);
-    this.app.announce(worked ? "Link copied" : "The browser does not allow copying here; the address bar has the link");
+    this.app.announce(worked ? "Link copied" : "The browser does not allow copying here; the link is in the address bar");
   }
 }
 
@@ -113,7 +113,7 @@ function panel(id, title) {
 }
 
 /** @param {string} why */
-const failed = (why) => h("p", { class: "notice", "data-tone": "bad", role: "alert" }, "This cannot be read now: ", why);
+const failed = (why) => h("p", { class: "notice", "data-tone": "bad", role: "alert" }, "Unavailable: ", why);
 
 /** A whole number of the address, or null. @param {URLSearchParams} query @param {string} name */
 function stepOf(query, name) {

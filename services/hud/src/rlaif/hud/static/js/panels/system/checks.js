@@ -5,7 +5,7 @@ import { h, show } from "../../dom.js";
 import { count, UNKNOWN } from "../../format.js";
 import { fig } from "../../parts.js";
 
-const WORDS = { ready: "● ready", "not ready": "◐ not ready", stopping: "◌ stopping", stopped: "◌ stopped", silent: "✕ silent", unknown: "○ not heard yet" };
+const WORDS = { ready: "● ready", "not ready": "◐ not ready", stopping: "◌ stopping", stopped: "◌ stopped", silent: "✕ silent", unknown: "○ no report yet" };
 const TONES = { ready: "good", silent: "bad", "not ready": "warn" };
 
 function draw(body, { services, health }) {
@@ -22,4 +22,4 @@ function service({ name, state, checks, heard_at: heard, instances }) {
 }
 
 /** @type {import("../../panel.js").Panel} */
-export const checks = { id: "checks", title: "Services and their checks", sections: ["services", "health"], draw };
+export const checks = { id: "checks", title: "Services and health checks", sections: ["services", "health"], draw };

@@ -13,7 +13,7 @@ export const LETTERS = "/api/v1/dead-letters";
 /** @param {import("../../polled.js").Polled<any>} polled @returns {import("../../panel.js").Panel} */
 export const letters = (polled) => ({
   id: "letters",
-  title: "Dead letters to send again",
+  title: "Redrive dead letters",
   sections: ["dead_letters"],
   draw: (_body, { dead_letters: dead }) => {
     if (dead.count !== known) polled.ask();
@@ -36,12 +36,12 @@ export const letters = (polled) => ({
 let known;
 
 function heading({ items, count: all }) {
-  if (!items.length) return empty("No event is given up now.");
-  return h("p", { class: "sub" }, "Of ", h("span", { "data-figure": `${LETTERS}#count` }, count(all)), " the newest ", h("span", { "data-figure": `${LETTERS}#items.length` }, count(items.length)), ". Mend the cause first: an event that is sent again to the same fault dies again.");
+  if (!items.length) return empty("No dead letters.");
+  return h("p", { class: "sub" }, "Of ", h("span", { "data-figure": `${LETTERS}#count` }, count(all)), " the newest ", h("span", { "data-figure": `${LETTERS}#items.length` }, count(items.length)), ". Fix the cause first: a redriven event fails again while the fault persists.");
 }
 
 function item(row, again) {
-  const button = /** @type {HTMLButtonElement} */ (h("button", { type: "button", class: "quiet small", onclick: () => again(row.event_id, button) }, "Send again"));
+  const button = /** @type {HTMLButtonElement} */ (h("button", { type: "button", class: "quiet small", onclick: () => again(row.event_id, button) }, "Redrive"));
   return h("li", {},
     h("p", {}, h("b", {}, row.reason), " · ", row.consumer, " · ", h("code", { class: "event-id" }, row.event_id), " · ", h("span", { class: "told tries" }, tries(row)), " · ", ago(row.dead_at), " ", button),
     h("p", { class: "told" }, row.detail));
@@ -56,9 +56,9 @@ function update(element, row) {
 async function sendAgain(app, polled, id, button, said) {
   button.disabled = true;
   try {
-    const answer = await authorised(() => app.api.post(`${LETTERS}/redrive`, { event_id: id }), "send events again");
-    said.textContent = `${id} is on its way again as ${answer.new_event_id}.`;
-    app.announce("The event was sent again.");
+    const answer = await authorised(() => app.api.post(`${LETTERS}/redrive`, { event_id: id }), "redrive events");
+    said.textContent = `${id} was redriven as ${answer.new_event_id}.`;
+    app.announce("The event was redriven.");
   } catch (error) {
     if (error instanceof GivenUp) said.textContent = "";
     else if (error instanceof ApiProblem) said.textContent = `${error.title}: ${error.detail}`;

@@ -23,7 +23,7 @@ export const queues = (polled) => ({
 /** @param {import("../../polled.js").Polled<any>} polled @returns {import("../../panel.js").Panel} */
 export const streams = (polled) => ({
   id: "streams",
-  title: "Disk of the streams",
+  title: "Stream storage",
   sections: [],
   draw() {},
   mount: (body) => polled.show(({ value, problem }) => show(body, ...content(value, problem, () => polled.ask(), streamList))),
@@ -32,11 +32,11 @@ export const streams = (polled) => ({
 function content(told, problem, again, make) {
   if (problem && !told) return [whyNot(problem, again)];
   if (!told) return [empty("Asking NATS…")];
-  const old = problem ? h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, "NATS does not answer now"), ": this was ", ago(told.at), ".") : null;
+  const old = problem ? h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, "NATS does not respond"), ": data from ", ago(told.at), ".") : null;
   return [old, make(told)];
 }
 
-const HEADS = ["Consumer", "Waiting", "In hand", "Tried again", "Last handled"];
+const HEADS = ["Consumer", "Pending", "In flight", "Redelivered", "Last processed"];
 
 function queueTable({ queues: rows }) {
   return h("div", { class: "wide" }, h("table", { class: "queues" },
@@ -49,8 +49,8 @@ function queueRow(row, index) {
   const figure = (/** @type {string} */ name) => of(`queues.${index}.${name}`, count(row[name]));
   return h("tr", {},
     h("td", {}, h("b", {}, row.consumer), h("small", {}, " ", h("code", {}, row.event.replace(/^rlaif\.|\.v\d+$/g, "")))),
-    cell("Waiting", figure("waiting")), cell("In hand", figure("in_hand")), cell("Tried again", figure("again")),
-    cell("Last handled", row.handled_at ? ago(row.handled_at) : UNKNOWN));
+    cell("Pending", figure("waiting")), cell("In flight", figure("in_hand")), cell("Redelivered", figure("again")),
+    cell("Last processed", row.handled_at ? ago(row.handled_at) : UNKNOWN));
 }
 
 function streamList({ streams: rows }) {

@@ -43,22 +43,22 @@ import { reach } from "../../charts/points.js";
 
 const EPISODES = 100; // as the trainer's own means
 const MOST_PARTS = 6; // with the rest as one more: as many as there are styles
-export const REST = "other parts";
+export const REST = "other components";
 const MODEL = "shaping";
 const NAMES = /** @type {Record<string, string>} */ ({ [MODEL]: "reward model" });
 
 /** @param {Past} past @param {Scores | null} scores @returns {ChartSpec[]} */
 export function chartsOf(past, scores) {
   return [
-    episodes(past, "milestones", "Milestones an episode", "Story steps since an episode's start, by the game's memory.", decimal),
+    episodes(past, "milestones", "Milestones per episode", "Milestones reached since the start of the episode, read from RAM.", decimal),
     judgeScore(scores),
-    { ...episodes(past, "returns", "Return an episode", "What the game itself pays.", reward, "episode_return"), zero: false },
-    episodes(past, "rooms", "Rooms an episode", "Distinct rooms.", tenth),
+    { ...episodes(past, "returns", "Return per episode", "Sum of game rewards.", reward, "episode_return"), zero: false },
+    episodes(past, "rooms", "Rooms per episode", "Distinct rooms.", tenth),
     pay(past),
-    episodes(past, "deaths", "Deaths an episode", "Share of episodes that a death ended.", decimal),
-    iterations(past, "entropy", "Entropy of the policy", "High: it tries everything. Low: it is sure of itself.", decimal),
-    iterations(past, "policy_lag", "Policy lag", "Updates between the policy that played and the one that learned.", tenth),
-    iterations(past, "steps_per_second", "Speed", "Environment steps a second.", count),
+    episodes(past, "deaths", "Deaths per episode", "Share of episodes ended by death.", decimal),
+    iterations(past, "entropy", "Policy entropy", "High: exploratory. Low: nearly deterministic.", decimal),
+    iterations(past, "policy_lag", "Policy lag", "Updates between the policy that sampled and the policy being trained.", tenth),
+    iterations(past, "steps_per_second", "Throughput", "Environment steps per second.", count),
   ];
 }
 
@@ -71,10 +71,10 @@ function episodes({ points }, id, name, note, format, ends = id) {
   const figure = /** @type {Figure} */ (`${id}_mean`);
   const each = curve(points, figure);
   return {
-    id, name, note, format, zero: true, none: "Starts with the first episode that ends.",
+    id, name, note, format, zero: true, none: "No finished episode yet.",
     series: [
       { name: `over ${EPISODES} episodes`, style: 1, format, points: smoothed(each, points.map(({ episodes }) => episodes), EPISODES) },
-      { name: "point by point", style: 1, faint: true, format, points: each, band: band(points, ends), field: `history.points.-1.${figure}` },
+      { name: "single points", style: 1, faint: true, format, points: each, band: band(points, ends), field: `history.points.-1.${figure}` },
     ],
   };
 }
@@ -82,7 +82,7 @@ function episodes({ points }, id, name, note, format, ends = id) {
 /** A figure of iterations. @param {Past} past @param {Figure} id @param {string} name @param {string} note @param {(value: number | null) => string} format @returns {ChartSpec} */
 function iterations({ points }, id, name, note, format) {
   const line = { name: "mean", style: 1, format, points: curve(points, id), band: band(points, id), field: `history.points.-1.${id}` };
-  return { id, name, note, format, zero: true, none: "Starts with the first iteration.", series: [line] };
+  return { id, name, note, format, zero: true, none: "No iteration yet.", series: [line] };
 }
 
 /** @param {Piece[]} pieces @param {Figure} figure */
@@ -121,10 +121,10 @@ export function smoothed(points, weights, window) {
 /** @param {Scores | null} scores @returns {ChartSpec} */
 function judgeScore(scores) {
   const points = (scores?.points ?? []).map((point) => /** @type {Point} */ ([point.env_step, point.weighted, `${point.episode_id}/${point.segment_id}`]));
-  const some = scores && scores.scored > points.length ? " Of many that lie together the lowest and the highest are shown." : "";
+  const some = scores && scores.scored > points.length ? " Dense regions show only the lowest and highest scores." : "";
   return {
-    id: "scores", name: "Judge score", bounds: [0, 1], format: decimal, none: "Starts with the first scored segment.",
-    note: `Each dot is a segment: open it with a click or Enter.${some}`,
+    id: "scores", name: "Judge score", bounds: [0, 1], format: decimal, none: "No scored segment yet.",
+    note: `Each dot is a segment; click or press Enter to open it.${some}`,
     series: [
       { name: "segment", points, style: 2, shape: "dots", format: decimal, field: "score_points.points.-1.weighted" },
       { name: `mean of ${count(scores?.window ?? null)}`, points: scores?.means ?? [], style: 1, format: decimal, field: "score_points.means.-1.1" },
@@ -142,8 +142,8 @@ function pay({ points }) {
   }));
   const measured = points.some(({ learned_from }) => learned_from !== null);
   return {
-    id: "pay", name: "What was paid, by part", format: reward, none: "Starts with the first iteration.",
-    note: "Since the point before. Unexplained: a planner's steps, and what is discounted inside long decisions.",
+    id: "pay", name: "Reward by component", format: reward, none: "No iteration yet.",
+    note: "Per interval between points. Unexplained: planner steps, and discounting within long actions.",
     series,
     stacked: {
       total: points.map(({ env_step, learned_from, paid_total }) => /** @type {Point} */ ([env_step, measured ? learned_from : paid_total])),

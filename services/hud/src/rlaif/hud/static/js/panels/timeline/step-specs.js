@@ -27,8 +27,8 @@ export function stepChart(steps) {
   const reach = steps.length ? [at(0) - width / 2, at(steps.length - 1) + width / 2] : null;
   return {
     reach, format: reward, bars: width,
-    note: "The game's parts, and what the live reward model says of the step. What they leave of the sum would be red.",
-    none: "Starts with the first picture of the player.",
+    note: "Game reward components and the shaping reward of the live model. Any unexplained remainder is red.",
+    none: "No frame yet.",
     series: parts.map(({ name, amounts }, index) => ({ name, style: index + 1, format: reward, points: amounts.map((amount, each) => /** @type {Point} */ ([at(each), name === MODEL ? steps[each].paid : amount])) })),
     stacked: { total: steps.map(({ env_step, reward: game, paid }) => /** @type {Point} */ ([env_step, game + (paid ?? 0)])) },
     marks: steps.filter(({ ended }) => ended).map(({ env_step }) => ({ step: env_step, label: "end", kind: "end" })),

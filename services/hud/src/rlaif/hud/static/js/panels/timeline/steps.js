@@ -11,7 +11,7 @@ import { appended, stepChart } from "./step-specs.js";
 /** @typedef {import("../../app.js").App} App @typedef {import("./step-specs.js").PaidSteps} PaidSteps */
 
 const LOOK_AGAIN = 1000; // ms
-const NAME = "What each step was paid";
+const NAME = "Reward per step";
 const PATH = "/api/v1/steps";
 const STEP = 20; // where in a frame its environment step stands
 
@@ -63,7 +63,7 @@ class Steps {
       this.#told = appended(this.#told, await this.app.api.get(last ? `${PATH}?after=${last.number}` : PATH));
       this.#draw(this.#told);
     } catch (error) {
-      console.warn("the newest steps could not be read", error);
+      console.warn("could not load the latest steps", error);
     } finally {
       this.#asking = false;
     }
@@ -74,8 +74,8 @@ class Steps {
     const spec = stepChart(told.steps);
     this.#axis.reach(spec.reach);
     this.chart.update(spec);
-    if (!told.kept) return setText(this.sums, told.env ? "Not known yet." : "No player is watched yet.");
-    show(this.sums, fig("paid_steps.reward_sum", reward(told.reward_sum)), " by the game and ", fig("paid_steps.paid_sum", reward(told.paid_sum)), " by the reward model in the last ", fig("paid_steps.kept", count(told.kept)), " steps.");
+    if (!told.kept) return setText(this.sums, told.env ? "Not known yet." : "No screen selected yet.");
+    show(this.sums, fig("paid_steps.reward_sum", reward(told.reward_sum)), " game reward and ", fig("paid_steps.paid_sum", reward(told.paid_sum)), " shaping reward in the last ", fig("paid_steps.kept", count(told.kept)), " steps.");
   }
 }
 
@@ -93,7 +93,7 @@ const mounted = new WeakMap();
 
 /** @type {import("../../panel.js").Panel} */
 export const steps = {
-  id: "steps", title: "Reward, step by step", sections: ["screen"],
+  id: "steps", title: "Reward per step (live)", sections: ["screen"],
   mount: (body, app, scope) => void mounted.set(body, new Steps(body, app, scope)),
   draw: (body) => mounted.get(body)?.follow(),
 };

@@ -35,7 +35,7 @@ class Timeline {
     const tools = h("div", { class: "tools", role: "group", "aria-label": "Zoom" },
       this.#button("−", "Zoom out (minus)", () => this.#axis.zoom(0.5, app.cursor.get())), this.#button("+", "Zoom in (plus)", () => this.#axis.zoom(2, app.cursor.get())), this.all);
     this.choice = h("select", { "aria-label": "Chart", onchange: () => this.#choose(this.choice.value) });
-    const choose = h("div", { class: "choose" }, this.#button("◀", "Chart before", () => this.#chooseNext(-1)), this.choice, this.#button("▶", "Next chart", () => this.#chooseNext(1)));
+    const choose = h("div", { class: "choose" }, this.#button("◀", "Previous chart", () => this.#chooseNext(-1)), this.choice, this.#button("▶", "Next chart", () => this.#chooseNext(1)));
     this.grid = h("div", { class: "charts" });
     show(body, h("div", { class: "timeline-head" }, this.at, tools, choose), this.grid);
     this.#make();
@@ -73,7 +73,7 @@ class Timeline {
       return await this.app.api.get(path);
     } catch (error) {
       this.#stale = true; // the state of the page says that the HUD does not answer
-      console.warn("the timeline could not be read", path, error);
+      console.warn("could not load the timeline", path, error);
       return null;
     }
   }
@@ -112,9 +112,9 @@ class Timeline {
   #say() {
     const step = this.app.cursor.get();
     const versions = this.#past.loads.filter((load) => step !== null && load.step <= step);
-    const by = versions.length ? `, paid by ${versions[versions.length - 1].version === null ? "no model" : `v${versions[versions.length - 1].version}`}` : "";
+    const by = versions.length ? `, shaped by ${versions[versions.length - 1].version === null ? "no model" : `v${versions[versions.length - 1].version}`}` : "";
     if (step !== null) setText(this.at, `Step ${count(step)}${by}`);
-    else setText(this.at, this.#axis.all() ? "Over environment steps of the run. Drag to zoom; arrow keys move, Enter opens a segment. Rare peaks of thin lines may lie outside; the tables have them." : "Nothing was played yet.");
+    else setText(this.at, this.#axis.all() ? "X axis: environment steps. Drag to zoom, arrow keys move, Enter opens a segment. Outliers may be clipped; the tables list all values." : "No steps yet.");
   }
 
   /** @param {string} text @param {string} title @param {() => void} run */
@@ -168,7 +168,7 @@ const timelines = new WeakMap();
 
 /** @type {import("../../panel.js").Panel} */
 export const timeline = {
-  id: "timeline", title: "The run so far", sections: ["loop", "run", "watch", "headline"],
+  id: "timeline", title: "Training history", sections: ["loop", "run", "watch", "headline"],
   mount: (body, app, scope) => void timelines.set(body, new Timeline(body, app, scope)),
   draw: (body, state) => timelines.get(body)?.draw(state),
 };

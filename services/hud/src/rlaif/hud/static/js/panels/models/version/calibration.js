@@ -12,8 +12,8 @@ const ends_ = [0.5, 0.75, 1];
 /** @param {HTMLElement} body @param {any} report @param {string} path */
 export function drawCalibration(body, report, path) {
   const { reliability: bins, calibration_error: error, confidence } = report;
-  const summary = h("p", {}, "On the labels of now: ", accuracy(path, "accuracy.", report.accuracy, { confidence }), "; calibration error ", h("b", {}, from(path, "calibration_error", decimal(error))), ".");
-  if (!bins.length) return show(body, summary, empty("No held-out pair is decided by the judges, so nothing can be said of how sure it may be."));
+  const summary = h("p", {}, "On the current labels: ", accuracy(path, "accuracy.", report.accuracy, { confidence }), "; calibration error ", h("b", {}, from(path, "calibration_error", decimal(error))), ".");
+  if (!bins.length) return show(body, summary, empty("No held-out pair is decided by the judges, so calibration cannot be measured."));
   show(body, summary, h("div", { class: "beside" }, picture(bins), table(bins, path, confidence)));
 }
 
@@ -24,7 +24,7 @@ const y = (/** @type {number} */ value) => SIZE - PAD.bottom - value * (SIZE - P
 function picture(bins) {
   const most = Math.max(...bins.map(({ pairs }) => pairs));
   return h("figure", { class: "calibration" },
-    s("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, width: SIZE, height: SIZE, role: "img", "aria-label": "How often it is right, over how sure it is; the table beside has the numbers" },
+    s("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, width: SIZE, height: SIZE, role: "img", "aria-label": "Accuracy by confidence; the table next to it lists the values" },
       ...ends_.map((value) => s("text", { class: "scale", x: x(value), y: SIZE - PAD.bottom + 16, "text-anchor": "middle" }, percent(value))),
       ...[0, 0.5, 1].flatMap((value) => [s("line", { class: "axis", x1: x(0.5), x2: x(1), y1: y(value), y2: y(value) }), s("text", { class: "scale", x: PAD.left - 6, y: y(value) + 4, "text-anchor": "end" }, percent(value))]),
       s("line", { class: "exact", x1: x(0.5), y1: y(0.5), x2: x(1), y2: y(1) }),
@@ -32,16 +32,16 @@ function picture(bins) {
         s("line", { class: "range", x1: x(expected), x2: x(expected), y1: y(low ?? right), y2: y(high ?? right) }),
         s("circle", { class: "dot", cx: x(expected), cy: y(right), r: 3 + 4 * Math.sqrt(pairs / most) }),
       ]),
-      s("text", { class: "scale", x: (x(0.5) + x(1)) / 2, y: SIZE - 4, "text-anchor": "middle" }, "how sure it is")),
-    h("figcaption", {}, "Points on the line are as sure as they may be; below it, too sure. Larger points stand for more pairs."));
+      s("text", { class: "scale", x: (x(0.5) + x(1)) / 2, y: SIZE - 4, "text-anchor": "middle" }, "confidence")),
+    h("figcaption", {}, "Points on the line are well calibrated; points below it are overconfident. Larger points represent more pairs."));
 }
 
 /** @param {any[]} bins @param {string} path @param {number} confidence */
 function table(bins, path, confidence) {
   return h("table", { class: "bins" },
-    h("thead", {}, h("tr", {}, ...["It says", "It is right", "Pairs"].map((head) => h("th", { scope: "col" }, head)))),
+    h("thead", {}, h("tr", {}, ...["Confidence", "Accuracy", "Pairs"].map((head) => h("th", { scope: "col" }, head)))),
     h("tbody", {}, ...bins.map(({ expected, right, low, high, pairs }, index) => h("tr", {},
       h("td", {}, from(path, `reliability.${index}.expected`, percent(expected))),
-      h("td", { "data-label": "It is right" }, from(path, `reliability.${index}.right`, percent(right)), h("small", { title: ofConfidence(confidence) }, ends(path, `reliability.${index}.`, { low, high }, percent))),
+      h("td", { "data-label": "Accuracy" }, from(path, `reliability.${index}.right`, percent(right)), h("small", { title: ofConfidence(confidence) }, ends(path, `reliability.${index}.`, { low, high }, percent))),
       h("td", { "data-label": "Pairs" }, from(path, `reliability.${index}.pairs`, count(pairs)))))));
 }

@@ -15,12 +15,12 @@ export function gate(version) {
   const path = `${MODELS}/${version}/gate`;
   return {
     id: "model-gate",
-    title: "What the gate asked, and measured then",
+    title: "Gate checks",
     sections: [],
     draw() {},
     mount(body, app, scope) {
       const frame = /** @type {HTMLElement} */ (body.parentElement);
-      const answer = new Answer(app, scope, (/** @type {any} */ { value, problem }) => show(body, problem && !value ? alsoNot(frame, problem, () => answer.ask()) : value ? table(value, path) : empty("Asking the reward-model service…")));
+      const answer = new Answer(app, scope, (/** @type {any} */ { value, problem }) => show(body, problem && !value ? alsoNot(frame, problem, () => answer.ask()) : value ? table(value, path) : empty("Loading…")));
       void answer.ask(path);
     },
   };
@@ -29,9 +29,9 @@ export function gate(version) {
 /** @param {any} report @param {string} path */
 function table({ checks, confidence, settings_known: known }, path) {
   return h("div", {},
-    h("p", { class: "sub" }, "Intervals are over whole episodes, each end at ", from(path, "confidence", percent(confidence)), " one-sided confidence. What is bold is held against the bound, the dashed line.",
-      known ? null : " The record does not tell the settings of its day: the bounds are those of now."),
-    scrollingTable({ name: "Checks of the gate", look: "gate", heads: HEADS, tall: true, rows: checks.map((/** @type {any} */ check) => row(check, path, confidence)) }).frame);
+    h("p", { class: "sub" }, "Bootstrap intervals over episodes, each bound at ", from(path, "confidence", percent(confidence)), " one-sided confidence. The bold value is compared with the bound (dashed line).",
+      known ? null : " The record does not contain its settings; the bounds are the current ones."),
+    scrollingTable({ name: "Gate checks", look: "gate", heads: HEADS, tall: true, rows: checks.map((/** @type {any} */ check) => row(check, path, confidence)) }).frame);
 }
 
 /** The range of the picture: shares from 0 to 1, others around the bound. @param {any} check @returns {[number, number] | null} */
@@ -65,6 +65,6 @@ function row(check, path, confidence) {
 /** @param {boolean | null} holds @param {number | null} bound */
 function verdict(holds, bound) {
   if (holds === true) return h("span", { class: "good-text" }, "✓ holds");
-  if (holds === false) return h("span", { class: "bad-text" }, "✕ does not");
-  return h("span", { class: "quiet-text", title: bound === null ? null : "Not measured, measured on too little, or the record does not keep what decided" }, "—");
+  if (holds === false) return h("span", { class: "bad-text" }, "✕ fails");
+  return h("span", { class: "quiet-text", title: bound === null ? null : "Not measured, too little data, or not in the record" }, "—");
 }

@@ -39,17 +39,17 @@ export function head(version) {
 /** @param {{value: any, problem: any}} got @param {number} version @param {any} models @param {import("../../../app.js").App} app @param {() => void} again */
 function drawn({ value, problem }, version, models, app, again) {
   if (problem && !value) return [whyNot(problem, again)];
-  if (!value) return [empty(`Asking the reward-model service for v${version}…`)];
+  if (!value) return [empty(`Loading v${version}…`)];
   const { manifest, standing } = value;
   const children = (models?.published ?? []).filter((/** @type {any} */ row) => row.parent_version === version).map((/** @type {any} */ row) => row.version);
   return [
     h("p", { class: "live-line" }, h("b", {}, from(`${MODELS}/${version}`, "manifest.version", `v${version}`)), " ", ...standingWords(standing, models), ...buttons(version, models, app)),
     problem ? whyNot(problem, again) : null,
     h("dl", { class: "facts wide" },
-      fact("Held-out pairs, then", accuracyOf(version, manifest)),
-      fact("Pairs that it was taught", rate(version, manifest.metrics.train_accuracy)),
-      fact("Made of", figure(version, "labels", manifest.labels), " labels of ", figure(version, "episodes", manifest.episodes), " episodes, ", figure(version, "preferences", manifest.preferences), " pairs"),
-      fact("Decided by people, and side by side", ...byPeople(version, manifest.lineage)),
+      fact("Held-out pairs, at training time", accuracyOf(version, manifest)),
+      fact("Training pairs", rate(version, manifest.metrics.train_accuracy)),
+      fact("Trained on", figure(version, "labels", manifest.labels), " labels of ", figure(version, "episodes", manifest.episodes), " episodes, ", figure(version, "preferences", manifest.preferences), " pairs"),
+      fact("Human labels and comparisons", ...byPeople(version, manifest.lineage)),
       fact("Lineage", manifest.parent_version === null ? "first version" : h("a", { href: `/models/${manifest.parent_version}` }, "from ", from(`${MODELS}/${version}`, "manifest.parent_version", `v${manifest.parent_version}`)),
         ...children.flatMap((/** @type {number} */ child) => [", then ", h("a", { href: `/models/${child}` }, named(child))])),
       fact("Published", ago(manifest.created_at), ...(standing?.activated_at.length > 1 ? [", live again ", ago(standing.activated_at.at(-1))] : [])),
@@ -72,7 +72,7 @@ const rate = (version, value) => from(`${MODELS}/${version}`, "manifest.metrics.
 function byPeople(version, lineage) {
   if (!lineage) return ["—"];
   const part = (/** @type {string} */ name, /** @type {string} */ words) => (typeof lineage[name] === "number" ? [h("span", {}, figure(version, `lineage.${name}`, lineage[name]), words)] : []);
-  const parts = [...part("overrides", " labels"), ...part("votes", " pairs, blind"), ...part("comparisons", " pairs by judges who were shown both")];
+  const parts = [...part("overrides", " labels"), ...part("votes", " pairs, blind"), ...part("comparisons", " pairs compared side by side by judges")];
   return parts.flatMap((each, index) => (index ? [", ", each] : [each]));
 }
 
@@ -85,7 +85,7 @@ function accuracyOf(version, { metrics }) {
 
 /** @param {any} standing @param {any} models */
 function standingWords(standing, models) {
-  if (!standing) return [h("span", { class: "quiet-text" }, "The HUD saw no event of it.")];
+  if (!standing) return [h("span", { class: "quiet-text" }, "No event seen.")];
   if (standing.champion) return [h("b", { class: "good-text" }, "★ live"), models?.champion?.pinned ? h("span", { class: "tag warn" }, "⚲ pinned") : null, standing.in_use ? h("span", { class: "tag purple" }, "in use") : null];
   return [h("span", {}, "not live"), standing.in_use ? h("span", { class: "tag purple" }, "still in use by the trainer") : null];
 }
@@ -95,7 +95,7 @@ function buttons(version, models, app) {
   const button = (/** @type {string} */ text, /** @type {() => void} */ run) => h("button", { type: "button", onclick: run }, text);
   const live = models?.champion?.version ?? null;
   const compared = live !== null && live !== version ? h("a", { class: "button", href: `/models?compare=${live},${version}` }, h("span", {}, "Compare with ", named(live))) : null;
-  if (live !== version) return [" ", compared, button("Make it live…", () => activate(app, version, live))];
+  if (live !== version) return [" ", compared, button("Make live…", () => activate(app, version, live))];
   return [" ", models.champion.pinned ? button("Unpin…", () => unpinIt(app, version)) : button("Pin…", () => pinIt(app, version))];
 }
 

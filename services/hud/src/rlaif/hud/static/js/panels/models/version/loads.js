@@ -10,11 +10,11 @@ const PATH = "/api/v1/loads?limit=100";
 const SHOWN = 6;
 /** Figure → its name, how it is written, whether a rise is good. @type {Record<string, [string, (value: number | null) => string, boolean | null]>} */
 const FIGURES = {
-  milestones: ["Milestones an episode", decimal, true],
-  rooms: ["Rooms an episode", decimal, true],
-  deaths: ["Episodes that a death ended", percent, false],
-  episode_return: ["The game's own return", decimal, true],
-  shaped_return: ["What the model paid", decimal, null],
+  milestones: ["Milestones per episode", decimal, true],
+  rooms: ["Rooms per episode", decimal, true],
+  deaths: ["Episodes ended by death", percent, false],
+  episode_return: ["Game return", decimal, true],
+  shaped_return: ["Shaping return", decimal, null],
   judge_score: ["Judges' score", decimal, true],
 };
 
@@ -31,7 +31,7 @@ export function loads(version) {
       const frame = /** @type {HTMLElement} */ (body.parentElement);
       answer = new Answer(app, scope, ({ value, problem }) => {
         frame.hidden = problem?.status === 404;
-        show(body, problem ? whyNot(problem, () => answer?.ask()) : value ? drawn(value, version) : empty("Comparing episodes before and after…"));
+        show(body, problem ? whyNot(problem, () => answer?.ask()) : value ? drawn(value, version) : empty("Loading…"));
       });
       void answer.ask(PATH);
       scope.every(30_000, () => document.hidden || answer?.ask());
@@ -48,8 +48,8 @@ export function loads(version) {
 /** @param {any} told @param {number} version */
 function drawn(told, version) {
   const mine = told.loads.filter((/** @type {any} */ load) => load.version === version).slice(0, SHOWN);
-  if (!mine.length) return empty("Of this run nothing is kept of a load of it.");
-  return h("div", {}, h("p", { class: "sub" }, "The newest episodes that began before against those that began after, at most ", from(PATH, "most", count(told.most)), " each; ends of the difference at ", h("span", { class: "scale" }, "95 %"), ". The policy learns all the time: this is what came after, not what came of it. Pay is counted where the policy learns, so a load counts for every runner from its step on."),
+  if (!mine.length) return empty("No load of this version is recorded for this run.");
+  return h("div", {}, h("p", { class: "sub" }, "Episodes started before and after the load, at most ", from(PATH, "most", count(told.most)), " each; interval of the difference at ", h("span", { class: "scale" }, "95 %"), ". The policy learns continuously, so a difference need not be caused by the load. The shaping reward is computed in the learner, so a load applies to all runners from its step on."),
     ...mine.map((/** @type {any} */ load) => one(load, told)));
 }
 
@@ -57,9 +57,9 @@ function drawn(told, version) {
 function one(load, told) {
   const figure = (/** @type {string} */ name, /** @type {string} */ text) => from(PATH, `loads.${load.env_step}.${name}`, text);
   return h("section", { class: "load", "data-step": load.env_step },
-    h("h3", {}, "Step ", figure("env_step", compact(load.env_step)), load.replaced === null ? ", the first that paid" : h("span", {}, ", in place of ", figure("replaced", `v${load.replaced}`)),
+    h("h3", {}, "Step ", figure("env_step", compact(load.env_step)), load.replaced === null ? ", the first model" : h("span", {}, ", in place of ", figure("replaced", `v${load.replaced}`)),
       load.until_step === null ? "" : h("span", {}, ", until step ", figure("until_step", compact(load.until_step)))),
-    load.enough ? null : h("p", { class: "notice" }, h("b", {}, "Too few episodes"), `: each side needs `, from(PATH, "least", count(told.least)), load.unfinished ? h("span", {}, "; ", figure("unfinished", count(load.unfinished)), " more wait for others to end") : "", "."),
+    load.enough ? null : h("p", { class: "notice" }, h("b", {}, "Too few episodes"), `: each side needs `, from(PATH, "least", count(told.least)), load.unfinished ? h("span", {}, "; ", figure("unfinished", count(load.unfinished)), " more pending") : "", "."),
     h("table", { class: "before-after" }, h("thead", {}, h("tr", {}, ...["", "Before", "After", "Difference", "Picture"].map((head) => h("th", { scope: "col" }, head === "" || head === "Picture" ? h("span", { class: "visually-hidden" }, head || "Figure") : head)))),
       h("tbody", {}, ...Object.entries(load.figures).filter(([name]) => name in FIGURES).map(([name, difference]) => line(name, difference, figure)))));
 }
@@ -74,6 +74,6 @@ function line(name, { before, after, n_before: nBefore, n_after: nAfter, change,
   const reach = Math.max(Math.abs(low ?? 0), Math.abs(high ?? 0), Math.abs(change ?? 0)) * 1.1 || 1;
   return h("tr", { "data-figure-name": name }, h("td", {}, label), side("before", "Before", before, nBefore), side("after", "After", after, nAfter),
     h("td", { "data-label": "Difference" }, change === null ? h("span", { class: "quiet-text" }, "too few episodes") : h("span", { class: good === null ? null : good ? "good-text" : "bad-text" }, figure(at("change"), reward(change)), h("small", {}, figure(at("low"), reward(low)), " to ", figure(at("high"), reward(high)))),
-      change !== null && !sure ? h("small", {}, "perhaps none") : null),
+      change !== null && !sure ? h("small", {}, "not significant") : null),
     h("td", {}, change === null ? null : whisker({ value: change, low, high }, { range: [-reach, reach], bound: 0 })));
 }

@@ -12,13 +12,13 @@ export function made(version) {
   const path = `${MODELS}/${version}`;
   return {
     id: "model-made",
-    title: "Made of",
+    title: "Trained on",
     sections: [],
     draw() {},
     mount(body, app, scope) {
       const answer = new Answer(app, scope, (/** @type {any} */ { value, problem }) => {
         if (value) show(body, ...drawn(value.manifest, path, app));
-        else show(body, problem ? alsoNot(/** @type {HTMLElement} */ (body.parentElement), problem, () => answer.ask()) : empty("Asking the reward-model service…"));
+        else show(body, problem ? alsoNot(/** @type {HTMLElement} */ (body.parentElement), problem, () => answer.ask()) : empty("Loading…"));
       });
       void answer.ask(path);
     },
@@ -33,14 +33,14 @@ function drawn(manifest, path, app) {
   const settings = [...settingsOf(lineage?.settings)];
   return [
     h("dl", { class: "facts wide" },
-      fact("Scores of", shortId(manifest.judge_config, app)),
-      fact("Models that voted", lineage ? lineage.models.join(", ") || "none" : "—"),
-      fact("Prompts of the judges", ...(lineage?.rubrics.length ? lineage.rubrics.map((/** @type {string} */ digest) => shortId(digest, app)) : ["—"])),
+      fact("Judge configuration", shortId(manifest.judge_config, app)),
+      fact("Judge models", lineage ? lineage.models.join(", ") || "none" : "—"),
+      fact("Judge prompts", ...(lineage?.rubrics.length ? lineage.rubrics.map((/** @type {string} */ digest) => shortId(digest, app)) : ["—"])),
       fact("Labels", shortId(manifest.label_digest, app), lineage ? h("span", {}, "· ", figure("lineage.duplicates", lineage.duplicates), " near-duplicates merged") : null),
       fact("Newest label", lineage ? h("span", {}, "step ", figure("lineage.newest_env_step", lineage.newest_env_step, compact)) : "—"),
-      fact("Compared by", lineage?.statistic ?? "—"),
+      fact("Statistic", lineage?.statistic ?? "—"),
       fact("Seed", figure("seed", manifest.seed))),
-    settings.length ? h("details", {}, h("summary", {}, "Settings that decided the fit and the gate"),
+    settings.length ? h("details", {}, h("summary", {}, "Settings of training and gate"),
       h("dl", { class: "settings" }, ...settings.map(([name, text]) => h("div", {}, h("dt", {}, h("code", {}, name)), h("dd", {}, h("code", {}, text)))))) : null,
   ];
 }

@@ -6,7 +6,7 @@ import { empty } from "../../../parts.js";
 import { from } from "../figures.js";
 
 const SHOWN = 12;
-const GROUPS = { player: "the player", room: "the room", items: "things owned", flags: "what the game does", puzzle: "the room's puzzle", exploration: "exploration", walls: "walls around", entities: "others near", unknown: "numbers" };
+const GROUPS = { player: "the player", room: "the room", items: "items", flags: "game flags", puzzle: "room puzzle", exploration: "exploration", walls: "walls", entities: "nearby entities", unknown: "other" };
 
 const three = new Intl.NumberFormat("en-US", { minimumFractionDigits: 3, maximumFractionDigits: 3, signDisplay: "exceptZero" });
 /** Pay is small: three places, with its sign. @param {number | null} value */
@@ -25,8 +25,8 @@ export function byGroup(slots) {
 
 /** @param {HTMLElement} body @param {any} report @param {string} path */
 export function drawPays(body, { pay: told }, path) {
-  if (!told.segments) return show(body, empty("There are no labels to look at."));
-  if (!told.slots.length) return show(body, empty("It pays nothing for any labelled segment."));
+  if (!told.segments) return show(body, empty("No labels."));
+  if (!told.slots.length) return show(body, empty("The shaping reward is zero for all labelled segments."));
   const all = h("tbody", {}, ...told.slots.map((/** @type {any} */ slot, /** @type {number} */ index) => row(slot, index, told, path)));
   const more = h("button", { type: "button", class: "quiet small", "aria-expanded": "false", onclick: () => {
     const open = more.getAttribute("aria-expanded") === "false";
@@ -36,12 +36,12 @@ export function drawPays(body, { pay: told }, path) {
   } }, `All ${told.slots.length}`);
   for (const line of [...all.children].slice(SHOWN)) /** @type {HTMLElement} */ (line).hidden = true;
   show(body,
-    h("p", {}, "Of the newest ", from(path, "pay.segments", count(told.segments)), " labelled segments each is paid ", h("b", {}, from(path, "pay.mean_pay", pay(told.mean_pay))), " on average, and ", h("b", {}, from(path, "pay.mean_absolute_pay", pay(told.mean_absolute_pay).replace("+", ""))), " in size. ",
-      h("span", { class: "quiet-text" }, "The slots of a segment sum to its pay; the integral leaves at most ", from(path, "pay.largest_rest", told.largest_rest.toFixed(6)), ".")),
+    h("p", {}, "Over the latest ", from(path, "pay.segments", count(told.segments)), " labelled segments, the mean shaping reward is ", h("b", {}, from(path, "pay.mean_pay", pay(told.mean_pay))), ", and its mean absolute value ", h("b", {}, from(path, "pay.mean_absolute_pay", pay(told.mean_absolute_pay).replace("+", ""))), ". ",
+      h("span", { class: "quiet-text" }, "The contributions of the slots sum to the segment's shaping reward; the numerical error is at most ", from(path, "pay.largest_rest", told.largest_rest.toFixed(6)), ".")),
     h("ul", { class: "groups", "aria-label": "By group" }, ...byGroup(told.slots).map(({ group, mean_absolute: size }) => h("li", {}, h("span", {}, /** @type {Record<string, string>} */ (GROUPS)[group] ?? group), share(size, told.slots)))),
-    h("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "Pay by slot" },
+    h("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "Shaping reward by slot" },
       h("table", { class: "slots" },
-        h("thead", {}, h("tr", {}, ...["Number of the observation", "Mean pay", "", "Mean size", "Segments"].map((head) => h("th", { scope: "col" }, head || h("span", { class: "visually-hidden" }, "Picture"))))), all)),
+        h("thead", {}, h("tr", {}, ...["Observation slot", "Mean", "", "Mean absolute", "Segments"].map((head) => h("th", { scope: "col" }, head || h("span", { class: "visually-hidden" }, "Picture"))))), all)),
     told.slots.length > SHOWN ? more : null);
 }
 
@@ -49,7 +49,7 @@ export function drawPays(body, { pay: told }, path) {
 function share(size, slots) {
   const fill = h("i");
   fill.style.width = `${(100 * size) / slots.reduce((sum, slot) => sum + slot.mean_absolute, 0)}%`;
-  return h("span", { class: "bar01", title: "Share of all that slots moved" }, fill);
+  return h("span", { class: "bar01", title: "Share of the total absolute contribution" }, fill);
 }
 
 /** @param {any} slot @param {number} index @param {any} told @param {string} path */
@@ -62,8 +62,8 @@ function row({ name, group, meaning, mean, mean_absolute: size, segments }, inde
   const field = `pay.slots.${index}.`;
   return h("tr", { "data-slot": name },
     h("td", {}, h("code", { title: meaning }, name), h("small", {}, /** @type {Record<string, string>} */ (GROUPS)[group] ?? group)),
-    h("td", { "data-label": "Mean pay" }, from(path, `${field}mean`, pay(mean))),
+    h("td", { "data-label": "Mean" }, from(path, `${field}mean`, pay(mean))),
     h("td", {}, h("span", { class: "both", "aria-hidden": "true" }, bar)),
-    h("td", { "data-label": "Mean size" }, from(path, `${field}mean_absolute`, pay(size).replace("+", ""))),
+    h("td", { "data-label": "Mean absolute" }, from(path, `${field}mean_absolute`, pay(size).replace("+", ""))),
     h("td", { "data-label": "Segments" }, from(path, `${field}segments`, count(segments))));
 }
