@@ -1,4 +1,4 @@
-// Tells screen readers the few things that matter, at most every 5 s.
+// Announces important changes to screen readers, at most every 5 s.
 
 import { byId } from "./dom.js";
 

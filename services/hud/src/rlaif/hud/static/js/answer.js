@@ -1,4 +1,4 @@
-// An answer of the REST interface that a panel shows: not yet there, there, or why not. Who is away is asked again.
+// A REST response shown by a panel: pending, received or failed. Requests to an unavailable service are repeated.
 
 import { ApiProblem } from "./api.js";
 import { h } from "./dom.js";
@@ -8,8 +8,8 @@ const RETRY = 10_000; // ms
 /**
  * @template T
  * @typedef {object} Got
- * @property {T | null} value  the newest that came
- * @property {ApiProblem | null} problem  why the last question had no answer
+ * @property {T | null} value  the latest response
+ * @property {ApiProblem | null} problem  why the last request failed
  * @property {boolean} loading
  */
 
@@ -31,7 +31,7 @@ export class Answer {
 
   /**
    * @param {import("./app.js").App} app
-   * @param {import("./scope.js").Scope} scope  when it ends, nothing is drawn any more
+   * @param {import("./scope.js").Scope} scope  ends all updates
    * @param {(answer: Got<T>) => void} draw  called at each change
    */
   constructor(app, scope, draw) {
@@ -43,7 +43,7 @@ export class Answer {
     });
   }
 
-  /** Ask for a path; what an older question brings is dropped. @param {string} [path]  the one before when left out */
+  /** Request a path; the response of an earlier request is dropped. @param {string} [path]  defaults to the previous one */
   async ask(path) {
     if (path !== undefined && path !== this.#path) this.value = this.problem = null;
     this.#path = path ?? this.#path;
@@ -69,12 +69,12 @@ export class Answer {
   }
 }
 
-/** Whether somebody does not answer now, and may later. @param {ApiProblem} problem */
+/** Whether the service is unavailable and may respond later. @param {ApiProblem} problem */
 export const isAway = ({ status }) => status === null || status >= 502;
 
-/** What went wrong with a question, and a button that asks again. @param {ApiProblem} problem @param {() => void} again */
+/** The reason of a failed request, with a button to repeat it. @param {ApiProblem} problem @param {() => void} again */
 export function whyNot(problem, again) {
   return h("p", { class: "notice", "data-tone": problem.status === 404 ? null : "bad" },
-    h("b", {}, problem.title), problem.detail ? h("span", { class: "told" }, `: ${problem.detail} `) : " ",
+    h("b", {}, problem.title), problem.detail ? h("span", { class: "reported" }, `: ${problem.detail} `) : " ",
     h("button", { type: "button", class: "quiet small", onclick: again }, "Try again"));
 }

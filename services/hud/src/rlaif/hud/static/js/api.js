@@ -1,9 +1,9 @@
-// The REST interface, for all pages. What fails is thrown as a problem that can be shown.
+// REST client of all pages. Failures are thrown as displayable problems.
 
 import { based } from "./routes.js";
 import { token } from "./token.js";
 
-/** What went wrong, in the words of the service (RFC 9457). */
+/** Problem details of the service (RFC 9457). */
 export class ApiProblem extends Error {
   /** @param {{title: string, detail: string, status: number | null, trace?: string | null}} problem */
   constructor({ title, detail, status, trace = null }) {
@@ -11,9 +11,9 @@ export class ApiProblem extends Error {
     this.name = "ApiProblem";
     this.title = title;
     this.detail = detail;
-    /** HTTP status; null when no answer came. */
+    /** HTTP status; null without a response. */
     this.status = status;
-    /** Id by which the request stands in the logs. */
+    /** Trace id of the request in the logs. */
     this.trace = trace;
   }
 }
@@ -24,10 +24,10 @@ export const api = {
   /** The JSON of `path`: "/api/v1/segments". @param {string} path @param {Options} [options] */
   get: (path, options = {}) => ask("GET", path, undefined, options),
 
-  /** Send JSON, with the token that the person typed. @param {string} path @param {unknown} [body] @param {Options} [options] */
+  /** Send JSON with the bearer token. @param {string} path @param {unknown} [body] @param {Options} [options] */
   post: (path, body, options = {}) => ask("POST", path, body, options),
 
-  /** Likewise, with another method. @param {"PUT" | "DELETE" | "PATCH"} method @param {string} path @param {unknown} [body] @param {Options} [options] */
+  /** Send JSON with another method. @param {"PUT" | "DELETE" | "PATCH"} method @param {string} path @param {unknown} [body] @param {Options} [options] */
   write: (method, path, body, options = {}) => ask(method, path, body, options),
 };
 

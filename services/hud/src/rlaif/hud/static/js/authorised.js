@@ -1,15 +1,15 @@
-// Writes need the bearer token. It is asked for when the HUD wants it, and kept by token.js for this tab alone.
+// Write requests need the bearer token. The user is prompted when the HUD requires it; token.js keeps it for this tab.
 
 import { ApiProblem } from "./api.js";
 import { h } from "./dom.js";
 import { token } from "./token.js";
 
-/** What `authorised` throws when the person would rather not. */
+/** Thrown by `authorised` when the prompt is cancelled. */
 export class GivenUp extends Error {}
 
 /**
- * Do something that writes. When it needs a token that is not there, or wrong, the person is asked and it is
- * tried again. Gives what `work` gives; throws what it throws, or `GivenUp`.
+ * Run a write request. If the token is missing or wrong, prompt for it and retry. Returns the result of `work`;
+ * throws its errors, or `GivenUp`.
  *
  * @template T
  * @param {() => Promise<T>} work  such as `() => app.api.post(path, body)`; repeated with the token

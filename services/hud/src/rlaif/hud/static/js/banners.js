@@ -1,4 +1,4 @@
-// What is in the way, over the foot of the window: each says what is wrong and what to do. Nothing stands here while all is well.
+// Issues, at the bottom of the window: each with its description and remedy. Empty while the pipeline is healthy.
 
 import { ago } from "./clock.js";
 import { byId, h, keyed, setText } from "./dom.js";
@@ -7,13 +7,13 @@ const SHOWN = 4;
 
 /**
  * @typedef {{key: string, tone: "warn" | "bad" | "plain", title: string, text: string, since?: string, page?: string | null, action?: "retry" | "reload"}} Banner
- * @typedef {{key: string, who: string, what: string, since: string, page?: string | null}} Trouble
+ * @typedef {{key: string, who: string, what: string, since: string, page?: string | null}} Issue
  */
 
 /**
  * The banners that there should be now; pure.
  *
- * @param {{status: {name: string, note: string, why?: string}, open: boolean, state: any, build: string, path?: string}} told  `build` is the one of this page's files, `path` its address
+ * @param {{status: {name: string, note: string, why?: string}, open: boolean, state: any, build: string, path?: string}} report  `build` is the one of this page's files, `path` its address
  * @returns {Banner[]}
  */
 export function bannersOf({ status, open, state, build, path }) {
@@ -28,9 +28,9 @@ export function bannersOf({ status, open, state, build, path }) {
   return banners;
 }
 
-/** Troubles that are the same of several are one: four services that are silent are no four banners. @param {Trouble[]} troubles */
+/** Merge equal issues of several services into one banner. @param {Issue[]} issues */
 function together(troubles) {
-  /** @type {Map<string, Trouble>} */
+  /** @type {Map<string, Issue>} */
   const known = new Map();
   for (const trouble of troubles) {
     const { who, what, since } = trouble;

@@ -1,4 +1,4 @@
-// The HUD's clock, as far as the page knows it, and ages that tick.
+// Offset of the HUD's clock, and ages that are updated every second.
 
 import { h, setText } from "./dom.js";
 import { age, timeOfDay } from "./format.js";
@@ -9,23 +9,23 @@ let offset = 0; // HUD clock minus this browser's, ms
 /** @type {{trip: number, offset: number}[]} */
 let answers = [];
 
-/** Take over the HUD's clock from a message that was just received; it was on its way for an unknown time. */
+/** Estimate the offset from a message just received, whose transmission time is unknown. */
 export function setClock(iso) {
   if (!answers.length) offset = Date.parse(iso) - Date.now();
 }
 
-/** Take over the HUD's clock from an answer: it was read between the question and the answer; the quickest knows best. */
+/** Estimate the offset from a request and its response; the one with the shortest round trip is used. */
 export function syncClock(iso, asked, answered) {
   answers = [...answers, { trip: answered - asked, offset: Date.parse(iso) - (asked + answered) / 2 }].slice(-KEPT);
   offset = answers.reduce((best, each) => (each.trip < best.trip ? each : best)).offset;
 }
 
-/** The HUD that answers now may be another one. */
+/** Discard the estimate: another HUD instance may respond. */
 export function forgetClock() {
   answers = [];
 }
 
-/** ms that a question and its answer take, at best; null when none was answered. */
+/** Shortest round trip in ms; null before the first response. */
 export const roundTrip = () => (answers.length ? Math.min(...answers.map(({ trip }) => trip)) : null);
 
 /** ms since 1970 by the HUD's clock. */
@@ -48,7 +48,7 @@ function refresh(element) {
   setText(element, `${element.dataset.prefix}${age(seconds)}${element.dataset.suffix}`);
 }
 
-/** Let all ages tick. */
+/** Update all ages. */
 export function tickAges() {
   for (const element of document.querySelectorAll("time[data-suffix]")) refresh(element);
 }

@@ -1,8 +1,8 @@
-// The live connection to the HUD: comes back by itself, with longer and longer pauses.
+// The live connection to the HUD: reconnects automatically with exponential back-off.
 
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 10_000;
-const SILENCE = 10_000; // the HUD says something every 2 s; after this long it is gone
+const SILENCE = 10_000; // the HUD sends a message every 2 s; after this long the connection is considered lost
 const QUESTION = 5000; // ms between two questions for its clock
 const ACKS = 250; // ms between two acks; each is for all frames before it, and twelve may be under way
 const RESTARTING = 1012;
@@ -41,7 +41,7 @@ export class Connection {
       this.#ask();
     };
     socket.onmessage = ({ data }) => {
-      // Not before: a page that is refused is let in, told why, and sent away.
+      // Not on open: a rejected page is accepted first, then closed with the reason.
       if (!open) this.handlers.state({ open: (open = true), attempt: (this.#attempt = 0), retryAt: null });
       this.#heard();
       if (typeof data === "string") this.#text(JSON.parse(data));
@@ -63,7 +63,7 @@ export class Connection {
     }, ACKS);
   }
 
-  /** What the page can use: frames a second, 0 for none, and whether it is seen at all. */
+  /** Requested frames per second (0 for none) and whether the page is visible. */
   want({ fps, texts }) {
     if (fps === this.#wanted.fps && texts === this.#wanted.texts) return;
     this.#wanted = { fps, texts };
@@ -94,7 +94,7 @@ export class Connection {
 
   #heard() {
     clearTimeout(this.#silence);
-    if (!this.#wanted.texts) return; // nothing is said to a page that nobody sees, and its timers hardly run
+    if (!this.#wanted.texts) return; // no messages are sent to a hidden page, and its timers are throttled
     const socket = this.#socket;
     if (!socket) return;
     this.#silence = setTimeout(() => {

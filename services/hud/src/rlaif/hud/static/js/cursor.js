@@ -15,12 +15,12 @@ export class Cursor {
   set(step, source = null) {
     if (step === this.#step) return;
     this.#step = step;
-    for (const told of [...this.#watchers]) told(step, source);
+    for (const report of [...this.#watchers]) report(step, source);
   }
 
-  /** Call `told(step, source)` after each move; gives a function that ends it. @param {(step: number | null, source: unknown) => void} told */
-  watch(told) {
-    this.#watchers.add(told);
-    return () => this.#watchers.delete(told);
+  /** Call `report(step, source)` after each move; gives a function that ends it. @param {(step: number | null, source: unknown) => void} report */
+  watch(report) {
+    this.#watchers.add(report);
+    return () => this.#watchers.delete(report);
   }
 }

@@ -74,7 +74,7 @@ export const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(
  * @template T
  * @param {Element} parent  has no other children
  * @param {readonly T[]} items
- * @param {(item: T, index: number) => string | number} key  told apart by this
+ * @param {(item: T, index: number) => string | number} key  report apart by this
  * @param {(item: T, index: number) => Element} make
  * @param {(element: any, item: T, index: number) => void} [update]  for an element that stays; a new one is made with its values
  */

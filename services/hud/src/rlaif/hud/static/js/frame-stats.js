@@ -1,13 +1,13 @@
-// How the picture arrives: frames a second, their age when they are drawn, and how many never were.
+// Display statistics: frames per second, age of the frames when drawn, and dropped frames.
 
 const WINDOW = 5000; // ms
-const OLDEST = 60_000; // ms; nobody waits so long for a frame
+const OLDEST = 60_000; // ms; frames this old are discarded
 
 export class FrameStats {
   /** @type {{seq: number, age: number | null, at: number}[]} oldest first */
   #drawn = [];
 
-  /** A frame was drawn. @param {{seq: number, age: number | null, at: number}} frame  `age` in ms since the game showed it; null when the clocks do not tell */
+  /** A frame was drawn. @param {{seq: number, age: number | null, at: number}} frame  `age` in ms since capture; null if the clock offset is unknown */
   drawn(frame) {
     const last = this.#drawn.at(-1);
     if (last && frame.seq <= last.seq) this.clear(); // another life of the HUD counts from one again

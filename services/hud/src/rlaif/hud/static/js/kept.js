@@ -1,4 +1,4 @@
-// What the page keeps in this browser, where it may; a browser that allows nothing loses nothing but comfort.
+// Browser storage; silently disabled where the browser does not allow it.
 
 /** @type {Pick<Storage, "getItem" | "setItem" | "removeItem">} */
 export const kept = {

@@ -1,11 +1,11 @@
-// The state of the last visit, shown greyed with its age until the HUD tells the present one.
+// The state of the last visit, shown greyed with its age until the HUD sends the current one.
 
 import { kept } from "./kept.js";
 
 const NAME = "rlaif.state";
 const EVERY = 10_000; // ms
 const LONGEST = 600_000; // characters: a browser keeps some five million of all that a site has
-const OLDEST = 7 * 86_400_000; // ms; what is older says nothing of now
+const OLDEST = 7 * 86_400_000; // ms; older states are discarded
 const EVENTS = 100;
 const LARGEST_FRAME = 50_000; // bytes; a screen has one to six thousand
 

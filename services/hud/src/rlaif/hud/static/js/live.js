@@ -1,4 +1,4 @@
-// The live connection as pages see it: sections go to the store; frames go through the rewind to the one who shows them now.
+// Live connection of the pages: sections go to the store, frames through the rewind buffer to the current canvas.
 
 import { BASE } from "./routes.js";
 import { forgetClock, hudNow, roundTrip, setClock, syncClock } from "./clock.js";
@@ -19,7 +19,7 @@ export class Live {
   #watchers = new Set();
   /** @type {string | null} */
   #epoch = null;
-  /** The screen of the last visit, until there is a newer one. @type {ArrayBuffer | null} */
+  /** Screen of the last visit, until a newer frame arrives. @type {ArrayBuffer | null} */
   #recalled = null;
   /** @type {Link} */
   link = { open: false, attempt: 0, retryAt: null };
@@ -48,7 +48,7 @@ export class Live {
     this.#connection.open();
   }
 
-  /** Try again at once. */
+  /** Reconnect now. */
   retry() {
     this.#connection.open();
   }
@@ -98,14 +98,14 @@ export class Live {
     this.#changed();
   }
 
-  /** Call `told()` after the connection opened, closed, or the picture was paused. @param {() => void} told */
-  watch(told) {
-    this.#watchers.add(told);
-    return () => this.#watchers.delete(told);
+  /** Call `report()` after the connection opened, closed, or the picture was paused. @param {() => void} report */
+  watch(report) {
+    this.#watchers.add(report);
+    return () => this.#watchers.delete(report);
   }
 
   #changed() {
-    for (const told of this.#watchers) told();
+    for (const report of this.#watchers) report();
   }
 
   /** @param {ArrayBuffer} buffer */

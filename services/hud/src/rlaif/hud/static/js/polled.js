@@ -1,4 +1,4 @@
-// A document of the REST interface that several panels show and that is asked for again while the page is seen.
+// A REST document shared by several panels and polled while the page is visible.
 
 import { Answer } from "./answer.js";
 
@@ -13,7 +13,7 @@ export class Polled {
   constructor(app, scope, path, every) {
     this.#path = path;
     this.#answer = /** @type {Answer<T>} */ (new Answer(app, scope, (answer) => {
-      // What is shown stays while a newer answer is on its way.
+      // The displayed value is kept while a newer one is loading.
       if (!answer.loading || answer.value === null) for (const draw of this.#draws) draw(answer);
     }));
     scope.every(every, () => {
@@ -31,7 +31,7 @@ export class Polled {
     draw(this.#answer);
   }
 
-  /** Ask now, for another path if one is given. @param {string} [path] */
+  /** Request now, optionally for another path. @param {string} [path] */
   ask(path = this.#path) {
     this.#path = path;
     void this.#answer.ask(path);

@@ -1,5 +1,5 @@
-// The last minute of the screen: frames go in, and the one to show comes out. Pausing stops the picture and not the
-// frames, so that one can go back, look, and go on from there, or go live again. Times are ms of one clock, passed in.
+// Buffer of the last minute of the screen. Pausing stops the display, not the buffering, so that the viewer can rewind,
+// replay from there, and return to live. Times are ms of one clock, passed in.
 
 /**
  * @typedef {object} Frame
@@ -31,7 +31,7 @@ export class Rewind {
     this.mostBytes = mostBytes;
   }
 
-  /** A frame came in. @param {Frame} frame */
+  /** Add a frame. @param {Frame} frame */
   take(frame) {
     this.#frames.push(frame);
     this.#bytes += frame.buffer.byteLength;
@@ -39,7 +39,7 @@ export class Rewind {
     if (this.mode === "live") this.#draw(frame);
   }
 
-  /** Forget all: what comes now is another game. */
+  /** Drop all frames: the screen of another environment follows. */
   clear() {
     this.#frames = [];
     this.#bytes = 0;
@@ -51,7 +51,7 @@ export class Rewind {
     return this.#frames.at(-1) ?? null;
   }
 
-  /** The frame that is shown; null before the first. */
+  /** The displayed frame; null before the first. */
   get shown() {
     return this.#shown;
   }
@@ -71,7 +71,7 @@ export class Rewind {
     return this.#shown && this.#frames.length ? Math.max(0, this.#shown.at - this.#frames[0].at) : 0;
   }
 
-  /** Whether nothing more fits: someone who paused and left needs no frames. */
+  /** Whether the buffer is full while paused; no more frames are requested then. */
   get full() {
     return this.mode !== "live" && (this.behind >= 2 * this.span || this.#frames.length >= this.most || this.#bytes >= this.mostBytes);
   }
@@ -86,7 +86,7 @@ export class Rewind {
     if (this.newest) this.#draw(this.newest);
   }
 
-  /** Go on from the frame that is shown. @param {number} now */
+  /** Replay from the displayed frame. @param {number} now */
   play(now) {
     if (!this.#shown) return;
     this.mode = "replay";
@@ -108,7 +108,7 @@ export class Rewind {
     if (this.#frames.length) this.#goTo(this.#indexAt(this.#frames[0].at + position));
   }
 
-  /** A replay shows what is due; at its end it is live again. @param {number} now */
+  /** Show the frame that is due; the end of a replay returns to live. @param {number} now */
   tick(now) {
     if (this.mode !== "replay") return;
     let index = this.#index;
@@ -153,7 +153,7 @@ export class Rewind {
     this.show(frame);
   }
 
-  /** What lies a minute before the picture is forgotten, so that one can go back a minute from wherever one is. */
+  /** Frames more than a minute before the displayed one are dropped, so that a minute before the displayed frame is always available. */
   #forget() {
     const from = (this.mode === "live" || !this.#shown ? /** @type {Frame} */ (this.newest)?.at : this.#shown.at) - this.span;
     let gone = 0;

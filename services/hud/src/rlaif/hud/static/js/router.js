@@ -45,10 +45,10 @@ export class Router {
     this.#open({ scroll: history.state?.scroll ?? 0, first: true });
   }
 
-  /** Call `told(name, title)` after each change of the page. @param {(name: string, title: string) => void} told */
-  watch(told) {
-    this.#watchers.add(told);
-    return () => this.#watchers.delete(told);
+  /** Call `report(name, title)` after each change of the page. @param {(name: string, title: string) => void} report */
+  watch(report) {
+    this.#watchers.add(report);
+    return () => this.#watchers.delete(report);
   }
 
   /** Go to an address of the HUD. @param {string} address @param {{replace?: boolean}} [how] */
@@ -103,7 +103,7 @@ export class Router {
     document.title = found.route.name === "live" ? SITE : `${title} · ${SITE}`;
     document.documentElement.dataset.page = found.route.name;
     setText(byId("title"), title);
-    for (const told of this.#watchers) told(found.route.name, title);
+    for (const report of this.#watchers) report(found.route.name, title);
     window.scrollTo(0, scroll);
     if (!first) {
       byId("main").focus({ preventScroll: true });

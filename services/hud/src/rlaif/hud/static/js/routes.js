@@ -5,7 +5,7 @@ export const baseOf = (url) => (url.startsWith("http") ? new URL(url).pathname.s
 
 export const BASE = baseOf(import.meta.url);
 
-/** An address of ours, "/segments", for the browser. @param {string} address */
+/** A page address such as "/segments", with the path prefix. @param {string} address */
 export const based = (address) => (address.startsWith("/") ? BASE + address : address);
 
 /** And back. @param {string} path */

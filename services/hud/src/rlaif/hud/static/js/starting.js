@@ -1,4 +1,4 @@
-// What to say while there is no run to show yet; told alike by the game's place and the run's panel.
+// Messages shown while there is no run yet, in the place of the screen and in the run panel.
 
 import { h } from "./dom.js";
 import { ago, secondsSince } from "./clock.js";
@@ -7,7 +7,7 @@ const QUIET_SECONDS = 10; // a HUD that young has had no chance to hear anybody
 
 /** @typedef {{key: string, title: string, note: () => import("./dom.js").Child[]}} Wait */
 
-/** What is waited for while the trainer has not begun, else null; the key changes with the words. @param {any} state @returns {Wait | null} */
+/** What the page waits for before the run starts, else null; the key changes with the text. @param {any} state @returns {Wait | null} */
 export function notYet(state) {
   if (state.run) return ofRun(state);
   const bus = state.health?.checks.bus;
@@ -29,7 +29,7 @@ function beforePlay(run, search) {
   const words = run.phase_words ? ` Now: ${run.phase_words}.` : "";
   if (search?.running) return { key: "searches", title: "The run starts with a search.", note: () => ["No policy is playing yet, so there is no screen. The search tree shows the findings."] };
   if (run.phase !== "demonstrations") return null;
-  return { key: `demonstrations ${words}`, title: "The run is creating demonstrations from the search results.", note: () => [h("span", { class: "told" }, `The policy then trains on them.${words}`)] };
+  return { key: `demonstrations ${words}`, title: "The run is creating demonstrations from the search results.", note: () => [h("span", { class: "reported" }, `The policy then trains on them.${words}`)] };
 }
 
 function ofTrainer({ services, health }) {

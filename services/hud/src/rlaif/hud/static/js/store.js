@@ -1,4 +1,4 @@
-// What the page knows: the sections of the HUD's snapshot. Panels redraw when their sections change.
+// State of the page: the sections of the HUD's snapshot. Panels are redrawn when their sections change.
 
 export class Store {
   #panels = [];
@@ -22,12 +22,12 @@ export class Store {
     };
   }
 
-  /** Whether the HUD, or the last visit, has told anything. */
+  /** Whether any state is known, from the HUD or from the last visit. */
   get known() {
     return this.state.taken_at !== undefined;
   }
 
-  /** Show what the last visit knew until the HUD tells; `at` is when that was true. @param {Record<string, any>} sections @param {string} at */
+  /** Show the state of the last visit until the HUD sends the current one; `at` is its time. @param {Record<string, any>} sections @param {string} at */
   recall(sections, at) {
     this.merge(sections);
     this.past = at;

@@ -1,4 +1,4 @@
-// The bearer token that a person typed for writes: it lives as long as the tab, and goes nowhere but into one header.
+// Bearer token for write requests: kept until the tab is closed, sent only in the Authorization header.
 
 const NAME = "rlaif.token";
 

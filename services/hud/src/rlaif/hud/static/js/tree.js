@@ -78,7 +78,7 @@ function branch(node, byNode, far, place) {
 
 function dot(node, far, place) {
   const [cx, cy] = place(node);
-  return s("circle", { class: far.has(node.node) ? "find far" : "find", cx: at(cx), cy: at(cy), r: far.has(node.node) ? 4 : 2.5, "data-node": node.node }, s("title", { class: "told" }, words(node)));
+  return s("circle", { class: far.has(node.node) ? "find far" : "find", cx: at(cx), cy: at(cy), r: far.has(node.node) ? 4 : 2.5, "data-node": node.node }, s("title", { class: "reported" }, words(node)));
 }
 
 /** Names where there is room for them, those on the way to the farthest first, the farthest of all first. */

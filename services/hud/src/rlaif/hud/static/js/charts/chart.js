@@ -42,7 +42,7 @@ const UNSURE = /** @type {Line} */ ({ name: UNEXPLAINED, points: [], style: 0 })
 
 /**
  * @param {HTMLElement} root @param {Spec} spec
- * @returns {{update: (spec: Partial<Spec>) => void, destroy: () => void, readonly held: boolean}} `held` while somebody points into it.
+ * @returns {{update: (spec: Partial<Spec>) => void, destroy: () => void, readonly held: boolean}} `held` while the pointer is inside.
  */
 export function timeChart(root, spec) {
   return new TimeChart(root, spec);
@@ -132,7 +132,7 @@ export class TimeChart {
 
   #draw() {
     const width = this.plot.clientWidth;
-    if (!width) return; // not laid out: the observer tells when it is
+    if (!width) return; // no layout yet: the observer reports it
     const { spec, axis } = this;
     const shown = this.#shown();
     const isPart = (/** @type {Line} */ line) => Boolean(spec.stacked) && line.name !== ALL;

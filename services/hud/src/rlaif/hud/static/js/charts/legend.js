@@ -35,7 +35,7 @@ export class Legend {
   values(values, newest) {
     for (const [name, { value, line }] of this.entries) {
       setText(value, said(line, values.get(name) ?? null));
-      // Only the newest value is the one that the REST field tells.
+      // Only the latest value equals the REST field.
       if (newest && line.field) value.setAttribute("data-figure", line.field);
       else value.removeAttribute("data-figure");
       value.toggleAttribute("data-derived", !line.field);

@@ -37,9 +37,9 @@ export function inside(points, [first, last]) {
 
 /** First and last step over all lines; null without points. @param {Point[][]} lines @returns {Span | null} */
 export function reach(lines) {
-  const told = lines.filter((points) => points.length);
-  if (!told.length) return null;
-  return [Math.min(...told.map((points) => points[0][0])), Math.max(...told.map((points) => points[points.length - 1][0]))];
+  const report = lines.filter((points) => points.length);
+  if (!report.length) return null;
+  return [Math.min(...report.map((points) => points[0][0])), Math.max(...report.map((points) => points[points.length - 1][0]))];
 }
 
 /** The newest point with a value; null when none has one. @param {Point[]} points @returns {Point | null} */

@@ -1,4 +1,4 @@
-// The same data as a table, made when somebody opens it.
+// The same data as a table, built when opened.
 
 import { h, show } from "../dom.js";
 import { count } from "../format.js";
@@ -25,9 +25,9 @@ export function tableOf(name, lines) {
 /** @param {string} name @param {Line[]} lines */
 function table(name, lines) {
   const all = new Set(lines.flatMap(({ points }) => points.map(([step]) => step))).size;
-  const told = rows(lines, MOST_ROWS);
+  const report = rows(lines, MOST_ROWS);
   return h("table", {},
-    h("caption", {}, told.length < all ? `${name}: ${count(told.length)} of ${count(all)} steps, newest first` : `${name}, newest first`),
+    h("caption", {}, report.length < all ? `${name}: ${count(report.length)} of ${count(all)} steps, newest first` : `${name}, newest first`),
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Step"), ...lines.map((line) => h("th", { scope: "col" }, line.name)))),
-    h("tbody", {}, ...told.map(({ step, values }) => h("tr", {}, h("th", { scope: "row" }, count(step)), ...values.map((value, index) => h("td", { "data-label": lines[index].name }, said(lines[index], value)))))));
+    h("tbody", {}, ...report.map(({ step, values }) => h("tr", {}, h("th", { scope: "row" }, count(step)), ...values.map((value, index) => h("td", { "data-label": lines[index].name }, said(lines[index], value)))))));
 }

@@ -17,7 +17,7 @@
  * @property {[number, number, number][]} [band] Step, low, high: drawn behind the line.
  * @property {"line" | "dots"} [shape] Dots where each point is a thing of its own.
  * @property {boolean} [faint] Behind another line that says the same more clearly.
- * @property {boolean} [hidden] Switched off until somebody switches it on.
+ * @property {boolean} [hidden] Hidden by default.
  */
 
 /** @typedef {{step: number, label: string, href?: string, kind?: string}} Mark */

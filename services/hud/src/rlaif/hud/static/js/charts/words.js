@@ -10,10 +10,10 @@ export const said = (line, value) => (line.format ?? String)(value);
 
 /** The whole chart in one sentence or two. @param {{name: string, lines: Line[], marks: Mark[]}} chart */
 export function summary({ name, lines, marks }) {
-  const told = lines.map(ofLine).filter(Boolean);
-  if (!told.length) return `${name}: no data yet.`;
+  const report = lines.map(ofLine).filter(Boolean);
+  if (!report.length) return `${name}: no data yet.`;
   const loads = marks.length ? ` Marks: ${marks.slice(-8).map(({ label, step }) => `${label} at step ${count(step)}`).join(", ")}.` : "";
-  return `${told.join("; ")}.${loads}`;
+  return `${report.join("; ")}.${loads}`;
 }
 
 /** @param {Line} line */

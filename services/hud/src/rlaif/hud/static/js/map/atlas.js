@@ -49,7 +49,7 @@ export class Atlas {
   /** @param {import("./places.js").Area} area */
   #makeArea(area) {
     const plate = h("div", { class: "plate", role: "group", "aria-label": `Rooms of ${area.title}` });
-    const title = h("h3", { class: "told" }, area.title, area.note ? h("small", {}, ` ${area.note}`) : null);
+    const title = h("h3", { class: "reported" }, area.title, area.note ? h("small", {}, ` ${area.note}`) : null);
     return h("section", { class: "area" }, title, h("div", { class: "plate-frame" }, plate));
   }
 
@@ -79,7 +79,7 @@ export class Atlas {
     showPicture(/** @type {HTMLElement} */ (button.querySelector(".view")), room);
   }
 
-  /** A player keeps his dot, so that he is seen to walk. @param {Seen} seen */
+  /** A player keeps its dot, so that its movement is animated. @param {Seen} seen */
   #drawPlayers(seen) {
     for (const [key, button] of this.#buttons) {
       const here = seen.players.filter((player) => keyOf(player) === key);

@@ -14,7 +14,7 @@ export function makeEnvironments(view) {
   const body = h("tbody");
   const head = h("thead", {}, h("tr", {}, ...COLUMNS.map((name) => h("th", { scope: "col" }, name))));
   const table = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Player positions of all environments" }, h("table", { class: "environments" }, head, body));
-  const note = h("p", { class: "sub told" });
+  const note = h("p", { class: "sub reported" });
   const refusal = h("p", { class: "notice", "data-tone": "bad", role: "alert", hidden: true });
 
   /** @param {any} state */
@@ -51,7 +51,7 @@ function noteOf(stands) {
 /** @param {import("./view.js").View} view @param {any} player */
 function makeRow(view, { env }) {
   const cell = (/** @type {string} */ name, /** @type {string} */ label) => h("td", { class: name, "data-label": label });
-  return h("tr", { "data-env": env }, h("th", { scope: "row" }, h("code", {}, env)), cell("where", "Room"), cell("steps", "Steps"), cell("return", "Return"), cell("rooms", "Rooms"), cell("does told", "Does"),
+  return h("tr", { "data-env": env }, h("th", { scope: "row" }, h("code", {}, env)), cell("where", "Room"), cell("steps", "Steps"), cell("return", "Return"), cell("rooms", "Rooms"), cell("does reported", "Does"),
     h("td", {}, h("button", { type: "button", class: "show-screen", onclick: () => view.showScreen(env) }, "Show")));
 }
 

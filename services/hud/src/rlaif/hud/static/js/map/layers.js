@@ -70,7 +70,7 @@ export function spoken(room, players) {
   return parts.join(", ");
 }
 
-const SILENT = 3; // seconds; a runner is told of every second
+const SILENT = 3; // seconds; runners are reported every second
 const STILL = 3;
 
 /** What an environment does, by its runner's signs: [word, tone]. @param {{silent_seconds: number, still_seconds: number | null} | undefined} sign @returns {[string, string]} */

@@ -15,7 +15,7 @@ export function makeRoom(view) {
   const figures = h("div");
   const list = h("ol", { class: "room-segments" });
   const none = h("p", { class: "empty" });
-  const players = h("p", { class: "sub told" });
+  const players = h("p", { class: "sub reported" });
   const all = h("a", {}, "All segments in this room");
   const about = h("div", { class: "room-about" }, heading, figures, h("h3", {}, "Segments"), list, none, h("p", { class: "sub" }, all), players);
 

@@ -8,7 +8,7 @@ import { poll } from "./poll.js";
 
 export const MAP = "/api/v1/map";
 export const ENVIRONMENTS = "/api/v1/environments";
-const ROOMS_EVERY = 3000; // ms; the trainer tells as often
+const ROOMS_EVERY = 3000; // ms; the reporting interval of the trainer
 const PLAYERS_EVERY = 1000;
 
 export class View {

@@ -14,7 +14,7 @@ const STEPS = 24; // colours of the scale
 /** @param {import("./view.js").View} view @returns {import("../panel.js").Panel} */
 export function makeWorld(view) {
   const summary = h("p", { class: "sub", id: "map-summary" });
-  const scale = h("p", { class: "map-scale told" });
+  const scale = h("p", { class: "map-scale reported" });
   const nothing = h("div", { class: "empty" });
   const plates = h("div", { class: "atlas", id: "atlas" });
   const atlas = new Atlas(plates, (key) => view.choose(key));

@@ -1,4 +1,4 @@
-// One version of the reward model: what it was made of, what the gate measured, what it pays for, what came after it.
+// One version of the reward model: training data, gate checks, shaping reward by slot, and episodes before and after each load.
 
 import { Answer } from "../answer.js";
 import { h, show } from "../dom.js";
@@ -57,7 +57,7 @@ function examined(version) {
 
 /** J and K go to the version before and after. @param {number} version @param {import("../app.js").App} app */
 function stepping(version, app) {
-  let heading = version; // a key that is pressed before the next page is there goes on from that one
+  let heading = version; // a key pressed before the next page is ready continues from that page
   const to = (/** @type {1 | -1} */ way) => {
     const known = app.store.state.reward_models?.published.map((/** @type {any} */ row) => row.version).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b) ?? [];
     const next = way > 0 ? known.find((/** @type {number} */ each) => each > heading) : known.filter((/** @type {number} */ each) => each < heading).at(-1);

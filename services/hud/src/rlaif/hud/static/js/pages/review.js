@@ -122,11 +122,11 @@ class Review {
       const line = await authorised(() => this.app.api.post(`/api/v1/votes/${report.record.number}/undo`, { actor: report.record.actor }), "take a vote back");
       this.#report = null;
       this.view.phase("asking");
-      this.view.say(`Vote ${report.record.number} is taken back (line ${line.number} of the log): it teaches nothing. In the agreement it still counts, because you had seen the judges' words. You may vote again; that vote is not blind.`);
-      this.app.announce("The vote is taken back");
+      this.view.say(`Vote ${report.record.number} was withdrawn (line ${line.number} of the log) and is not used for training. It still counts in the agreement. A new vote on this pair is not blind.`);
+      this.app.announce("Vote withdrawn");
       this.readAgreement();
     } catch (error) {
-      if (!(error instanceof GivenUp)) this.view.say(`It was not taken back: ${messageOf(error)}`, "bad");
+      if (!(error instanceof GivenUp)) this.view.say(`Could not withdraw the vote: ${messageOf(error)}`, "bad");
     } finally {
       this.#sending = false;
     }

@@ -1,4 +1,4 @@
-// One segment: its film, what it was worth and to whom, what was paid under the frames.
+// One segment: video, scores by judge, and reward per step.
 
 import { mountSegment } from "../panels/segments/segment.js";
 import { short } from "../segments/names.js";

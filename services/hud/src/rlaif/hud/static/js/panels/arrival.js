@@ -1,4 +1,4 @@
-// How the picture arrives at this very page: frames a second, age, losses, the way to the HUD and back.
+// Display statistics of this page: frames per second, latency, dropped frames, round trip.
 
 import { roundTrip } from "../clock.js";
 import { h, setText } from "../dom.js";
@@ -23,7 +23,7 @@ export function arrival({ live }, scope) {
   };
   scope.every(500, draw);
   draw();
-  return h("p", { class: "arrival told", id: "arrival" }, ...ROWS.map(([name, label, title]) => h("span", { title }, values[name], ` ${label}`)));
+  return h("p", { class: "arrival reported", id: "arrival" }, ...ROWS.map(([name, label, title]) => h("span", { title }, values[name], ` ${label}`)));
 }
 
 /** @param {number | null} ms */

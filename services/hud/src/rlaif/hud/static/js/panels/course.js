@@ -14,10 +14,10 @@ function draw(body, { curriculum }) {
   show(body, figures(curriculum), ...strips(rows), legend, open(rows.filter(({ frontier }) => frontier > 0)));
 }
 
-function figures(told) {
-  const figure = (name, text) => fig(`curriculum.${name}`, text(told[name]));
+function figures(report) {
+  const figure = (name, text) => fig(`curriculum.${name}`, text(report[name]));
   return facts([
-    ["Phase", h("span", { class: "told" }, told.phase)],
+    ["Phase", h("span", { class: "reported" }, report.phase)],
     ["Segments mastered", h("span", {}, figure("mastered", count), h("small", {}, " of ", figure("all_segments", count))), "Mastered from the start of the segment"],
     ["Remaining", figure("frontier_mean", percent), "Mean share of each segment not yet mastered"],
     ["Success", figure("success_mean", percent), "Success rate of recent attempts, averaged over the attempted segments"],
@@ -35,7 +35,7 @@ function strips(rows) {
     const own = rows.filter(({ demonstration }) => demonstration === number);
     const mastered = own.filter(({ frontier }) => frontier === 0).length;
     return h("div", { class: "strip", role: "img", "aria-label": `Demonstration ${number + 1}: ${mastered} of ${own.length} segments mastered` },
-      h("span", { class: "label told" }, `demonstration ${number + 1}`), h("div", { class: "cells" }, ...own.map(cell)));
+      h("span", { class: "label reported" }, `demonstration ${number + 1}`), h("div", { class: "cells" }, ...own.map(cell)));
   });
 }
 
@@ -51,7 +51,7 @@ const way = ({ from_mark: from, to_mark: to }) => `${from ?? "power-on"} → ${t
 function open(rows) {
   if (!rows.length) return h("p", { class: "sub" }, "All segments are mastered.");
   const heads = ["Segment in training", "Remaining", "Success rate", "Attempts"].map((name) => h("th", { scope: "col" }, name));
-  const rest = rows.length > SHOWN ? h("p", { class: "sub told" }, `and ${count(rows.length - SHOWN)} more`) : null;
+  const rest = rows.length > SHOWN ? h("p", { class: "sub reported" }, `and ${count(rows.length - SHOWN)} more`) : null;
   return h("div", { class: "open-segments" },
     h("table", {}, h("thead", {}, h("tr", {}, ...heads)), h("tbody", {}, ...rows.slice(0, SHOWN).map(row))), rest);
 }
@@ -59,7 +59,7 @@ function open(rows) {
 function row(segment) {
   const field = (name) => `curriculum.segments.${segment.index}.${name}`;
   return h("tr", {},
-    h("td", { class: "way told" }, way(segment)),
+    h("td", { class: "way reported" }, way(segment)),
     h("td", { "data-label": "To go" }, ...bar01(field("frontier"), segment.frontier)),
     h("td", { "data-label": "Success" }, fig(field("success"), percent(segment.success))),
     h("td", { "data-label": "Tries" }, fig(field("tries"), count(segment.tries))));

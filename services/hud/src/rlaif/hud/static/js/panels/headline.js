@@ -23,7 +23,7 @@ function draw(body, { headline }) {
   show(sides, ...withAndWithout(headline.runs));
 }
 
-/** Only words that changed are touched, so that what somebody selects or listens to stays. @param {Element} sentence @param {Part[]} parts */
+/** Only changed words are updated, so that a selection or a screen reader is not interrupted. @param {Element} sentence @param {Part[]} parts */
 function patch(sentence, parts) {
   const key = parts.map(({ text, figure }) => `${figure ?? ""}=${text}`).join("\n");
   if (sentence.getAttribute("data-key") === key) return;

@@ -33,10 +33,10 @@ export function loadsTable() {
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Load"), ...COLUMNS.map(([, heading]) => h("th", { scope: "col" }, heading)), h("th", { scope: "col" }, "Episodes"))),
     rows);
   const root = h("div", { class: "wide", role: "region", "aria-label": "Before and after each load", tabindex: 0 }, table);
-  /** @param {Loads} told */
-  const draw = (told) => {
-    show(note, "Means of up to ", fig("loads.most", count(told.most)), " episodes started before and after each load, with the confidence interval of the change. The policy learns continuously, so a change need not be caused by the load.");
-    keyed(rows, told.loads.slice(0, ROOM), (load) => `${load.env_step}`, (load) => row(load, told.least), (element, load) => update(element, load, told.least));
+  /** @param {Loads} report */
+  const draw = (report) => {
+    show(note, "Means of up to ", fig("loads.most", count(report.most)), " episodes started before and after each load, with the confidence interval of the change. The policy learns continuously, so a change need not be caused by the load.");
+    keyed(rows, report.loads.slice(0, ROOM), (load) => `${load.env_step}`, (load) => row(load, report.least), (element, load) => update(element, load, report.least));
   };
   return { root, note, draw };
 }
@@ -65,17 +65,17 @@ function update(element, load, least) {
       load.unfinished ? h("small", { title: "Finished episodes are counted once all episodes started at the same time have finished; otherwise short episodes would be over-represented." }, "+", fig(field("unfinished"), count(load.unfinished)), " pending") : null));
 }
 
-/** @param {string} heading @param {string} field @param {Difference} told @param {(value: any) => string} text @param {number} least */
-function cell(heading, field, told, text, least) {
-  const means = [fig(`${field}.before`, text(told.before)), " → ", fig(`${field}.after`, text(told.after))];
-  if (told.change === null) {
-    const fewer = told.n_after <= told.n_before ? "n_after" : "n_before";
-    return h("td", { "data-label": heading }, ...means, h("small", {}, "too few episodes (", fig(`${field}.${fewer}`, count(told[fewer])), " of ", fig("loads.least", count(least)), ")"));
+/** @param {string} heading @param {string} field @param {Difference} report @param {(value: any) => string} text @param {number} least */
+function cell(heading, field, report, text, least) {
+  const means = [fig(`${field}.before`, text(report.before)), " → ", fig(`${field}.after`, text(report.after))];
+  if (report.change === null) {
+    const fewer = report.n_after <= report.n_before ? "n_after" : "n_before";
+    return h("td", { "data-label": heading }, ...means, h("small", {}, "too few episodes (", fig(`${field}.${fewer}`, count(report[fewer])), " of ", fig("loads.least", count(least)), ")"));
   }
-  const clear = (told.low ?? 0) > 0 || (told.high ?? 0) < 0;
+  const clear = (report.low ?? 0) > 0 || (report.high ?? 0) < 0;
   return h("td", { "data-label": heading }, ...means,
     h("small", { "data-clear": clear ? "yes" : "no", title: clear ? "The interval excludes zero" : "The interval includes zero" },
-      fig(`${field}.change`, signed(told.change, text)), " (", fig(`${field}.low`, signed(told.low, text)), " to ", fig(`${field}.high`, signed(told.high, text)), ")"));
+      fig(`${field}.change`, signed(report.change, text)), " (", fig(`${field}.low`, signed(report.low, text)), " to ", fig(`${field}.high`, signed(report.high, text)), ")"));
 }
 
 /** @param {number | null} value @param {(value: any) => string} text */
@@ -97,11 +97,11 @@ function mount(body, app, scope) {
     if (document.hidden) return;
     try {
       /** @type {Loads} */
-      const told = await app.api.get("/api/v1/loads?limit=8");
+      const report = await app.api.get("/api/v1/loads?limit=8");
       if (left) return;
-      none.hidden = told.loads.length > 0;
+      none.hidden = report.loads.length > 0;
       root.hidden = note.hidden = !none.hidden;
-      drawTable(told);
+      drawTable(report);
     } catch (error) {
       known = null; // the status of the page says that the HUD does not answer
       console.warn("comparison of loads failed", error);

@@ -1,4 +1,4 @@
-// The loop: where the segments are on their way around the ring.
+// Pipeline: number of segments by stage.
 
 import { h, show } from "../dom.js";
 import { ago, secondsSince } from "../clock.js";

@@ -14,29 +14,29 @@ function draw(body, { assistance }) {
   if (list) list.scrollTop = scrolled;
 }
 
-function content(told) {
-  if (!told || told.has_planner === null) return [empty("Unknown until the first iteration.")];
-  if (!told.has_planner) return [empty("No planner configured. Set ", h("code", {}, "PLANNER_BASE_URL"), " to let a language model assist the policy.")];
-  const figures = h("div", {}, ...Object.entries(told.down).map(down), rates(told), modes(told.modes));
-  return [h("div", { class: "player-columns" }, figures, newest(told.newest))];
+function content(report) {
+  if (!report || report.has_planner === null) return [empty("Unknown until the first iteration.")];
+  if (!report.has_planner) return [empty("No planner configured. Set ", h("code", {}, "PLANNER_BASE_URL"), " to let a language model assist the policy.")];
+  const figures = h("div", {}, ...Object.entries(report.down).map(down), rates(report), modes(report.modes));
+  return [h("div", { class: "player-columns" }, figures, newest(report.newest))];
 }
 
-const down = ([mode, why]) => h("p", { class: "notice told", "data-tone": "bad" }, h("b", {}, `${mode} is down: `), why);
+const down = ([mode, why]) => h("p", { class: "notice reported", "data-tone": "bad" }, h("b", {}, `${mode} is down: `), why);
 
 const field = (name) => `assistance.${name}`;
 
 /** "48 % 12/25": a share with what it is of. */
-function share(told, part, all) {
-  return h("span", {}, fig(`${field(part)}/${field(all)}`, percentOf(told[part], told[all])),
-    h("small", {}, " ", fig(field(part), count(told[part])), "/", fig(field(all), count(told[all]))));
+function share(report, part, all) {
+  return h("span", {}, fig(`${field(part)}/${field(all)}`, percentOf(report[part], report[all])),
+    h("small", {}, " ", fig(field(part), count(report[part])), "/", fig(field(all), count(report[all]))));
 }
 
-function rates(told) {
+function rates(report) {
   return facts([
-    ["Completed plans", share(told, "done", "takeovers"), "Plans executed to the end, of all finished takeovers"],
-    ["Suggestions followed", share(told, "followed", "suggestions"), "Suggestions whose button the policy chose, of all finished suggestions"],
-    ["Successful calls", share(told, "ok", "calls"), "Calls with a usable answer, excluding cached answers"],
-    ["Steps by the planner", fig(`${field("planner_steps")}/${field("env_steps")}`, told.env_steps ? percent(told.planner_steps / told.env_steps) : "—"), `${count(told.planner_steps)} of ${count(told.env_steps)} steps of the run`],
+    ["Completed plans", share(report, "done", "takeovers"), "Plans executed to the end, of all finished takeovers"],
+    ["Suggestions followed", share(report, "followed", "suggestions"), "Suggestions whose button the policy chose, of all finished suggestions"],
+    ["Successful calls", share(report, "ok", "calls"), "Calls with a usable answer, excluding cached answers"],
+    ["Steps by the planner", fig(`${field("planner_steps")}/${field("env_steps")}`, report.env_steps ? percent(report.planner_steps / report.env_steps) : "—"), `${count(report.planner_steps)} of ${count(report.env_steps)} steps of the run`],
   ]);
 }
 
@@ -72,9 +72,9 @@ function newest(calls) {
 function wish(call, index) {
   const figure = (part, text) => fig(field(`newest.${index}.${part}`), text(call[part]));
   return h("li", { "data-kind": call.kind },
-    h("p", { class: "wanted told" }, ...wanted(call)),
+    h("p", { class: "wanted reported" }, ...wanted(call)),
     outcome(call, figure),
-    call.reason ? h("blockquote", { class: "told", title: call.reason }, call.reason) : null,
+    call.reason ? h("blockquote", { class: "reported", title: call.reason }, call.reason) : null,
     h("p", { class: "sub" }, h("span", {}, call.mode), " · environment ", h("code", {}, call.env), ", step ", figure("step", count), " · ",
       ...(call.cached ? ["cached answer"] : ["answered in ", figure("latency_seconds", duration)]), " · ", ago(call.at)));
 }
@@ -93,7 +93,7 @@ function inWords(macro) {
 
 /** How it ended, as a word with a colour; a plan that ran says how far it came. */
 function outcome(call, figure) {
-  const why = call.ending_reason ? h("span", { class: "quiet-text told" }, ` · ${call.ending_reason}`) : null;
+  const why = call.ending_reason ? h("span", { class: "quiet-text reported" }, ` · ${call.ending_reason}`) : null;
   if (call.followed === null) return h("p", {}, tag("bad", `no usable answer: ${call.call}`), why);
   const ending = call.ending.replaceAll("_", " ");
   if (call.kind === "suggestion") return h("p", {}, call.followed ? tag("good", "✓ the policy followed") : tag("plain", `not followed: ${ending}`), why);

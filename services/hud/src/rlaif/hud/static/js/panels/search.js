@@ -41,7 +41,7 @@ function figures(search, run) {
 function finds(tree) {
   const rows = tree.flatMap((node, index) => node.marks.map((mark) => ({ mark, node, index }))).reverse();
   const row = ({ mark, node, index }) => h("li", {},
-    h("span", { class: "told" }, mark),
+    h("span", { class: "reported" }, mark),
     h("span", { class: "sub" }, fig(`search.tree.${index}.frames`, compact(node.frames)), " frames, ", fig(`search.tree.${index}.seconds`, minutes(node.seconds))));
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Findings of the search, newest first" },
     h("ol", { class: "finds" }, ...rows.slice(0, MOST_FINDS).map(row)));

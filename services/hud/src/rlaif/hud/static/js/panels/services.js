@@ -1,4 +1,4 @@
-// The services of the ring in one line: a dot and a name each, and a word when one is not well.
+// Services in one line: a dot and a name each, and the state of those that are not ready.
 
 import { h, show } from "../dom.js";
 

@@ -20,7 +20,7 @@ export function timeControls(app, scope) {
   const pause = h("button", { type: "button", id: "pause", "aria-keyshortcuts": "Space", onclick: toggle }, h("span", {}, "Pause"), " ", h("kbd", {}, "Space"));
   const slider = /** @type {HTMLInputElement} */ (h("input", { type: "range", id: "rewind", min: 0, max: 0, step: 50, "aria-label": "Position in the last minute", oninput: () => live.control((rewind) => rewind.seek(slider.valueAsNumber)) }));
   const goLive = /** @type {HTMLButtonElement} */ (h("button", { type: "button", id: "go-live", "aria-keyshortcuts": "L", onclick: act((rewind) => rewind.goLive()) }, "Go live ", h("kbd", {}, "L")));
-  const behind = h("output", { class: "told", id: "behind", for: "rewind" });
+  const behind = h("output", { class: "reported", id: "behind", for: "rewind" });
 
   scope.add(app.keys.bind({
     Space: { label: "Pause, or play from here", run: toggle },

@@ -1,4 +1,4 @@
-// What the live reward model says of the state on the screen, and what it paid on the way there.
+// Potential of the state on the screen, and the recent shaping reward.
 
 import { h, s, show } from "../dom.js";
 import { count, reward } from "../format.js";

@@ -44,7 +44,7 @@ function cell(list, label, row, enough) {
   const known = row.enough && row.kappa !== null;
   return h("td", { "data-label": label },
     h("span", { class: "kappa" }, "κ ", known ? fig(field("kappa"), kappa) : h("span", {}, kappa), known ? picture(row) : null),
-    h("small", { class: "told" }, known ? `[${interval}]` : interval),
+    h("small", { class: "reported" }, known ? `[${interval}]` : interval),
     h("small", {}, "same answer ", fig(field("agreed"), count(row.agreed)), " of ", fig(field("votes"), count(row.votes))));
 }
 

@@ -13,7 +13,7 @@ export function drawLog(body, lines) {
   if (lines.length === 0) return show(body, empty("No votes yet."));
   show(body, h("ol", { class: "votes" }, ...lines.map((line) => h("li", { "data-kind": line.kind },
     h("span", { class: "number" }, fig(`votes.${line.number}.number`, count(line.number))),
-    h("span", { class: "told" }, h("b", {}, line.actor), " ", lineOf(line)),
+    h("span", { class: "reported" }, h("b", {}, line.actor), " ", lineOf(line)),
     h("a", { href: `/review?pair=${pairOf(line)}` }, "pair"),
     ago(line.created_at)))));
 }

@@ -125,7 +125,7 @@ function makeTransport(actions) {
       scrub.max = String(lead[lead.length - 1].frame);
       if (document.activeElement !== scrub) scrub.value = String(Math.round(player.frame));
       const steps = player.steps;
-      // While it plays nobody wants to hear each number.
+      // Not announced during playback.
       if (steps && !player.playing) scrub.setAttribute("aria-valuetext", `decision ${Math.max(steps.a[0], steps.b[0])}`);
     },
   };

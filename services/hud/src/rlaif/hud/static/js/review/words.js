@@ -48,7 +48,7 @@ export function agreed({ agreed: same, asked }) {
   return `You agreed with ${same === 0 ? "none" : same} of ${asked} ${asked === 1 ? "judge" : "judges"}.`;
 }
 
-/** What somebody says of the pair: "A is better". @param {Opinion} opinion */
+/** An opinion in words: "A is better". @param {Opinion} opinion */
 export function said({ says }) {
   return says === null ? "no opinion" : CHOICES[says];
 }

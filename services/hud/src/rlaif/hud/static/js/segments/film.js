@@ -32,7 +32,7 @@ export function readFilm(buffer) {
 }
 
 /**
- * Draw the pictures one after the other and keep each as it looks then. `each(picture, number)` hears of every one, so that the first is
+ * Draw the pictures one after the other and keep each as it looks then. `each(picture, number)` is called for every one, so that the first is
  * seen before the last is there; what it throws ends the work.
  *
  * @param {Film} film

@@ -15,7 +15,7 @@ export function idOf(id, what) {
   return h("span", { class: "id" }, h("code", { title: id }, short(id)), button);
 }
 
-/** Copy a text and say so on the button. @param {string} text @param {HTMLElement} button */
+/** Copy a text and confirm it on the button. @param {string} text @param {HTMLElement} button */
 export async function copy(text, button) {
   const before = button.textContent ?? "";
   const worked = await written(text);

@@ -16,8 +16,8 @@ const sameRoom = (a, b) => a.group === b.group && a.room === b.room;
 const known = ({ room, x, y }) => room !== null && x !== null && y !== null;
 
 /**
- * The stay in the room of a step: where the player went before it, where he stands, where he goes until he leaves.
- * Null where it cannot be said: nobody is in a room, or a large one whose camera is not known.
+ * The stay in the room of a step: the player's positions before, at and after it, until the player leaves.
+ * Null if unknown: outside rooms, or in a large room with an unknown camera position.
  *
  * @param {Step[]} steps
  * @param {number} now  position in `steps`

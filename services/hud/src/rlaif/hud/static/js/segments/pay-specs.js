@@ -10,7 +10,7 @@ const MODEL = "reward model";
 /**
  * The charts: what each step was paid, by part, and the potential that the model's pay comes from.
  *
- * @param {{steps: Step[], first_potential: number | null}} told
+ * @param {{steps: Step[], first_potential: number | null}} report
  */
 export function paySpecs({ steps, first_potential: first }) {
   const withModel = steps.every(({ model }) => model !== null);

@@ -27,7 +27,7 @@ function lastUpTo(pictures, value, of) {
 }
 
 /**
- * Where the film stands after some time. At its end it rests; played from there it begins anew.
+ * Playback position after some time. It stops at the end; playing from the end restarts.
  *
  * @param {{frame: number}[]} pictures
  * @param {number} frame  game frame now

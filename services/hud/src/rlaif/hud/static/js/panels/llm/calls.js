@@ -51,15 +51,15 @@ export const calls = (polled, query) => ({
   },
 });
 
-/** Several votes of one judge may end at one moment; then they are told apart by what was said. */
+/** Votes of one judge may end at the same time; the answer then identifies them. */
 const keyOf = (call, index) => `${call.at} ${call.user} ${call.name} ${call.segment_id} ${call.latency_seconds} ${call.said ?? index}`;
 
 function item(call, withRemedy) {
   return h("li", { "data-ok": call.ok ? "yes" : "no" },
     h("p", { class: "call-head" }, h("b", {}, call.name), ` · ${call.asked}`, ...segmentOf(call), " · ", outcome(call), " · ",
-      h("span", { class: "told" }, duration(call.latency_seconds)), " · ", ago(call.at)),
-    call.said ? h("blockquote", { class: "told", title: call.said }, call.said) : null,
-    withRemedy && call.remedy ? h("p", { class: "remedy told" }, h("b", {}, "What to do: "), call.remedy) : null);
+      h("span", { class: "reported" }, duration(call.latency_seconds)), " · ", ago(call.at)),
+    call.said ? h("blockquote", { class: "reported", title: call.said }, call.said) : null,
+    withRemedy && call.remedy ? h("p", { class: "remedy reported" }, h("b", {}, "What to do: "), call.remedy) : null);
 }
 
 function segmentOf({ segment_id: id, episode_id: episode }) {

@@ -17,10 +17,10 @@ export const labels = (polled) => ({
   sections: [],
   draw() {},
   mount(body, _app, scope) {
-    const told = h("div");
+    const report = h("div");
     const price = /** @type {HTMLInputElement} */ (h("input", { id: "llm-price", type: "number", min: 0, step: "any", inputmode: "decimal", value: kept.getItem(PRICE) ?? "" }));
-    const cost = h("output", { class: "told", for: "llm-price" }, UNKNOWN);
-    body.append(told, h("p", { class: "choose" }, h("label", { for: "llm-price" }, "Price per million tokens "), price, " → cost per useful label ", cost));
+    const cost = h("output", { class: "reported", for: "llm-price" }, UNKNOWN);
+    body.append(report, h("p", { class: "choose" }, h("label", { for: "llm-price" }, "Price per million tokens "), price, " → cost per useful label ", cost));
     let useful = null;
     const reckon = () => setText(cost, costOf(useful, price.value));
     scope.on(price, "input", () => {
@@ -29,7 +29,7 @@ export const labels = (polled) => ({
     });
     polled.show(({ value, problem }) => {
       useful = value?.tokens_per_useful_label ?? null;
-      show(told, ...content(value, problem, () => polled.ask()));
+      show(report, ...content(value, problem, () => polled.ask()));
       reckon();
     });
   },
@@ -41,21 +41,21 @@ export function costOf(tokens, price) {
   return tokens === null || !(each >= 0) ? UNKNOWN : ((tokens * each) / 1e6).toPrecision(3);
 }
 
-function content(told, problem, again) {
-  if (problem && !told) return [whyNot(problem, again)];
-  if (!told) return [empty("Loading…")];
-  const figure = (/** @type {string} */ name, /** @type {(value: any) => string} */ text) => of(LABELS, name, text(told[name]));
-  const { budget } = told;
+function content(report, problem, again) {
+  if (problem && !report) return [whyNot(problem, again)];
+  if (!report) return [empty("Loading…")];
+  const figure = (/** @type {string} */ name, /** @type {(value: any) => string} */ text) => of(LABELS, name, text(report[name]));
+  const { budget } = report;
   return [
     problem ? h("p", { class: "sub" }, "The judge service does not respond; showing its last report.") : null,
-    budget.pause ? h("p", { class: "notice told", "data-tone": "bad" }, h("b", {}, "Judging is paused: "), budget.pause) : null,
+    budget.pause ? h("p", { class: "notice reported", "data-tone": "bad" }, h("b", {}, "Judging is paused: "), budget.pause) : null,
     facts([
       ["Tokens per useful label", h("span", {}, figure("tokens_per_useful_label", compact), h("small", {}, " n ", figure("useful_labels", count))), "Labels with new evidence in which votes decided at least one learned criterion"],
       ["Tokens per label", h("span", {}, figure("tokens_per_label", compact), h("small", {}, " n ", figure("labels", count))), "Segments scored since the judge service started"],
       ["Call seconds per label", figure("seconds_per_label", duration)],
       ["Tokens today", h("span", {}, of(LABELS, "budget.spent", compact(budget.spent)), h("small", {}, " of ", budget.per_day === null ? "no limit" : of(LABELS, "budget.per_day", compact(budget.per_day)))), "UTC day, all replicas"],
     ]),
-    h("ul", { class: "plain judge-costs" }, ...told.judges.map(judge)),
+    h("ul", { class: "plain judge-costs" }, ...report.judges.map(judge)),
   ];
 }
 

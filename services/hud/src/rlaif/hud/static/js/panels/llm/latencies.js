@@ -44,7 +44,7 @@ export function bars(route, all) {
     s("text", { class: "scale", x: 0, y: HEIGHT + 13 }, `${quickest[0] ? duration(quickest[0]) : "0"} – ${slowest[1] === null ? between(...slowest) : duration(slowest[1])}`));
 }
 
-/** All histograms as one table, made when somebody opens it. @param {(field: string, text: string) => HTMLElement} figure  names the REST field of a number */
+/** All histograms as one table, built when opened. @param {(field: string, text: string) => HTMLElement} figure  names the REST field of a number */
 export function latencyTable(figure) {
   const box = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Latencies of all routes, as a table" });
   const element = h("details", { class: "as-table", hidden: true }, h("summary", {}, "Latencies as a table"), box);
@@ -60,9 +60,9 @@ export function latencyTable(figure) {
     box.scrollLeft = left;
   };
   element.addEventListener("toggle", draw);
-  const update = (/** @type {Route[]} */ told, /** @type {number[]} */ edges) => {
-    routes = told;
-    all = shared(told, edges);
+  const update = (/** @type {Route[]} */ report, /** @type {number[]} */ edges) => {
+    routes = report;
+    all = shared(report, edges);
     element.hidden = !all.length;
     draw();
   };

@@ -24,24 +24,24 @@ export const routes = (polled) => ({
     const table = latencyTable((field, text) => of(LLM, field, text));
     show(body, said, table.element, note);
     polled.show(({ value, problem }) => {
-      const told = problem ? null : value;
+      const report = problem ? null : value;
       show(said, ...content(value, problem, () => polled.ask()));
-      table.update(told?.routes ?? [], told?.latency_edges_seconds ?? []);
-      show(note, ...(told?.routes.length ? ["Judges: latest ", of(LLM, "window", count(told.window)), " calls. Planner: the whole run. Latency histograms include successful calls only and share one logarithmic axis; each is scaled to its own maximum."] : []));
+      table.update(report?.routes ?? [], report?.latency_edges_seconds ?? []);
+      show(note, ...(report?.routes.length ? ["Judges: latest ", of(LLM, "window", count(report.window)), " calls. Planner: the whole run. Latency histograms include successful calls only and share one logarithmic axis; each is scaled to its own maximum."] : []));
     });
   },
 });
 
-function content(told, problem, again) {
+function content(report, problem, again) {
   if (problem) return [whyNot(problem, again)];
-  if (!told) return [empty("Asking…")];
-  if (!told.routes.length) return [empty("No calls yet. Calls are shown as they happen and are not stored.")];
-  const all = shared(told.routes, told.latency_edges_seconds);
+  if (!report) return [empty("Asking…")];
+  if (!report.routes.length) return [empty("No calls yet. Calls are shown as they happen and are not stored.")];
+  const all = shared(report.routes, report.latency_edges_seconds);
   return [
-    ...told.routes.filter(({ down }) => down).map(({ name, route, down }) => h("p", { class: "notice told", "data-tone": "bad" }, h("b", {}, `${name} is failing`), " (", h("code", {}, route), `): ${down}`)),
+    ...report.routes.filter(({ down }) => down).map(({ name, route, down }) => h("p", { class: "notice reported", "data-tone": "bad" }, h("b", {}, `${name} is failing`), " (", h("code", {}, route), `): ${down}`)),
     h("div", { class: "wide" }, h("table", { class: "routes" },
       h("thead", {}, h("tr", {}, ...HEADS.map((name) => h("th", { scope: "col" }, name)))),
-      h("tbody", {}, ...told.routes.map((/** @type {any} */ route, /** @type {number} */ index) => row(route, index, all))))),
+      h("tbody", {}, ...report.routes.map((/** @type {any} */ route, /** @type {number} */ index) => row(route, index, all))))),
   ];
 }
 
@@ -53,7 +53,7 @@ function row(route, index, all) {
   const timed = `${count(route.timed)} calls`;
   const ends = Object.keys(route.outcomes).flatMap((name, at) => [at ? ", " : "", `${name} `, of(LLM, `${where}.outcomes.${name}`, count(route.outcomes[name]))]);
   return h("tr", {},
-    h("td", {}, h("b", {}, route.name), h("small", {}, ` ${route.user} · `, h("code", {}, route.route), route.model ? h("span", { class: "told" }, ` · ${route.model}`) : null)),
+    h("td", {}, h("b", {}, route.name), h("small", {}, ` ${route.user} · `, h("code", {}, route.route), route.model ? h("span", { class: "reported" }, ` · ${route.model}`) : null)),
     cell("Successful calls", of(LLM, `${where}.ok/${where}.calls`, percentOf(route.ok, route.calls)), h("small", {}, " ", figure("ok", count), "/", figure("calls", count))),
     cell("p50", h("span", { title: timed }, figure("latency_p50_seconds", duration))),
     cell("p95", h("span", { title: timed }, figure("latency_p95_seconds", duration)), h("small", {}, " n ", figure("timed", count))),

@@ -1,4 +1,4 @@
-// Champion changes: what is to happen and why is asked first, then done in the name of whoever has the token.
+// Champion changes: confirmation and reason first, then an authorised request.
 
 import { ApiProblem } from "../../api.js";
 import { GivenUp, authorised } from "../../authorised.js";
@@ -19,7 +19,7 @@ import { MODELS } from "./figures.js";
  * @param {boolean} [what.reason]  whether one is asked for
  * @param {boolean} [what.pin]  whether to pin can be chosen
  * @param {(given: {reason: string, pin: boolean}) => Promise<unknown>} what.run
- * @param {string} what.done  told to screen readers afterwards
+ * @param {string} what.done  report to screen readers afterwards
  */
 export function confirmChange(app, { title, text, verb, purpose, reason = false, pin = false, run, done }) {
   const why = h("input", { type: "text", id: "change-reason", maxlength: 500, required: true, autocomplete: "off" });

@@ -44,6 +44,6 @@ function change({ version, why, words, pinned, pin_reason: reason, pinned_until:
   const what = withdrawn ? "was withdrawn" : pinned ? "is live, pinned" : "is live";
   return h("li", { "data-why": why }, h("span", { class: "sub" }, ago(at)),
     h("p", {}, h("a", { href: `/models/${version}` }, named(version)), ` ${what}`, h("span", { class: "tag plain" }, /** @type {Record<string, string>} */ (BY)[why] ?? why),
-      ...[withdrawn, pinned ? reason : null, words].filter((each, index, all) => each && all.indexOf(each) === index).map((text) => h("span", { class: "quiet-text told" }, ` ${text}`)),
+      ...[withdrawn, pinned ? reason : null, words].filter((each, index, all) => each && all.indexOf(each) === index).map((text) => h("span", { class: "quiet-text reported" }, ` ${text}`)),
       pinned && until ? h("span", { class: "quiet-text" }, ", until ", h("time", { datetime: until }, new Date(until).toLocaleString())) : null));
 }

@@ -12,7 +12,7 @@ export class Chosen {
   /** @type {Set<() => void>} */
   #watchers = new Set();
 
-  /** @param {string | null} text  of the address @param {(text: string | null) => void} said  told at each change */
+  /** @param {string | null} text  of the address @param {(text: string | null) => void} said  called at each change */
   constructor(text, said) {
     this.#versions = parse(text);
     this.#said = said;

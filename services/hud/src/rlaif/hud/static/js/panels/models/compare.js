@@ -95,7 +95,7 @@ function changed([first, second], pair, app) {
   const rows = differences(first, second);
   if (!rows.length) return h("p", { class: "sub" }, "Same settings and same judges for both.");
   return h("details", { open: true }, h("summary", {}, "Differences between ", named(pair[0]), " and ", named(pair[1])),
-    h("ul", { class: "plain told" }, ...rows.map(({ what, before, after }) => h("li", {}, `${what}: `, shown(before, app), " → ", shown(after, app)))));
+    h("ul", { class: "plain reported" }, ...rows.map(({ what, before, after }) => h("li", {}, `${what}: `, shown(before, app), " → ", shown(after, app)))));
 }
 
 /** @param {string} text @param {import("../../app.js").App} app */

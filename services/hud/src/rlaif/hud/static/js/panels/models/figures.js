@@ -13,7 +13,7 @@ export const LIST = `${MODELS}?limit=${MOST}`;
 export const REFUSED = `${MODELS}/rejected?limit=${MOST}`;
 
 /**
- * Why a panel of a version is empty; the page's first panel says it in full when there is no such version, or nobody answers.
+ * Why a panel of a version is empty; the first panel of the page explains a missing version or an unavailable service.
  *
  * @param {HTMLElement} frame  of the panel
  * @param {import("../../api.js").ApiProblem} problem
@@ -27,7 +27,7 @@ export function alsoNot(frame, problem, again) {
 /** A number, with the REST document and the field in it that it shows. @param {string} path @param {string} field @param {string} text @param {string | null} [title] */
 export const from = (path, field, text, title = null) => h("span", { "data-figure": `${path}#${field}`, title }, text);
 
-/** A version by its name, with the field of the snapshot that says so. @param {number} version */
+/** A version's name, with its snapshot field. @param {number} version */
 export const named = (version) => fig(`reward_models.published.${version}.version`, `v${version}`);
 
 /** @typedef {{value?: number | null, low?: number | null, high?: number | null}} Measured */

@@ -30,7 +30,7 @@ export const now = {
 /** @param {any} models */
 function withdrawn(models) {
   if (!models.withdrawn) return null;
-  return h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, "No model is live"), ": ", h("span", { class: "told" }, models.withdrawn), ". There is no shaping reward until a candidate passes the gate or a version is made live manually.");
+  return h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, "No model is live"), ": ", h("span", { class: "reported" }, models.withdrawn), ". There is no shaping reward until a candidate passes the gate or a version is made live manually.");
 }
 
 /** @param {any} champion @param {any} models */
@@ -52,10 +52,10 @@ function pinNotice(live) {
     h("b", {}, "Champion ", fig("reward_models.champion.version", `v${live.version}`)),
     live.went_back_from ? h("span", {}, ": rolled back from ", fig("reward_models.champion.went_back_from", `v${live.went_back_from}`), live.since ? " " : "", live.since ? ago(live.since) : "") : null,
     live.pinned ? h("span", {}, "; ", ...pinnedUntil(live)) : null,
-    live.pinned && live.pin_reason ? h("span", { class: "quiet-text told" }, ` — ${live.pin_reason}`) : null);
+    live.pinned && live.pin_reason ? h("span", { class: "quiet-text reported" }, ` — ${live.pin_reason}`) : null);
 }
 
-/** How well the champion's pay ranks held-out pairs, beside what needs no learning; what is not told is left out. @param {any} live */
+/** Held-out accuracy of the champion's shaping reward next to the baselines; unknown values are omitted. @param {any} live */
 function passed(live) {
   const gate = live?.gate;
   const known = (/** @type {string} */ name) => typeof gate?.[name] === "number";

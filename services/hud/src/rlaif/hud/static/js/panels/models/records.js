@@ -19,9 +19,9 @@ export class Records {
 
   /** @param {import("../../app.js").App} app @param {import("../../scope.js").Scope} scope */
   constructor(app, scope) {
-    const told = () => this.#watchers.forEach((draw) => draw());
-    this.#list = new Answer(app, scope, told);
-    this.#refused = new Answer(app, scope, told);
+    const report = () => this.#watchers.forEach((draw) => draw());
+    this.#list = new Answer(app, scope, report);
+    this.#refused = new Answer(app, scope, report);
     scope.add(app.store.watch(["reward_models"], (/** @type {any} */ { reward_models: models }) => {
       const now = signature(models);
       if (now === this.#known) return;

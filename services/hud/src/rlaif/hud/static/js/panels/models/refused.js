@@ -53,5 +53,5 @@ function line(row, detailed, app) {
     h("td", {}, shortId(row.candidate_id, app, 18), h("small", {}, ago(row.rejected_at))),
     ...fitted(row, { figure: field, pairs: metrics && from(REFUSED, `${path}heldout_pairs`, count(metrics.heldout_pairs)), metrics, source: [REFUSED, path] }),
     cell("Cross-fit by episode", metrics ? from(REFUSED, `${path}crossfit_accuracy`, percent(crossfit.value)) : "—", metrics ? h("small", {}, ends(REFUSED, `${path}crossfit_accuracy_`, crossfit, percent)) : null),
-    h("td", { class: "why" }, h("ul", { class: "plain told" }, ...row.reasons.map((/** @type {string} */ reason) => h("li", {}, reason)))));
+    h("td", { class: "why" }, h("ul", { class: "plain reported" }, ...row.reasons.map((/** @type {string} */ reason) => h("li", {}, reason)))));
 }

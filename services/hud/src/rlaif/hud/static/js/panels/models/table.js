@@ -35,7 +35,7 @@ export const FITTED = ["Held-out pairs", "Interval", "Trained on"];
  * @param {any} row  accuracy, labels and episodes
  * @param {object} how
  * @param {(name: string, text: string) => Child} how.figure  names the field of a number of the row
- * @param {Child} how.pairs  how many pairs; null where nobody told
+ * @param {Child} how.pairs  how many pairs; null if not reported
  * @param {any} how.metrics  the gate's record; null where it is not known
  * @param {[string, string]} how.source  REST document of the record and the path of its metrics in it
  * @param {Child[]} [how.more]  of what it was made of

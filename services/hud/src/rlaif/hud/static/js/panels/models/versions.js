@@ -50,7 +50,7 @@ export function versions(records, chosen) {
 }
 
 /** @param {{version: number, reason: string}} row */
-const unreadable = ({ version, reason }) => h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, `The record of v${version} cannot be read`), ": ", h("span", { class: "told" }, reason));
+const unreadable = ({ version, reason }) => h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, `The record of v${version} cannot be read`), ": ", h("span", { class: "reported" }, reason));
 
 /** @typedef {{row: any, known: {index: number, manifest: any} | null, live: number | null, chosen: boolean, app: App, pair: import("./chosen.js").Chosen}} Item */
 

@@ -32,29 +32,29 @@ export const watch = {
   },
 };
 
-/** @param {any} told @param {{problem: any}} answer @param {() => void} again */
-function watchdog(told, { problem }, again) {
-  if (problem && !told) return whyNot(problem, again);
-  if (!told) return empty("Loading…");
-  const figure = (/** @type {string} */ name) => from(WATCHDOG, name, count(told[name]));
+/** @param {any} report @param {{problem: any}} answer @param {() => void} again */
+function watchdog(report, { problem }, again) {
+  if (problem && !report) return whyNot(problem, again);
+  if (!report) return empty("Loading…");
+  const figure = (/** @type {string} */ name) => from(WATCHDOG, name, count(report[name]));
   const stale = problem ? h("p", { class: "sub" }, "The service does not respond; showing its last report.") : null;
   return h("div", {},
-    h("p", { class: told.alarms ? "notice" : "", "data-tone": told.alarms ? "bad" : null },
-      told.alarms ? h("b", {}, figure("alarms"), told.alarms === 1 ? " alarm" : " alarms", " since its start") : h("span", {}, h("b", { class: "good-text" }, "✓ no alarm"), " since its start"),
-      told.last_alarm ? h("span", {}, ", the last of ", from(WATCHDOG, "last_alarm_version", `v${told.last_alarm_version}`), ": ", h("span", { class: "told" }, told.last_alarm)) : null),
+    h("p", { class: report.alarms ? "notice" : "", "data-tone": report.alarms ? "bad" : null },
+      report.alarms ? h("b", {}, figure("alarms"), report.alarms === 1 ? " alarm" : " alarms", " since its start") : h("span", {}, h("b", { class: "good-text" }, "✓ no alarm"), " since its start"),
+      report.last_alarm ? h("span", {}, ", the last of ", from(WATCHDOG, "last_alarm_version", `v${report.last_alarm_version}`), ": ", h("span", { class: "reported" }, report.last_alarm)) : null),
     h("p", { class: "sub", title: "The watchdog raises an alarm when the shaping reward rises while progress in RAM (milestones, rooms, game return) is flat or the judges' scores fall" },
       "It compares the shaping reward with progress in RAM and with the judges' scores: ", figure("iterations"), " of ", figure("window"), " iterations seen."), stale);
 }
 
-/** @param {any} told @param {import("../../app.js").App} app */
-function attempts(told, app) {
-  if (!told) return [];
+/** @param {any} report @param {import("../../app.js").App} app */
+function attempts(report, app) {
+  if (!report) return [];
   const figure = (/** @type {string} */ name, /** @type {string} */ text) => from(TRAINING, name, text);
   return [
-    told.demotion ? h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, "Withdrawn"), ": ", h("span", { class: "told" }, told.demotion)) : null,
-    told.last_attempt ? attempt(told.last_attempt, figure, app) : h("p", { class: "sub" }, "No training since the service started."),
-    ...(told.judge_configs.length > 1 ? [h("p", { class: "sub" }, "Scores of ", from(TRAINING, "judge_configs.length", count(told.judge_configs.length)), " judge configurations; the model uses ", told.judge_config ? shortId(told.judge_config, app) : "none", ".")] : []),
-    ...skipped(told),
+    report.demotion ? h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, "Withdrawn"), ": ", h("span", { class: "reported" }, report.demotion)) : null,
+    report.last_attempt ? attempt(report.last_attempt, figure, app) : h("p", { class: "sub" }, "No training since the service started."),
+    ...(report.judge_configs.length > 1 ? [h("p", { class: "sub" }, "Scores of ", from(TRAINING, "judge_configs.length", count(report.judge_configs.length)), " judge configurations; the model uses ", report.judge_config ? shortId(report.judge_config, app) : "none", ".")] : []),
+    ...skipped(report),
   ];
 }
 
@@ -68,10 +68,10 @@ function attempt(last, figure, app) {
     last.metrics.heldout_accuracy === null ? null : h("span", {}, ", held-out ", figure("last_attempt.metrics.heldout_accuracy", percent(last.metrics.heldout_accuracy))), ".");
 }
 
-/** @param {any} told */
-function skipped(told) {
-  const rows = Object.entries(told.skipped);
+/** @param {any} report */
+function skipped(report) {
+  const rows = Object.entries(report.skipped);
   if (!rows.length) return [];
   return [h("details", {}, h("summary", {}, "Scores not used as labels"),
-    h("ul", { class: "plain told" }, ...rows.map(([reason, n]) => h("li", {}, `${count(/** @type {number} */ (n))} ${reason}`))))];
+    h("ul", { class: "plain reported" }, ...rows.map(([reason, n]) => h("li", {}, `${count(/** @type {number} */ (n))} ${reason}`))))];
 }

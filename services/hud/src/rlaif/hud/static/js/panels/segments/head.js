@@ -11,7 +11,7 @@ import { secondsOf } from "../../segments/playback.js";
 /** @param {import("../../segments/found.js").Name} name @param {any} detail  null while it is being read @param {HTMLElement} buttons */
 export function headOf(name, detail, buttons) {
   const place = found.place(name.segment_id);
-  const where = place ? h("span", { class: "quiet-text told" }, `${count(place.at)} of ${count(place.of)}${place.more ? "+" : ""} in the list`) : null;
+  const where = place ? h("span", { class: "quiet-text reported" }, `${count(place.at)} of ${count(place.of)}${place.more ? "+" : ""} in the list`) : null;
   return h("div", {},
     h("div", { class: "segment-name" }, idOf(name.segment_id, "the segment's id"), where, buttons),
     facts(detail ? known(detail) : waiting(), "segment-facts"));
@@ -29,7 +29,7 @@ function known({ segment: row, manifest, capture, capture_problem: problem }) {
     ["Captured", row?.captured_at ? ago(row.captured_at) : ago(manifest.created_at, { prefix: "exported " })],
     ["Selected for", capture ? (REASONS[capture.selected_by] ?? capture.selected_by) : UNKNOWN, why],
     ["Milestones", capture?.milestones ? (capture.milestones.length ? capture.milestones.map(inWords).join(", ") : "none") : UNKNOWN, why],
-    ["Rooms", capture?.rooms ? h("span", { class: "told" }, capture.rooms.map(roomName).join(" → ")) : UNKNOWN, capture?.rooms?.map((/** @type {any} */ { group, room }) => `${group}:${hex(room)}`).join(" → ") ?? why],
+    ["Rooms", capture?.rooms ? h("span", { class: "reported" }, capture.rooms.map(roomName).join(" → ")) : UNKNOWN, capture?.rooms?.map((/** @type {any} */ { group, room }) => `${group}:${hex(room)}`).join(" → ") ?? why],
     ["Run", idOf(manifest.run_id, "the run's id")],
     ["At step", fig("segment.manifest.env_step", count(manifest.env_step)), "Environment step of the run"],
     ["Length", h("span", {}, fig("segment.manifest.decision_steps", count(manifest.decision_steps)), " steps, ", fig("segment.manifest.frames", count(manifest.frames)), " game frames"), `${duration(secondsOf(manifest.frames))}, waiting included`],

@@ -19,7 +19,7 @@ function card(judge, index) {
   const field = (/** @type {string} */ name) => `segment.judges.${index}.${name}`;
   return h("article", { class: "judge", "aria-label": `Judge ${judge.judge}` },
     h("h3", {}, judge.judge, judge.distrusted ? h("span", { class: "tag warn", title: "Excluded: it failed its control questions" }, "excluded") : null),
-    h("p", { class: "sub told" }, judge.model, " · ", h("code", {}, judge.route)),
+    h("p", { class: "sub reported" }, judge.model, " · ", h("code", {}, judge.route)),
     h("p", {}, judge.decided.length ? `decided ${judge.decided.join(", ")}` : "decided nothing"),
     h("p", { class: "sub" }, fig(field("ok"), count(judge.ok)), "/", fig(field("calls.length"), count(judge.calls.length)), " calls ok · ", fig(field("latency_seconds"), duration(judge.latency_seconds)), " · ",
       fig(field("prompt_tokens"), count(judge.prompt_tokens)), " + ", fig(field("completion_tokens"), count(judge.completion_tokens)), " tokens"),
@@ -29,10 +29,10 @@ function card(judge, index) {
 /** @param {any} each */
 function call(each) {
   return h("li", { "data-outcome": each.outcome },
-    h("p", {}, h("b", { class: "told" }, `Vote ${each.vote + 1}`), ": ", ...saidOf(each), each.cached ? h("span", { class: "tag plain", title: "Answer reused from an identical request" }, "cached") : null),
-    each.rationale ? h("blockquote", { class: "told" }, each.rationale) : null,
-    each.detail ? h("p", { class: "sub told" }, each.detail) : null,
-    h("details", { class: "told" }, h("summary", {}, `${duration(each.latency_seconds)} · ${tokens(each)}`),
+    h("p", {}, h("b", { class: "reported" }, `Vote ${each.vote + 1}`), ": ", ...saidOf(each), each.cached ? h("span", { class: "tag plain", title: "Answer reused from an identical request" }, "cached") : null),
+    each.rationale ? h("blockquote", { class: "reported" }, each.rationale) : null,
+    each.detail ? h("p", { class: "sub reported" }, each.detail) : null,
+    h("details", { class: "reported" }, h("summary", {}, `${duration(each.latency_seconds)} · ${tokens(each)}`),
       h("dl", { class: "call-facts" }, ...[
         ["Prompt", idOf(each.prompt_sha256, "the prompt's digest")],
         ["System prompt", each.system_sha256 ? idOf(each.system_sha256, "digest of guide, rubric and schema") : UNKNOWN],
@@ -48,5 +48,5 @@ const tokens = ({ prompt_tokens: asked, completion_tokens: said }) => (asked ===
 function saidOf({ outcome, said }) {
   if (outcome !== "ok") return [h("span", { class: "tag bad" }, `no vote: ${outcome}`)];
   if (!said) return [h("span", { class: "quiet-text" }, "answer not stored")];
-  return Object.entries(said).map(([name, level]) => h("span", { class: "said told" }, `${name.replaceAll("_", " ")} `, h("b", {}, level === null ? "abstained" : String(level))));
+  return Object.entries(said).map(([name, level]) => h("span", { class: "said reported" }, `${name.replaceAll("_", " ")} `, h("b", {}, level === null ? "abstained" : String(level))));
 }

@@ -50,7 +50,7 @@ class List {
     this.read();
   }
 
-  /** Read the first page anew. */
+  /** Reload the first page. */
   async read() {
     const visit = ++this.#asked;
     this.news.hidden = true;

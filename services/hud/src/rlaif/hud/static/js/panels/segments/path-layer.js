@@ -1,4 +1,4 @@
-// The way of the player, drawn over the picture of the room: where he came from, where he stands, where he goes.
+// Trajectory of the player, drawn over the picture of the room: past, current and future positions.
 
 import { s, show } from "../../dom.js";
 import { pathAt, pointsOf } from "../../segments/path.js";

@@ -1,4 +1,4 @@
-// What was paid for each step, under the frames: the game's parts and the reward model's, stacked, with one cursor for all.
+// Reward of each step below the video: game components and shaping reward, stacked, with a shared cursor.
 
 import { createAxis } from "../../charts/axis.js";
 import { timeChart } from "../../charts/chart.js";
@@ -9,13 +9,13 @@ import { paySpecs } from "../../segments/pay-specs.js";
 
 const LEAST = 1e-6; // what a sum of floats may differ by
 
-/** @param {HTMLElement} body @param {any} told @param {import("../../cursor.js").Cursor} cursor @param {import("../../scope.js").Scope} scope */
-export function mountPay(body, told, cursor, scope) {
-  if (told.pay_problem) return show(body, empty(told.pay_problem));
-  const specs = paySpecs(told);
-  const here = h("p", { class: "at told" }, " ");
+/** @param {HTMLElement} body @param {any} report @param {import("../../cursor.js").Cursor} cursor @param {import("../../scope.js").Scope} scope */
+export function mountPay(body, report, cursor, scope) {
+  if (report.pay_problem) return show(body, empty(report.pay_problem));
+  const specs = paySpecs(report);
+  const here = h("p", { class: "at reported" }, " ");
   const charts = h("div", { class: "pay-charts" });
-  show(body, sums(told), here, charts);
+  show(body, sums(report), here, charts);
   const axis = createAxis();
   axis.reach(specs.reach);
   for (const spec of specs.charts) {
@@ -24,12 +24,12 @@ export function mountPay(body, told, cursor, scope) {
     const chart = timeChart(root, { ...spec, cursor, axis });
     scope.add(() => chart.destroy());
   }
-  const say = (/** @type {number | null} */ step) => setText(here, wordsOf(told.steps.find((/** @type {any} */ each) => each.step === step)));
+  const say = (/** @type {number | null} */ step) => setText(here, wordsOf(report.steps.find((/** @type {any} */ each) => each.step === step)));
   say(cursor.get());
   scope.add(cursor.watch(say));
 }
 
-/** @param {any} told */
+/** @param {any} report */
 function sums({ pay }) {
   const { game, model, unexplained } = pay;
   return h("p", {}, "Game reward ", fig("steps.pay.game", reward(game)), model === null ? ". No reward model was live." : h("span", {}, "; shaping reward by reward model ", fig("steps.pay.reward_model_version", `v${pay.reward_model_version}`), " ", fig("steps.pay.model", reward(model)), " at full weight, as if the episode started with the segment."),

@@ -46,7 +46,7 @@ export class Player {
     this.withPath = h("input", { type: "checkbox", onchange: () => this.#setPath(this.withPath.checked) });
     this.withPath.checked = localStorage.getItem(PATH_SHOWN) !== "off";
     this.save = h("span", { class: "save" });
-    this.facts = h("p", { class: "moment told" }, " ");
+    this.facts = h("p", { class: "moment reported" }, " ");
     show(body,
       h("div", { class: "screen" }, this.canvas, this.path.element, this.overlay), this.slider,
       h("div", { class: "controls" },
@@ -167,7 +167,7 @@ export class Player {
     this.#address = setTimeout(() => this.tellAddress(), ADDRESS_PAUSE);
   }
 
-  /** @param {number} number @param {unknown} source  who moved it, and need not hear of it */
+  /** @param {number} number @param {unknown} source  origin of the move, which is not notified */
   #show(number, source) {
     const picture = this.#pictures[number];
     if (!picture || number === this.#shown) return;

@@ -19,12 +19,12 @@ export function rowOf(row) {
   const field = (/** @type {string} */ name) => `segment-list.${row.segment_id}.${name}`;
   const cell = (/** @type {string} */ label, /** @type {import("../../dom.js").Child[]} */ ...children) => h("td", { "data-label": label }, ...children);
   return h("tr", { "data-segment": row.segment_id },
-    h("td", {}, h("a", { class: "open told", href: addressOfSegment(row), title: row.segment_id }, short(row.segment_id)), h("small", {}, when(row))),
+    h("td", {}, h("a", { class: "open reported", href: addressOfSegment(row), title: row.segment_id }, short(row.segment_id)), h("small", {}, when(row))),
     h("td", { class: "score", "data-label": "Score" }, ...bar01(field("weighted"), row.weighted, { kind: "weighted", title: row.scored_at ? null : "Not judged yet" })),
     cell("Agreement", fig(field("votes_agreement"), percent(row.votes_agreement), "Mean over the criteria decided by votes")),
     cell("Model vs. judges", ...gapOf(row, field)),
     cell("Selected for", row.selected_by ? (REASONS[row.selected_by] ?? row.selected_by) : UNKNOWN, row.reward_model_version ? h("small", {}, fig(field("reward_model_version"), `v${row.reward_model_version}`), " was live") : null),
-    h("td", { class: "shows", "data-label": "Content" }, ...(row.milestones ?? []).map((/** @type {string} */ name) => h("span", { class: "tag good told" }, inWords(name))), h("span", { class: "told" }, placesOf(row))),
+    h("td", { class: "shows", "data-label": "Content" }, ...(row.milestones ?? []).map((/** @type {string} */ name) => h("span", { class: "tag good reported" }, inWords(name))), h("span", { class: "reported" }, placesOf(row))),
     cell("Step", fig(field("env_step"), compact(row.env_step), row.env_step === null ? null : count(row.env_step))),
     wordsOf(row));
 }

@@ -52,6 +52,6 @@ function byWhom({ criterion, decided_by: by, score, why_not: why, known_level: k
   if (!by) return [h("span", { class: "quiet-text" }, (why ?? "").replaceAll("_", " "))];
   const who = by === "votes" ? `${score.judge}: ${DECIDERS.votes}` : DECIDERS[/** @type {"computed" | "human"} */ (by)];
   const check = by === "votes" && known !== null ? h("small", {}, "RAM says level ", fig(`segment.rubric.${criterion}.known_level`, String(known))) : null;
-  const audited = audit ? h("small", { class: "told" }, `${audit.judge}, audit: ${audit.votes.join(", ")}`) : null;
+  const audited = audit ? h("small", { class: "reported" }, `${audit.judge}, audit: ${audit.votes.join(", ")}`) : null;
   return [who, check, audited];
 }

@@ -63,9 +63,9 @@ class Segment {
 
   async #readSteps() {
     try {
-      const told = await this.app.api.get(`${this.address}/steps`);
-      this.player.follow(told.steps);
-      mountPay(this.pay.body, told, this.cursor, this.scope);
+      const report = await this.app.api.get(`${this.address}/steps`);
+      this.player.follow(report.steps);
+      mountPay(this.pay.body, report, this.cursor, this.scope);
     } catch (error) {
       show(this.pay.body, failed(error instanceof Error ? error.message : String(error)));
     }
@@ -84,7 +84,7 @@ class Segment {
     this.#steps = this.#steps.then(() => this.#step(by));
   }
 
-  /** A key that is pressed before the next segment is there goes on from that one. @param {number} by */
+  /** A key pressed before the next segment is ready continues from that segment. @param {number} by */
   async #step(by) {
     try {
       const name = await found.neighbour(this.app.api, this.heading.segment_id, by);

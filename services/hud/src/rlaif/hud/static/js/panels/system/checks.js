@@ -1,4 +1,4 @@
-// Every service of the ring with each of its checks: what is well, what is not and what to do.
+// Every service with each of its health checks, the failures and their remedies.
 
 import { ago } from "../../clock.js";
 import { h, show } from "../../dom.js";
@@ -18,7 +18,7 @@ function service({ name, state, checks, heard_at: heard, instances }) {
   const processes = instances === null ? null : h("span", { class: "quiet-text" }, fig(`services.${name}.instances`, count(instances)), instances === 1 ? " process" : " processes");
   return h("li", {},
     h("p", {}, h("b", {}, name), " ", h("span", { class: `tag ${TONES[state] ?? "plain"}` }, WORDS[state]), " ", processes, name === "hud" ? null : h("span", { class: "quiet-text" }, " · heard ", heard ? ago(heard) : UNKNOWN)),
-    h("ul", { class: "plain" }, ...Object.entries(checks).map(([check, { ok, detail }]) => h("li", { class: "told", "data-ok": ok ? "yes" : "no" }, ok ? "✓ " : "✕ ", check, detail ? `: ${detail}` : ""))));
+    h("ul", { class: "plain" }, ...Object.entries(checks).map(([check, { ok, detail }]) => h("li", { class: "reported", "data-ok": ok ? "yes" : "no" }, ok ? "✓ " : "✕ ", check, detail ? `: ${detail}` : ""))));
 }
 
 /** @type {import("../../panel.js").Panel} */

@@ -1,4 +1,4 @@
-// Events that were given up: why, and a button that sends one again once its cause is mended.
+// Dead letters: the reason, and a button to redrive one after its cause is fixed.
 
 import { whyNot } from "../../answer.js";
 import { ApiProblem } from "../../api.js";
@@ -43,8 +43,8 @@ function heading({ items, count: all }) {
 function item(row, again) {
   const button = /** @type {HTMLButtonElement} */ (h("button", { type: "button", class: "quiet small", onclick: () => again(row.event_id, button) }, "Redrive"));
   return h("li", {},
-    h("p", {}, h("b", {}, row.reason), " · ", row.consumer, " · ", h("code", { class: "event-id" }, row.event_id), " · ", h("span", { class: "told tries" }, tries(row)), " · ", ago(row.dead_at), " ", button),
-    h("p", { class: "told" }, row.detail));
+    h("p", {}, h("b", {}, row.reason), " · ", row.consumer, " · ", h("code", { class: "event-id" }, row.event_id), " · ", h("span", { class: "reported tries" }, tries(row)), " · ", ago(row.dead_at), " ", button),
+    h("p", { class: "reported" }, row.detail));
 }
 
 const tries = ({ attempts }) => `${count(attempts)} ${attempts === 1 ? "try" : "tries"}`;

@@ -29,11 +29,11 @@ export const streams = (polled) => ({
   mount: (body) => polled.show(({ value, problem }) => show(body, ...content(value, problem, () => polled.ask(), streamList))),
 });
 
-function content(told, problem, again, make) {
-  if (problem && !told) return [whyNot(problem, again)];
-  if (!told) return [empty("Asking NATS…")];
-  const old = problem ? h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, "NATS does not respond"), ": data from ", ago(told.at), ".") : null;
-  return [old, make(told)];
+function content(report, problem, again, make) {
+  if (problem && !report) return [whyNot(problem, again)];
+  if (!report) return [empty("Asking NATS…")];
+  const old = problem ? h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, "NATS does not respond"), ": data from ", ago(report.at), ".") : null;
+  return [old, make(report)];
 }
 
 const HEADS = ["Consumer", "Pending", "In flight", "Redelivered", "Last processed"];

@@ -16,14 +16,14 @@ import { reach } from "../../charts/points.js";
  * @property {number | null} entropy
  * @property {number | null} policy_lag
  * @property {number | null} steps_per_second
- * @property {Record<string, number>} low Of the pieces that it was put together of.
+ * @property {Record<string, number>} low Minimum over the merged points.
  * @property {Record<string, number>} high
  * @property {Record<string, number>} paid
  * @property {number} paid_total
  * @property {number | null} learned_from
  */
 
-/** @typedef {{points: Piece[], loads: {step: number, version: number | null}[], starts?: {at: string}[]}} Past The past of a run, as `/api/v1/history` tells it. */
+/** @typedef {{points: Piece[], loads: {step: number, version: number | null}[], starts?: {at: string}[]}} Past History of a run, as `/api/v1/history` returns it. */
 /** @typedef {"milestones_mean" | "rooms_mean" | "deaths_mean" | "returns_mean" | "entropy" | "policy_lag" | "steps_per_second"} Figure */
 
 /** @typedef {{means: [number, number][], window: number, scored: number, points: {env_step: number, weighted: number, episode_id: string, segment_id: string}[]}} Scores */
@@ -156,23 +156,23 @@ function pay({ points }) {
  * The largest parts, and all others as one, so that the sum stays what it was.
  * @template {number | null} T
  * @param {Record<string, number>[]} paid Part → amount, one record a point.
- * @param {T} untold What a part is worth where nobody tells it.
+ * @param {T} absent Value of a component that is not reported.
  * @returns {{name: string, amounts: (number | T)[]}[]}
  */
-export function folded(paid, untold, most = MOST_PARTS) {
+export function folded(paid, absent, most = MOST_PARTS) {
   const names = [...new Set(paid.flatMap((parts) => Object.keys(parts)))];
   const sizeOf = (/** @type {string} */ name) => paid.reduce((sum, parts) => sum + Math.abs(parts[name] ?? 0), 0);
   const sized = names.map((name) => ({ name, size: sizeOf(name) })).filter(({ size }) => size > 0).sort((a, b) => b.size - a.size);
   const own = sized.length <= most + 1 ? sized : sized.slice(0, most);
   const rest = sized.slice(own.length).map(({ name }) => name);
-  const told = own.map(({ name }) => ({ name, amounts: paid.map((parts) => parts[name] ?? untold) }));
-  return rest.length ? [...told, { name: REST, amounts: paid.map((parts) => sumOf(parts, rest) ?? untold) }] : told;
+  const report = own.map(({ name }) => ({ name, amounts: paid.map((parts) => parts[name] ?? absent) }));
+  return rest.length ? [...report, { name: REST, amounts: paid.map((parts) => sumOf(parts, rest) ?? absent) }] : report;
 }
 
-/** Null when none of them is told. @param {Record<string, number>} parts @param {string[]} names */
+/** Null when none of them is reported. @param {Record<string, number>} parts @param {string[]} names */
 function sumOf(parts, names) {
-  const told = names.filter((name) => Object.hasOwn(parts, name));
-  return told.length ? told.reduce((sum, name) => sum + parts[name], 0) : null;
+  const report = names.filter((name) => Object.hasOwn(parts, name));
+  return report.length ? report.reduce((sum, name) => sum + parts[name], 0) : null;
 }
 
 /** Where the axis of all charts begins and ends. @param {ChartSpec[]} charts */

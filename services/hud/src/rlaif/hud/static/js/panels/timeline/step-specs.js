@@ -9,7 +9,7 @@ import { folded } from "./specs.js";
 
 const MODEL = "reward model";
 
-/** What is known with what is new; all anew when it does not follow. @param {PaidSteps | null} known @param {PaidSteps} news @returns {PaidSteps} */
+/** Known and new steps merged; only the new ones if there is a gap. @param {PaidSteps | null} known @param {PaidSteps} news @returns {PaidSteps} */
 export function appended(known, news) {
   const last = known?.steps.at(-1)?.number;
   const follows = known?.env === news.env && last !== undefined && news.kept > 0 && (news.steps[0]?.number ?? last + 1) === last + 1;

@@ -17,7 +17,7 @@ const STEP = 20; // where in a frame its environment step stands
 
 class Steps {
   /** @type {PaidSteps | null} */
-  #told = null;
+  #report = null;
   #asking = false;
   #seen = false;
   #axis = createAxis();
@@ -39,11 +39,11 @@ class Steps {
     scope.add(this.#cursor.watch((step) => step === null && this.follow()));
   }
 
-  /** The step of the picture that is shown gets the cursor, unless somebody points elsewhere. */
+  /** The cursor follows the displayed step unless the pointer is in the chart. */
   follow() {
     const step = shownStep(this.app);
     const view = this.#axis.view();
-    const isTheirs = this.#told?.env === this.app.store.state.screen?.env;
+    const isTheirs = this.#report?.env === this.app.store.state.screen?.env;
     if (step === undefined || !view || !isTheirs || this.chart.held) return;
     if (step >= view[0] && step <= view[1]) this.#cursor.set(step, "screen");
   }
@@ -54,14 +54,14 @@ class Steps {
     this.#look();
   }
 
-  /** Ask for what is new, while somebody can see it and the picture goes on. */
+  /** Request new steps while the chart is visible and the screen is live. */
   async #look() {
     if (!this.#seen || this.#asking || document.hidden || !isLive(this.app.live)) return;
     this.#asking = true;
     try {
-      const last = this.#told?.steps.at(-1);
-      this.#told = appended(this.#told, await this.app.api.get(last ? `${PATH}?after=${last.number}` : PATH));
-      this.#draw(this.#told);
+      const last = this.#report?.steps.at(-1);
+      this.#report = appended(this.#report, await this.app.api.get(last ? `${PATH}?after=${last.number}` : PATH));
+      this.#draw(this.#report);
     } catch (error) {
       console.warn("could not load the latest steps", error);
     } finally {
@@ -69,17 +69,17 @@ class Steps {
     }
   }
 
-  /** @param {PaidSteps} told */
-  #draw(told) {
-    const spec = stepChart(told.steps);
+  /** @param {PaidSteps} report */
+  #draw(report) {
+    const spec = stepChart(report.steps);
     this.#axis.reach(spec.reach);
     this.chart.update(spec);
-    if (!told.kept) return setText(this.sums, told.env ? "Not known yet." : "No screen selected yet.");
-    show(this.sums, fig("paid_steps.reward_sum", reward(told.reward_sum)), " game reward and ", fig("paid_steps.paid_sum", reward(told.paid_sum)), " shaping reward in the last ", fig("paid_steps.kept", count(told.kept)), " steps.");
+    if (!report.kept) return setText(this.sums, report.env ? "Not known yet." : "No screen selected yet.");
+    show(this.sums, fig("paid_steps.reward_sum", reward(report.reward_sum)), " game reward and ", fig("paid_steps.paid_sum", reward(report.paid_sum)), " shaping reward in the last ", fig("paid_steps.kept", count(report.kept)), " steps.");
   }
 }
 
-/** Whether the picture goes on; while it is paused, or another of the last minute is shown, these steps stay. @param {any} live */
+/** Whether the screen is live; while it is paused or rewound, these steps are kept. @param {any} live */
 const isLive = (live) => !live.paused && (live.mode ?? "live") === "live";
 
 /** Step of the picture that is shown, be it the newest or an earlier one. @param {any} app @returns {number | undefined} */

@@ -20,7 +20,7 @@ class Timeline {
   #scores = null;
   #asked = -Infinity;
   /** @type {string | null} */
-  #told = null;
+  #report = null;
   #stale = true;
   /** @type {ReturnType<typeof setTimeout> | null} */
   #address = null;
@@ -49,9 +49,9 @@ class Timeline {
 
   /** Something happened that the curves show: ask again. @param {any} state */
   draw({ loop, run, watch, headline }) {
-    const told = [loop?.run_id, loop?.scored, run?.iteration, run?.reward_model_version, watch?.takeovers.length, JSON.stringify(headline)].join(" ");
-    if (told === this.#told) return;
-    this.#told = told;
+    const report = [loop?.run_id, loop?.scored, run?.iteration, run?.reward_model_version, watch?.takeovers.length, JSON.stringify(headline)].join(" ");
+    if (report === this.#report) return;
+    this.#report = report;
     this.#stale = true;
     this.#look();
   }
@@ -67,7 +67,7 @@ class Timeline {
     this.#update();
   }
 
-  /** What a path tells; null when it tells nothing now, and then it is asked again. @param {string} path */
+  /** Response of a path; null on failure, after which it is requested again. @param {string} path */
   async #ask(path) {
     try {
       return await this.app.api.get(path);

@@ -53,13 +53,13 @@ function row(check, path, confidence) {
   const interval = low !== null || high !== null;
   const figure = value === null && interval ? null : from(path, `${field}value`, text(value));
   return h("tr", { "data-check": name, "data-holds": String(holds) },
-    h("td", { class: "told" }, what),
+    h("td", { class: "reported" }, what),
     cell("Measured", figure ? (compared === "value" ? h("b", {}, figure) : figure) : null,
       interval ? h(compared === "value" ? "span" : "b", { title: ofConfidence(confidence) }, figure ? " (" : "", ends(path, field, { low, high }, text), figure ? ")" : "") : null,
       n === null ? null : h("small", {}, "of ", from(path, `${field}count`, count(n)), ` ${of ?? ""}`)),
     h("td", {}, range ? whisker({ value, low, high }, { range, bound, holds }) : null),
     cell("Asked", bound === null ? "nothing" : h("span", {}, `${/** @type {Record<string, string>} */ (SIGNS)[relation]} `, from(path, `${field}bound`, text(bound)))),
-    cell("Verdict", verdict(holds, bound), note ? h("small", { class: "told" }, note) : null));
+    cell("Verdict", verdict(holds, bound), note ? h("small", { class: "reported" }, note) : null));
 }
 
 /** @param {boolean | null} holds @param {number | null} bound */

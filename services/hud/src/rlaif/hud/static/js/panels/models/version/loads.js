@@ -45,21 +45,21 @@ export function loads(version) {
   };
 }
 
-/** @param {any} told @param {number} version */
-function drawn(told, version) {
-  const mine = told.loads.filter((/** @type {any} */ load) => load.version === version).slice(0, SHOWN);
+/** @param {any} report @param {number} version */
+function drawn(report, version) {
+  const mine = report.loads.filter((/** @type {any} */ load) => load.version === version).slice(0, SHOWN);
   if (!mine.length) return empty("No load of this version is recorded for this run.");
-  return h("div", {}, h("p", { class: "sub" }, "Episodes started before and after the load, at most ", from(PATH, "most", count(told.most)), " each; interval of the difference at ", h("span", { class: "scale" }, "95 %"), ". The policy learns continuously, so a difference need not be caused by the load. The shaping reward is computed in the learner, so a load applies to all runners from its step on."),
-    ...mine.map((/** @type {any} */ load) => one(load, told)));
+  return h("div", {}, h("p", { class: "sub" }, "Episodes started before and after the load, at most ", from(PATH, "most", count(report.most)), " each; interval of the difference at ", h("span", { class: "scale" }, "95 %"), ". The policy learns continuously, so a difference need not be caused by the load. The shaping reward is computed in the learner, so a load applies to all runners from its step on."),
+    ...mine.map((/** @type {any} */ load) => one(load, report)));
 }
 
-/** @param {any} load @param {any} told */
-function one(load, told) {
+/** @param {any} load @param {any} report */
+function one(load, report) {
   const figure = (/** @type {string} */ name, /** @type {string} */ text) => from(PATH, `loads.${load.env_step}.${name}`, text);
   return h("section", { class: "load", "data-step": load.env_step },
     h("h3", {}, "Step ", figure("env_step", compact(load.env_step)), load.replaced === null ? ", the first model" : h("span", {}, ", in place of ", figure("replaced", `v${load.replaced}`)),
       load.until_step === null ? "" : h("span", {}, ", until step ", figure("until_step", compact(load.until_step)))),
-    load.enough ? null : h("p", { class: "notice" }, h("b", {}, "Too few episodes"), `: each side needs `, from(PATH, "least", count(told.least)), load.unfinished ? h("span", {}, "; ", figure("unfinished", count(load.unfinished)), " more pending") : "", "."),
+    load.enough ? null : h("p", { class: "notice" }, h("b", {}, "Too few episodes"), `: each side needs `, from(PATH, "least", count(report.least)), load.unfinished ? h("span", {}, "; ", figure("unfinished", count(load.unfinished)), " more pending") : "", "."),
     h("table", { class: "before-after" }, h("thead", {}, h("tr", {}, ...["", "Before", "After", "Difference", "Picture"].map((head) => h("th", { scope: "col" }, head === "" || head === "Picture" ? h("span", { class: "visually-hidden" }, head || "Figure") : head)))),
       h("tbody", {}, ...Object.entries(load.figures).filter(([name]) => name in FIGURES).map(([name, difference]) => line(name, difference, figure)))));
 }

@@ -23,26 +23,26 @@ export function byGroup(slots) {
   return [...found.values()].sort((a, b) => b.mean_absolute - a.mean_absolute);
 }
 
-/** @param {HTMLElement} body @param {any} report @param {string} path */
-export function drawPays(body, { pay: told }, path) {
-  if (!told.segments) return show(body, empty("No labels."));
-  if (!told.slots.length) return show(body, empty("The shaping reward is zero for all labelled segments."));
-  const all = h("tbody", {}, ...told.slots.map((/** @type {any} */ slot, /** @type {number} */ index) => row(slot, index, told, path)));
+/** @param {HTMLElement} body @param {any} _ @param {string} path */
+export function drawPays(body, { pay: data }, path) {
+  if (!data.segments) return show(body, empty("No labels."));
+  if (!data.slots.length) return show(body, empty("The shaping reward is zero for all labelled segments."));
+  const all = h("tbody", {}, ...data.slots.map((/** @type {any} */ slot, /** @type {number} */ index) => row(slot, index, data, path)));
   const more = h("button", { type: "button", class: "quiet small", "aria-expanded": "false", onclick: () => {
     const open = more.getAttribute("aria-expanded") === "false";
     more.setAttribute("aria-expanded", String(open));
-    more.textContent = open ? "Fewer" : `All ${told.slots.length}`;
+    more.textContent = open ? "Fewer" : `All ${data.slots.length}`;
     for (const line of [...all.children].slice(SHOWN)) /** @type {HTMLElement} */ (line).hidden = !open;
-  } }, `All ${told.slots.length}`);
+  } }, `All ${data.slots.length}`);
   for (const line of [...all.children].slice(SHOWN)) /** @type {HTMLElement} */ (line).hidden = true;
   show(body,
-    h("p", {}, "Over the latest ", from(path, "pay.segments", count(told.segments)), " labelled segments, the mean shaping reward is ", h("b", {}, from(path, "pay.mean_pay", pay(told.mean_pay))), ", and its mean absolute value ", h("b", {}, from(path, "pay.mean_absolute_pay", pay(told.mean_absolute_pay).replace("+", ""))), ". ",
-      h("span", { class: "quiet-text" }, "The contributions of the slots sum to the segment's shaping reward; the numerical error is at most ", from(path, "pay.largest_rest", told.largest_rest.toFixed(6)), ".")),
-    h("ul", { class: "groups", "aria-label": "By group" }, ...byGroup(told.slots).map(({ group, mean_absolute: size }) => h("li", {}, h("span", {}, /** @type {Record<string, string>} */ (GROUPS)[group] ?? group), share(size, told.slots)))),
+    h("p", {}, "Over the latest ", from(path, "pay.segments", count(data.segments)), " labelled segments, the mean shaping reward is ", h("b", {}, from(path, "pay.mean_pay", pay(data.mean_pay))), ", and its mean absolute value ", h("b", {}, from(path, "pay.mean_absolute_pay", pay(data.mean_absolute_pay).replace("+", ""))), ". ",
+      h("span", { class: "quiet-text" }, "The contributions of the slots sum to the segment's shaping reward; the numerical error is at most ", from(path, "pay.largest_rest", data.largest_rest.toFixed(6)), ".")),
+    h("ul", { class: "groups", "aria-label": "By group" }, ...byGroup(data.slots).map(({ group, mean_absolute: size }) => h("li", {}, h("span", {}, /** @type {Record<string, string>} */ (GROUPS)[group] ?? group), share(size, data.slots)))),
     h("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "Shaping reward by slot" },
       h("table", { class: "slots" },
         h("thead", {}, h("tr", {}, ...["Observation slot", "Mean", "", "Mean absolute", "Segments"].map((head) => h("th", { scope: "col" }, head || h("span", { class: "visually-hidden" }, "Picture"))))), all)),
-    told.slots.length > SHOWN ? more : null);
+    data.slots.length > SHOWN ? more : null);
 }
 
 /** @param {number} size @param {{mean_absolute: number}[]} slots */
@@ -52,9 +52,9 @@ function share(size, slots) {
   return h("span", { class: "bar01", title: "Share of the total absolute contribution" }, fill);
 }
 
-/** @param {any} slot @param {number} index @param {any} told @param {string} path */
-function row({ name, group, meaning, mean, mean_absolute: size, segments }, index, told, path) {
-  const most = Math.max(...told.slots.map((/** @type {any} */ each) => Math.abs(each.mean))) || 1;
+/** @param {any} slot @param {number} index @param {any} _ @param {string} path */
+function row({ name, group, meaning, mean, mean_absolute: size, segments }, index, data, path) {
+  const most = Math.max(...data.slots.map((/** @type {any} */ each) => Math.abs(each.mean))) || 1;
   const part = (50 * Math.abs(mean)) / most;
   const bar = h("i", { "data-sign": mean < 0 ? "minus" : "plus" });
   bar.style.width = `${part}%`;
