@@ -11,7 +11,7 @@ const SHOWN = 4;
  */
 
 /**
- * The banners that there should be now; pure.
+ * The current banners; a pure function.
  *
  * @param {{status: {name: string, note: string, why?: string}, open: boolean, state: any, build: string, path?: string}} report  `build` is the one of this page's files, `path` its address
  * @returns {Banner[]}
@@ -19,31 +19,31 @@ const SHOWN = 4;
 export function bannersOf({ status, open, state, build, path }) {
   if (status.name === "disconnected") return [{ key: "lost", tone: "bad", title: status.why ? "The HUD rejected this page" : "Connection to the HUD lost", text: `${status.why || "The page shows the last known values"}; ${status.note}.`, action: "retry" }];
   if (!open) return [];
-  const troubles = together(state.troubles ?? []).filter(({ page }) => !page?.startsWith(`${path}#`)); // which has a place of its own for it;
+  const issues = merged(state.troubles ?? []).filter(({ page }) => !page?.startsWith(`${path}#`)); // those have a place on this page
   /** @type {Banner[]} */
-  const banners = troubles.slice(0, SHOWN).map(({ key, who, what, since, page }) => ({ key, tone: "warn", title: who, text: what, since, page }));
-  const more = troubles.length - SHOWN;
+  const banners = issues.slice(0, SHOWN).map(({ key, who, what, since, page }) => ({ key, tone: "warn", title: who, text: what, since, page }));
+  const more = issues.length - SHOWN;
   if (more > 0) banners.push({ key: "more", tone: "warn", title: "More issues", text: `${more} more; GET /api/v1/state lists all issues.` });
   if (state.build && build && state.build !== build) banners.push({ key: "version", tone: "plain", title: "A new version of this page is installed.", text: "Reload to see all fields.", action: "reload" });
   return banners;
 }
 
 /** Merge equal issues of several services into one banner. @param {Issue[]} issues */
-function together(troubles) {
+function merged(issues) {
   /** @type {Map<string, Issue>} */
   const known = new Map();
-  for (const trouble of troubles) {
-    const { who, what, since } = trouble;
+  for (const issue of issues) {
+    const { who, what, since } = issue;
     const other = known.get(what);
     const both = other && { ...other, who: `${other.who}, ${who}`, since: since < other.since ? since : other.since };
-    known.set(what, both ?? trouble);
+    known.set(what, both ?? issue);
   }
   return [...known.values()];
 }
 
 const LABELS = { retry: "Retry now", reload: "Reload" };
 
-/** Show them; one that stays is not read aloud again. @param {Banner[]} banners @param {{retry: () => void, reload: () => void}} actions */
+/** Show the banners; an unchanged one is not announced again. @param {Banner[]} banners @param {{retry: () => void, reload: () => void}} actions */
 export function showBanners(banners, actions) {
   keyed(byId("banners"), banners, ({ key }) => key, (banner) => make(banner, actions), refresh);
 }

@@ -33,7 +33,7 @@ function picture(bins) {
         s("circle", { class: "dot", cx: x(expected), cy: y(right), r: 3 + 4 * Math.sqrt(pairs / most) }),
       ]),
       s("text", { class: "scale", x: (x(0.5) + x(1)) / 2, y: SIZE - 4, "text-anchor": "middle" }, "confidence")),
-    h("figcaption", {}, "Points on the line are well calibrated; points below it are overconfident. Larger points represent more pairs."));
+    h("figcaption", {}, "Points on the line are well-calibrated; points below it are overconfident. Larger points represent more pairs."));
 }
 
 /** @param {any[]} bins @param {string} path @param {number} confidence */

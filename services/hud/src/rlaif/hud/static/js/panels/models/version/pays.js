@@ -52,7 +52,7 @@ function share(size, slots) {
   return h("span", { class: "bar01", title: "Share of the total absolute contribution" }, fill);
 }
 
-/** @param {any} slot @param {number} index @param {any} _ @param {string} path */
+/** @param {any} slot @param {number} index @param {any} data @param {string} path */
 function row({ name, group, meaning, mean, mean_absolute: size, segments }, index, data, path) {
   const most = Math.max(...data.slots.map((/** @type {any} */ each) => Math.abs(each.mean))) || 1;
   const part = (50 * Math.abs(mean)) / most;
