@@ -1,6 +1,7 @@
 // A panel: a titled part of a page that is drawn from sections of the snapshot. One that breaks leaves the others alone.
 
 import { h, show } from "./dom.js";
+import { meaningOf } from "./glossary.js";
 import { Scope } from "./scope.js";
 
 /**
@@ -39,7 +40,7 @@ export function mountPanels(root, app, panels) {
 /** @param {Panel} panel */
 function framed({ id, title, look = id, tag = "div", attributes = {}, hidden = false }) {
   const body = h(tag, { id, ...attributes });
-  const frame = h("section", { class: `panel ${look}`, "aria-labelledby": `${id}-title`, hidden }, h("h2", { id: `${id}-title` }, title), body);
+  const frame = h("section", { class: `panel ${look}`, "aria-labelledby": `${id}-title`, hidden }, h("h2", { id: `${id}-title`, title: meaningOf(title) }, title), body);
   return { frame, body };
 }
 

@@ -2,6 +2,7 @@
 
 import { h } from "./dom.js";
 import { compact, count, decimal, percent, reward } from "./format.js";
+import { meaningOf } from "./glossary.js";
 
 /** A number of the page, with the field of `/api/v1/state` that it shows: "loop.captured". @param {string | null} field @param {string} text @param {string | null} [title] */
 export const fig = (field, text, title = null) => h("span", { "data-figure": field, title }, text);
@@ -15,7 +16,7 @@ export function bar01(field, value, { kind = "", title = null, source = null } =
 
 /** Facts as terms and values: [["Steps", "1,204", "exact text"], …]. */
 export function facts(rows, kind = "") {
-  return h("dl", { class: `facts ${kind}` }, ...rows.map(([term, value, title]) => h("div", {}, h("dt", {}, term), h("dd", { title }, value))));
+  return h("dl", { class: `facts ${kind}` }, ...rows.map(([term, value, title]) => h("div", {}, h("dt", { title: meaningOf(term) }, term), h("dd", { title }, value))));
 }
 
 /** The words of the judges. */
