@@ -80,7 +80,7 @@ async def test_the_page_of_the_language_models_says_who_answers_what_was_said_an
     assert await chromium.evaluate("location.search") == "?ended=badly"
 
 
-async def test_the_page_of_the_system_shows_queues_and_sends_a_dead_event_again(
+async def test_the_page_of_the_system_shows_queues_and_redrives_a_dead_letter(
     chromium: Any, hud_url: str, bus: Bus, stage: Stage, shoot: Shoot
 ) -> None:
     await stage.health()
@@ -109,7 +109,7 @@ async def test_the_page_of_the_system_shows_queues_and_sends_a_dead_event_again(
     await chromium.evaluate("document.querySelector('#letters button').click()")
     await chromium.wait_for("document.getElementById('letters').innerText.includes('#redrive-')")
     await chromium.wait_for("document.querySelectorAll('#letters li').length === 0")
-    await chromium.wait_for("document.getElementById('dead').innerText.includes('Every event was')")
+    await chromium.wait_for("document.getElementById('dead').innerText.includes('No dead letters')")
     assert await bus.dead_letters() == []
 
 

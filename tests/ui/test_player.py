@@ -34,11 +34,11 @@ async def test_nothing_is_claimed_before_the_trainer_knows(
     chromium: Any, hud_url: str, stage: Stage
 ) -> None:
     await chromium.open(hud_url)
-    await chromium.wait_for(says("Not known yet"))
+    await chromium.wait_for(says("Unknown until the first iteration"))
     await stage.assistance(has_planner=None)
     await stage.progress()
     await chromium.wait_for("document.querySelector('#run').innerText.includes('steps')")
-    assert "Not known yet" in await chromium.evaluate(text())
+    assert "Unknown until the first iteration" in await chromium.evaluate(text())
 
 
 async def test_without_a_planner_one_line_says_so(
@@ -98,7 +98,7 @@ async def test_rates_have_what_they_are_of_and_what_is_not_known_is_no_number(
     await chromium.wait_for(says("Completed plans 82.6 % 38/46"))
     shown = await chromium.evaluate(text())
     assert "Suggestions followed 50 % 9/18" in shown
-    assert "Calls ok 93.2 % 69/74" in shown
+    assert "Successful calls 93.2 % 69/74" in shown
     assert "Steps by the planner 3.6 %" in shown
     row = "[...document.querySelectorAll('.modes tbody tr')].at(-1).innerText.replace(/\\s+/g, ' ')"
     assert (await chromium.evaluate(row)).startswith("vision 0/0 — 0 0/0 0/0 0/2")

@@ -62,14 +62,14 @@ async def test_a_search_shows_its_figures_its_tree_and_every_find(
     await chromium.wait_for("document.querySelectorAll('#search .find').length === 18")
     shown = await chromium.evaluate(text("search"))
     for words in (
-        "goes on after 11 min", "18.4M 26.03K/s", "Level 12.5", "21 latest at 10 min",
+        "running after 11 min", "18.4M 26.03K/s", "Level 12.5", "21 latest at 10 min",
         "4,123", "33 min at the latest", "small key 15.7M frames, 10 min", "sword 1K frames, 0 s",
     ):  # fmt: skip
         assert words in shown
     # The way to the farthest, and nothing beside it.
     assert await chromium.evaluate("document.querySelectorAll('#search .find.far').length") == 12
     label = await chromium.evaluate("document.querySelector('#search svg').ariaLabel")
-    assert label.startswith("Tree of progress: 21 lasting marks after 18.4M frames.")
+    assert label.startswith("Search tree: 21 flags after 18.4M frames.")
     assert label.index("sword: level 1, after 1K frames") < label.index("feather: level 8.5")
     assert "heart piece" not in label
     assert await chromium.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
@@ -98,7 +98,7 @@ async def test_names_in_the_picture_do_not_cover_each_other(
                 assert apart or bottom - 3 <= other[2] or other[3] <= top + 3
 
 
-async def test_a_find_is_told_where_the_pointer_is(
+async def test_the_finding_under_the_pointer_is_described(
     chromium: Any, hud_url: str, stage: Stage
 ) -> None:
     await chromium.open(hud_url)
@@ -106,7 +106,7 @@ async def test_a_find_is_told_where_the_pointer_is(
     await chromium.wait_for("document.querySelectorAll('#search .find').length === 18")
     caption = "document.querySelector('#search figcaption').textContent"
     idle = await chromium.evaluate(caption)
-    assert idle.startswith("18 states that were the first")
+    assert idle.startswith("18 states with new lasting progress")
     await chromium.evaluate(
         "(() => { const dot = document.querySelector('[data-node=\"11\"]').getBoundingClientRect();"
         " document.querySelector('#search svg').dispatchEvent(new PointerEvent('pointermove',"
@@ -119,7 +119,7 @@ async def test_a_find_is_told_where_the_pointer_is(
     assert await chromium.evaluate(caption) == idle
 
 
-async def test_the_beginning_and_the_end_of_a_search_are_told(
+async def test_the_beginning_and_the_end_of_a_search_are_shown(
     chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
 ) -> None:
     await chromium.open(hud_url)
@@ -128,11 +128,11 @@ async def test_the_beginning_and_the_end_of_a_search_are_told(
     assert "0 latest at —" in await chromium.evaluate(text("search"))
     await shoot("begins")
     await stage.search(running=False, workers=0, seconds=2700.0, seconds_left=None)
-    await chromium.wait_for(says("search", "is over after 45 min"))
+    await chromium.wait_for(says("search", "finished after 45 min"))
     assert chromium.errors == []
 
 
-async def test_the_largest_tree_is_drawn_and_says_what_it_leaves_out(
+async def test_the_largest_tree_is_drawn_and_counts_what_is_not_drawn(
     chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
 ) -> None:
     marks = tuple(f"event in room {n}/FF, which has a long name" for n in range(MARKS_OF_A_NODE))
@@ -147,7 +147,7 @@ async def test_the_largest_tree_is_drawn_and_says_what_it_leaves_out(
     await stage.search(tree=tree, tree_left_out=57, level=10.0, marks=1999)
     drawn = f"document.querySelectorAll('#search .find').length === {MOST_TREE_NODES}"
     await chromium.wait_for(drawn)
-    assert "57 finds off the way are not drawn" in await chromium.evaluate(text("search"))
+    assert "57 other findings are not shown" in await chromium.evaluate(text("search"))
     assert await chromium.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert chromium.errors == []
     await shoot("largest")
@@ -214,15 +214,15 @@ async def test_between_search_and_policy_the_page_says_what_is_made(
     assert "Now: of 5 ways that were found." in await chromium.evaluate(text("run"))
 
 
-async def test_a_search_rests_while_its_run_is_stopped(
+async def test_a_search_is_paused_while_its_run_is_stopped(
     chromium: Any, hud_url: str, stage: Stage
 ) -> None:
     await chromium.open(hud_url)
     await stage.progress(steps_per_second=None)
     await stage.search()
-    await chromium.wait_for(says("search", "goes on after 11 min"))
+    await chromium.wait_for(says("search", "running after 11 min"))
     await stage.progress(steps_per_second=None, status="stopped")
-    await chromium.wait_for(says("search", "rests after 11 min"))
+    await chromium.wait_for(says("search", "paused after 11 min"))
 
 
 def searched(directory: Path) -> SearchFigures:

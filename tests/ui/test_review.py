@@ -98,7 +98,7 @@ async def shown(chromium: Any) -> tuple[str, str]:
     return a, b
 
 
-async def test_a_vote_by_keys_is_blind_reaches_the_log_and_can_be_taken_back(
+async def test_a_vote_by_keys_is_blind_reaches_the_log_and_can_be_withdrawn(
     chromium: Any, ring: Ring, shoot: Shoot
 ) -> None:
     await chromium.open(f"{ring.hud}/review")

@@ -226,8 +226,8 @@ async def test_an_address_shows_its_moment_at_once_and_a_phone_has_room_for_it(
     assert chromium.errors == []
 
 
-async def test_a_segment_that_is_nowhere_says_so(chromium: Any, hud_url: str) -> None:
+async def test_a_missing_segment_is_reported(chromium: Any, hud_url: str) -> None:
     await chromium.open(f"{hud_url}/segments/ep-1/s-1")
-    await chromium.wait_for(says("#worth-of", "cannot be read"))
+    await chromium.wait_for(says("#worth-of", "Unavailable"))
     await chromium.wait_for(says("#film .overlay", "No video"))
     await look(chromium, "segment-missing")

@@ -100,7 +100,7 @@ async def test_a_ring_that_starts_says_what_it_waits_for(
         await stage.progress(**starting)
         await chromium.wait_for(says("#screen-overlay", "The trainer is starting"))
         await chromium.wait_for(says("#run", "Starting Ray and the emulators"))
-        await chromium.wait_for(f"/[1-9] s so far/.test({text_of('#screen-overlay')})")
+        await chromium.wait_for(f"/[1-9] s elapsed/.test({text_of('#screen-overlay')})")
         await shoot("starting.1")
     assert chromium.errors == []
 
@@ -119,14 +119,14 @@ async def test_a_healthy_ring_is_five_green_dots_and_no_banner(
         await chromium.wait_for(f"{dots} === {','.join(['ready'] * 5)!r}")
         assert await chromium.evaluate(text_of("#banners")) == ""
         await chromium.wait_for(says("#worth", "Φ \N{MINUS SIGN}0.22 by v4"))
-        assert "paid +1.06 in 10 s" in await chromium.evaluate(text_of("#worth"))
+        assert "shaping +1.06 in 10 s" in await chromium.evaluate(text_of("#worth"))
         down = "document.querySelectorAll('#worth .sparkline .minus').length"
         assert 0 < await chromium.evaluate(down) < 20
         await chromium.wait_for(says("#verdict", "novelty computed"))
         await shoot("healthy.live")
         await chromium.visit("/models")
         await chromium.wait_for(says("#models", "Next model: 7 of 12 new labels"))
-        await chromium.wait_for(says("#models", "v4 ranks judged pairs: by its pay 81.2 %"))
+        await chromium.wait_for(says("#models", "v4 accuracy on judged pairs: by shaping reward 81.2 %"))
         assert "linear fit 70.3 %" in await chromium.evaluate(text_of("#models"))
         await shoot("healthy.models")
         for page in ("segments", "llm", "system"):
@@ -202,7 +202,7 @@ async def test_an_outage_of_the_language_models_is_seen_while_it_lasts_and_after
                 "puzzle (/puzzle), state (/state), vision (/vision): the newest 12 calls",
             )
         )
-        assert "state gets no answer" in await chromium.evaluate(text_of("#judges"))
+        assert "state is failing" in await chromium.evaluate(text_of("#judges"))
         await shoot("outage")
         await stage.calls(1, "ok")
         await chromium.wait_for(f"{text_of('#banners')} === ''")
@@ -233,7 +233,7 @@ async def test_a_roll_back_and_its_pin_are_seen_and_still_after_a_restart_of_the
         async with serve(create_app(settings)) as url, again(told):
             await chromium.open(url)
             await chromium.wait_for(says("#loop", "Reward model v3 pinned until"))
-            await chromium.wait_for(says("#loop", "back from v4"))
+            await chromium.wait_for(says("#loop", "rolled back from v4"))
             marks = "[...document.querySelectorAll('#chart-returns [data-load]')]"
             told_marks = f"{marks}.map(mark => mark.dataset.load).join()"
             wanted = "v1 76000,v2 112000,v3 148000,v4 184000,v3 225000"
@@ -243,7 +243,7 @@ async def test_a_roll_back_and_its_pin_are_seen_and_still_after_a_restart_of_the
             assert "went back from v4" in await chromium.evaluate(text_of("#log"))
             await shoot(f"rolled-back.{life}")
             await chromium.visit("/models")
-            await chromium.wait_for(says("#models", "Champion v3: went back from v4"))
+            await chromium.wait_for(says("#models", "Champion v3: rolled back from v4"))
             assert "rose by 0.081" in await chromium.evaluate(text_of("#models"))
             await chromium.wait_for(says("#models", "again at 225K"))
 

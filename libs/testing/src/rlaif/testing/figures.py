@@ -25,7 +25,7 @@ APART = {
 """First word of a field that is not of the state → the path that tells it."""
 
 UNNAMED = r"""(() => {
-    const known = '[data-figure], time, code, kbd, #log, .words, .rationale, .unread, .told,'
+    const known = '[data-figure], time, code, kbd, #log, .words, .rationale, .unread, .reported,'
         + ' .scale, .mark-name, [data-derived], .overlay, figcaption, button, option, dt,'
         + ' th, title, .empty, h1';
     const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);

@@ -17,7 +17,7 @@ export function drawWorth(element, { pay, screen }) {
       known?.reward_model_version ? h("span", { class: "label" }, " by ", fig("pay.reward_model_version", `v${known.reward_model_version}`)) : h("span", { class: "label" }, " no reward model yet")),
     known?.paid ? sparkline(known.paid) : null,
     h("p", { title: "Shaping reward of the player at full weight; positive values mean progress" },
-      h("span", { class: "label" }, "paid "), h("b", { "data-sign": sign(known?.paid_sum) }, fig(known ? "pay.paid_sum" : null, reward(known?.paid_sum))),
+      h("span", { class: "label" }, "shaping "), h("b", { "data-sign": sign(known?.paid_sum) }, fig(known ? "pay.paid_sum" : null, reward(known?.paid_sum))),
       known?.paid ? h("span", { class: "label" }, " in ", fig("pay.paid_seconds", count(known.paid_seconds)), " s") : null));
 }
 
