@@ -163,7 +163,9 @@ async def test_a_silent_environment_is_replaced_after_a_countdown(
 
     task = asyncio.create_task(silent())
     try:
-        await chromium.wait_for(f"{OVERLAY}.startsWith('1-0 is not responding. Switching to 2-0 in ')")
+        await chromium.wait_for(
+            f"{OVERLAY}.startsWith('1-0 is not responding. Switching to 2-0 in ')"
+        )
         await shoot("silent")
         await chromium.wait_for(f"{SHADE} === 160")
         async with httpx.AsyncClient(base_url=hud_url) as client:

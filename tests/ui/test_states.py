@@ -126,7 +126,9 @@ async def test_a_healthy_ring_is_five_green_dots_and_no_banner(
         await shoot("healthy.live")
         await chromium.visit("/models")
         await chromium.wait_for(says("#models", "Next model: 7 of 12 new labels"))
-        await chromium.wait_for(says("#models", "v4 accuracy on judged pairs: by shaping reward 81.2 %"))
+        await chromium.wait_for(
+            says("#models", "v4 accuracy on judged pairs: by shaping reward 81.2 %")
+        )
         assert "linear fit 70.3 %" in await chromium.evaluate(text_of("#models"))
         await shoot("healthy.models")
         for page in ("segments", "llm", "system"):
