@@ -21,8 +21,8 @@ from rlaif.reward_net import artifact
 from rlaif.reward_net.network import RewardNet
 from rlaif.trainer.run_folder.protocol import GrantCaptures, LoadRewardModel
 from rlaif.trainer.run_folder.spool import Spool
-from rlaif.trainer.service.capture_budget import CaptureBudget
 from rlaif.trainer.service.runs.supervisor import RunSupervisor
+from rlaif.trainer.service.runtime import CaptureBudget
 from rlaif.trainer.settings import TrainerSettings
 
 GRANT_SECONDS = 1.0

@@ -117,7 +117,7 @@ async def training(directory: Path, name: str, settings: Mapping[str, Any]) -> A
         yield side
     finally:
         process = run._process
-        run._stop_asked.set()
+        run._stop_requested.set()
         if process is not None and process.returncode is None:
             process.kill()
         await run.wait()

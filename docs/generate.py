@@ -42,7 +42,6 @@ from rlaif.contracts.telemetry import (
     PlayerCall,
     RewardBreakdown,
     RewardModelStatus,
-    RunHistory,
     RunnerSign,
     ScreenFrame,
     ServiceHealth,
@@ -77,7 +76,6 @@ NOTE = "<!-- Written by docs/generate.py from the code. Do not edit; see CONTRIB
 
 READINGS: tuple[type[Telemetry], ...] = (
     TrainingProgress,
-    RunHistory,
     ServiceHealth,
     RewardModelStatus,
     RewardBreakdown,

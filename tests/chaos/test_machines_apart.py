@@ -34,7 +34,7 @@ from rlaif.testing.s3_server import S3Server
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.play.exploration.coverage import load_directory
 from rlaif.trainer.play.exploration.states import ArchiveRecord
-from rlaif.trainer.run_folder.standing import SCREENS
+from rlaif.trainer.run_folder.live_files import SCREENS
 from rlaif.trainer.service.screens import RunnerScreens
 
 pytestmark = [
@@ -195,8 +195,8 @@ class Training:
     def is_silent(self, runner: int) -> bool:
         """Whether a runner gave no sign of life for as long as a page waits for its screen."""
         screens = RunnerScreens()
-        screens.look(self.run / SCREENS)
-        told = screens.told(RUN, datetime.now(UTC))
+        screens.update(self.run / SCREENS)
+        told = screens.environments(RUN, datetime.now(UTC))
         screens.close()
         assert told is not None
         return any(each.runner == runner and each.silent_seconds > 10 for each in told.runners)

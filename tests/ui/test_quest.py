@@ -232,7 +232,7 @@ def searched(directory: Path) -> SearchFigures:
     search = QuestSearch(RunContext(settings, record, directory, lambda message: None))
     try:
         for _ in range(20):
-            search.go_on()
+            search.advance()
             if search.figures().tree:
                 break
         return search.figures()
@@ -246,7 +246,7 @@ async def test_what_a_real_search_finds_comes_to_the_page(
     await chromium.open(hud_url)
     found = await asyncio.to_thread(searched, tmp_path)
     state = RunState(run_id="run-1").after(SearchTold(**dict(found)))
-    view = LiveView(bus.telemetry(), lambda: state, lambda: None, lambda: None, lambda: [], fps=0)
+    view = LiveView(bus.telemetry(), lambda: state, lambda: None, lambda: [], fps=0)
     telling = asyncio.create_task(view.run())
     try:
         await chromium.wait_for(f"document.querySelectorAll('.find').length === {len(found.tree)}")

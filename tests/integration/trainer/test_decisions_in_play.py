@@ -36,7 +36,7 @@ from rlaif.trainer.play.planner_port import PlannerQuestion
 from rlaif.trainer.play.start import Start, StartSet
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.run_folder import npz_tree
-from rlaif.trainer.run_folder.screen import ScreenSlot
+from rlaif.trainer.run_folder.live_files import ScreenFile
 from rlaif.trainer.settings.capture import CaptureSettings
 from rlaif.trainer.settings.exploration import ExploreSettings
 from rlaif.trainer.settings.game import GameSettings
@@ -323,7 +323,7 @@ def test_the_watched_game_shows_its_steps_and_what_its_decisions_are_paid(
     path = tmp_path
     config = replace(config_of("macros", watch_fps=60, episode_length=5_000), screens=path)
     vector = vector_of(config)
-    slot = ScreenSlot(path / "1.rgb")
+    slot = ScreenFile(path / "1.rgb")
 
     def to_the_right(rows: np.ndarray) -> np.ndarray:
         return rows[:, 0]

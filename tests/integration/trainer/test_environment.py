@@ -23,7 +23,7 @@ from rlaif.trainer.play.paying_model import PayingModel
 from rlaif.trainer.play.start import Start
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.play.zelda_env import ENV_ID, ZeldaOracleEnv, register
-from rlaif.trainer.run_folder.screen import ScreenSlot
+from rlaif.trainer.run_folder.live_files import ScreenFile
 from rlaif.trainer.settings.capture import CaptureSettings
 from rlaif.trainer.settings.game import GameSettings
 
@@ -243,7 +243,7 @@ def test_the_watched_picture_comes_with_what_its_own_state_is_worth(tmp_path):
     path = tmp_path
     config = replace(CONFIG, screens=path, game=GameSettings(actions="seed", watch_fps=60))
     vector = EmulatorVector(config, count=2, runner=1, seed=6)
-    slot = ScreenSlot(path / "1.rgb")
+    slot = ScreenFile(path / "1.rgb")
     x = slot_index("player_x")
 
     def to_the_right(rows: np.ndarray) -> np.ndarray:

@@ -14,8 +14,8 @@ from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_net import artifact
 from rlaif.reward_net.network import RewardNet
 from rlaif.testing.waiting import eventually
+from rlaif.trainer.run_folder.live_files import ScreenFile
 from rlaif.trainer.run_folder.protocol import GrantCaptures, LoadRewardModel, Message
-from rlaif.trainer.run_folder.screen import ScreenSlot
 from rlaif.trainer.run_folder.spool import Spool, SpooledCapture
 from rlaif.trainer.service.runs.past import RunPast
 from rlaif.trainer.service.runs.supervisor import RunSupervisor
@@ -52,7 +52,7 @@ def published(directory: Path, version: int, *, spoiled: bool = False) -> LoadRe
     return LoadRewardModel(version=version, path=str(path), sha256=hashlib.sha256(data).hexdigest())
 
 
-def says(slot: ScreenSlot) -> int | None:
+def says(slot: ScreenFile) -> int | None:
     """The version whose opinion of the watched picture is known."""
     picture = slot.read()
     opinion = picture.opinion if picture is not None else None
@@ -85,7 +85,7 @@ async def test_models_are_swapped_between_iterations_and_a_refused_one_is_told(
     assert last.potential_mean is not None
     assert last.paid_share == last.reward_statistics["shaping"].share
 
-    slot = ScreenSlot(next((run.directory / "screens").glob("*.rgb")))
+    slot = ScreenFile(next((run.directory / "screens").glob("*.rgb")))
     await until("the picture says what model 1 thinks of it", lambda: says(slot) == 1)
 
     spool = Spool(run.directory / "spool")
@@ -121,7 +121,7 @@ def told_whole(past: RunPast) -> None:
     """What is told of this run is all of it: starts, loads, every step, every episode and sum."""
     events = []
     while (event := past.next(ended=True)) is not None:
-        past.told(event, datetime.now(UTC))
+        past.published(event, datetime.now(UTC))
         events.append(event)
     assert [each.attempt for each in events if isinstance(each, RunStarted)] == [0, 1]
     assert [each.version for each in events if isinstance(each, RunLoaded)] == [1, 3, 3]

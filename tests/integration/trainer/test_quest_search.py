@@ -28,7 +28,7 @@ def test_a_search_on_the_game_is_told_with_every_find_and_what_it_came_out_of(ru
     search = QuestSearch(run)
     try:
         for _ in range(20):
-            search.go_on()
+            search.advance()
             if search.figures().marks:
                 break
     finally:
@@ -48,9 +48,9 @@ def test_a_search_on_the_game_is_told_with_every_find_and_what_it_came_out_of(ru
     assert not [mark for node in told.tree for mark in node.marks if mark.startswith("treasure:")]
 
 
-def go_on(search: QuestSearch, times: int) -> None:
+def advance(search: QuestSearch, times: int) -> None:
     for _ in range(times):
-        search.go_on()
+        search.advance()
 
 
 async def test_on_a_cluster_it_searches_where_ray_has_cpus_and_frees_them(run, tmp_path, ray_here):
@@ -62,7 +62,7 @@ async def test_on_a_cluster_it_searches_where_ray_has_cpus_and_frees_them(run, t
     search = QuestSearch(run)
     try:
         for _ in range(40):
-            search.go_on()
+            search.advance()
             if search.figures().marks:
                 break
         assert search.figures().marks
@@ -72,7 +72,7 @@ async def test_on_a_cluster_it_searches_where_ray_has_cpus_and_frees_them(run, t
         for actor in workers._actors:
             ray.kill(actor)
         with pytest.raises(LostWorkerError):
-            go_on(search, 4)
+            advance(search, 4)
     finally:
         search.close()
     await eventually(lambda: ray.available_resources().get("CPU") == free, "the CPUs are free")

@@ -12,13 +12,12 @@ from rlaif.bus.connection import Bus
 from rlaif.contracts.events import RunStarted
 from rlaif.service.health import Readiness
 from rlaif.service.lifecycle import Lifecycle
-from rlaif.service.metrics import ServiceMetrics
 from rlaif.testing.nats_server import NatsServer
 from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
 from rlaif.trainer.run_folder.protocol import Started
 from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.service.runs.past import RunPast
-from rlaif.trainer.service.runtime import ring_lifecycle
+from rlaif.trainer.service.runtime import Trainer
 from rlaif.trainer.settings import TrainerSettings
 
 Ring = Lifecycle[Any, Bus, Any]
@@ -35,18 +34,23 @@ def settings(tmp_path: Path, nats_url: str) -> TrainerSettings:
 
 
 @pytest.fixture
-def readiness() -> Readiness:
-    return Readiness()
+def trainer(settings: TrainerSettings) -> Trainer:
+    return Trainer(settings)
 
 
 @pytest.fixture
-def runs(settings: TrainerSettings) -> RunManager:
-    return RunManager(settings, ServiceMetrics("trainer"))
+def readiness(trainer: Trainer) -> Readiness:
+    return trainer.readiness
 
 
 @pytest.fixture
-def ring(settings: TrainerSettings, runs: RunManager, readiness: Readiness) -> Ring:
-    return ring_lifecycle(settings, runs, readiness, ServiceMetrics("trainer"))
+def runs(trainer: Trainer) -> RunManager:
+    return trainer.runs
+
+
+@pytest.fixture
+def ring(trainer: Trainer) -> Ring:
+    return trainer.pipeline
 
 
 async def details(readiness: Readiness) -> dict[str, str | None]:
@@ -64,10 +68,11 @@ async def joined(ring: Ring, readiness: Readiness, bus: Bus) -> AsyncIterator[Ri
 async def test_it_is_ready_when_nats_is_there_and_leaves_when_it_is_told(
     ring: Ring, readiness: Readiness, bus: Bus
 ):
-    assert await details(readiness) == {"bus": "not tried yet"}
+    assert (await details(readiness))["bus"] == "not tried yet"
     async with ring.running(readiness):
         await eventually(lambda: ring.job is not None and ring.job.healthy, "it is at work")
-        assert await details(readiness) == {"bus": None, "episodes store": None, "champion": None}
+        found = await details(readiness)
+        assert (found["bus"], found["episodes store"], found["champion"]) == (None, None, None)
     assert (ring.job, ring.bus) == (None, None)
 
 

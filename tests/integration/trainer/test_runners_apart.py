@@ -23,10 +23,9 @@ from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.play.exploration.states import ArchiveRecord
 from rlaif.trainer.run_folder import checkpoints
-from rlaif.trainer.run_folder.standing import SCREENS
-from rlaif.trainer.run_folder.step_ring import steps_path
+from rlaif.trainer.run_folder.live_files import SCREENS, steps_path
+from rlaif.trainer.service.live import WatchedSteps
 from rlaif.trainer.service.screens import RunnerScreens
-from rlaif.trainer.service.watched_steps import WatchedSteps
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.curriculum import CurriculumSettings
 from rlaif.trainer.settings.exploration import ExploreSettings
@@ -138,20 +137,20 @@ def test_the_screens_and_players_of_all_runners_are_where_the_service_reads_them
     seen: set[str] = set()
 
     def has_shown(*wanted: str) -> bool:
-        screens.look(run / SCREENS)
+        screens.update(run / SCREENS)
         seen.update(env for env, _ in screens.newer())
         return seen >= set(wanted)
 
     def players() -> list[str]:
-        screens.look(run / SCREENS)
-        told = screens.told("r", datetime.now(UTC))
+        screens.update(run / SCREENS)
+        told = screens.environments("r", datetime.now(UTC))
         return [] if told is None else [each.env for each in told.environments]
 
     train_until(algorithm, "each runner shows a screen", lambda: has_shown("1-0", "2-0"))
     train_until(
         algorithm, "all players are on the map", lambda: players() == ["1-0", "1-1", "2-0", "2-1"]
     )
-    screens.wish((2, 1))
+    screens.request((2, 1))
     train_until(algorithm, "the wanted environment is shown", lambda: has_shown("2-1"))
     train_until(
         algorithm,

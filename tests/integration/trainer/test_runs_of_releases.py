@@ -136,6 +136,6 @@ async def test_a_run_that_cannot_be_resumed_says_so_wherever_it_is_looked_for(
     assert runs.state is not None
     assert (runs.state.run_id, runs.state.status) == (record.run_id, "failed")
     assert "TRAINER_HIDDEN" in str(runs.state.failure)
-    assert runs.trouble is not None
+    assert runs.issue is not None
     assert not runs.alive
     await runs.stop()

@@ -19,7 +19,7 @@ from rlaif.testing.nats_server import free_ports
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.run_folder.record import RunRecord
-from rlaif.trainer.service.runs import checkpoint_store
+from rlaif.trainer.service.runs import store as checkpoint_store
 
 SMALL = {
     "RAY_WORKERS": "0",

@@ -19,9 +19,8 @@ from rlaif.trainer.play.paying_model import PayingModel
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.rewards.game.presets import PARTS
 from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
-from rlaif.trainer.run_folder.step_ring import CAPACITY, StepRing, steps_path
-from rlaif.trainer.service.live import LiveView
-from rlaif.trainer.service.watched_steps import WatchedSteps
+from rlaif.trainer.run_folder.live_files import CAPACITY, StepsFile, steps_path
+from rlaif.trainer.service.live import LiveView, WatchedSteps
 from rlaif.trainer.settings.game import GameSettings
 
 GAMMA, WEIGHT = 0.99, 3.0
@@ -95,8 +94,8 @@ def test_decisions_of_many_steps_are_paid_what_all_their_steps_were(tmp_path):
         return np.array([rng.choice(np.flatnonzero(row[ALLOWED])) for row in inputs])
 
     fragment = played(tmp_path, actions="macros", count=1, choose=any_decision)
-    ring = StepRing(steps_path(tmp_path, 1))
-    steps = ring.read(after=0, most=CAPACITY)
+    ring = StepsFile(steps_path(tmp_path, 1))
+    steps = ring.read(after=0, limit=CAPACITY)
     ring.close()
     assert steps is not None
     assert len(steps) == ROWS
@@ -116,7 +115,7 @@ async def test_the_service_tells_new_steps_of_each_process_that_plays(tmp_path):
         async def send_bytes(self, subject: str, payload: bytes) -> None:
             pass
 
-    view = LiveView(Telemetry(), lambda: None, lambda: tmp_path, lambda: None, lambda: [], fps=5)
+    view = LiveView(Telemetry(), lambda: None, lambda: tmp_path, lambda: [], fps=5)
     task = asyncio.create_task(view.run())
 
     def told() -> list[int]:

@@ -12,9 +12,11 @@ from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.assistance_figures import AssistanceFigures
 from rlaif.trainer.play.planner_counts import ModeCounts, PlannerCounts, one_call
 from rlaif.trainer.run_folder.protocol import MESSAGES, IterationDone
-from rlaif.trainer.service.assistance_metrics import AssistanceMetrics
-from rlaif.trainer.service.runs.player_calls import PlayerCalls
+from rlaif.trainer.service.metrics import AssistanceMetrics
+from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.service.runs.state import RunState
+from rlaif.trainer.service.runs.supervisor import RunSupervisor
+from rlaif.trainer.settings import TrainerSettings
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
@@ -167,7 +169,7 @@ def test_whether_there_is_a_planner_is_unknown_before_the_first_iteration():
 
 def test_a_route_without_answers_is_named_with_the_reason():
     why = event(call="timeout", ending_reason="no answer within 15 s")
-    trouble = after(account(timeouts=2), account(timeouts=2, event=why)).planner_trouble
+    trouble = after(account(timeouts=2), account(timeouts=2, event=why)).planner_issue
     assert trouble is not None
     assert "route dialog" in trouble
     assert "4 calls ended with timeout" in trouble
@@ -186,7 +188,7 @@ def test_a_route_without_answers_is_named_with_the_reason():
     ids=["one accident", "answers again", "some answers", "no planner any more"],
 )
 def test_a_route_that_answers_is_not_down(accounts):
-    assert after(*accounts).planner_trouble is None
+    assert after(*accounts).planner_issue is None
 
 
 def test_a_route_that_rests_stays_down_until_it_answers():
@@ -194,21 +196,23 @@ def test_a_route_that_rests_stays_down_until_it_answers():
         planner=PlannerCounts({"dialog": ModeCounts(not_asked={"resting": 5})})
     )
     state = after(account(timeouts=1), resting, AssistanceFigures())
-    assert "route dialog" in (state.planner_trouble or "")
+    assert "route dialog" in (state.planner_issue or "")
     assert state.assistance(NOW).down.keys() == {"dialog"}
-    assert state.after(done(tallied([account(ok=1)]))).planner_trouble is None
+    assert state.after(done(tallied([account(ok=1)]))).planner_issue is None
 
 
 def test_an_answer_out_of_the_cache_is_no_sign_of_life():
     cached = AssistanceFigures(
         planner=PlannerCounts({"dialog": ModeCounts(outcomes={"ok": 4}, cached=4)})
     )
-    assert after(account(timeouts=3), cached).planner_trouble is not None
+    assert after(account(timeouts=3), cached).planner_issue is not None
 
 
-def test_every_event_is_told_once():
-    calls = PlayerCalls()
-    calls.note("run-1", done(tallied([account(ok=1, event=event(wanted=("UP",)))])))
-    (told,) = calls.take()
-    assert (told.run_id, told.wanted, told.mode) == ("run-1", ("UP",), "dialog")
-    assert calls.take() == []
+def test_every_event_is_sent_once(tmp_path):
+    settings = TrainerSettings(data_dir=tmp_path)
+    runs = RunManager(settings, ServiceMetrics("trainer"))
+    runs._current = RunSupervisor(settings, "run-1")
+    runs._note(done(tallied([account(ok=1, event=event(wanted=("UP",)))])))
+    (sent,) = runs.take_player_calls()
+    assert (sent.run_id, sent.wanted, sent.mode) == ("run-1", ("UP",), "dialog")
+    assert runs.take_player_calls() == []

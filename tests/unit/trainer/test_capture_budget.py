@@ -1,7 +1,7 @@
 """The capture budget follows the judges, not the emulator."""
 
 from rlaif.trainer.learner.algorithm.sampler import share
-from rlaif.trainer.service.capture_budget import CaptureBudget
+from rlaif.trainer.service.runtime import CaptureBudget
 
 
 def test_tokens_arrive_by_the_minute():

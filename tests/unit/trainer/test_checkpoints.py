@@ -15,7 +15,7 @@ from rlaif.trainer.checks import WrongSettingsError
 from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.run_folder.checkpoints import CheckpointError
 from rlaif.trainer.run_folder.record import RunRecord, begin_attempt, record_path
-from rlaif.trainer.service.runs import checkpoint_store
+from rlaif.trainer.service.runs import store as checkpoint_store
 from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.settings import TrainerSettings
 

@@ -22,7 +22,7 @@ from rlaif.trainer.service.app import create_app
 from rlaif.trainer.service.runs import supervisor as supervising
 from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.service.runs.state import RunState
-from rlaif.trainer.service.runs.store_mirror import StoreMirror
+from rlaif.trainer.service.runs.store import StoreMirror
 from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
 
@@ -136,10 +136,10 @@ async def test_a_supervisor_outlives_a_full_disk_and_starts_when_there_is_room(
     await eventually(lambda: run.state.status == "waiting", "it waits")
     assert run.alive
     assert FULL in (run.state.waiting_for or "")
-    assert FULL in (run.state.disk_trouble or "")
+    assert FULL in (run.state.disk_issue or "")
     full.set()
     await eventually(lambda: run.state.status == "training", "it trains")
-    assert (run.state.waiting_for, run.state.disk_trouble) == (None, None)
+    assert (run.state.waiting_for, run.state.disk_issue) == (None, None)
     await run.stop()
     assert run.state.status == "stopped"
 
@@ -170,7 +170,7 @@ async def test_a_process_that_names_the_disk_is_tried_again_for_as_long_as_it_ta
     run = RunSupervisor(settings, RUN)
     run.start()
     await eventually(lambda: run.state.attempt >= 5, "more deaths than a run has")
-    await eventually(lambda: "Input/output error" in (run.state.disk_trouble or ""), "it is said")
+    await eventually(lambda: "Input/output error" in (run.state.disk_issue or ""), "it is said")
     await run.stop()
 
 
@@ -196,7 +196,7 @@ async def test_a_supervisor_that_breaks_says_so(settings: TrainerSettings):
     await run.wait()
     assert not run.alive
     assert run.state.status == "failed"
-    assert "the supervisor broke" in (runs.trouble or "")
+    assert "the run supervisor crashed" in (runs.issue or "")
 
 
 async def test_a_listener_that_breaks_does_not_end_a_run(
@@ -214,8 +214,8 @@ async def test_a_listener_that_breaks_does_not_end_a_run(
 
 def test_a_checkpoint_that_was_not_saved_is_told_until_one_is():
     state = RunState(run_id=RUN).after(CheckpointNotSaved(iteration=3, reason=FULL))
-    assert FULL in (state.disk_trouble or "")
-    assert state.after(CheckpointSaved(iteration=4, env_steps=9, path="x")).disk_trouble is None
+    assert FULL in (state.disk_issue or "")
+    assert state.after(CheckpointSaved(iteration=4, env_steps=9, path="x")).disk_issue is None
 
 
 async def test_readyz_and_rest_say_what_the_run_waits_for(

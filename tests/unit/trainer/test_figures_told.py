@@ -9,7 +9,7 @@ from rlaif.trainer.run_folder.protocol import MESSAGES, IterationDone, Started
 from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.service.api import _view
 from rlaif.trainer.service.runs.state import RunState
-from rlaif.trainer.service.runs.store_mirror import progress
+from rlaif.trainer.service.runs.store import progress
 from rlaif.trainer.settings import TrainerSettings
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -20,8 +20,7 @@ from rlaif.contracts.telemetry import (
     WatchWish,
 )
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.run_folder.screen import BINS, Opinion, ScreenSlot
-from rlaif.trainer.run_folder.standing import WatchedFile
+from rlaif.trainer.run_folder.live_files import BINS, Opinion, ScreenFile, WatchedFile
 from rlaif.trainer.service.live import LiveView
 from rlaif.trainer.service.runs.state import RunState
 
@@ -49,9 +48,7 @@ class Sent:
 async def watching(path: Path) -> AsyncIterator[Sent]:
     """A view of the screens in this folder, 60 times a second."""
     sent = Sent()
-    view = asyncio.create_task(
-        LiveView(sent, lambda: None, lambda: path, lambda: None, lambda: [], fps=60).run()
-    )
+    view = asyncio.create_task(LiveView(sent, lambda: None, lambda: path, lambda: [], fps=60).run())
     try:
         yield sent
     finally:
@@ -72,7 +69,7 @@ PAID = tuple(0.1 * number - 1 for number in range(BINS))
     ids=["no reward model", "one that pays a potential", "one that pays otherwise"],
 )
 async def test_each_picture_comes_with_what_its_state_is_worth(tmp_path, opinion, told):
-    slot = ScreenSlot(tmp_path / "1.rgb", create=True)
+    slot = ScreenFile.create(tmp_path / "1.rgb")
     pixels = np.zeros((144, 160, 3), dtype=np.uint8)
     slot.write(pixels, env_step=12, place=(0, 119, 8, 16), rooms_visited=2, opinion=opinion)
     async with watching(tmp_path) as sent:
@@ -86,7 +83,7 @@ async def test_each_picture_comes_with_what_its_state_is_worth(tmp_path, opinion
 
 async def test_the_environment_that_people_want_is_told_and_asked_of_the_runners(tmp_path):
     for runner in (1, 2):
-        slot = ScreenSlot(tmp_path / f"{runner}.rgb", create=True)
+        slot = ScreenFile.create(tmp_path / f"{runner}.rgb")
         pixels = np.zeros((144, 160, 3), dtype=np.uint8)
         slot.write(pixels, env_step=12, env=3, place=(0, runner, 8, 16), rooms_visited=2)
     sent, heard = Sent(), asyncio.Event()
@@ -100,7 +97,7 @@ async def test_the_environment_that_people_want_is_told_and_asked_of_the_runners
         await asyncio.Event().wait()
 
     view = LiveView(
-        sent, lambda: None, lambda: tmp_path if heard.is_set() else None, lambda: None,
+        sent, lambda: None, lambda: tmp_path if heard.is_set() else None,
         lambda: [], fps=60, wishes=wishes,
     )  # fmt: skip
     task = asyncio.create_task(view.run())
@@ -122,7 +119,7 @@ async def test_what_the_language_model_did_is_told_and_each_of_its_wishes_once()
         return taken
 
     state = RunState(run_id="run-1")
-    view = LiveView(sent, lambda: state, lambda: None, lambda: None, take, fps=0)
+    view = LiveView(sent, lambda: state, lambda: None, take, fps=0)
     task = asyncio.create_task(view.run())
     try:
         await eventually(

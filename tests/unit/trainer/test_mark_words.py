@@ -4,8 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlaif.trainer.run_folder.mark_words import mark_in_words, marks_in_words
-from rlaif.trainer.run_folder.telling import Find, marks_name, tree_of_progress
+from rlaif.trainer.run_folder.search_report import (
+    Find,
+    mark_in_words,
+    marks_in_words,
+    marks_name,
+    tree_of_progress,
+)
 
 
 @pytest.mark.parametrize(

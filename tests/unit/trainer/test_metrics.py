@@ -5,7 +5,7 @@ import pytest
 from rlaif.contracts.curriculum_figures import CurriculumSegment
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.trainer.run_folder.protocol import CurriculumTold, IterationDone, SearchTold
-from rlaif.trainer.run_folder.telling import curriculum_figures
+from rlaif.trainer.run_folder.search_report import curriculum_figures
 from rlaif.trainer.service.metrics import TrainerMetrics
 
 
@@ -55,12 +55,12 @@ def test_a_search_shows_what_it_found_and_that_it_is_over(metrics) -> None:
         running=True, frames=5_000_000, seconds=120.0, found_seconds=90.0, workers=2, nodes=800,
         level=6.5, marks=14,
     )  # fmt: skip
-    shown.quest.searched(told)
+    shown.searched(told)
     assert read("rlaif_trainer_search_running") == 1
     assert read("rlaif_trainer_search_frames") == 5_000_000
     assert read("rlaif_trainer_search_level") == 6.5
     assert read("rlaif_trainer_search_seconds") - read("rlaif_trainer_search_found_seconds") == 30
-    shown.quest.searched(told.model_copy(update={"running": False, "workers": 0}))
+    shown.searched(told.model_copy(update={"running": False, "workers": 0}))
     assert read("rlaif_trainer_search_running") == 0
     assert read("rlaif_trainer_search_marks") == 14
 
@@ -75,7 +75,7 @@ def test_a_curriculum_shows_its_frontiers_and_keeps_a_mean_that_is_not_known(met
     ]
     for each in (segments, []):
         figures = curriculum_figures("backward", each, power_on_share=0.02, demonstrations=2)
-        shown.quest.taught(CurriculumTold(**dict(figures)))
+        shown.curriculum(CurriculumTold(**dict(figures)))
         assert read("rlaif_trainer_curriculum_frontier_mean") == pytest.approx(0.4)
         assert read("rlaif_trainer_curriculum_success_mean") == 0.75
         assert read("rlaif_trainer_curriculum_segments", {"state": "mastered"}) == bool(each)

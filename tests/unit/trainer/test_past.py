@@ -1,5 +1,6 @@
-"""What a run went through is told piece by piece: nothing twice, nothing lost, and not for ever."""
+"""Events of a run's past: none twice, none lost, and a bounded number."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,12 +10,15 @@ from rlaif.contracts.events import EventData, RunIterated, RunLoaded, RunStarted
 from rlaif.contracts.run_points import MOST_EPISODES
 from rlaif.testing.data.events import ended_episodes
 from rlaif.trainer.run_folder.protocol import (
+    CurriculumTold,
     IterationDone,
     PartFigures,
     RewardModelLoaded,
     RewardModelRefused,
+    SearchTold,
     Started,
 )
+from rlaif.trainer.run_folder.search_report import curriculum_figures
 from rlaif.trainer.service.runs.past import PIECES, RunPast, may_be_judged, recipe
 from rlaif.trainer.settings import TrainerSettings
 
@@ -45,10 +49,10 @@ def past(folder: Path) -> RunPast:
 
 
 def told(of: RunPast, *, ended: bool = False) -> list[EventData]:
-    """All that is due, taken by NATS."""
+    """All events that are due, which are then published."""
     events = []
     while (event := of.next(ended=ended)) is not None:
-        of.told(event, NOW)
+        of.published(event, NOW)
         events.append(event)
     return events
 
@@ -153,6 +157,43 @@ def test_the_disk_is_left_alone_while_nothing_waits(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read_costs_what_waited_and_no_more(tmp_path: Path) -> None:
     (tmp_path / "past.json").write_text("{")
     run = past(tmp_path)
+    run.note(started(), NOW, 0)
+    assert len(told(run)) == 1
+
+
+def searched(frames: int, *, running: bool = True) -> SearchTold:
+    return SearchTold(
+        running=running, frames=frames, seconds=frames / 30_000, workers=2, nodes=9, level=2.5,
+        marks=4,
+    )  # fmt: skip
+
+
+def test_reports_of_search_and_curriculum_outlive_the_service(tmp_path: Path) -> None:
+    run = past(tmp_path)
+    assert (run.kept.search, run.kept.curriculum) == (None, None)
+    run.note(searched(1000), NOW, 0)
+    run.note(searched(2000), NOW + timedelta(seconds=1), 0)
+    assert past(tmp_path).kept.search == searched(1000), "it is not written every second"
+    run.note(searched(3000, running=False), NOW + timedelta(seconds=2), 0)
+    assert past(tmp_path).kept.search == searched(3000, running=False)
+    figures = curriculum_figures("backward", [], power_on_share=1.0, demonstrations=0)
+    run.note(CurriculumTold(**dict(figures)), LATER, 0)
+    assert past(tmp_path).kept.curriculum == CurriculumTold(**dict(figures))
+
+
+def test_reports_in_the_files_of_release_0_1_0_are_read(tmp_path: Path) -> None:
+    load = {"version": 1, "env_step": 100, "at": NOW.isoformat()}
+    history = {"loads": [load], "search": json.loads(searched(1000).model_dump_json())}
+    (tmp_path / "history.json").write_text(json.dumps(history))
+    (tmp_path / "past.json").write_text('{"attempt": 1, "step": 7, "open": null, "waiting": []}')
+    kept = past(tmp_path).kept
+    assert (kept.attempt, kept.step, kept.search) == (1, 7, searched(1000))
+
+
+def test_a_disk_that_is_full_loses_the_file_and_not_the_run(tmp_path: Path) -> None:
+    directory = tmp_path / "run"
+    directory.write_text("a file where the run's folder should be")
+    run = past(directory)
     run.note(started(), NOW, 0)
     assert len(told(run)) == 1
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rlaif.trainer.play.followers.pay_meter import PayMeter
 from rlaif.trainer.play.paying_model import PayingModel
 from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
-from rlaif.trainer.run_folder.screen import BIN_SECONDS, BINS, Opinion, ScreenSlot
+from rlaif.trainer.run_folder.live_files import BIN_SECONDS, BINS, Opinion, ScreenFile
 
 GAMMA, WEIGHT, WIDTH = 0.999, 10.0, 4
 
@@ -153,9 +153,9 @@ def test_a_model_that_answers_nonsense_leaves_the_next_one_able_to_pay():
     ids=["no model", "unknown", "known"],
 )
 def test_an_opinion_travels_with_its_picture(tmp_path, opinion):
-    writer = ScreenSlot(tmp_path / "screen.rgb", create=True)
+    writer = ScreenFile.create(tmp_path / "screen.rgb")
     pixels = np.zeros((144, 160, 3), dtype=np.uint8)
     writer.write(pixels, env_step=5, place=(0, 1, 2, 3), rooms_visited=1, opinion=opinion)
-    picture = ScreenSlot(tmp_path / "screen.rgb").read()
+    picture = ScreenFile(tmp_path / "screen.rgb").read()
     assert picture is not None
     assert picture.opinion == opinion

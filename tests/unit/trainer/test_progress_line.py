@@ -7,7 +7,7 @@ from typing import Any
 from rlaif.contracts.curriculum_figures import CurriculumSegment
 from rlaif.contracts.search_figures import TreeNode
 from rlaif.trainer.run_folder.protocol import IterationDone, SearchTold
-from rlaif.trainer.run_folder.telling import curriculum_figures
+from rlaif.trainer.run_folder.search_report import curriculum_figures
 from rlaif.trainer.service.progress_line import (
     duration,
     find_line,

@@ -26,7 +26,7 @@ class FakeSearch:
         self.seconds_since_new, self.with_essence, self.turns = 0.0, 0, 0
         self.closed = 0
 
-    def go_on(self):
+    def advance(self):
         self.seconds += 60
         self.with_essence = self.plan.pop(0) if self.plan else self.with_essence
         self.turns += 1

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from rlaif.trainer.play.followers.screen_feed import ScreenFeed
-from rlaif.trainer.run_folder.screen import ScreenSlot
-from rlaif.trainer.run_folder.standing import (
-    PlayerStands,
-    Standings,
+from rlaif.trainer.run_folder.live_files import (
+    PlayerPosition,
+    PlayersFile,
+    ScreenFile,
     WatchedFile,
     env_name,
     named_env,
@@ -18,7 +18,7 @@ from rlaif.trainer.run_folder.standing import (
 from rlaif.trainer.service.screens import RunnerScreens
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
-LINK = PlayerStands(0, 0x77, 40, 60, 3, 120, -1.5)
+LINK = PlayerPosition(0, 0x77, 40, 60, 3, 120, -1.5)
 PIXELS = np.zeros((144, 160, 3), dtype=np.uint8)
 
 
@@ -27,21 +27,21 @@ def feed(folder: Path, runner: int, count: int = 2) -> ScreenFeed:
 
 
 def shown_by(folder: Path, runner: int, env: int = 0) -> None:
-    slot = ScreenSlot(folder / f"{runner}.rgb", create=True)
+    slot = ScreenFile.create(folder / f"{runner}.rgb")
     slot.write(PIXELS, env_step=9, env=env, place=(0, 1, 2, 3), rooms_visited=1)
 
 
 def test_what_a_runner_writes_of_its_players_is_read_whole(tmp_path: Path) -> None:
-    writer = Standings.create(tmp_path / "1.where", 2)
-    reader = Standings(tmp_path / "1.where")
+    writer = PlayersFile.create(tmp_path / "1.where", 2)
+    reader = PlayersFile(tmp_path / "1.where")
     first = reader.read()
     assert first is not None
-    assert (first.alive_at, first.told_at, first.players) == (None, None, ())
+    assert (first.alive_at, first.played_at, first.players) == (None, None, ())
     writer.write([LINK, LINK._replace(room=0x78, steps=2**40)])
     read = reader.read()
     assert read is not None
     assert read.players == (LINK, LINK._replace(room=0x78, steps=2**40))
-    assert read.told_at is not None
+    assert read.played_at is not None
     assert read.alive_at is None, "it played, but gave no sign of life"
     writer.beat()
     again = reader.read()
@@ -51,18 +51,18 @@ def test_what_a_runner_writes_of_its_players_is_read_whole(tmp_path: Path) -> No
 
 
 def test_half_written_players_are_not_read(tmp_path: Path) -> None:
-    writer = Standings.create(tmp_path / "1.where", 1)
+    writer = PlayersFile.create(tmp_path / "1.where", 1)
     writer.write([LINK])
     writer._number += 1
-    writer._map[:8] = writer._number.to_bytes(8, "little")
-    assert Standings(tmp_path / "1.where").read() is None
+    writer.map[:8] = writer._number.to_bytes(8, "little")
+    assert PlayersFile(tmp_path / "1.where").read() is None
 
 
 @pytest.mark.parametrize("data", [b"", b"short", b"\xff" * 28])
 def test_a_file_that_is_none_is_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "1.where").write_bytes(data)
     with pytest.raises(ValueError, match=r"players|empty"):
-        Standings(tmp_path / "1.where")
+        PlayersFile(tmp_path / "1.where")
 
 
 def test_names_of_environments_are_read_back_and_nothing_else() -> None:
@@ -116,11 +116,11 @@ def test_a_runner_that_nobody_wants_draws_now_and_then_and_at_once_when_wanted(
 
 def test_all_runners_are_told_with_their_signs_of_life(tmp_path: Path) -> None:
     screens = RunnerScreens()
-    assert screens.told("run-1", NOW) is None
+    assert screens.environments("run-1", NOW) is None
     feeds = [feed(tmp_path, 1), feed(tmp_path, 2)]
-    screens.look(tmp_path)
+    screens.update(tmp_path)
     feeds[0]._standings.write([LINK, LINK])  # type: ignore[union-attr]  # the disk took it
-    told = screens.told("run-1", NOW)
+    told = screens.environments("run-1", NOW)
     assert told is not None
     assert [sign.runner for sign in told.runners] == [1, 2]
     assert told.runners[0].still_seconds is not None
@@ -138,26 +138,26 @@ def test_newer_pictures_are_given_once_with_the_environment_that_they_show(tmp_p
     screens = RunnerScreens()
     shown_by(tmp_path, 1)
     shown_by(tmp_path, 2, env=3)
-    screens.look(tmp_path)
+    screens.update(tmp_path)
     assert [env for env, _ in screens.newer()] == ["1-0", "2-3"]
     assert screens.newer() == []
     shown_by(tmp_path, 1)  # another process made the file anew
-    screens.look(tmp_path)
+    screens.update(tmp_path)
     assert [env for env, _ in screens.newer()] == ["1-0"]
     screens.close()
 
 
 def test_a_wish_outlives_the_run_whose_runners_heard_it(tmp_path: Path) -> None:
     screens = RunnerScreens()
-    screens.wish((1, 1))
+    screens.request((1, 1))
     for run in ("a", "b"):
         folder = tmp_path / run
         folder.mkdir()
         shown_by(folder, 1)
-        screens.look(folder)
+        screens.update(folder)
         assert screens.watched == (1, 1)
         assert WatchedFile(folder / "watched").env == (1, 1)
-    screens.look(None)
+    screens.update(None)
     assert screens.watched is None
     screens.close()
 
@@ -165,11 +165,11 @@ def test_a_wish_outlives_the_run_whose_runners_heard_it(tmp_path: Path) -> None:
 def test_a_runner_that_went_away_is_not_told(tmp_path: Path) -> None:
     screens = RunnerScreens()
     gone = feed(tmp_path, 1)
-    screens.look(tmp_path)
-    assert screens.told("run-1", NOW) is not None
+    screens.update(tmp_path)
+    assert screens.environments("run-1", NOW) is not None
     gone.close()
     for path in tmp_path.glob("1.*"):
         path.unlink()
-    screens.look(tmp_path)
-    assert screens.told("run-1", NOW) is None
+    screens.update(tmp_path)
+    assert screens.environments("run-1", NOW) is None
     screens.close()

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from rlaif.trainer.run_folder import checkpoints
+from rlaif.trainer.run_folder.checkpoints import newest_run, saved_run
 from rlaif.trainer.run_folder.quest_record import QuestRecord
 from rlaif.trainer.run_folder.record import RunRecord, begin_attempt
-from rlaif.trainer.run_folder.saved import newest_run, saved_run
 from rlaif.trainer.settings import TrainerSettings
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

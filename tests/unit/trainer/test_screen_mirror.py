@@ -5,12 +5,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rlaif.trainer.run_folder.screen import ScreenSlot
+from rlaif.trainer.run_folder.live_files import (
+    PlayerPosition,
+    PlayersFile,
+    ScreenFile,
+    StepReward,
+    StepsFile,
+    WatchedFile,
+)
 from rlaif.trainer.run_folder.screen_mirror import ScreenMirror, ScreenSource, ScreenUpdate
-from rlaif.trainer.run_folder.standing import PlayerStands, Standings, WatchedFile
-from rlaif.trainer.run_folder.step_ring import StepPay, StepRing
 
-LINK = PlayerStands(0, 0x77, 40, 60, 3, 120, -1.5)
+LINK = PlayerPosition(0, 0x77, 40, 60, 3, 120, -1.5)
 HOUR_NS = 3_600 * 10**9
 
 
@@ -28,7 +33,7 @@ def here(tmp_path: Path) -> Path:
     return tmp_path / "here"
 
 
-def show(slot: ScreenSlot, shade: int) -> None:
+def show(slot: ScreenFile, shade: int) -> None:
     pixels = np.full((144, 160, 3), shade, dtype=np.uint8)
     slot.write(pixels, env_step=shade, place=(0, 1, 2, 3), rooms_visited=1)
 
@@ -40,11 +45,11 @@ def update_of(source: ScreenSource) -> ScreenUpdate:
 
 
 def test_each_new_picture_arrives_in_the_file_that_a_reader_holds_open(there: Path, here: Path):
-    slot, source = ScreenSlot(there / "2.rgb", create=True), ScreenSource(there, 2)
+    slot, source = ScreenFile.create(there / "2.rgb"), ScreenSource(there, 2)
     mirror = ScreenMirror(here)
     show(slot, 1)
     mirror.write(update_of(source))
-    reader = ScreenSlot(here / "2.rgb")
+    reader = ScreenFile(here / "2.rgb")
     first = reader.read()
     show(slot, 9)
     mirror.write(update_of(source))
@@ -60,38 +65,38 @@ def test_players_and_signs_of_life_are_told_by_the_clock_of_the_service(
 ):
     clock = [10**18]
     monkeypatch.setattr("rlaif.trainer.run_folder.screen_mirror.time.time_ns", lambda: clock[0])
-    standings = Standings.create(there / "1.where", 1)
+    standings = PlayersFile.create(there / "1.where", 1)
     standings.write([LINK])
     clock[0] += 2 * 10**9
     standings.beat()
     update = update_of(ScreenSource(there, 1))
     clock[0] += HOUR_NS  # the clock of the service is an hour ahead
     ScreenMirror(here).write(update)
-    read = Standings(here / "1.where").read()
+    read = PlayersFile(here / "1.where").read()
     assert read is not None
     assert read.players == (LINK,)
-    assert (read.told_at, read.alive_at) == (clock[0] / 1e9 - 2, clock[0] / 1e9)
+    assert (read.played_at, read.alive_at) == (clock[0] / 1e9 - 2, clock[0] / 1e9)
 
 
 def test_a_runner_that_has_not_played_yet_has_given_no_sign(there: Path, here: Path):
-    Standings.create(there / "1.where", 2)
+    PlayersFile.create(there / "1.where", 2)
     ScreenMirror(here).write(update_of(ScreenSource(there, 1)))
-    read = Standings(here / "1.where").read()
+    read = PlayersFile(here / "1.where").read()
     assert read is not None
-    assert (read.alive_at, read.told_at, read.players) == (None, None, ())
+    assert (read.alive_at, read.played_at, read.players) == (None, None, ())
 
 
 def test_what_steps_were_paid_arrives(there: Path, here: Path):
-    ring = StepRing.create(there / "1.steps", ("rooms",))
-    ring.append([StepPay(1, 10, 0.5, (0.5,)), StepPay(2, 20, 1.5, (1.5,))])
+    ring = StepsFile.create(there / "1.steps", ("rooms",))
+    ring.append([StepReward(1, 10, 0.5, (0.5,)), StepReward(2, 20, 1.5, (1.5,))])
     ScreenMirror(here).write(update_of(ScreenSource(there, 1)))
-    steps = StepRing(here / "1.steps").read(after=0, most=10)
+    steps = StepsFile(here / "1.steps").read(after=0, limit=10)
     assert [each.reward for each in steps or []] == [0.5, 1.5]
 
 
 def test_a_runner_hears_which_environment_is_watched(there: Path, here: Path):
     slot, source, mirror = (
-        ScreenSlot(there / "1.rgb", create=True), ScreenSource(there, 1), ScreenMirror(here),
+        ScreenFile.create(there / "1.rgb"), ScreenSource(there, 1), ScreenMirror(here),
     )  # fmt: skip
     show(slot, 1)
     assert mirror.write(update_of(source)) is None
@@ -105,23 +110,23 @@ def test_the_process_that_takes_a_lost_ones_place_is_seen_though_it_counts_anew(
     there: Path, here: Path, tmp_path: Path
 ):
     mirror = ScreenMirror(here)
-    lost, elsewhere = ScreenSlot(there / "1.rgb", create=True), tmp_path / "elsewhere"
+    lost, elsewhere = ScreenFile.create(there / "1.rgb"), tmp_path / "elsewhere"
     for shade in range(5):
         show(lost, shade)
     mirror.write(update_of(ScreenSource(there, 1)))
     before = (here / "1.rgb").stat().st_ino
     elsewhere.mkdir()
-    show(ScreenSlot(elsewhere / "1.rgb", create=True), 7)
+    show(ScreenFile.create(elsewhere / "1.rgb"), 7)
     mirror.write(update_of(ScreenSource(elsewhere, 1)))
     assert (here / "1.rgb").stat().st_ino != before, "readers open it anew"
-    picture = ScreenSlot(here / "1.rgb").read()
+    picture = ScreenFile(here / "1.rgb").read()
     assert picture is not None
     assert picture.env_step == 7
 
 
 def test_what_is_half_written_is_not_copied(there: Path):
-    slot = ScreenSlot(there / "1.rgb", create=True)
-    slot._map[:8] = (3).to_bytes(8, "little")
+    slot = ScreenFile.create(there / "1.rgb")
+    slot.map[:8] = (3).to_bytes(8, "little")
     assert ScreenSource(there, 1).update() is None
 
 

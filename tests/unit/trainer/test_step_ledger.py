@@ -9,7 +9,7 @@ from rlaif.trainer.play.followers.pay_meter import PayMeter
 from rlaif.trainer.play.followers.step_ledger import StepLedger
 from rlaif.trainer.play.paying_model import PayingModel
 from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
-from rlaif.trainer.run_folder.step_ring import CAPACITY, StepPay, StepRing
+from rlaif.trainer.run_folder.live_files import CAPACITY, StepReward, StepsFile
 
 GAMMA, WEIGHT, WIDTH = 0.999, 10.0, 4
 PARTS = ("room", "square", "damage")
@@ -19,8 +19,8 @@ def phi(observations: np.ndarray) -> np.ndarray:
     return np.tanh(observations.sum(axis=1) - 1.5).astype(np.float32)
 
 
-def read(tmp_path, *, after: int = 0, most: int = CAPACITY) -> list[StepPay]:
-    steps = StepRing(tmp_path / "steps").read(after=after, most=most)
+def read(tmp_path, *, after: int = 0, limit: int = CAPACITY) -> list[StepReward]:
+    steps = StepsFile(tmp_path / "steps").read(after=after, limit=limit)
     assert steps is not None
     return steps
 
@@ -114,29 +114,29 @@ def test_steps_before_and_after_a_jump_do_not_follow_each_other(tmp_path):
 
 
 def test_a_reader_gets_what_is_new_and_the_newest_when_it_was_late(tmp_path):
-    ring = StepRing.create(tmp_path / "steps", PARTS)
-    steps = [StepPay(n, 8 * n, 0.5, (0.5, 0.0, 0.0)) for n in range(1, CAPACITY + 11)]
+    ring = StepsFile.create(tmp_path / "steps", PARTS)
+    steps = [StepReward(n, 8 * n, 0.5, (0.5, 0.0, 0.0)) for n in range(1, CAPACITY + 11)]
     ring.append(steps[:5])
     assert read(tmp_path) == steps[:5]
     assert read(tmp_path, after=3) == steps[3:5]
     assert read(tmp_path, after=5) == []
     ring.append(steps[5:])
     assert read(tmp_path, after=5) == steps[-CAPACITY:]
-    assert read(tmp_path, most=2) == steps[-2:]
+    assert read(tmp_path, limit=2) == steps[-2:]
 
 
 def test_another_process_counts_anew_and_is_read_all_the_same(tmp_path):
-    ring = StepRing.create(tmp_path / "steps", PARTS)
-    ring.append([StepPay(1, 8, 0.0, (0.0, 0.0, 0.0))])
+    ring = StepsFile.create(tmp_path / "steps", PARTS)
+    ring.append([StepReward(1, 8, 0.0, (0.0, 0.0, 0.0))])
     assert [step.number for step in read(tmp_path, after=900)] == [1]
 
 
 def test_an_empty_ring_is_read_and_what_is_none_is_refused(tmp_path):
-    StepRing.create(tmp_path / "steps", PARTS)
+    StepsFile.create(tmp_path / "steps", PARTS)
     assert read(tmp_path) == []
-    assert StepRing(tmp_path / "steps").parts == PARTS
+    assert StepsFile(tmp_path / "steps").parts == PARTS
     whole = (tmp_path / "steps").read_bytes()
     for broken in (whole[:-8], bytes(len(whole))):
         (tmp_path / "broken").write_bytes(broken)
         with pytest.raises(ValueError, match="no table"):
-            StepRing(tmp_path / "broken")
+            StepsFile(tmp_path / "broken")

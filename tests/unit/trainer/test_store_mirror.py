@@ -12,12 +12,12 @@ import pytest
 
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
-from rlaif.trainer.run_folder import checkpoints, epochs
+from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.run_folder.record import RunRecord, begin_attempt, record_path
 from rlaif.trainer.service.app import create_app
-from rlaif.trainer.service.runs import checkpoint_store
+from rlaif.trainer.service.runs import store as checkpoint_store
 from rlaif.trainer.service.runs.state import RunState
-from rlaif.trainer.service.runs.store_mirror import StoreMirror
+from rlaif.trainer.service.runs.store import StoreMirror
 from rlaif.trainer.settings import TrainerSettings
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -55,7 +55,7 @@ def end_epochs(data_dir: Path, run_id: str, numbers: Iterable[int], *, at: datet
             record=RunRecord.read(record_path(data_dir, run_id)),
         )
         _, manifest = checkpoints.commit(partial, manifest)
-        epochs.note(directory, epoch, manifest)
+        checkpoints.write_epoch(directory, epoch, manifest)
         checkpoints.prune(directory / "checkpoints", keep=2)
 
 
@@ -97,7 +97,7 @@ def test_a_later_checkpoint_does_not_stand_for_an_epoch_that_has_one(
     later = checkpoints.read_manifest(saved).model_copy(
         update={"counters": checkpoints.Counters(iteration=9)}
     )
-    epochs.note(tmp_path / "runs" / "r-1", 0, later)
+    checkpoints.write_epoch(tmp_path / "runs" / "r-1", 0, later)
     mirror.copy_new()
     assert shown(store, 0) == ("r-1", 1)
 

@@ -20,11 +20,16 @@ from rlaif.service.metrics import ServiceMetrics
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.run_folder.protocol import MESSAGES, CurriculumTold, PhaseTold, SearchTold
 from rlaif.trainer.run_folder.record import RunRecord
-from rlaif.trainer.run_folder.telling import Find, curriculum_figures, mark_name, tree_of_progress
+from rlaif.trainer.run_folder.search_report import (
+    Find,
+    curriculum_figures,
+    mark_name,
+    tree_of_progress,
+)
 from rlaif.trainer.service.api import _view
 from rlaif.trainer.service.live import LiveView
-from rlaif.trainer.service.runs.history import HistoryLog
 from rlaif.trainer.service.runs.manager import RunManager
+from rlaif.trainer.service.runs.past import RunPast
 from rlaif.trainer.service.runs.state import RunState
 from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
@@ -200,14 +205,14 @@ def told_search(**values: object) -> SearchTold:
 def test_what_was_found_outlives_the_process_that_told_it():
     figures = curriculum_figures("backward", [segment(0, 1.0)], power_on_share=0, demonstrations=1)
     state = RunState(run_id="run-1").after(told_search()).after(CurriculumTold(**dict(figures)))
-    again = state.begun_again(attempt=2)
-    found, course = again.found(NOON), again.course(NOON)
+    again = state.of_attempt(attempt=2)
+    found, course = again.search_progress(NOON), again.curriculum_progress(NOON)
     assert found is not None
     assert (found.run_id, found.marks, found.at) == ("run-1", 40, NOON)
     assert course is not None
     assert course.segments == figures.segments
-    assert RunState(run_id="run-2").found(NOON) is None
-    assert RunState(run_id="run-2").course(NOON) is None
+    assert RunState(run_id="run-2").search_progress(NOON) is None
+    assert RunState(run_id="run-2").curriculum_progress(NOON) is None
 
 
 class Telemetry:
@@ -232,7 +237,7 @@ async def test_the_service_tells_of_what_there_was_and_of_nothing_else(there_was
     if there_was:
         state = state.after(told_search()).after(CurriculumTold(**dict(figures)))
     telemetry = Telemetry()
-    view = LiveView(telemetry, lambda: state, lambda: None, lambda: None, lambda: [], fps=0)
+    view = LiveView(telemetry, lambda: state, lambda: None, lambda: [], fps=0)
     task = asyncio.create_task(view.run())
     await eventually(lambda: telemetry.has(AssistanceStatus), "what is told every few seconds")
     await eventually(lambda: telemetry.has(CurriculumProgress) or not there_was, "the last of it")
@@ -267,13 +272,13 @@ def test_rest_says_of_a_run_what_was_told():
 
 def test_a_run_that_is_resumed_by_another_service_says_what_it_found(tmp_path):
     settings = TrainerSettings(data_dir=tmp_path)
-    log = HistoryLog("run-1", tmp_path)
-    log.note(told_search(running=False), NOON)
+    past = RunPast("run-1", tmp_path, settings)
+    past.note(told_search(running=False), NOON, 0)
     metrics = ServiceMetrics("trainer")
     run = RunSupervisor(settings, "run-1")
-    RunManager(settings, metrics)._remember(run, HistoryLog("run-1", tmp_path))
-    found = run.state.found(NOON)
+    RunManager(settings, metrics)._restore_reports(run, RunPast("run-1", tmp_path, settings))
+    found = run.state.search_progress(NOON)
     assert found is not None
     assert (found.marks, found.running) == (40, False)
     assert metrics.registry.get_sample_value("rlaif_trainer_search_marks") == 40
-    assert run.state.course(NOON) is None
+    assert run.state.curriculum_progress(NOON) is None

@@ -23,8 +23,8 @@ from rlaif.trainer.play.rooms_played import (
     RoomTally,
 )
 from rlaif.trainer.rewards.game.facts import GameFacts, Progress
-from rlaif.trainer.run_folder.room_pictures import RoomPictures
-from rlaif.trainer.service.room_uploader import RoomUploader
+from rlaif.trainer.run_folder.spool import RoomPictures
+from rlaif.trainer.service.uploader import RoomUploader
 
 FIELD, POND = (0, 0x78), (0, 0x67)
 PLACE = RoomPlace("East Field", None, None, None, None, 160, 128)

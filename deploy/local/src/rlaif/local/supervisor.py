@@ -152,7 +152,7 @@ class Supervisor:
     def _tell_what_is_saved(self) -> None:
         """Say what of the newest run is on disk, and what was seen of it that is not."""
         # Only here: nobody waits at the start for what the trainer's records import.
-        from rlaif.trainer.run_folder.saved import newest_run
+        from rlaif.trainer.run_folder.checkpoints import newest_run
 
         run = newest_run(self._stack.trainer_dir)
         if run is None:

@@ -142,29 +142,6 @@ class ServiceHealth(Telemetry):
     )
 
 
-class ModelLoad(Contract):
-    """The trainer began to use a reward model."""
-
-    version: int = Field(ge=1)
-    env_step: int = Field(ge=0, description="Environment step of the run from which it counts.")
-    at: AwareDatetime
-
-
-class RunHistory(Telemetry):
-    """Which reward models the run loaded so far, every few seconds: for a page that came later.
-
-    The trainer keeps it with the run, so neither a restart of the trainer nor one of the HUD loses
-    it. For a run that was resumed from a checkpoint it is what led to that one, and what followed.
-    """
-
-    SUBJECT: ClassVar[str] = "telemetry.history"
-
-    run_id: Id
-    loads: tuple[ModelLoad, ...] = Field(
-        description="Every load of a reward model, oldest first; at most the newest 100."
-    )
-
-
 class Missing(Contract):
     """Something of which there is not enough yet."""
 

@@ -59,7 +59,7 @@ from rlaif.testing.data.events import (
     segment_scored,
 )
 from rlaif.testing.data.scores import judge_call, score_record
-from rlaif.trainer.run_folder.telling import curriculum_figures
+from rlaif.trainer.run_folder.search_report import curriculum_figures
 
 SERVICES = ("trainer", "exporter", "judge", "reward-model")
 JUDGES = ("state", "puzzle", "vision")

@@ -4,7 +4,7 @@ from rlaif.contracts.curriculum_figures import CurriculumSegment
 from rlaif.trainer.curriculum.route import power_on_share
 from rlaif.trainer.play.course_figures import CourseFigures, LegFigures
 from rlaif.trainer.run_folder.protocol import CurriculumTold
-from rlaif.trainer.run_folder.telling import curriculum_figures, marks_name
+from rlaif.trainer.run_folder.search_report import curriculum_figures, marks_name
 from rlaif.trainer.settings.curriculum import CurriculumSettings
 
 

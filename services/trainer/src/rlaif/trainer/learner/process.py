@@ -32,8 +32,7 @@ from rlaif.trainer.learner.commands import CommandHandler, Requests, queue_comma
 from rlaif.trainer.learner.course_report import course_report
 from rlaif.trainer.learner.options.demonstrated import IMITATION
 from rlaif.trainer.learner.progress import RunTally
-from rlaif.trainer.learner.quest_demonstrations import make_demonstrations
-from rlaif.trainer.learner.quest_search import QuestSearch
+from rlaif.trainer.learner.quest_search import QuestSearch, make_demonstrations
 from rlaif.trainer.learner.report import report
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.learner.saving import CheckpointSaver
@@ -52,8 +51,7 @@ from rlaif.trainer.run_folder.protocol import (
 )
 from rlaif.trainer.run_folder.quest_record import QuestRecordError
 from rlaif.trainer.run_folder.record import RunRecord
-from rlaif.trainer.run_folder.room_pictures import RoomPictures
-from rlaif.trainer.run_folder.spool import Spool
+from rlaif.trainer.run_folder.spool import RoomPictures, Spool
 from rlaif.trainer.search.tree import TreeError
 from rlaif.trainer.settings import TrainerSettings
 

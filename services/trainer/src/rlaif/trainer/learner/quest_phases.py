@@ -1,8 +1,8 @@
-"""What a run of mode `quest` does before it trains: it searches, and makes demonstrations.
+"""Phases of a run of mode `quest` before it trains: search and demonstrations.
 
-    search ──▶ demonstrations ──▶ policy (the loop of `process.py`, along the demonstrations)
+    search ──▶ demonstrations ──▶ policy (the loop of `process.py`, with the demonstrations)
 
-Each phase saves as it goes, and goes on after a stop or a kill where it was saved last.
+Each phase saves its progress and is resumed from there.
 """
 
 import time
@@ -22,38 +22,38 @@ from rlaif.trainer.run_folder.quest_record import (
     search_end,
 )
 
-TELL_SECONDS = 5.0
+REPORT_SECONDS = 5.0
 
 
 class Search(Protocol):
-    """A search that is under way, over all its attempts."""
+    """A search, over all attempts."""
 
     @property
     def seconds(self) -> float:
-        """It searched."""
+        """Duration so far."""
 
     @property
     def seconds_since_new(self) -> float:
-        """Of these, since it last found a lasting mark that it had never seen."""
+        """Duration since it last found a new permanent flag."""
 
     @property
     def with_essence(self) -> int:
-        """Ways that it knows which end with an essence."""
+        """Number of trajectories that end with an essence."""
 
-    def go_on(self) -> None:
+    def advance(self) -> None:
         """Search for some seconds."""
 
     def figures(self) -> SearchFigures:
-        """Where it stands."""
+        """Its progress."""
 
     def close(self) -> None:
-        """Bring to disk what is not there yet, and end its processes."""
+        """Write to disk and end its processes."""
 
 
 OpenSearch = Callable[[RunContext], Search]
 MakeDemonstrations = Callable[[RunContext, Callable[[], bool]], int | None]
-"""Makes those of a run that are not made yet, and gives how many there are then; None when it was
-asked to stop, which the function that it gets says."""
+"""Creates the missing demonstrations of a run and returns their number; None when a stop was
+requested, as its second argument reports."""
 
 
 def prepare(
@@ -62,10 +62,10 @@ def prepare(
     open_search: OpenSearch,
     make_demonstrations: MakeDemonstrations,
 ) -> RunContext | None:
-    """Do what is left of the phases before the policy.
+    """Complete the phases before the policy.
 
-    Gives the run as the policy's loop shall train it: along the demonstrations, for the time that
-    is left. None: it was asked to stop, and what was found is saved.
+    Returns the run for the training loop, with the demonstrations and the remaining time; None when
+    a stop was requested, with everything saved.
 
     Raises:
         QuestRecordError: `quest.json` is damaged.
@@ -74,24 +74,24 @@ def prepare(
     record = QuestRecord.read(run.directory)
     if record.phase == "search":
         most = min(run.settings.quest.search_minutes, run.settings.quest.minutes)
-        _tell_phase(run, record, f"{most - record.search_seconds / 60:.3g} minutes at most")
+        _report_phase(run, record, f"{most - record.search_seconds / 60:.3g} minutes at most")
         record = _search(run, record, requests, open_search(run))
     if record.phase == "demonstrations" and not requests.stop_asked():
-        _tell_phase(run, record, f"of {run.settings.quest.lineages} ways that the search found")
+        _report_phase(run, record, f"of {run.settings.quest.lineages} trajectories of the search")
         record = _demonstrate(run, record, requests, make_demonstrations)
     if record.phase != "policy" or requests.stop_asked():
         return None
     seconds = record.policy_seconds(run.settings.quest)
-    _tell_phase(run, record, f"{seconds / 60:.1f} minutes of training in all")
+    _report_phase(run, record, f"{seconds / 60:.1f} minutes of training in all")
     return for_the_policy(run, record)
 
 
-def _tell_phase(run: RunContext, record: QuestRecord, words: str) -> None:
+def _report_phase(run: RunContext, record: QuestRecord, words: str) -> None:
     run.tell(PhaseTold(phase=record.phase, words=words))
 
 
 def for_the_policy(run: RunContext, record: QuestRecord) -> RunContext:
-    """The run with the settings that the phases before the policy give it."""
+    """The run with the settings that follow from the earlier phases."""
     settings = run.settings
     hours = record.policy_seconds(settings.quest) / 3600
     path = settings.curriculum.path or run.directory / DEMONSTRATIONS_FOLDER
@@ -105,12 +105,12 @@ def for_the_policy(run: RunContext, record: QuestRecord) -> RunContext:
 def _search(
     run: RunContext, record: QuestRecord, requests: Requests, search: Search
 ) -> QuestRecord:
-    """Search until it is over or the run shall end; the record of it, which is on disk."""
+    """Search to the end or until a stop is requested; returns the record on disk."""
     told = time.monotonic()
     try:
         over: SearchEnd | None = None
         while over is None and not requests.stop_asked():
-            search.go_on()
+            search.advance()
             over = search_end(
                 run.settings.quest,
                 seconds=search.seconds,
@@ -118,8 +118,8 @@ def _search(
                 with_essence=search.with_essence,
             )
             now = time.monotonic()
-            if now - told >= TELL_SECONDS or over is not None:
-                run.tell(_told(search, over is None))
+            if now - told >= REPORT_SECONDS or over is not None:
+                run.tell(_report(search, over is None))
                 told = now
         seconds = search.seconds
     finally:
@@ -129,7 +129,7 @@ def _search(
     return record
 
 
-def _told(search: Search, running: bool) -> SearchTold:
+def _report(search: Search, running: bool) -> SearchTold:
     figures = search.figures().model_copy(update={"running": running})
     return SearchTold.model_validate(figures.model_dump())
 

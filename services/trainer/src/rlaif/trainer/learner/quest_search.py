@@ -1,33 +1,40 @@
-"""The search of a run of mode `quest`: `rlaif.trainer.search` as its phases want it."""
+"""Search and demonstrations of a run of mode `quest`, as its phases call them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from rlaif.contracts.search_figures import SearchFigures
 from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.trainer.checks import WrongSettingsError
+from rlaif.trainer.curriculum.building import BuildSettings, Built, build
+from rlaif.trainer.curriculum.library import DemonstrationsError
+from rlaif.trainer.curriculum.recording import RecordSettings
+from rlaif.trainer.curriculum.replaying import WayMismatchError
 from rlaif.trainer.learner.hidden_main import main_module_hidden
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.learner.search_on_ray import RayWorkers
-from rlaif.trainer.run_folder.quest_record import SEARCH_FOLDER
-from rlaif.trainer.run_folder.telling import Find, tree_of_progress
+from rlaif.trainer.rewards.game.presets import preset
+from rlaif.trainer.run_folder.protocol import PhaseTold
+from rlaif.trainer.run_folder.quest_record import DEMONSTRATIONS_FOLDER, SEARCH_FOLDER
+from rlaif.trainer.run_folder.search_report import Find, tree_of_progress
 from rlaif.trainer.search.figures import Figures, FirstFound
 from rlaif.trainer.search.marks import level_of
 from rlaif.trainer.search.opening import TREE, open_search
 from rlaif.trainer.search.pool import Processes
 from rlaif.trainer.search.search import SearchSettings
-from rlaif.trainer.search.tree import Tree, read_tree
+from rlaif.trainer.search.tree import Tree, TreeError, read_tree
 
 ESSENCE = "essence:"
-"""How the marks of essences begin."""
+"""Prefix of the flags of essences."""
 
 
 class QuestSearch:
-    """The search in a run's folder: goes on by turns, and tells how far it is."""
+    """The search in a run's folder, in turns."""
 
     def __init__(self, run: RunContext) -> None:
-        """Begin it, or go on with what an earlier attempt found.
+        """Start or resume it.
 
         Raises:
-            TreeError: The folder holds a search of another game or emulator.
+            TreeError: The folder contains a search of another game or emulator.
         """
         settings = run.settings
         folder = run.directory / SEARCH_FOLDER
@@ -44,31 +51,27 @@ class QuestSearch:
             )
         self._turns = self._search.run()
         self._parents: dict[int, int | None] = {}
-        self._levels: dict[int, float] = {}  # of finds; a node of which nothing came may be dropped
+        self._levels: dict[int, float] = {}  # of discoveries; leaves may be deleted
         self._arrived = 0
 
     @property
     def seconds(self) -> float:
-        """It searched, over all attempts."""
         return self._search.figures.seconds
 
     @property
     def seconds_since_new(self) -> float:
-        """Of these, since it last found a lasting mark that it had never seen."""
         figures = self._search.figures
         return figures.seconds - (_newest(figures) or 0.0)
 
     @property
     def with_essence(self) -> int:
-        """Ways to an essence, as `figures` counted them last."""
         return self._arrived
 
-    def go_on(self) -> None:
-        """Search until a worker reports."""
+    def advance(self) -> None:
         next(self._turns)
 
     def figures(self) -> SearchFigures:
-        """Where it stands. What was found in the last seconds may not be in its tree yet."""
+        """Its progress; discoveries of the last seconds may be missing in its tree."""
         now = self._search.figures
         with read_tree(self._path) as tree:
             self._parents |= tree.parents(max(self._parents, default=-1))
@@ -80,7 +83,7 @@ class QuestSearch:
         known = [
             _find(firsts, self._levels[n]) for n, firsts in by_node.items() if n in self._levels
         ]
-        told, left_out = tree_of_progress(known, self._parents)
+        nodes, left_out = tree_of_progress(known, self._parents)
         return SearchFigures(
             running=True,
             frames=now.frames,
@@ -91,28 +94,27 @@ class QuestSearch:
             level=now.level,
             marks=len(now.marks),
             found_seconds=_newest(now),
-            tree=told,
+            tree=nodes,
             tree_left_out=left_out + len(by_node) - len(known),
         )
 
     def close(self) -> None:
-        """Write what is known; end its workers."""
         self._search.close()
 
 
 def arrivals(tree: Tree) -> int:
-    """Nodes of a tree that have an essence and came out of one that has not: ways to an essence."""
+    """Number of trajectories to an essence: nodes with one whose parents have none."""
     has: dict[int, bool] = {}
     found = 0
     for node in tree.nodes():
         has[node.id] = any(mark.startswith(ESSENCE) for mark in node.marks)
-        came_out_of = node.parent is not None and has.get(node.parent, False)
-        found += has[node.id] and not came_out_of
+        parent_has = node.parent is not None and has.get(node.parent, False)
+        found += has[node.id] and not parent_has
     return found
 
 
 def _by_node(marks: Iterable[FirstFound]) -> dict[int, list[FirstFound]]:
-    """What each node was the first to have, in the order in which they were found."""
+    """New flags of each node, in the order of discovery."""
     by_node: dict[int, list[FirstFound]] = {}
     for each in sorted(marks, key=lambda first: first.node):
         by_node.setdefault(each.node, []).append(each)
@@ -126,3 +128,53 @@ def _find(firsts: Sequence[FirstFound], level: float) -> Find:
 
 def _newest(figures: Figures) -> float | None:
     return max((each.seconds for each in figures.marks), default=None)
+
+
+class _StopRequestedError(Exception):
+    """Aborts the work; demonstrations are written completely or not at all."""
+
+
+def make_demonstrations(run: RunContext, stop_requested: Callable[[], bool]) -> int | None:
+    """Create demonstrations and return their number; None when a stop was requested.
+
+    Raises:
+        WrongSettingsError: The search found no usable trajectory.
+    """
+    settings = run.settings
+
+    def say(words: str) -> None:
+        run.tell(PhaseTold(phase="demonstrations", words=words))
+        if stop_requested():
+            raise _StopRequestedError
+
+    try:
+        with main_module_hidden():
+            made = build(
+                [run.directory / SEARCH_FOLDER / TREE],
+                run.directory / DEMONSTRATIONS_FOLDER,
+                load_cartridge(settings.game.rom_path),
+                settings.game.actions,
+                BuildSettings(
+                    RecordSettings(preset(settings.game.reward_preset)),
+                    count=settings.quest.lineages,
+                    seed=settings.run.seed,
+                    processes=settings.ray.workers,
+                ),
+                tell=lambda built: say(_words(built)),
+                progress=say,
+            )
+    except _StopRequestedError:
+        return None
+    except (TreeError, WayMismatchError, DemonstrationsError) as error:
+        raise WrongSettingsError(
+            f"the search found no usable trajectory: {error}. Start a new run that searches longer "
+            "(TRAINER_QUEST_SEARCH_MINUTES)"
+        ) from error
+    return len(made)
+
+
+def _words(built: Built) -> str:
+    return (
+        f"a trajectory of {built.seconds / 60:.1f} minutes to level {built.level:g}, "
+        f"{built.decisions} decisions, {built.segments} segments"
+    )

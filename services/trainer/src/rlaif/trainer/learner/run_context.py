@@ -8,10 +8,10 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.run_folder import checkpoints
+from rlaif.trainer.run_folder.live_files import SCREENS
 from rlaif.trainer.run_folder.plan import Plan
 from rlaif.trainer.run_folder.protocol import Message
 from rlaif.trainer.run_folder.record import RunRecord
-from rlaif.trainer.run_folder.standing import SCREENS
 from rlaif.trainer.settings import TrainerSettings
 
 

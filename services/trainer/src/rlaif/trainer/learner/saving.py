@@ -13,7 +13,7 @@ from rlaif.trainer.learner.algorithm.ppo import ShapedPPO
 from rlaif.trainer.learner.algorithm.sampler import StopAskedError
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.learner.run_context import RunContext
-from rlaif.trainer.run_folder import checkpoints, disk, epochs
+from rlaif.trainer.run_folder import checkpoints, disk
 from rlaif.trainer.run_folder.plan import End, Plan
 from rlaif.trainer.run_folder.protocol import CheckpointNotSaved, CheckpointSaved, Started
 
@@ -177,7 +177,7 @@ class CheckpointSaver:
         run = self._run
         ended = run.plan(0).epochs_ended(manifest.counters.env_steps)
         if ended:
-            epochs.note(run.directory, ended - 1, manifest)
+            checkpoints.write_epoch(run.directory, ended - 1, manifest)
         best = result.best(result.read_all(run.directory))
         checkpoints.prune(
             run.checkpoints,

@@ -1,40 +1,45 @@
-"""Checkpoints on local disk: what is in one, which are whole, which are kept.
+"""Checkpoints on local disk: their content, completeness and pruning.
 
     manifest.json               written last: counters, and size and SHA-256 of every other file
     policy.safetensors          the policy network and its critic
-    learner.npz                 optimizer, generators, reward state, running figures
-    runner-{index}.npz          games of an environment runner, in the middle of their episodes
-    reward_model.safetensors    the reward model that paid, when there was one
-    exploration.tar             archive of states and coverage as they were
+    learner.npz                 optimizer, random generators, reward state, statistics
+    runner-{index}.npz          games of an environment runner, in mid-episode
+    reward_model.safetensors    the live reward model, if any
+    exploration.tar             archive of states and coverage
 
-`.npz` files are `npz_tree`s; nothing in a checkpoint is pickled. Archive and coverage live in the
-run's directory and only grow, so a resumed run uses those: what was found after the
-checkpoint is still true. Their copy here is for a machine that has lost the directory.
+`.npz` files are `npz_tree`s; nothing in a checkpoint is pickled. Archive and coverage are in the
+run's directory and only grow, so a resumed run uses those: discoveries after the checkpoint are
+still valid. The copy is for a machine without the directory.
+
+    runs/{run_id}/epochs/epoch_N.json   manifest at the end of an epoch, kept when files are pruned
 """
 
 import hashlib
 import shutil
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from rlaif.contracts.ids import Id, Sha256
-from rlaif.files.whole import to_disk
-from rlaif.trainer.run_folder.record import RunRecord
+from rlaif.files.whole import to_disk, write_whole
+from rlaif.trainer.run_folder.quest_record import FILE, QuestRecord, QuestRecordError
+from rlaif.trainer.run_folder.record import RunRecord, list_runs
 
 MANIFEST = "manifest.json"
 POLICY = "policy.safetensors"
 LEARNER = "learner.npz"
 REWARD_MODEL = "reward_model.safetensors"
 EXPLORATION = "exploration.tar"
+EPOCHS = "epochs"
 
 _PARTIAL = ".partial_"
 
 
 class CheckpointError(Exception):
-    """There is no such checkpoint, or it cannot be used; the message says which and why."""
+    """There is no such checkpoint, or it cannot be used."""
 
 
 class Counters(BaseModel):
@@ -58,14 +63,14 @@ class FileEntry(BaseModel):
 
 
 class RewardModelEntry(BaseModel):
-    """The reward model that paid; its file is in the checkpoint."""
+    """The live reward model; its file is in the checkpoint."""
 
     version: int
     sha256: Sha256
 
 
 class Manifest(BaseModel):
-    """What a checkpoint says of itself."""
+    """Content of `manifest.json`."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -77,10 +82,10 @@ class Manifest(BaseModel):
     hidden: int = Field(description="Units of each policy layer.")
     policy: Literal["mlp", "cnn", "decisions"] = "mlp"
     share_layers: bool = Field(
-        default=True, description="Whether the critic goes on from the policy's layers."
+        default=True, description="Whether the critic shares the policy's layers."
     )
     normalize_values: bool = Field(
-        default=False, description="Whether the critic learns values in their own deviations."
+        default=False, description="Whether the critic learns normalized values."
     )
     rom_sha256: Sha256
     layouts: dict[str, str] = Field(
@@ -88,11 +93,11 @@ class Manifest(BaseModel):
     )
     reward_model: RewardModelEntry | None = None
     files: dict[str, FileEntry] = Field(default_factory=dict)
-    record: RunRecord = Field(description="Of the run, so that it can be restored elsewhere.")
+    record: RunRecord = Field(description="The run's record, to restore it elsewhere.")
 
 
 class CheckpointInfo(BaseModel):
-    """A whole checkpoint."""
+    """A complete checkpoint."""
 
     id: str
     run_id: str
@@ -105,12 +110,12 @@ class CheckpointInfo(BaseModel):
 
 
 def folder_name(iteration: int) -> str:
-    """Name of a checkpoint in its run; sorts by age."""
+    """Name of a checkpoint's folder; sorts by age."""
     return f"iteration_{iteration:08d}"
 
 
 def begin(directory: Path, iteration: int) -> Path:
-    """An empty directory to save into; it becomes a checkpoint with `commit`."""
+    """An empty directory to save into, before `commit`."""
     drop_partial(directory)
     partial = directory / f"{_PARTIAL}{iteration:08d}"
     partial.mkdir(parents=True)
@@ -118,15 +123,15 @@ def begin(directory: Path, iteration: int) -> Path:
 
 
 def drop_partial(directory: Path) -> None:
-    """Remove what was not committed."""
+    """Remove directories that were not committed."""
     for unfinished in directory.glob(f"{_PARTIAL}*"):
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def commit(partial: Path, manifest: Manifest) -> tuple[Path, Manifest]:
-    """Make what was saved a checkpoint: files to disk, manifest last, then the rename.
+    """Turn a directory into a checkpoint: fsync, write the manifest, rename.
 
-    Gives it and its manifest with the files. After an `OSError` there is no checkpoint.
+    Returns its path and its manifest. After an `OSError` there is no checkpoint.
     """
     files = {path.name: _entry(path) for path in sorted(partial.iterdir())}
     for name in files:
@@ -156,10 +161,12 @@ def whole(directory: Path) -> list[Path]:
 
 
 def newest_usable(directory: Path) -> tuple[Path, list[str]] | None:
-    """The newest checkpoint whose files are what its manifest says; None when there is none at all.
+    """The newest checkpoint that matches its manifest, and why each newer one was skipped.
 
-    With it comes why each newer one was passed over. If none of several can be used, that is a
-    `CheckpointError`.
+    None when there is no checkpoint.
+
+    Raises:
+        CheckpointError: All of them are damaged.
     """
     passed: list[str] = []
     for path in reversed(whole(directory)):
@@ -179,25 +186,25 @@ def read_manifest(checkpoint: Path) -> Manifest:
     try:
         return Manifest.model_validate_json((checkpoint / MANIFEST).read_bytes())
     except FileNotFoundError:
-        raise CheckpointError(f"{checkpoint} is no checkpoint: it has no {MANIFEST}") from None
+        raise CheckpointError(f"{checkpoint} is not a checkpoint: it has no {MANIFEST}") from None
     except (ValidationError, OSError) as error:
         raise CheckpointError(f"{checkpoint / MANIFEST} cannot be read: {error}") from error
 
 
 def verify(checkpoint: Path) -> Manifest:
-    """Read the manifest and compare every file with it; a difference is a `CheckpointError`."""
+    """Read the manifest and compare every file with it; raises `CheckpointError`."""
     manifest = read_manifest(checkpoint)
     for name, entry in manifest.files.items():
         path = checkpoint / name
         if not path.exists():
             raise CheckpointError(f"{checkpoint} is damaged: {name} is missing")
         if _entry(path) != entry:
-            raise CheckpointError(f"{checkpoint} is damaged: {name} is not what was saved")
+            raise CheckpointError(f"{checkpoint} is damaged: {name} does not match its manifest")
     return manifest
 
 
 def is_on_disk(data_dir: Path, name: str) -> bool:
-    """Whether `find` has something to look at under this name; it may be damaged."""
+    """Whether there is a checkpoint of this name, possibly damaged."""
     run_id, _, folder = name.partition("/")
     saved = data_dir / "runs" / run_id / "checkpoints"
     return (
@@ -208,9 +215,10 @@ def is_on_disk(data_dir: Path, name: str) -> bool:
 
 
 def find(data_dir: Path, name: str) -> Path:
-    """The checkpoint that a person names: by a run's id its newest, `RUN/iteration_N`, a directory.
+    """The checkpoint of a name: a run's id for its newest, `RUN/iteration_N`, or a directory.
 
-    Raises `CheckpointError` for none of this name or a damaged one.
+    Raises:
+        CheckpointError: There is none, or it is damaged.
     """
     runs = data_dir / "runs"
     named = Path(name)
@@ -241,7 +249,7 @@ def describe(run_directory: Path) -> list[CheckpointInfo]:
         try:
             manifest = read_manifest(path)
         except CheckpointError:
-            continue  # it was pruned between the two looks
+            continue  # pruned meanwhile
         model = manifest.reward_model
         found.append(
             CheckpointInfo(
@@ -264,6 +272,19 @@ def describe_all(data_dir: Path) -> list[CheckpointInfo]:
     return [info for path in runs for info in describe(path.parent)]
 
 
+def write_epoch(run_directory: Path, epoch: int, manifest: Manifest) -> None:
+    """Keep the manifest at the end of an epoch, which counts from 0; the first one stays."""
+    path = run_directory / EPOCHS / f"epoch_{epoch:06d}.json"
+    if not path.exists():
+        write_whole(path, manifest.model_dump_json(indent=1).encode())
+
+
+def epochs(run_directory: Path) -> list[tuple[int, Path]]:
+    """Epoch and file of each manifest that is kept, the oldest first."""
+    found = sorted((run_directory / EPOCHS).glob("epoch_*.json"))
+    return [(int(path.stem.removeprefix("epoch_")), path) for path in found]
+
+
 def _iteration(checkpoint: Path) -> int:
     return int(checkpoint.name.rpartition("_")[2])
 
@@ -271,3 +292,39 @@ def _iteration(checkpoint: Path) -> int:
 def _entry(path: Path) -> FileEntry:
     data = path.read_bytes()
     return FileEntry(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
+
+
+@dataclass(frozen=True)
+class SavedRun:
+    """What is saved of a run: a description, and its environment steps."""
+
+    words: str
+    env_steps: int
+
+
+def newest_run(data_dir: Path) -> SavedRun | None:
+    """What is saved of the run that the next start resumes; None without one."""
+    known = [record for record in list_runs(data_dir) if record.mode != "evaluation"]
+    return saved_run(data_dir, known[0].run_id) if known else None
+
+
+def saved_run(data_dir: Path, run_id: str) -> SavedRun:
+    """What is saved of a run."""
+    directory = data_dir / "runs" / run_id
+    found = describe(directory)
+    if found:
+        newest = found[-1]
+        words = f"iteration {newest.iteration} is saved, {newest.env_steps:,} steps"
+    elif (directory / FILE).exists():
+        words = _saved_search(directory)
+    else:
+        words = "nothing is saved, no iteration was completed"
+    return SavedRun(f"run {run_id}: {words}", found[-1].env_steps if found else 0)
+
+
+def _saved_search(directory: Path) -> str:
+    try:
+        record = QuestRecord.read(directory)
+    except QuestRecordError as error:
+        return str(error)
+    return f"{record.search_seconds / 60:.1f} minutes of search are saved"

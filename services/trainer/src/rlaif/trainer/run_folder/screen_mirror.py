@@ -14,7 +14,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from rlaif.files.whole import write_whole
-from rlaif.trainer.run_folder.standing import WatchedFile, shifted
+from rlaif.trainer.run_folder.live_files import WatchedFile, with_clock_offset
 
 _PERIODS = {".rgb": 0.0, ".where": 0.5, ".steps": 0.5}
 """Suffix → least seconds between two copies; readers look no more often than that."""
@@ -82,7 +82,7 @@ class ScreenMirror:
         for suffix, data in update.files.items():
             path = self._folder / f"{update.runner}{suffix}"
             if suffix == ".where":
-                data = shifted(data, time.time_ns() - update.sent_ns)
+                data = with_clock_offset(data, time.time_ns() - update.sent_ns)
             if self._sources.get(path) == update.source:
                 _overwrite(path, data)
             else:

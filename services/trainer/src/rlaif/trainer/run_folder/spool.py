@@ -1,10 +1,10 @@
-"""The outbox of a run: captures wait here, on local disk, until they are in the object store.
+"""Files of a run that wait for upload: captures, and pictures of rooms.
 
-The training process writes, the service reads and deletes. A file holds one capture and the save
-state that it names, and appears whole, by rename, or not at all. What a killed process left behind
-is found again at the next start.
+The training process writes them atomically, the service uploads them, also those of a killed
+process. A capture's file contains the capture and its keyframe.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,30 +42,56 @@ class Spool:
     limit: int | None = None
 
     def prepare(self) -> None:
-        """Create the directory and drop what a killed writer left half-done."""
+        """Create the directory and delete incomplete files of a killed writer."""
         self.directory.mkdir(parents=True, exist_ok=True)
         for path in self.directory.glob("*.partial"):
             path.unlink()
 
     def offer(self, item: SpooledCapture) -> str | None:
-        """Queue a capture, or say why it is dropped: training never waits for a full disk."""
+        """Queue a capture, or return why it is dropped: training never waits for a full disk."""
         try:
             if self.limit is not None and self.count() >= self.limit:
-                return f"{self.limit} captures wait in the spool already"
+                return f"{self.limit} captures are in the spool already"
             self.write(item)
         except OSError as error:
             return f"the spool cannot be written: {disk.why(error)}"
         return None
 
     def write(self, item: SpooledCapture) -> None:
-        """Queue a capture."""
         write_whole(self.directory / f"{item.capture.segment_id}{_SUFFIX}", item.pack())
 
     def waiting(self) -> Iterator[Path]:
-        """Files that wait, the oldest first."""
+        """Files in the spool, the oldest first."""
         paths = list(self.directory.glob(f"*{_SUFFIX}"))
         yield from sorted(paths, key=lambda path: (path.stat().st_mtime_ns, path.name))
 
     def count(self) -> int:
-        """How many captures wait."""
         return sum(1 for _ in self.directory.glob(f"*{_SUFFIX}"))
+
+
+_ROOM_NAME = re.compile(r"^(?P<group>[0-9]{1,3})-(?P<room>[0-9]{1,3})\.png$")
+
+
+@dataclass(frozen=True)
+class RoomPictures:
+    """Pictures of the rooms that a run has visited: `runs/{run_id}/rooms/{group}-{room}.png`."""
+
+    folder: Path
+
+    @classmethod
+    def of_run(cls, directory: Path) -> "RoomPictures":
+        return cls(directory / "rooms")
+
+    def keep(self, group: int, room: int, png: bytes) -> None:
+        """Write one; raises `OSError` when the disk is full."""
+        write_whole(self.folder / f"{group}-{room}.png", png)
+
+    def all(self) -> Iterator[tuple[int, int, Path]]:
+        """(group, room, file) of each."""
+        try:
+            paths = sorted(self.folder.iterdir())
+        except FileNotFoundError:
+            return
+        for path in paths:
+            if match := _ROOM_NAME.match(path.name):
+                yield int(match["group"]), int(match["room"]), path

@@ -233,7 +233,7 @@ def _view(record: RunRecord, state: RunState | None) -> RunReport:
         return RunReport(**stored, status="on disk" if record.finished is None else "finished")
     last = state.last
     return RunReport(
-        **(stored | state.standing | {"finished": state.finished}),
+        **(stored | state.summary | {"finished": state.finished}),
         checkpoint=state.checkpoint,
         evaluation=state.evaluation.evaluation_id if state.evaluation else None,
         rewards=last.reward_statistics if last else None,

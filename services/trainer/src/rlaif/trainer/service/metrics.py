@@ -1,95 +1,87 @@
-"""The trainer's metrics; `docs/metrics.md` lists them."""
+"""Metrics of the trainer; `docs/metrics.md` lists them."""
 
 from collections.abc import Callable
 
+from rlaif.contracts.assistance import LATENCY_BUCKETS, ModeFigures
+from rlaif.contracts.curriculum_figures import CurriculumFigures
+from rlaif.contracts.search_figures import SearchFigures
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.trainer.run_folder.protocol import IterationDone
-from rlaif.trainer.service.assistance_metrics import AssistanceMetrics
-from rlaif.trainer.service.quest_metrics import QuestMetrics
+from rlaif.trainer.run_folder.protocol import AssistanceDone, IterationDone
 
 
 class TrainerMetrics:
-    """Shows the run as its last iteration left it, and counts what was not learned from.
-
-    Attributes:
-        quest: What a search and a curriculum told.
-    """
+    """Gauges of the run after its last iteration, and counters of what was excluded from it."""
 
     def __init__(self, metrics: ServiceMetrics) -> None:
-        self._steps = metrics.gauge("env_steps", "Environment steps of the run.")
-        self._rate = metrics.gauge("steps_per_second", "Environment steps a second, over 10 s.")
-        self._captured = metrics.gauge("segments_captured", "Segments captured by the run.")
-        self._dropped = metrics.gauge(
-            "segments_dropped", "Captures dropped because the spool took no more."
+        gauge, counter = metrics.gauge, metrics.counter
+        self._assistance = AssistanceMetrics(metrics)
+        self._quest = _QuestMetrics(metrics)
+        self._alive = gauge(
+            "run_in_progress", "1 while a run is in progress, also while its process restarts."
         )
-        self._selected = metrics.gauge(
-            "segments_selected", "Captures of the run, by why they were chosen.", ["by"]
-        )
-        self._version = metrics.gauge("reward_model_version", "Version that shapes rewards.")
-        self._refused = metrics.counter(
+        self._attempts = gauge("run_attempt", "Starts of the run's training process, over the run.")
+        self._version = gauge("reward_model_version", "Version that shapes rewards.")
+        self._refused = counter(
             "reward_models_refused", "Reward models that failed a check and were not loaded."
         )
-        self._samples_left_out = metrics.counter(
-            "samples_left_out", "Environment steps not learned from: their advantage was no number."
+        self._excluded_samples = counter(
+            "samples_left_out",
+            "Environment steps excluded from learning because their advantage is not finite.",
         )
-        self._updates_left_out = metrics.counter(
-            "updates_left_out", "Gradient steps left out: they were no numbers."
+        self._excluded_updates = counter(
+            "updates_left_out", "Gradient steps that were skipped because they are not finite."
         )
-        self._part_mean = metrics.gauge(
-            "reward_mean", "Reward of a step in the last iteration, by part.", ["part"]
+        self._selected = gauge(
+            "segments_selected", "Captures of the run, by reason of their selection.", ["by"]
         )
-        self._part_share = metrics.gauge(
+        self._part_mean = gauge(
+            "reward_mean", "Mean reward per step in the last iteration, by part.", ["part"]
+        )
+        self._part_share = gauge(
             "reward_share", "Part's share of the last iteration's absolute rewards.", ["part"]
         )
-        self._fraction = metrics.gauge(
-            "milestone_fraction", "Mean share of main milestones, of the last 100 episodes."
-        )
-        self._rooms = metrics.gauge(
-            "rooms_per_episode", "Distinct rooms an episode, mean of the last 100 episodes."
-        )
-        self._returns = metrics.gauge(
+        self._returns = gauge(
             "episode_return",
-            "Return of an episode, mean of the last 100: of the game's part and of the reward "
+            "Return per episode, mean of the last 100: of the game's part and of the reward "
             "model's (`shaping`).",
             ["part"],
         )
-        self._potential = metrics.gauge(
-            "potential_mean", "Mean potential of the live reward model over the last iteration."
-        )
-        self._alive = metrics.gauge(
-            "run_in_progress", "1 while a run is in progress, also while its process restarts."
-        )
-        self._assistance = AssistanceMetrics(metrics)
-        self.quest = QuestMetrics(metrics)
-        self._attempts = metrics.gauge(
-            "run_attempt", "Starts of the run's training process; a resumed run counts on."
-        )
+        self._figures = {
+            "env_steps": gauge("env_steps", "Environment steps of the run."),
+            "steps_per_second": gauge(
+                "steps_per_second", "Environment steps per second, over 10 s."
+            ),
+            "segments_captured": gauge("segments_captured", "Segments captured by the run."),
+            "segments_dropped": gauge(
+                "segments_dropped", "Captures dropped because the spool was full or not writable."
+            ),
+            "milestone_fraction": gauge(
+                "milestone_fraction", "Mean share of main milestones, of the last 100 episodes."
+            ),
+            "rooms_mean": gauge(
+                "rooms_per_episode", "Distinct rooms per episode, mean of the last 100 episodes."
+            ),
+            "potential_mean": gauge(
+                "potential_mean", "Mean potential of the live reward model in the last iteration."
+            ),
+        }
 
     def watch(self, in_progress: Callable[[], bool], attempt: Callable[[], int]) -> None:
-        """Show whether a run is in progress and which start of its process this is."""
+        """Read whether a run is in progress, and its attempt, from these functions."""
         self._alive.set_function(in_progress)
         self._attempts.set_function(attempt)
 
     def iterated(self, done: IterationDone, reward_model_version: int | None) -> None:
-        """Note an iteration, and the reward model that counts after it."""
-        self._steps.set(done.env_steps)
-        self._rate.set(done.steps_per_second)
-        self._captured.set(done.segments_captured)
-        self._dropped.set(done.segments_dropped)
+        """Record an iteration and the reward model that is live after it."""
         for reason, count in done.selected_by.items():
             self._selected.labels(reason).set(count)
-        self._samples_left_out.inc(done.samples_left_out)
-        self._updates_left_out.inc(done.updates_left_out)
+        self._excluded_samples.inc(done.samples_left_out)
+        self._excluded_updates.inc(done.updates_left_out)
         for name, part in done.reward_statistics.items():
             self._part_mean.labels(name).set(part.mean)
             self._part_share.labels(name).set(part.share or 0.0)
-        figures = (
-            (self._fraction, done.milestone_fraction),
-            (self._rooms, done.rooms_mean),
-            (self._potential, done.potential_mean),
-        )
-        for gauge, figure in figures:
-            if figure is not None:
+        for name, gauge in self._figures.items():
+            if (figure := getattr(done, name)) is not None:
                 gauge.set(figure)
         returns = {"game": done.episode_return_mean, "shaping": done.shaped_return_mean}
         for paid_by, value in returns.items():
@@ -101,5 +93,157 @@ class TrainerMetrics:
             self._version.set(reward_model_version)
 
     def refused_model(self) -> None:
-        """Note a reward model that does not count."""
         self._refused.inc()
+
+    def searched(self, figures: SearchFigures) -> None:
+        """Record a report of the search."""
+        self._quest.searched(figures)
+
+    def curriculum(self, figures: CurriculumFigures) -> None:
+        """Record a report of the curriculum."""
+        self._quest.curriculum(figures)
+
+
+class AssistanceMetrics:
+    """Calls to the language model that plays, by mode (the planner's route)."""
+
+    def __init__(self, metrics: ServiceMetrics) -> None:
+        self._seen: set[str] = set()
+        self._calls = metrics.counter(
+            "planner_calls",
+            "Calls to the planner by outcome; cached answers are part of `ok`.",
+            ("mode", "outcome"),
+        )
+        self._not_asked = metrics.counter(
+            "planner_not_asked",
+            "Calls that were not made: busy (too many in flight), resting (the route is "
+            "unavailable), paced (rate limit), closed.",
+            ("mode", "why"),
+        )
+        self._cached = metrics.counter(
+            "planner_cached_answers",
+            "Answers taken from an equal situation without a call.",
+            ("mode",),
+        )
+        self._seconds = metrics.counted_histogram(
+            "planner_call_seconds",
+            "Time from question to answer, including the queue.",
+            ("mode",),
+            buckets=LATENCY_BUCKETS,
+        )
+        self._tokens = metrics.counter(
+            "planner_tokens",
+            "Tokens read (`prompt`) and written (`completion`).",
+            ("mode", "kind"),
+        )
+        self._in_flight = metrics.gauge(
+            "planner_calls_in_flight", "Calls without an answer, at the last report.", ("mode",)
+        )
+        self._plans = metrics.counter(
+            "plans",
+            "Plans that arrived: taken, stale (room or situation had changed), dropped (control "
+            "was no longer allowed), refused (its macros are not executable).",
+            ("mode", "fate"),
+        )
+        self._takeovers = metrics.counter(
+            "takeovers",
+            "Periods of planner control that ended: `done`, or the reason of an early end.",
+            ("mode", "ending"),
+        )
+        self._steps = metrics.counter(
+            "planner_steps", "Environment steps that the planner played.", ("mode",)
+        )
+        self._suggestions = metrics.counter(
+            "suggestions",
+            "Suggestions: `given` counts all, the others are their ends: followed, declined, "
+            "expired, left (room, episode or the policy's turn ended), replaced.",
+            ("mode", "fate"),
+        )
+        self._bonus = metrics.counter(
+            "guidance_bonus", "Reward paid for following suggestions.", ("mode",)
+        )
+
+    def iterated(self, done: AssistanceDone) -> None:
+        for mode in self._seen - done.by_mode.keys():
+            self._in_flight.labels(mode).set(0)
+        self._seen |= done.by_mode.keys()
+        for mode, figures in done.by_mode.items():
+            self._note(mode, figures)
+            counts = done.latency.get(mode)
+            if counts is not None:
+                self._seconds.add((mode,), counts, figures.seconds)
+
+    def _note(self, mode: str, figures: ModeFigures) -> None:
+        for counter, counts in (
+            (self._calls, figures.calls),
+            (self._not_asked, figures.not_asked),
+            (self._plans, figures.plans),
+            (self._takeovers, figures.takeovers),
+            (self._suggestions, figures.suggestions),
+        ):
+            for name, times in counts.items():
+                counter.labels(mode, name).inc(times)
+        self._cached.labels(mode).inc(figures.cached)
+        self._tokens.labels(mode, "prompt").inc(figures.tokens_read)
+        self._tokens.labels(mode, "completion").inc(figures.tokens_written)
+        self._in_flight.labels(mode).set(figures.in_flight)
+        self._steps.labels(mode).inc(figures.planner_steps)
+        self._bonus.labels(mode).inc(max(0.0, figures.bonus))
+
+
+class _QuestMetrics:
+    """The newest reports of search and curriculum. Flags have no labels, as there are hundreds."""
+
+    def __init__(self, metrics: ServiceMetrics) -> None:
+        gauge = metrics.gauge
+        self._search = {
+            "running": gauge("search_running", "1 while the run searches."),
+            "frames": gauge("search_frames", "Game frames played by all workers of the search."),
+            "seconds": gauge("search_seconds", "Duration of the search."),
+            "found_seconds": gauge(
+                "search_found_seconds", "Duration of the search until its newest flag was found."
+            ),
+            "nodes": gauge("search_nodes", "Saved states of the search."),
+            "level": gauge("search_level", "The highest progress score of a saved state."),
+            "marks": gauge("search_marks", "Distinct permanent flags that were found."),
+            "workers": gauge("search_workers", "Processes that play for the search."),
+        }
+        self._curriculum = {
+            "demonstrations": gauge(
+                "curriculum_demonstrations", "Demonstrations of the curriculum."
+            ),
+            "frontier_mean": gauge(
+                "curriculum_frontier_mean",
+                "Mean frontier of the segments: 1 is their end, 0 their start.",
+            ),
+            "success_mean": gauge(
+                "curriculum_success_mean",
+                "Mean success rate of recent attempts, over segments with attempts.",
+            ),
+            "tries": gauge(
+                "curriculum_tries", "Episodes that started on a demonstration, over the run."
+            ),
+            "whole_success": gauge(
+                "curriculum_whole_success",
+                "End-to-end success rate of recent episodes from power-on.",
+            ),
+            "power_on_share": gauge(
+                "curriculum_power_on_share", "Share of the episodes that start at power-on."
+            ),
+        }
+        self._segments = gauge(
+            "curriculum_segments",
+            "Segments of the demonstrations: `mastered` from their start, or still `open`.",
+            ["state"],
+        )
+
+    def searched(self, figures: SearchFigures) -> None:
+        for name, gauge in self._search.items():
+            gauge.set(getattr(figures, name) or 0.0)
+
+    def curriculum(self, figures: CurriculumFigures) -> None:
+        self._segments.labels("mastered").set(figures.mastered)
+        self._segments.labels("open").set(figures.all_segments - figures.mastered)
+        for name, gauge in self._curriculum.items():
+            if (value := getattr(figures, name)) is not None:
+                gauge.set(value)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from rlaif.contracts.curriculum_figures import CurriculumFigures
 from rlaif.contracts.search_figures import SearchFigures, TreeNode
 from rlaif.trainer.evaluation.result import best, read_all
+from rlaif.trainer.run_folder.checkpoints import saved_run
 from rlaif.trainer.run_folder.protocol import IterationDone
-from rlaif.trainer.run_folder.saved import saved_run
 from rlaif.trainer.service.runs.state import RunState
 from rlaif.trainer.settings import TrainerSettings
 

@@ -1,13 +1,29 @@
-"""What the trainer opens and runs beside a run; `rlaif.service.lifecycle` keeps it at work."""
+"""The trainer without its REST: the current run, and what connects it to bus and stores.
+
+The service and `rlaif-train` both run a `Trainer`; the service adds REST, the command a terminal.
+"""
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, Protocol
 
 from rlaif.bus.connection import Bus, open_bus
 from rlaif.bus.errors import BusError, BusUnavailableError
-from rlaif.contracts.events import SegmentCaptured, SegmentExported
+from rlaif.bus.outbox import Outbox
+from rlaif.bus.worker import DurableWorker
+from rlaif.contracts.envelope import CloudEvent
+from rlaif.contracts.events import (
+    EventData,
+    RewardModelPublished,
+    SegmentCaptured,
+    SegmentExported,
+)
 from rlaif.contracts.telemetry import WatchWish
+from rlaif.pacing.token_bucket import TokenBucket
+from rlaif.service.cli import bind
 from rlaif.service.health import Readiness
 from rlaif.service.lifecycle import Lifecycle
 from rlaif.service.metrics import ServiceMetrics
@@ -15,26 +31,46 @@ from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore, StorageError
 from rlaif.trainer.run_folder.protocol import GrantCaptures
 from rlaif.trainer.run_folder.spool import Spool
-from rlaif.trainer.service.capture_budget import CaptureBudget
 from rlaif.trainer.service.champion import ChampionWatcher
-from rlaif.trainer.service.consumers import build_workers
 from rlaif.trainer.service.live import LiveView
-from rlaif.trainer.service.past_teller import tell_pasts
-from rlaif.trainer.service.room_uploader import RoomUploader
 from rlaif.trainer.service.runs.manager import RunManager
-from rlaif.trainer.service.runs.store_mirror import StoreMirror
-from rlaif.trainer.service.uploader import CaptureUploader
+from rlaif.trainer.service.runs.store import StoreMirror
+from rlaif.trainer.service.uploader import CaptureUploader, RoomUploader
 from rlaif.trainer.settings import TrainerSettings
 
 _RETRY_SECONDS = 2.0
 _GRANT_SECONDS = 1.0
+_EVENT_SECONDS = 1.0
+_EVENT_RETRY_SECONDS = 5.0
+_DRAIN_SECONDS, _DRAIN_PAUSE_SECONDS = 10.0, 0.2
+
+BURST_MINUTES = 0.1
+"""Share of a minute's segments that may be captured at once."""
 
 Stores = tuple[ObjectStore, ObjectStore]
 """The buckets of episodes and of models."""
 
 
-class RingJob:
-    """Uploads captures, watches for champions, shows the screen and grants captures."""
+class CaptureBudget:
+    """A token bucket that closes while `backlog_limit` segments wait for exporter and judge."""
+
+    def __init__(self, per_minute: float, backlog_limit: int) -> None:
+        self._backlog_limit = backlog_limit
+        # After a pause the judges are not flooded, and segments come from many episodes.
+        burst = max(1.0, per_minute * BURST_MINUTES)
+        self._bucket = TokenBucket(per_minute / 60.0, burst, tokens=1.0)
+
+    def grant(self, now: float, backlog: int | None) -> int:
+        """Segments that may be captured from `now` on; none while the backlog is unknown."""
+        tokens = int(self._bucket.level(now))
+        return 0 if backlog is None else max(0, min(tokens, self._backlog_limit - backlog))
+
+    def spend(self, segments: int) -> None:
+        self._bucket.spend(segments)
+
+
+class PipelineJob:
+    """Uploads captures, follows the champion, publishes telemetry and events, grants captures."""
 
     def __init__(
         self,
@@ -45,7 +81,7 @@ class RingJob:
         bus: Bus,
     ) -> None:
         episodes, models = stores
-        self._settings = settings
+        self._capture = settings.capture
         self._runs = runs
         self._bus = bus
         self._stopping = asyncio.Event()
@@ -58,20 +94,24 @@ class RingJob:
             bus.telemetry(),
             lambda: runs.state,
             lambda: runs.screens,
-            runs.history,
-            runs.player_calls.take,
+            runs.take_player_calls,
             fps=settings.game.watch_fps,
             wishes=lambda: bus.subscribe(WatchWish.SUBJECT),
         )
-        self._workers = build_workers(bus, self.champion, metrics.worker_observer())
+        self._worker = DurableWorker(
+            bus,
+            RewardModelPublished,
+            "trainer",
+            self._handle_published,
+            observer=metrics.worker_observer(),
+        )
 
     @property
     def healthy(self) -> bool:
-        """Whether every worker fetches events."""
-        return all(worker.healthy for worker in self._workers)
+        return self._worker.healthy
 
     async def run(self) -> None:
-        """Do all of it at once until `stop`; one that fails ends the others."""
+        """Run all tasks until `stop`; the failure of one cancels the others."""
         async with asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(each)
@@ -81,8 +121,8 @@ class RingJob:
                     self.champion.run(),
                     self._view.run(),
                     self._grant_captures(),
-                    tell_pasts(self._runs, self._bus.publisher("trainer")),
-                    *(worker.run() for worker in self._workers),
+                    publish_events(self._runs, Outbox(self._bus.publisher("trainer"))),
+                    self._worker.run(),
                 )
             ]
             await self._stopping.wait()
@@ -90,14 +130,15 @@ class RingJob:
                 task.cancel()
 
     async def stop(self) -> None:
-        """Make `run` end; captures that are not uploaded yet stay in their spool."""
+        """Make `run` end; captures that were not uploaded stay in their spool."""
         self._stopping.set()
 
+    async def _handle_published(self, _event: CloudEvent[Any]) -> None:
+        self.champion.hint()
+
     async def _grant_captures(self) -> None:
-        """Keep the training process's capture budget in step with the queues behind it."""
-        budget = CaptureBudget(
-            self._settings.capture.captures_per_minute, self._settings.capture.judge_backlog
-        )
+        """Adapt the capture budget of the training process to the queues after it."""
+        budget = CaptureBudget(self._capture.captures_per_minute, self._capture.judge_backlog)
         captured = 0
         while True:
             await asyncio.sleep(_GRANT_SECONDS)
@@ -108,49 +149,147 @@ class RingJob:
             await self._runs.send(GrantCaptures(segments=granted))
 
 
-def ring_lifecycle(
-    settings: TrainerSettings, runs: RunManager, readiness: Readiness, metrics: ServiceMetrics
-) -> Lifecycle[Stores, Bus, RingJob]:
-    """What keeps `runs` connected to the ring; adds its checks to `readiness`."""
+class EventSource(Protocol):
+    """Unpublished events of all runs, as `RunManager` keeps them."""
 
-    def open_stores() -> Stores:
-        # Not probed: training goes on without S3, and the uploader says what is wrong with it.
-        credentials = S3Credentials.of(settings)
-        return (
-            open_store(settings.episodes_store, credentials),
-            open_store(settings.models_store, credentials),
+    def next_event(self) -> EventData | None: ...
+
+    def event_published(self, event: EventData) -> None: ...
+
+
+async def publish_events(runs: EventSource, outbox: Outbox) -> None:
+    """Publish the events of all runs until cancelled.
+
+    One at a time, so that the newest iterations of a run are merged while NATS is unavailable.
+    """
+    while True:
+        if not len(outbox):
+            event = runs.next_event()
+            if event is None:
+                await asyncio.sleep(_EVENT_SECONDS)
+                continue
+            outbox.put(event, on_done=partial(runs.event_published, event))
+        if not await outbox.flush():
+            await asyncio.sleep(_EVENT_RETRY_SECONDS)
+
+
+class Trainer:
+    """The current run with its copies in the models store and its connections.
+
+    Attributes:
+        runs: The current run, and those on disk.
+        mirror: Copies runs to the models store.
+        pipeline: Keeps the connections to bus and stores.
+    """
+
+    def __init__(self, settings: TrainerSettings) -> None:
+        self.settings = settings
+        self.readiness = Readiness()
+        self.metrics = ServiceMetrics("trainer")
+        self.runs = runs = RunManager(settings, self.metrics)
+        self.pipeline = self._lifecycle()
+        self.mirror = mirror = StoreMirror.of(settings, lambda: runs.state)
+        add = self.readiness.add
+        add("run", lambda: runs.issue)
+        add("disk", lambda: runs.state.disk_issue if runs.state else None)
+        add("learning", lambda: runs.state.learning_issue if runs.state else None)
+        add("planner", lambda: runs.state.planner_issue if runs.state and runs.alive else None)
+        add("spool", lambda: runs.captures_lost)
+        add("models store", lambda: mirror.outage)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Connect and copy while the context is open; `finish` before its end."""
+        async with self.pipeline.running(self.readiness):
+            copying = asyncio.create_task(self.mirror.run())
+            try:
+                yield
+            finally:
+                copying.cancel()
+                await self.finish()
+
+    async def finish(self, *, drain: bool = False) -> None:
+        """Stop the run and copy what it left, as the disk may be lost with this process.
+
+        With `drain`, waits for uploads of captures for some seconds.
+        """
+        await self.runs.stop()
+        if drain and self.pipeline.job is not None:
+            uploader = self.pipeline.job.uploader
+            for _ in range(int(_DRAIN_SECONDS / _DRAIN_PAUSE_SECONDS)):
+                if uploader.outage is not None or not self.captures_waiting:
+                    break
+                await asyncio.sleep(_DRAIN_PAUSE_SECONDS)
+        await self.mirror.copy_last()
+
+    @property
+    def captures_waiting(self) -> int:
+        """Captures in the spools of all runs."""
+        return sum(spool.count() for spool in self.runs.spools())
+
+    def _lifecycle(self) -> Lifecycle[Stores, Bus, PipelineJob]:
+        settings, readiness = self.settings, self.readiness
+
+        def open_stores() -> Stores:
+            # Not probed: training continues without S3, and the uploader reports an outage.
+            credentials = S3Credentials.of(settings)
+            return (
+                open_store(settings.episodes_store, credentials),
+                open_store(settings.models_store, credentials),
+            )
+
+        def start(stores: Stores, bus: Bus) -> PipelineJob:
+            job = PipelineJob(settings, self.runs, self.metrics, stores, bus)
+            readiness.add("episodes store", lambda: job.uploader.outage)
+            readiness.add("champion", job.champion.check)
+            return job
+
+        lifecycle = Lifecycle(
+            name="trainer",
+            open_store=open_stores,
+            open_bus=lambda: open_bus(settings, name="trainer"),
+            start=start,
+            outage_errors=(BusError, StorageError),
+            retry_seconds=_RETRY_SECONDS,
         )
+        readiness.add("bus", lifecycle.check_bus)
+        return lifecycle
 
-    def start(stores: Stores, bus: Bus) -> RingJob:
-        job = RingJob(settings, runs, metrics, stores, bus)
-        readiness.add("episodes store", lambda: job.uploader.outage)
-        readiness.add("champion", job.champion.check)
-        return job
 
-    lifecycle = Lifecycle(
+@asynccontextmanager
+async def metrics_page(
+    settings: TrainerSettings, readiness: Readiness, metrics: ServiceMetrics
+) -> AsyncIterator[None]:
+    """Serve /metrics and /readyz of `rlaif-train` at `metrics_port`, if one is set.
+
+    A training job on a cluster has no service that could be scraped instead.
+
+    Raises:
+        StartupError: The port is in use.
+    """
+    if not settings.metrics_port:
+        yield
+        return
+    # Imported here, so that the command loads no web server otherwise.
+    from rlaif.service.app import build_app
+    from rlaif.service.beside import serving
+
+    app = build_app(
         name="trainer",
-        open_store=open_stores,
-        open_bus=lambda: open_bus(settings, name="trainer"),
-        start=start,
-        outage_errors=(BusError, StorageError),
-        retry_seconds=_RETRY_SECONDS,
+        title="Zelda RLAIF training job",
+        settings=settings,
+        lifespan=None,
+        routers=[],
+        readiness=readiness,
+        metrics=metrics,
     )
-    readiness.add("bus", lifecycle.check_bus)
-    return lifecycle
-
-
-def add_run_checks(readiness: Readiness, runs: RunManager, mirror: StoreMirror) -> None:
-    """Add what is known of the run and of its copies: the checks of service and command alike."""
-    readiness.add("run", lambda: runs.trouble)
-    readiness.add("disk", lambda: runs.disk_trouble)
-    readiness.add("learning", lambda: runs.learning_trouble)
-    readiness.add("planner", lambda: runs.planner_trouble)
-    readiness.add("spool", lambda: runs.captures_lost)
-    readiness.add("models store", lambda: mirror.outage)
+    with bind(settings, "metrics_port") as listener:
+        async with serving(app, listener):
+            yield
 
 
 async def _backlog(bus: Bus, spools: Callable[[], list[Spool]]) -> int | None:
-    """Segments that wait in spools, exporter and judge; None when bus or disk do not say."""
+    """Segments waiting in spools, exporter and judge; None when bus or disk are unavailable."""
     try:
         waiting = await bus.backlog(SegmentCaptured, "exporter")
         waiting += await bus.backlog(SegmentExported, "judge")

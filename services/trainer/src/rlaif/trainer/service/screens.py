@@ -1,4 +1,4 @@
-"""The screens and players of all runners, as the files in the run's folder show them."""
+"""Screens and players of all runners, read from their live files."""
 
 import time
 from dataclasses import dataclass
@@ -12,39 +12,45 @@ from rlaif.contracts.telemetry import (
     EnvironmentStands,
     RunnerSign,
 )
-from rlaif.trainer.run_folder.screen import Picture, ScreenSlot
-from rlaif.trainer.run_folder.standing import RunnerStands, Standings, WatchedFile, env_name
+from rlaif.trainer.run_folder.live_files import (
+    Picture,
+    PlayersFile,
+    RunnerPlayers,
+    ScreenFile,
+    WatchedFile,
+    env_name,
+)
 
 Identity = tuple[int, int]
-"""Device and inode: a process that is started makes its files anew."""
+"""Device and inode: each process creates its files again."""
 
 
 @dataclass
 class _Runner:
-    """What is open of one runner."""
+    """Open files of a runner."""
 
-    slot: ScreenSlot
-    standings: Standings | None
+    screen: ScreenFile
+    players: PlayersFile | None
     files: tuple[Identity | None, Identity | None]
     sequence: int = 0
 
     def close(self) -> None:
-        self.slot.close()
-        if self.standings is not None:
-            self.standings.close()
+        self.screen.close()
+        if self.players is not None:
+            self.players.close()
 
 
 class RunnerScreens:
-    """Follows the files of a run's runners; a file that cannot be read is tried again."""
+    """Follows the files of a run's runners; unreadable files are retried."""
 
     def __init__(self) -> None:
         self._folder: Path | None = None
         self._runners: dict[int, _Runner] = {}
         self._watched: WatchedFile | None = None
-        self._wish: tuple[int, int] | None = None
+        self._requested: tuple[int, int] | None = None
 
-    def look(self, folder: Path | None) -> None:
-        """See which runners there are in the folder of the current run; once a second or so."""
+    def update(self, folder: Path | None) -> None:
+        """Open files of new runners in the folder of the current run, and close those of others."""
         if folder != self._folder:
             self.close()
             self._folder = folder
@@ -60,38 +66,42 @@ class RunnerScreens:
         if folder is not None and self._runners and self._watched is None:
             self._open_watched(folder)
 
-    def wish(self, env: tuple[int, int]) -> None:
-        """People want to see this environment; one that is not here is refused by being ignored."""
-        self._wish = env
+    def request(self, env: tuple[int, int]) -> None:
+        """Watch this environment; runners ignore one that does not exist."""
+        self._requested = env
         if self._watched is not None and self._watched.env != env:
             self._watched.env = env
 
     @property
     def watched(self) -> tuple[int, int] | None:
-        """Whose screen is shown in full; None while there is no runner."""
-        asked = None if self._watched is None else self._watched.env
-        return asked or (min(self._runners), 0) if self._runners else None
+        """The environment on the main screen; None without a runner."""
+        requested = None if self._watched is None else self._watched.env
+        return requested or (min(self._runners), 0) if self._runners else None
 
     def newer(self) -> list[tuple[str, Picture]]:
-        """(environment, picture) of each runner that has a newer one than at the last call."""
+        """(environment, picture) of each runner with a new picture since the last call."""
         pictures = []
         for number, runner in self._runners.items():
-            picture = runner.slot.read(newer_than=runner.sequence)
+            picture = runner.screen.read(newer_than=runner.sequence)
             if picture is not None:
                 runner.sequence = picture.sequence
                 pictures.append((env_name(number, picture.env), picture))
         return pictures
 
-    def told(self, run_id: str, at: datetime) -> EnvironmentsSeen | None:
-        """Where everybody stands; None while there is no runner."""
+    def environments(self, run_id: str, at: datetime) -> EnvironmentsSeen | None:
+        """Positions of all players; None without a runner."""
         now = time.time()
-        signs, stands = [], []
+        signs: list[RunnerSign] = []
+        positions: list[EnvironmentStands] = []
         for number, runner in sorted(self._runners.items()):
-            read = None if runner.standings is None else runner.standings.read()
+            read = None if runner.players is None else runner.players.read()
             if read is None or read.alive_at is None:
                 continue
-            signs.append(_sign(number, read, now))
-            stands.extend(_stands(number, read))
+            signs.append(_sign(number, read, read.alive_at, now))
+            positions.extend(
+                EnvironmentStands(env=env_name(number, n), runner=number, **player._asdict())
+                for n, player in enumerate(read.players)
+            )
         if not signs:
             return None
         watched = self.watched
@@ -100,12 +110,11 @@ class RunnerScreens:
             run_id=run_id,
             watched=None if watched is None else env_name(*watched),
             runners=tuple(signs),
-            environments=tuple(stands[:MOST_ENVIRONMENTS]),
-            left_out=max(0, len(stands) - MOST_ENVIRONMENTS),
+            environments=tuple(positions[:MOST_ENVIRONMENTS]),
+            left_out=max(0, len(positions) - MOST_ENVIRONMENTS),
         )
 
     def close(self) -> None:
-        """Unmap all files."""
         for runner in self._runners.values():
             runner.close()
         self._runners.clear()
@@ -118,34 +127,24 @@ class RunnerScreens:
             self._watched = WatchedFile(folder / "watched")
         except (OSError, ValueError):
             return
-        if self._wish is not None:
-            self.wish(self._wish)
+        if self._requested is not None:
+            self.request(self._requested)
 
 
-def _sign(number: int, read: RunnerStands, now: float) -> RunnerSign:
-    assert read.alive_at is not None
-    still = None if read.told_at is None else max(0.0, now - read.told_at)
-    return RunnerSign(
-        runner=number, silent_seconds=max(0.0, now - read.alive_at), still_seconds=still
-    )
-
-
-def _stands(number: int, read: RunnerStands) -> list[EnvironmentStands]:
-    return [
-        EnvironmentStands(env=env_name(number, n), runner=number, **player._asdict())
-        for n, player in enumerate(read.players)
-    ]
+def _sign(number: int, read: RunnerPlayers, alive_at: float, now: float) -> RunnerSign:
+    still = None if read.played_at is None else max(0.0, now - read.played_at)
+    return RunnerSign(runner=number, silent_seconds=max(0.0, now - alive_at), still_seconds=still)
 
 
 def _found(folder: Path) -> dict[int, tuple[Identity | None, Identity | None]]:
-    """Runner → identities of its picture and of its players."""
+    """Runner → identities of its screen file and of its players file."""
     try:
         names = [path for path in folder.iterdir() if path.suffix == ".rgb"]
     except OSError:
         return {}
     numbers = [int(path.stem) for path in names if path.stem.isdecimal()]
     return {
-        number: (_identity(folder / f"{number}.rgb"), _identity(folder / f"{number}.where"))
+        number: (identity(folder / f"{number}.rgb"), identity(folder / f"{number}.where"))
         for number in numbers
     }
 
@@ -154,18 +153,18 @@ def _opened(
     folder: Path, number: int, files: tuple[Identity | None, Identity | None]
 ) -> _Runner | None:
     try:
-        slot = ScreenSlot(folder / f"{number}.rgb")
+        screen = ScreenFile(folder / f"{number}.rgb")
     except (OSError, ValueError):
         return None
     try:
-        standings = None if files[1] is None else Standings(folder / f"{number}.where")
+        players = None if files[1] is None else PlayersFile(folder / f"{number}.where")
     except (OSError, ValueError):
-        standings, files = None, (files[0], None)
-    return _Runner(slot, standings, files)
+        players, files = None, (files[0], None)
+    return _Runner(screen, players, files)
 
 
-def _identity(path: Path) -> Identity | None:
-    """Of a file; None while there is none."""
+def identity(path: Path) -> Identity | None:
+    """Device and inode of a file; None without one."""
     try:
         info = path.stat()
     except OSError:

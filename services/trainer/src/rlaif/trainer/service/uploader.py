@@ -1,7 +1,8 @@
-"""Moves captures from the spools to the object store and announces them.
+"""Moves captures and pictures of rooms from the run's folder to the object store.
 
-Keyframe, capture, event, then the spool file goes: killed at any point, the next try repeats what
-was done without harm, because objects are created once and equal events have equal ids.
+Keyframe, capture, event, then deletion from the spool: a repetition after a kill is harmless, since
+objects are created once and equal events have equal ids. Pictures of rooms are for people: they are
+copied again after a restart.
 """
 
 import asyncio
@@ -17,38 +18,38 @@ from rlaif.contracts.events import SegmentCaptured
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StorageError
 from rlaif.trainer.run_folder import disk
-from rlaif.trainer.run_folder.spool import Spool, SpooledCapture
+from rlaif.trainer.run_folder.spool import RoomPictures, Spool, SpooledCapture
 
 log = logging.getLogger(__name__)
 
 _PAUSE_SECONDS = 0.5
 _OUTAGE_PAUSE_SECONDS = 3.0
 _KNOWN_KEYFRAMES = 256
-_MOST_ROOMS = 32
-"""Rooms that an event names at most; the capture has all."""
+_MAX_ROOMS = 32
+"""Rooms in an event; the capture has all."""
+
+_PICTURES_PAUSE_SECONDS = 3.0
+_MAX_PICTURES_AT_ONCE = 32
 
 
 class CaptureUploader:
-    """Empties spools for as long as `run` runs.
+    """Empties spools while `run` runs.
 
     Attributes:
-        uploaded: Captures that this uploader announced.
-        outage: Why captures stay where they are: store, bus or disk; None while they go out.
+        outage: Why captures are not uploaded: store, bus or disk; None while they are.
     """
 
     def __init__(
         self, spools: Callable[[], list[Spool]], store: ObjectStore, publisher: Publisher
     ) -> None:
-        """Take captures from the spools that `spools()` names at the time."""
         self._spools = spools
         self._store = store
         self._publisher = publisher
         self._keyframes: dict[str, None] = {}
-        self.uploaded = 0
         self.outage: str | None = None
 
     async def run(self) -> None:
-        """Upload until cancelled; an outage is waited out, nothing is dropped."""
+        """Upload until cancelled; retries after an outage, drops nothing."""
         while True:
             try:
                 busy = await self.upload_waiting()
@@ -64,53 +65,49 @@ class CaptureUploader:
                 await asyncio.sleep(_PAUSE_SECONDS)
 
     async def upload_waiting(self) -> int:
-        """Upload what waits now; returns how many captures there were.
+        """Upload the captures that wait now; returns their number.
 
-        A file that the disk does not give, or does not let go of, does not hold up the others; it
-        is an `OSError` at the end.
+        Files that cannot be read or deleted do not block others; the `OSError` is raised at the
+        end.
         """
         paths = await asyncio.to_thread(
             lambda: [path for spool in self._spools() for path in spool.waiting()]
         )
-        kept_back: OSError | None = None
+        failure: OSError | None = None
         for path in paths:
             try:
                 await self._upload(path)
             except FileNotFoundError:
                 continue  # deleted meanwhile
             except OSError as error:
-                kept_back = error
-        if kept_back is not None:
-            raise kept_back
+                failure = error
+        if failure is not None:
+            raise failure
         return len(paths)
 
     async def _upload(self, path: Path) -> None:
         try:
             item = SpooledCapture.unpack(await asyncio.to_thread(path.read_bytes))
         except ValueError:
-            log.exception("spool file is not a capture; set aside", extra={"path": str(path)})
+            log.exception("invalid file in the spool; renamed", extra={"path": str(path)})
             await asyncio.to_thread(path.rename, path.with_suffix(".unreadable"))
             return
         event = await asyncio.to_thread(self._store_capture, item)
         await self._publisher.publish(event)
         await asyncio.to_thread(path.unlink)
-        self.uploaded += 1
 
     def _store_capture(self, item: SpooledCapture) -> SegmentCaptured:
         capture = item.capture
         keyframe_key = keys.keyframe(capture.keyframe_sha256)
         if capture.keyframe_sha256 not in self._keyframes:
             self._store.put_once(keyframe_key, item.keyframe, content_type="application/zstd")
-            self._remember(capture.keyframe_sha256)
+            self._keyframes[capture.keyframe_sha256] = None
+            if len(self._keyframes) > _KNOWN_KEYFRAMES:
+                self._keyframes.pop(next(iter(self._keyframes)))
         key = keys.capture(capture.episode_id, capture.segment_id)
         data = capture.model_dump_json().encode()
         self._store.put_once(key, data, content_type="application/json")
         return captured_event(capture, key, data, keyframe_key)
-
-    def _remember(self, sha: str) -> None:
-        self._keyframes[sha] = None
-        while len(self._keyframes) > _KNOWN_KEYFRAMES:
-            self._keyframes.pop(next(iter(self._keyframes)))
 
 
 def captured_event(capture: Capture, key: str, data: bytes, keyframe_key: str) -> SegmentCaptured:
@@ -127,7 +124,49 @@ def captured_event(capture: Capture, key: str, data: bytes, keyframe_key: str) -
         env_step=capture.env_step,
         selected_by=capture.selected_by,
         reward_model_version=capture.reward_model_version,
-        rooms=None if capture.rooms is None else capture.rooms[:_MOST_ROOMS],
+        rooms=None if capture.rooms is None else capture.rooms[:_MAX_ROOMS],
         milestones=capture.milestones,
         model_rise=None if capture.pay is None else capture.pay.model_rise,
     )
+
+
+class RoomUploader:
+    """Stores each picture of a room once, and again after a restart."""
+
+    def __init__(self, run: Callable[[], tuple[str, Path] | None], store: ObjectStore) -> None:
+        """`run` returns the id and the folder of the current run."""
+        self._run = run
+        self._store = store
+        self._stored: set[str] = set()
+        self._is_failing = False
+
+    async def run(self) -> None:
+        """Store new pictures until cancelled."""
+        while True:
+            try:
+                await asyncio.to_thread(self.store_new)
+                self._is_failing = False
+            except (StorageError, OSError) as error:
+                reason = disk.why(error) if isinstance(error, OSError) else str(error)
+                if not self._is_failing:
+                    log.warning("pictures of rooms are not stored", extra={"reason": reason})
+                self._is_failing = True
+            await asyncio.sleep(_PICTURES_PAUSE_SECONDS)
+
+    def store_new(self) -> int:
+        """Store a bounded number of new pictures; returns how many."""
+        current = self._run()
+        if current is None:
+            return 0
+        run_id, folder = current
+        done = 0
+        for group, room, path in RoomPictures.of_run(folder).all():
+            key = keys.room_picture(run_id, group, room)
+            if key in self._stored:
+                continue
+            if done == _MAX_PICTURES_AT_ONCE:
+                break
+            self._store.put_once(key, path.read_bytes(), content_type="image/png")
+            self._stored.add(key)
+            done += 1
+        return done

@@ -31,8 +31,8 @@ from rlaif.trainer.play.exploration.keeper import (
     SentState,
 )
 from rlaif.trainer.play.exploration.states import ArchiveIdentity
+from rlaif.trainer.run_folder.live_files import SCREENS
 from rlaif.trainer.run_folder.screen_mirror import ScreenMirror, ScreenSource, ScreenUpdate
-from rlaif.trainer.run_folder.standing import SCREENS
 from rlaif.trainer.settings.curriculum import CurriculumSettings
 from rlaif.trainer.settings.exploration import ExploreSettings
 

@@ -13,7 +13,7 @@ import numpy as np
 from rlaif.trainer.play.followers.step_ledger import StepLedger
 from rlaif.trainer.play.paying_model import PayingModel
 from rlaif.trainer.rewards.learned.shaping import Bool, Float32, PotentialShaper, Transitions
-from rlaif.trainer.run_folder.screen import BIN_SECONDS, BINS, Opinion
+from rlaif.trainer.run_folder.live_files import BIN_SECONDS, BINS, Opinion
 
 _MOST_PENDING = 256
 """Steps that wait for the next look; more are counted without one, to bound the memory."""

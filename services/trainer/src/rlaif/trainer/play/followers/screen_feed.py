@@ -15,9 +15,13 @@ from rlaif.trainer.play.followers.pay_meter import PayMeter
 from rlaif.trainer.play.followers.step_ledger import StepLedger
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.rewards.game.presets import PARTS
-from rlaif.trainer.run_folder.screen import ScreenSlot
-from rlaif.trainer.run_folder.standing import PlayerStands, Standings, WatchedFile
-from rlaif.trainer.run_folder.step_ring import steps_path
+from rlaif.trainer.run_folder.live_files import (
+    PlayerPosition,
+    PlayersFile,
+    ScreenFile,
+    WatchedFile,
+    steps_path,
+)
 
 _STANDBY_SECONDS = 2.0
 """Between two pictures of a runner whose screen nobody wants; a picture costs a millisecond."""
@@ -43,8 +47,8 @@ class ScreenFeed:
         self._fps = fps
         self._runner, self._count = runner, count
         self._next = self._next_standing = 0.0
-        self._slot: ScreenSlot | None = None
-        self._standings: Standings | None = None
+        self._slot: ScreenFile | None = None
+        self._standings: PlayersFile | None = None
         self._wish: WatchedFile | None = None
         self._beating: threading.Event | None = None
         self.watched = 0
@@ -65,10 +69,10 @@ class ScreenFeed:
             if self._ledger is not None:
                 self._ledger.open()
             if self._slot is None:
-                self._slot = ScreenSlot(self._folder / f"{self._runner}.rgb", create=True)
+                self._slot = ScreenFile.create(self._folder / f"{self._runner}.rgb")
             if self._standings is None:
                 path = self._folder / f"{self._runner}.where"
-                self._standings = Standings.create(path, self._count)
+                self._standings = PlayersFile.create(path, self._count)
                 self._beating = _beats(self._standings)
             if self._wish is None:
                 self._wish = WatchedFile(self._folder / "watched")
@@ -140,14 +144,14 @@ class ScreenFeed:
                 file.close()
 
 
-def _stands(game: GameEnv, episode_return: float) -> PlayerStands:
+def _stands(game: GameEnv, episode_return: float) -> PlayerPosition:
     facts = game.facts
-    return PlayerStands(
+    return PlayerPosition(
         facts.group, facts.room, facts.x, facts.y, game.rooms_visited, game.steps, episode_return
     )
 
 
-def _beats(standings: Standings) -> threading.Event:
+def _beats(standings: PlayersFile) -> threading.Event:
     """Let the process give signs of life from now on, also while it waits; until the event.
 
     A runner that waits for the learner lives; one that is stopped or hangs as a whole does not.

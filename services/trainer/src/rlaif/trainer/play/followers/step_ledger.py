@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.trainer.run_folder.step_ring import StepPay, StepRing
+from rlaif.trainer.run_folder.live_files import StepReward, StepsFile
 
 
 class StepLedger:
@@ -25,8 +25,8 @@ class StepLedger:
         self._parts = np.zeros(len(parts), dtype=np.float64)
         self._reward = 0.0
         self._number = 0
-        self._waiting: deque[StepPay] = deque()
-        self._ring: StepRing | None = None
+        self._waiting: deque[StepReward] = deque()
+        self._ring: StepsFile | None = None
         self.open()
 
     def open(self) -> None:
@@ -34,7 +34,7 @@ class StepLedger:
         if self._ring is not None:
             return
         try:
-            self._ring = StepRing.create(self._path, self._names)
+            self._ring = StepsFile.create(self._path, self._names)
         except (OSError, ValueError):
             return
 
@@ -47,7 +47,7 @@ class StepLedger:
         """The decision that these steps were is over; its pay by the reward model is not known."""
         self._number += 1
         parts = tuple(self._parts.tolist())
-        self._waiting.append(StepPay(self._number, env_step, self._reward, parts, ended=ended))
+        self._waiting.append(StepReward(self._number, env_step, self._reward, parts, ended=ended))
         self._reward = 0.0
         self._parts[:] = 0.0
 

@@ -1,22 +1,22 @@
-"""A run's past, on its way to those who look back: messages go in, events come out.
+"""A run's past: messages of the training process in, events `run.*` out.
 
-runs/{run_id}/past.json
+    runs/{run_id}/past.json
 
-The newest piece grows until it is told: each iteration at first, later a thousandth of the run, or
-as long as NATS takes nothing. So a run of any length is some thousand events, and none of its sums
-is lost. What waits is on disk, for a service that is stopped. It is for people only: a file that
-cannot be read or written costs what waited, never the run.
+The newest `RunIterated` covers an iteration at first, later at least a thousandth of the run, and
+grows while NATS is unavailable. So a run of any length has some thousand events, and their sums are
+complete. Unpublished events are on disk, with the newest reports of search, curriculum and world,
+for a restarted service. An unreadable or unwritable file loses these, and never stops the run.
 """
 
 import hashlib
 import json
 import logging
 import math
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, PlainSerializer, PlainValidator, ValidationError
 
 from rlaif.contracts.catalog import UnknownEventError, envelop, parse_event
 from rlaif.contracts.events import EventData, RunIterated, RunLoaded, RunStarted
@@ -24,129 +24,162 @@ from rlaif.contracts.run_points import RunPoint
 from rlaif.files.whole import write_whole
 from rlaif.trainer.run_folder import disk
 from rlaif.trainer.run_folder.protocol import (
+    CurriculumTold,
     IterationDone,
     Message,
     RewardModelLoaded,
     RewardModelRefused,
+    SearchTold,
     Started,
+    WorldTold,
 )
 from rlaif.trainer.settings import TrainerSettings
 
 log = logging.getLogger(__name__)
 
 PIECES = 1000
-"""A piece is a whole iteration, and at least one part in so many of the run until then."""
+"""A `RunIterated` covers at least one part in this many of the run until then."""
 
-_MOST_WAITING = 200
-"""Events that wait for NATS; starts and loads only, as a piece grows meanwhile."""
+_MAX_WAITING = 200
+"""Events that wait for NATS: starts and loads only, as iterations are merged meanwhile."""
 
 _WRITE_PAUSE = timedelta(seconds=15)
 
 _GAME, _SHAPING = "game", "shaping"
 
-_NO_PART_OF_A_RECIPE = {
+_NOT_IN_RECIPE = {
     "run": {"id", "seed", "checkpoint", "reward_model_path", "run_hours", "stop_seconds"},
     "planner": {"api_key"},
     "game": {"rom_path"},
 }
 
 
+def _stored(event: EventData) -> str:
+    return envelop(event, source="rlaif/trainer", time=datetime.now(UTC)).model_dump_json()
+
+
+def _restored(value: Any) -> Any:
+    return parse_event(value.encode()).data if isinstance(value, str) else value
+
+
+_StoredEvent = Annotated[Any, PlainValidator(_restored), PlainSerializer(_stored)]
+
+
+class _Past(BaseModel):
+    """`past.json`."""
+
+    attempt: int = 0
+    step: int = 0
+    open: RunPoint | None = None
+    waiting: list[_StoredEvent] = Field(default_factory=list)
+    search: SearchTold | None = None
+    curriculum: CurriculumTold | None = None
+    world: WorldTold | None = None
+
+
 class RunPast:
-    """What of one run is still to be told; `directory` holds the run's files."""
+    """Unpublished events and newest reports of one run; `directory` holds the run's files."""
 
     def __init__(self, run_id: str, directory: Path, settings: TrainerSettings) -> None:
         self._run_id = run_id
         self._path = directory / "past.json"
-        self._judged = may_be_judged(settings)
-        self._recipe = recipe(settings)
-        self._written = self._read()
+        self._settings = settings
+        self.kept = self._read()
         self._due: datetime | None = None
         self._failing = False
         self._stored_empty = self.is_empty
 
     @property
     def is_empty(self) -> bool:
-        """Whether all was told."""
-        return not self._written.waiting and self._written.open is None
+        """Whether all events were published."""
+        return not self.kept.waiting and self.kept.open is None
 
     def note(self, message: Message, now: datetime, attempt: int) -> None:
-        """Fold one message of the training process of an attempt, received at `now`."""
-        written = self._written
+        """Fold in a message of an attempt, received at `now`."""
+        kept = self.kept
         match message:
             case Started():
                 self._begin(message.env_steps, now, attempt)
             case IterationDone():
-                piece = piece_of(message, now, since=written.step)
-                written.attempt, written.step = attempt, message.env_steps
-                written.open = piece if written.open is None else written.open.and_then(piece)
+                piece = piece_of(message, now, since=kept.step)
+                kept.attempt, kept.step = attempt, message.env_steps
+                kept.open = piece if kept.open is None else kept.open.and_then(piece)
                 self._write_if_due(now)
             case RewardModelLoaded():
                 self._load(message.version, message.env_step, now, attempt)
             case RewardModelRefused() if message.rolled_back:
-                self._load(message.counts, written.step, now, attempt)
+                self._load(message.counts, kept.step, now, attempt)
+            case SearchTold():
+                kept.search = message
+                self._write_if_due(now, at_once=not message.running)
+            case CurriculumTold():
+                kept.curriculum = message
+                self._write_if_due(now)
+            case WorldTold():
+                kept.world = message
+                self._write_if_due(now)
             case _:
                 pass
 
     def next(self, *, ended: bool) -> EventData | None:
-        """The event to publish now; None while there is none. `told` it afterwards.
+        """The event to publish now; None while there is none. Call `published` afterwards.
 
-        `ended`: the run does not go on, so that its last piece is as long as it gets.
+        `ended`: the run is over, so that its last iterations are not merged with later ones.
         """
-        written = self._written
-        if not written.waiting and written.open is not None:
-            long = written.open.env_step - written.open.since_step
-            if ended or long * PIECES >= written.open.env_step:
+        kept = self.kept
+        if not kept.waiting and kept.open is not None:
+            length = kept.open.env_step - kept.open.since_step
+            if ended or length * PIECES >= kept.open.env_step:
                 self._close()
-        return written.waiting[0] if written.waiting else None
+        return kept.waiting[0] if kept.waiting else None
 
-    def told(self, event: EventData, now: datetime) -> None:
-        """It was published, or nobody can: the next one."""
-        if self._written.waiting and self._written.waiting[0] is event:
-            self._written.waiting.pop(0)
-            # What is told again does no harm, so a file without anything in it need not be new.
+    def published(self, event: EventData, now: datetime) -> None:
+        """Remove an event that was published or rejected."""
+        if self.kept.waiting and self.kept.waiting[0] is event:
+            self.kept.waiting.pop(0)
+            # Publishing an event twice does no harm, so a file without events need not be current.
             self._write_if_due(now, at_once=self.is_empty and not self._stored_empty)
 
     def _begin(self, step: int, now: datetime, attempt: int) -> None:
-        written = self._written
         self._close()
-        written.attempt, written.step = attempt, step
+        self.kept.attempt, self.kept.step = attempt, step
         self._add(
             RunStarted(
                 run_id=self._run_id,
                 attempt=attempt,
                 env_step=step,
                 at=now,
-                judged=self._judged,
-                recipe=self._recipe,
+                judged=may_be_judged(self._settings),
+                recipe=recipe(self._settings),
             )
         )
         self._write(now)
 
     def _load(self, version: int | None, step: int, now: datetime, attempt: int) -> None:
-        self._close()  # a piece is paid by one model
+        self._close()  # iterations of different models are not merged
         self._add(
             RunLoaded(run_id=self._run_id, attempt=attempt, env_step=step, version=version, at=now)
         )
         self._write(now)
 
     def _close(self) -> None:
-        piece, self._written.open = self._written.open, None
+        piece, self.kept.open = self.kept.open, None
         if piece is not None:
-            self._add(
-                RunIterated(run_id=self._run_id, attempt=self._written.attempt, **dict(piece))
-            )
+            self._add(RunIterated(run_id=self._run_id, attempt=self.kept.attempt, **dict(piece)))
 
     def _add(self, event: EventData) -> None:
-        self._written.waiting = [*self._written.waiting, event][-_MOST_WAITING:]
+        self.kept.waiting = [*self.kept.waiting, event][-_MAX_WAITING:]
 
-    def _read(self) -> "_Written":
-        try:
-            return _Written.of(_Stored.model_validate_json(self._path.read_bytes()))
-        except FileNotFoundError:
-            return _Written()
-        except (OSError, ValidationError, UnknownEventError) as error:
-            log.warning("what was to be told of the run is lost", extra={"reason": str(error)})
-            return _Written()
+    def _read(self) -> _Past:
+        kept = _parsed(self._path)
+        if "search" not in kept.model_fields_set:
+            reports = _parsed(self._path.with_name("history.json"))  # of 0.1.0
+            kept.search, kept.curriculum, kept.world = (
+                reports.search,
+                reports.curriculum,
+                reports.world,
+            )
+        return kept
 
     def _write_if_due(self, now: datetime, *, at_once: bool = False) -> None:
         if at_once or self._due is None or now >= self._due:
@@ -155,53 +188,30 @@ class RunPast:
     def _write(self, now: datetime) -> None:
         self._due = now + _WRITE_PAUSE
         try:
-            write_whole(self._path, self._written.stored(now).model_dump_json().encode())
+            write_whole(self._path, self.kept.model_dump_json().encode())
         except OSError as error:
             if not self._failing:
-                log.warning("the run's past is not written", extra={"reason": disk.why(error)})
+                log.warning("%s cannot be written", self._path, extra={"reason": disk.why(error)})
             self._failing = True
             return
         self._failing = False
         self._stored_empty = self.is_empty
 
 
-class _Stored(BaseModel):
-    """`past.json`."""
-
-    attempt: int = 0
-    step: int = 0
-    open: RunPoint | None = None
-    waiting: list[str] = Field(default_factory=list, description="Events, as they would be sent.")
-
-
-class _Written:
-    """The same in memory."""
-
-    def __init__(self) -> None:
-        self.attempt = 0
-        self.step = 0
-        self.open: RunPoint | None = None
-        self.waiting: list[EventData] = []
-
-    @classmethod
-    def of(cls, stored: _Stored) -> "_Written":
-        made = cls()
-        made.attempt, made.step, made.open = stored.attempt, stored.step, stored.open
-        made.waiting = [parse_event(text.encode()).data for text in stored.waiting]
-        return made
-
-    def stored(self, now: datetime) -> _Stored:
-        waiting = [
-            envelop(event, source="rlaif/trainer", time=now).model_dump_json()
-            for event in self.waiting
-        ]
-        return _Stored(attempt=self.attempt, step=self.step, open=self.open, waiting=waiting)
+def _parsed(path: Path) -> _Past:
+    try:
+        return _Past.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return _Past()
+    except (OSError, ValidationError, UnknownEventError) as error:
+        log.warning("%s cannot be read; its content is lost", path, extra={"reason": str(error)})
+        return _Past()
 
 
 def piece_of(done: IterationDone, now: datetime, *, since: int) -> RunPoint:
-    """One iteration as a piece of the past; figures that are no numbers are not known."""
-    # A part that is no number is left out of the statistics, and then nobody knows the sum.
-    told = done.reward_statistics.keys() >= {_GAME, _SHAPING}
+    """One iteration as a part of the past; figures that are not finite are None."""
+    # A part that is not finite is missing in the statistics, and the sum is then unknown.
+    known = done.reward_statistics.keys() >= {_GAME, _SHAPING}
     sums = [part.sum for part in done.reward_statistics.values()]
     return RunPoint(
         since_step=since,
@@ -211,7 +221,7 @@ def piece_of(done: IterationDone, now: datetime, *, since: int) -> RunPoint:
         episodes=done.ended,
         oldest_open=done.oldest_open,
         paid={name: paid for name, paid in done.reward_parts.items() if math.isfinite(paid)},
-        learned_from=math.fsum(sums) if told else None,
+        learned_from=math.fsum(sums) if known else None,
         reward_model_version=done.reward_model_version,
         entropy=_finite(done.learner.get("entropy")),
         policy_lag=_finite(done.learner.get("policy_lag")),
@@ -220,19 +230,25 @@ def piece_of(done: IterationDone, now: datetime, *, since: int) -> RunPoint:
 
 
 def may_be_judged(settings: TrainerSettings) -> bool:
+<<<<<<< HEAD
     """Whether a reward model pays anything in a run of these settings."""
     return settings.shaping.weight > 0
+=======
+    """Whether a reward model can shape the rewards of a run with these settings."""
+    pays = settings.shaping if settings.shaping.mode == "potential" else settings.additive
+    return pays.weight > 0
+>>>>>>> 8280c5e (Keep a run's past once, share one seqlock and one start of the trainer)
 
 
 def recipe(settings: TrainerSettings) -> str:
-    """A digest that runs share which differ in nothing but the seed and what reward models pay."""
+    """A digest shared by runs that differ only in the seed and in the weight of reward models."""
     blocks = (
         "game", "run", "sampling", "ppo", "network", "curiosity", "imitation", "explore",
         "curriculum", "guidance", "takeover", "planner", "quest",
     )  # fmt: skip
     kept: dict[str, Any] = {
         name: getattr(settings, name).model_dump(
-            mode="json", exclude=_NO_PART_OF_A_RECIPE.get(name, set())
+            mode="json", exclude=_NOT_IN_RECIPE.get(name, set())
         )
         for name in blocks
     }

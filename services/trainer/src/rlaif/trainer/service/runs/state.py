@@ -1,9 +1,11 @@
-"""What the service knows of its run: messages fold into it, telemetry is made from it."""
+"""State of a run in the service: messages fold into it, telemetry and REST are made from it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
+from rlaif.contracts.assistance import AssistanceEvent, ModeFigures
 from rlaif.contracts.telemetry import (
     AssistanceStatus,
     CurriculumProgress,
@@ -14,6 +16,7 @@ from rlaif.contracts.telemetry import (
 )
 from rlaif.trainer.run_folder.plan import End
 from rlaif.trainer.run_folder.protocol import (
+    AssistanceDone,
     CheckpointNotSaved,
     CheckpointSaved,
     CurriculumTold,
@@ -30,35 +33,106 @@ from rlaif.trainer.run_folder.protocol import (
     Started,
     WorldTold,
 )
-from rlaif.trainer.service.runs.planner_routes import Silences, outages, silences_after
 
 Status = Literal["starting", "training", "waiting", "stopping", "stopped", "finished", "failed"]
-"""`waiting`: for the disk, and tried again; `finished`: the run came to its end by itself;
-`stopped`: somebody asked."""
+"""`waiting`: for the disk, retried; `finished`: the run ended by itself; `stopped`: on request."""
+
+UNANSWERED = ("timeout", "throttled", "refused", "error")
+"""Outcomes of calls without an answer. An `invalid` answer is one; `dropped` calls were aborted."""
+
+OUTAGE_CALLS = 3
+"""Consecutive calls without an answer that count as an outage."""
+
+
+@dataclass(frozen=True)
+class Outage:
+    """A planner route since its last answer.
+
+    Attributes:
+        calls: Calls without an answer.
+        outcome: The most frequent outcome of the newest of them.
+        reason: A description of it; may be empty.
+        rests: The planner does not call the route for a while.
+    """
+
+    calls: int
+    outcome: str
+    reason: str
+    rests: bool
+
+    def sentence(self, mode: str) -> str:
+        calls = "call" if self.calls == 1 else f"{self.calls} calls"
+        reason = f" ({self.reason})" if self.reason else ""
+        return (
+            f"planner route {mode} gives no answer: the last {calls} ended with "
+            f"{self.outcome}{reason}; training continues without it"
+        )
+
+
+Outages = Mapping[str, Outage]
+"""Route → its calls since the last answer; routes whose last call was answered are not in it."""
+
+
+def outages_after(before: Outages, done: AssistanceDone) -> Outages:
+    """Fold in one iteration; a route that was not called keeps its state."""
+    after = dict(before)
+    for mode, figures in done.by_mode.items():
+        answered = figures.calls.get("ok", 0) + figures.calls.get("invalid", 0) - figures.cached
+        unanswered = {name: figures.calls[name] for name in UNANSWERED if figures.calls.get(name)}
+        if answered > 0:
+            after.pop(mode, None)
+        elif unanswered or mode in after:
+            after[mode] = _extended(after.get(mode), mode, unanswered, figures, done.events)
+    return after
+
+
+def _extended(
+    before: Outage | None,
+    mode: str,
+    unanswered: dict[str, int],
+    figures: ModeFigures,
+    events: list[AssistanceEvent],
+) -> Outage:
+    known = before or Outage(0, "error", "", rests=False)
+    reasons = [event.ending_reason for event in events if event.mode == mode and event.call != "ok"]
+    return Outage(
+        calls=known.calls + sum(unanswered.values()),
+        outcome=max(unanswered, key=lambda name: unanswered[name], default=known.outcome),
+        reason=next((each for each in reversed(reasons) if each), known.reason),
+        rests=figures.not_asked.get("resting", 0) > 0 or (known.rests and not unanswered),
+    )
+
+
+def descriptions(outages: Outages) -> dict[str, str]:
+    """Route that is unavailable → one sentence; single lost calls are left out."""
+    return {
+        mode: each.sentence(mode)
+        for mode, each in outages.items()
+        if each.rests or each.calls >= OUTAGE_CALLS
+    }
 
 
 @dataclass(frozen=True)
 class RunState:
-    """A run as it stands.
+    """State of a run.
 
     Attributes:
-        attempt: Which start of its process this is.
+        attempt: Number of starts of its process before this one.
         last: The last iteration; None before the first one of this attempt.
         env_steps: Environment steps of the run, over all attempts.
         reward_model_loaded_at_step: Environment step from which it shapes rewards.
-        reward_model_refused: The last one that did not load; None when none was refused since the
-            last one that did.
+        reward_model_refused: The last model that did not load; None once a later one did.
         checkpoint: Iteration of the last checkpoint.
-        finished: Why it came to its end; None while it can be resumed.
-        failure_is_final: Trying again would fail in the same way.
-        waiting_for: What the disk or this machine does not give, so that nothing trains.
+        finished: Why it ended; None while it can be resumed.
+        failure_is_final: Another attempt would fail in the same way.
+        waiting_for: What disk or machine do not provide, so that the run cannot train.
         not_saved: Why the last checkpoint was not saved; None when it was.
-        not_written: Why the last iteration left less on disk than it should; None when it did not.
-        silences: Routes of the planner that did not answer last.
-        phase: Of a run that searches first; None before it told.
-        search: What the search told last, over all attempts; None when there was none.
-        curriculum: Likewise of the curriculum.
-        world: Likewise of the game's world.
+        not_written: What the last iteration could not write to disk; None when it wrote all.
+        outages: Planner routes without a recent answer.
+        phase: Phase of a run of mode `quest`.
+        search: The last report of the search, over all attempts; None without one.
+        curriculum: The last report of the curriculum, likewise.
+        world: The last report on the game's world, likewise.
     """
 
     run_id: str
@@ -78,14 +152,14 @@ class RunState:
     waiting_for: str | None = None
     not_saved: str | None = None
     not_written: str | None = None
-    silences: Silences = field(default_factory=dict)
+    outages: Outages = field(default_factory=dict)
     phase: PhaseTold | None = None
     search: SearchTold | None = None
     curriculum: CurriculumTold | None = None
     world: WorldTold | None = None
 
-    def begun_again(self, attempt: int) -> "RunState":
-        """The state of another attempt: what lasts longer than a process stays."""
+    def of_attempt(self, attempt: int) -> "RunState":
+        """The initial state of another attempt, with what outlasts a process."""
         return RunState(
             run_id=self.run_id,
             attempt=attempt,
@@ -96,7 +170,7 @@ class RunState:
         )
 
     def after(self, message: Message) -> "RunState":
-        """The state once a message of the process is folded in."""
+        """The state with a message of the process folded in."""
         match message:
             case Started():
                 return replace(
@@ -107,15 +181,14 @@ class RunState:
                     checkpoint=None if message.restored_from is None else message.iteration,
                 )
             case IterationDone():
+                done = message.assistance
                 return replace(
                     self,
                     last=message,
                     env_steps=message.env_steps,
                     iteration=message.iteration,
                     not_written=message.not_written,
-                    silences={}
-                    if message.assistance is None
-                    else silences_after(self.silences, message.assistance),
+                    outages={} if done is None else outages_after(self.outages, done),
                 )
             case RewardModelLoaded() | RewardModelRefused():
                 return self._after_model(message)
@@ -145,14 +218,14 @@ class RunState:
         if isinstance(message, CurriculumTold):
             return replace(self, curriculum=message)
         if isinstance(message, PhaseTold):
-            told = replace(self, phase=message)
+            after = replace(self, phase=message)
             learner_is_next = message.phase == "policy"
         else:
-            told = replace(self, search=message)
+            after = replace(self, search=message)
             learner_is_next = not message.running
-        # What a run does before its learner is built is no waiting for that.
+        # A run that searches is not waiting for its learner.
         works = self.status == "starting" and not learner_is_next
-        return replace(told, status="training") if works else told
+        return replace(after, status="training") if works else after
 
     def _after_model(self, message: RewardModelLoaded | RewardModelRefused) -> "RunState":
         if isinstance(message, RewardModelLoaded):
@@ -173,38 +246,38 @@ class RunState:
 
     @property
     def figures(self) -> dict[str, Any]:
-        """What is known of `RunFigures`; empty before the first iteration of this attempt."""
+        """Known fields of `RunFigures`; empty before the first iteration of this attempt."""
         return self.last.figures() if self.last is not None else {}
 
     @property
-    def disk_trouble(self) -> str | None:
-        """What the disk does to the run now, in one sentence; None when nothing."""
+    def disk_issue(self) -> str | None:
+        """What the disk prevents at present; None for nothing."""
         if self.waiting_for is not None:
             return (
-                f"run {self.run_id} waits: {self.waiting_for}; make room or mend the disk, and "
+                f"run {self.run_id} waits: {self.waiting_for}; free space or repair the disk, and "
                 "training resumes by itself within a minute"
             )
         if self.not_saved is not None:
-            return f"training goes on, but no checkpoint is saved: {self.not_saved}; make room"
+            return f"training continues, but no checkpoint is saved: {self.not_saved}; free space"
         if self.not_written is not None:
-            return f"training goes on, but the disk does not take all: {self.not_written}"
+            return f"training continues, but not everything can be written: {self.not_written}"
         return None
 
     @property
-    def learning_trouble(self) -> str | None:
-        """Why the last iteration taught nothing, in one sentence; None when it did."""
+    def learning_issue(self) -> str | None:
+        """Why the last iteration updated nothing; None when it did."""
         if self.last is None or self.last.not_learned is None:
             return None
         return f"run {self.run_id} plays but does not learn: {self.last.not_learned}"
 
     @property
-    def planner_trouble(self) -> str | None:
-        """Which routes of the planner give no answer, in one sentence; None when all do."""
-        return "; ".join(outages(self.silences).values()) or None
+    def planner_issue(self) -> str | None:
+        """Which planner routes are unavailable; None for none."""
+        return "; ".join(descriptions(self.outages).values()) or None
 
     @property
-    def standing(self) -> dict[str, Any]:
-        """What readings and REST say alike, by field."""
+    def summary(self) -> dict[str, Any]:
+        """Fields that telemetry and REST share."""
         refused = self.reward_model_refused
         return {
             **self.figures,
@@ -216,50 +289,47 @@ class RunState:
             "reward_model_loaded_at_step": self.reward_model_loaded_at_step,
             "reward_model_refused": refused.version if refused else None,
             "reward_model_refusal": refused.reason if refused else None,
-            "trouble": self.disk_trouble or self.learning_trouble,
+            "trouble": self.disk_issue or self.learning_issue,
             "phase": self.phase.phase if self.phase else None,
             "phase_words": self.phase.words if self.phase else None,
         }
 
     def progress(self, now: datetime) -> TrainingProgress:
-        """The state as telemetry; what is not known yet is null."""
-        return TrainingProgress(at=now, **self.standing)
+        """The summary as telemetry."""
+        return TrainingProgress(at=now, **self.summary)
 
     def assistance(self, now: datetime) -> AssistanceStatus:
-        """What the language model did, as telemetry."""
-        told = self.last.assistance if self.last is not None else None
+        """Calls to the planner, as telemetry."""
+        done = self.last.assistance if self.last is not None else None
         return AssistanceStatus(
             at=now,
             run_id=self.run_id,
             env_steps=self.env_steps,
-            has_planner=None if self.last is None else told is not None,
-            by_mode=told.of_run if told is not None else {},
-            down=outages(self.silences),
+            has_planner=None if self.last is None else done is not None,
+            by_mode=done.of_run if done is not None else {},
+            down=descriptions(self.outages),
         )
 
-    def found(self, now: datetime) -> SearchProgress | None:
-        """What the search found, as telemetry; None when there was none."""
-        told = self.search
-        if told is None:
+    def search_progress(self, now: datetime) -> SearchProgress | None:
+        """The last report of the search as telemetry; None without one."""
+        if self.search is None:
             return None
-        return SearchProgress(at=now, run_id=self.run_id, **dict(told))
+        return SearchProgress(at=now, run_id=self.run_id, **dict(self.search))
 
-    def course(self, now: datetime) -> CurriculumProgress | None:
-        """How far the curriculum came, as telemetry; None when there was none."""
-        told = self.curriculum
-        if told is None:
+    def curriculum_progress(self, now: datetime) -> CurriculumProgress | None:
+        """The last report of the curriculum as telemetry; None without one."""
+        if self.curriculum is None:
             return None
-        return CurriculumProgress(at=now, run_id=self.run_id, **dict(told))
+        return CurriculumProgress(at=now, run_id=self.run_id, **dict(self.curriculum))
 
-    def explored(self, now: datetime) -> WorldProgress | None:
-        """What the run has seen of the game's world, as telemetry; None before it told."""
-        told = self.world
-        if told is None:
+    def world_progress(self, now: datetime) -> WorldProgress | None:
+        """The last report on the game's world as telemetry; None without one."""
+        if self.world is None:
             return None
-        return WorldProgress(at=now, run_id=self.run_id, **dict(told))
+        return WorldProgress(at=now, run_id=self.run_id, **dict(self.world))
 
     def reward(self, now: datetime) -> RewardBreakdown | None:
-        """The parts of the reward of the last iteration; None before the first."""
+        """The terms of the last iteration's reward; None before the first."""
         if self.last is None:
             return None
         parts = self.last.reward_parts

@@ -1,4 +1,4 @@
-"""Keeps the training process of one run alive and talks with it."""
+"""Starts, restarts and stops the training process of a run, and exchanges messages with it."""
 
 import asyncio
 import contextlib
@@ -29,8 +29,8 @@ _PROCESS_MODULES = {
     "ray-job": "rlaif.trainer.learner.ray_job",
 }
 _OWN_RAY = {
-    # Ray's name for "of this machine alone": every server, agent and worker listens on 127.0.0.1.
-    # It must be set before Ray is imported; naming the address in `ray.init` does not do it.
+    # Makes every server, agent and worker of Ray listen on 127.0.0.1. It must be set before Ray is
+    # imported; an address passed to `ray.init` does not suffice.
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
 }
 _WRONG_SETTINGS = 2
@@ -40,7 +40,7 @@ _LONGEST_PAUSE = 15.0
 
 
 class RunSupervisor:
-    """One run: starts its process, restarts it when it dies, stops it when asked."""
+    """Supervises the process of one run."""
 
     def __init__(
         self,
@@ -49,10 +49,10 @@ class RunSupervisor:
         on_message: Callable[[Message], None] = lambda message: None,
         overrides: Mapping[str, Any] | None = None,
     ) -> None:
-        """Prepare a new run, or one on disk; `start` starts it.
+        """Prepare a new run, or one on disk.
 
-        Messages go to `on_message` after they are folded into `state`. The `overrides` are the
-        settings that are this run's own; None keeps those that it had.
+        `on_message` is called with messages after they are folded into `state`. `overrides` are the
+        settings of this run only; None keeps the stored ones.
         """
         self._settings = settings
         self._on_message = on_message
@@ -61,18 +61,18 @@ class RunSupervisor:
         self.state = RunState(run_id=run_id)
         self._process: asyncio.subprocess.Process | None = None
         self._task: asyncio.Task[None] | None = None
-        self._stop_asked = asyncio.Event()
+        self._stop_requested = asyncio.Event()
         self._model: LoadRewardModel | None = None
 
     def start(self, model: LoadRewardModel | None = None) -> None:
-        """Start the process, in the background, with a reward model if there is one."""
+        """Start the process in the background, with a reward model if there is one."""
         self._model = model
-        self._stop_asked.clear()
+        self._stop_requested.clear()
         self._task = asyncio.create_task(self._keep_running(), name=f"run-{self.state.run_id}")
 
     async def stop(self) -> None:
-        """Ask the process to save and stop; end it when it does not within `stop_seconds`."""
-        self._stop_asked.set()
+        """Let the process save and stop; kill it after `stop_seconds`."""
+        self._stop_requested.set()
         process = self._process
         if process is not None and process.returncode is None:
             self.state = replace(self.state, status="stopping")
@@ -94,13 +94,13 @@ class RunSupervisor:
             await self._task
 
     def kill(self) -> None:
-        """End the process at once; what was trained since its last checkpoint is lost."""
-        self._stop_asked.set()
+        """Kill the process; training since its last checkpoint is lost."""
+        self._stop_requested.set()
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
 
     async def send(self, command: Command) -> None:
-        """Pass a command on; a model is passed again to each new process."""
+        """Pass a command to the process, and a reward model also to its successors."""
         if isinstance(command, LoadRewardModel):
             self._model = command
         process = self._process
@@ -111,33 +111,32 @@ class RunSupervisor:
             await process.stdin.drain()
 
     async def wait(self) -> None:
-        """Until the run ends: finished, stopped or failed."""
+        """Wait until the run is finished, stopped or failed."""
         if self._task is not None:
             await asyncio.shield(self._task)
 
     @property
     def _stopping(self) -> bool:
-        return self._stop_asked.is_set()
+        return self._stop_requested.is_set()
 
     @property
     def alive(self) -> bool:
-        """Whether the process runs or is about to be started again."""
         return self._task is not None and not self._task.done()
 
     async def _keep_running(self) -> None:
         try:
-            await self._attempt_until_it_ends()
+            await self._run_attempts()
         except Exception as error:
-            # Nobody waits for this task while the service runs: what ends it must be said.
-            log.exception("the run is watched over no more")
-            reason = f"the supervisor broke: {type(error).__name__}: {error}"
+            # No caller awaits this task while the service runs: report the error here.
+            log.exception("run supervisor crashed")
+            reason = f"the run supervisor crashed: {type(error).__name__}: {error}"
             self.state = replace(self.state, status="failed", failure=reason)
 
-    async def _attempt_until_it_ends(self) -> None:
+    async def _run_attempts(self) -> None:
         quick_deaths = waits = 0
         while not self._stopping:
             began = time.monotonic()
-            code, trouble = await self._try_once()
+            code, issue = await self._attempt()
             if self._stopping or code == 0:
                 break
             if code == _WRONG_SETTINGS or self.state.failure_is_final:
@@ -145,10 +144,10 @@ class RunSupervisor:
                 self.state = replace(self.state, status="failed")
                 return
             was_quick = time.monotonic() - began < _QUICK_DEATH_SECONDS
-            if trouble is not None:
-                # Not the run's fault, and counted as none: it may last for hours.
+            if issue is not None:
+                # Not counted as a quick death: the disk may be full for hours.
                 waits = waits + 1 if was_quick else 1
-                await self._wait_for_the_disk(trouble, seconds=_pause_after(waits))
+                await self._wait_for_disk(issue, seconds=_pause_after(waits))
                 continue
             quick_deaths = quick_deaths + 1 if was_quick else 1
             log.error(
@@ -158,13 +157,13 @@ class RunSupervisor:
             if quick_deaths >= _QUICK_DEATHS_MAX:
                 self.state = replace(self.state, status="failed")
                 return
-            await pause(_pause_after(quick_deaths), unless=self._stop_asked)
-        await self._note_the_end()
+            await pause(_pause_after(quick_deaths), unless=self._stop_requested)
+        await self._record_end()
 
-    async def _try_once(self) -> tuple[int | None, str | None]:
-        """One attempt: its exit code, None when it could not even start, and the disk's trouble.
+    async def _attempt(self) -> tuple[int | None, str | None]:
+        """Run the process once; returns its exit code, None without a start, and the disk issue.
 
-        A process that dies while the disk takes nothing died of that, whatever it said.
+        When a process dies while nothing can be written, the disk is taken for the cause.
         """
         try:
             code = await self._run_once()
@@ -172,20 +171,20 @@ class RunSupervisor:
             return None, disk.why(error)
         if code in (0, _WRONG_SETTINGS) or self.state.failure_is_final:
             return code, None
-        trouble = self.state.waiting_for or await asyncio.to_thread(disk.trouble, self.directory)
-        return code, trouble
+        issue = self.state.waiting_for or await asyncio.to_thread(disk.trouble, self.directory)
+        return code, issue
 
-    async def _wait_for_the_disk(self, trouble: str, *, seconds: float) -> None:
-        """Say what is wrong until a file can be written; at least one pause."""
-        log.error("the run waits for the disk", extra={"reason": trouble})
-        found: str | None = trouble
+    async def _wait_for_disk(self, issue: str, *, seconds: float) -> None:
+        """Report the issue until a file can be written; waits for at least one pause."""
+        log.error("the run waits for the disk", extra={"reason": issue})
+        found: str | None = issue
         while found is not None and not self._stopping:
             self.state = replace(self.state, status="waiting", waiting_for=found)
-            await pause(seconds, unless=self._stop_asked)
+            await pause(seconds, unless=self._stop_requested)
             found = await asyncio.to_thread(disk.trouble, self.directory)
 
-    async def _note_the_end(self) -> None:
-        """Write down why the run ended, however long the disk takes nothing."""
+    async def _record_end(self) -> None:
+        """Record why the run ended, as soon as the disk allows it."""
         ended = self.state.finished
         while ended is not None:
             try:
@@ -193,14 +192,14 @@ class RunSupervisor:
                 break
             except OSError as error:
                 if self._stopping:
-                    log.exception("it was not noted that the run is finished")
+                    log.exception("the end of the run could not be recorded")
                     break
-                await self._wait_for_the_disk(disk.why(error), seconds=_LONGEST_PAUSE / 3)
+                await self._wait_for_disk(disk.why(error), seconds=_LONGEST_PAUSE / 3)
         status: Status = "stopped" if ended is None else "finished"
         self.state = replace(self.state, status=status, waiting_for=None)
 
     async def _run_once(self) -> int:
-        """One process, from start to end; returns its exit code."""
+        """Run one process to its end; returns its exit code."""
         run_file = begin_attempt(
             self._settings.data_dir.resolve(),
             self.state.run_id,
@@ -209,7 +208,7 @@ class RunSupervisor:
             self._overrides,
         )
         attempt = RunRecord.read(run_file).attempts
-        self.state = self.state.begun_again(attempt)
+        self.state = self.state.of_attempt(attempt)
         environment = _environment(self._settings)
         with contextlib.ExitStack() as stack:
             if self._settings.ray.is_own:
@@ -226,7 +225,7 @@ class RunSupervisor:
         finally:
             os.close(write_fd)
         try:
-            if self._stopping:  # asked while it was being started
+            if self._stopping:  # requested during the start
                 process.kill()
             if self._model is not None:
                 await self.send(self._model)
@@ -252,7 +251,7 @@ class RunSupervisor:
                 stdout=output,
                 stderr=output,
                 pass_fds=(write_fd,),
-                start_new_session=True,  # Ctrl-C is for the service, which asks it to save first
+                start_new_session=True,  # Ctrl-C must reach the service only
                 env=environment,
             )
 
@@ -273,13 +272,13 @@ class RunSupervisor:
         try:
             message = MESSAGES.validate_json(line)
         except ValidationError:
-            log.exception("training process sent a line that is no message")
+            log.exception("training process sent an invalid message")
             return
         self.state = self.state.after(message)
         try:
             self._on_message(message)
         except Exception:
-            log.exception("a listener broke on a message of the run")
+            log.exception("a listener failed on a message of the run")
 
 
 def _pause_after(attempt: int) -> float:
@@ -287,9 +286,9 @@ def _pause_after(attempt: int) -> float:
 
 
 def _environment(settings: TrainerSettings) -> dict[str, str]:
-    """The process's environment: one thread a library, or they fight over the cores.
+    """Environment of the process: one thread per library, and the planner's key.
 
-    The planner's key stands in no file: a process gets it here, however the service got it.
+    The key is passed here since it must not be in a file of the run.
     """
     threads = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
     ray = _OWN_RAY if settings.ray.is_own else {}

@@ -13,8 +13,8 @@ from rlaif.service.health import Readiness
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.testing.nats_server import free_ports
 from rlaif.trainer.service.app import create_app
-from rlaif.trainer.service.job_page import job_page
 from rlaif.trainer.service.metrics import TrainerMetrics
+from rlaif.trainer.service.runtime import metrics_page
 from rlaif.trainer.settings import TrainerSettings
 
 
@@ -35,7 +35,7 @@ async def test_it_shows_what_the_service_shows(tmp_path: Path) -> None:
     readiness.add("run", lambda: "it failed")
     service = httpx.ASGITransport(create_app(settings))
     async with (
-        job_page(settings, readiness, metrics),
+        metrics_page(settings, readiness, metrics),
         httpx.AsyncClient() as client,
         httpx.AsyncClient(transport=service, base_url="http://trainer") as of_the_service,
     ):
@@ -55,7 +55,7 @@ async def test_a_port_that_is_taken_is_named_with_its_setting(tmp_path: Path) ->
         port = taken.getsockname()[1]
         settings = TrainerSettings.model_validate({"metrics_port": port, "data_dir": tmp_path})
         with pytest.raises(StartupError, match="--metrics-port or TRAINER_METRICS_PORT"):
-            async with job_page(settings, Readiness(), ServiceMetrics("trainer")):
+            async with metrics_page(settings, Readiness(), ServiceMetrics("trainer")):
                 pass
 
 
@@ -65,11 +65,11 @@ import asyncio, sys
 import rlaif.trainer.service.cli
 from rlaif.service.health import Readiness
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.trainer.service.job_page import job_page
+from rlaif.trainer.service.runtime import metrics_page
 from rlaif.trainer.settings import TrainerSettings
 
 async def look():
-    async with job_page(TrainerSettings(), Readiness(), ServiceMetrics("trainer")):
+    async with metrics_page(TrainerSettings(), Readiness(), ServiceMetrics("trainer")):
         print({"fastapi", "uvicorn"} & sys.modules.keys())
 
 asyncio.run(look())

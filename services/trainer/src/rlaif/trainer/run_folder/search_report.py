@@ -1,0 +1,226 @@
+"""Reports of search and curriculum, reduced to the size of a reading, with flags in words.
+
+A discovery is a node that was the first to have some flag (`rlaif.trainer.search.marks`). Flags are
+named as below; numbers are hexadecimal, a room is the first map group of its page, its number, and
+one bit of its flags. Unknown flags keep their name.
+
+    treasure:5     sword                    room:5:c7:20   item of room 5/C7
+    map:1          map 1                    room:4:11:1    door up of room 4/11
+"""
+
+import heapq
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from rlaif.contracts.curriculum_figures import (
+    MOST_SEGMENTS,
+    CurriculumFigures,
+    CurriculumSegment,
+)
+from rlaif.contracts.items import NAMED_ITEMS, SEASON_POWERS
+from rlaif.contracts.search_figures import (
+    MARK_CHARACTERS,
+    MARKS_OF_A_NODE,
+    MOST_TREE_NODES,
+    TreeNode,
+)
+
+_ITEMS = {number: name.replace("_", " ") for name, number in NAMED_ITEMS.items()} | {
+    0x28: "first rupees",
+    0x29: "first heart",
+    0x2A: "heart container",
+    0x30: "small key",
+    0x31: "boss key",
+    0x32: "compass",
+    0x33: "map",
+    0x37: "ore chunks",
+    0x40: "essence",
+}
+"""Treasure → its name."""
+
+_SEASONS = tuple(name.replace("_", " ") for name in SEASON_POWERS.values())
+_NUMBERED = frozenset({"boss_key", "compass", "map", "golden", "jewel"})
+_LEVELS = frozenset({"sword", "shield", "satchel", "boomerang", "slingshot", "feather", "ring_box"})
+_ITEM, _EVENT = 0x20, 0x80
+_DOORS = {0x01: "up", 0x02: "right", 0x04: "down", 0x08: "left"}
+_UNDERGROUND = frozenset({"4", "5"})
+
+
+_FIRST = ("essence", "treasure", *sorted(_LEVELS), "season", "boss_key", "jewel")
+"""The most informative kinds, in this order."""
+
+
+def marks_in_words(marks: Iterable[str]) -> list[str]:
+    """Flags in words, the most informative first."""
+    return [mark_in_words(mark) for mark in sorted(marks, key=_rank)]
+
+
+def mark_in_words(mark: str) -> str:
+    """A flag in words, such as `door up of room 4/11`."""
+    kind, *rest = mark.split(":")
+    try:
+        if kind == "room":
+            group, room, flag = rest
+            return f"{_flag(group, int(flag, 16))} room {group}/{int(room, 16):02X}"
+        (number,) = rest
+        return _numbered(kind, int(number, 16)) or mark
+    except (ValueError, IndexError):
+        return mark
+
+
+def _rank(mark: str) -> tuple[int, str]:
+    kind = mark.split(":")[0]
+    return (_FIRST.index(kind) if kind in _FIRST else len(_FIRST)), mark
+
+
+def _numbered(kind: str, number: int) -> str | None:
+    if kind == "treasure":
+        return _ITEMS.get(number, f"treasure 0x{number:02X}")
+    if kind == "season":
+        return _SEASONS[number]
+    if kind == "essence":
+        return f"essence {number + 1}"
+    if kind in _LEVELS:
+        return f"{kind.replace('_', ' ')} level {number}"
+    return f"{kind.replace('_', ' ')} {number}" if kind in _NUMBERED else None
+
+
+def _flag(group: str, flag: int) -> str:
+    if flag == _ITEM:
+        return "item of"
+    if flag == _EVENT:
+        return "event in"
+    if group in _UNDERGROUND and flag in _DOORS:
+        return f"door {_DOORS[flag]} of"
+    return f"change 0x{flag:02X} in"
+
+
+@dataclass(frozen=True)
+class Find:
+    """A node that was the first to have some flag.
+
+    Attributes:
+        node: Its number.
+        frames: Game frames played by all workers until then.
+        seconds: Duration of the search until then.
+        level: Its progress score.
+        marks: The new flags.
+    """
+
+    node: int
+    frames: int
+    seconds: float
+    level: float
+    marks: tuple[str, ...]
+
+
+def tree_of_progress(
+    finds: Sequence[Find], parents: Mapping[int, int | None], most: int = MOST_TREE_NODES
+) -> tuple[tuple[TreeNode, ...], int]:
+    """The tree of the discoveries, and how many of them it omits.
+
+    The parent of a node is the nearest discovery on its trajectory. Above `most` nodes, leaves are
+    omitted first, of these the ones of the lowest level, of these the oldest: so the trajectory to
+    the highest level is complete as long as it fits.
+
+    Args:
+        finds: In the order of discovery, each node once, after its ancestors.
+        parents: Node → the node that it was reached from; None or missing: power-on.
+        most: Maximum number of nodes.
+    """
+    order = {find.node: index for index, find in enumerate(finds)}
+    above = {node: _nearest(node, order, parents) for node in order}
+    kept = _pruned(finds, above, most)
+    tree = tuple(_tree_node(find, above[find.node]) for find in finds if find.node in kept)
+    return tree, len(finds) - len(tree)
+
+
+def curriculum_figures(
+    phase: str,
+    segments: Sequence[CurriculumSegment],
+    *,
+    power_on_share: float,
+    demonstrations: int,
+    whole_tries: int = 0,
+    whole_success: float | None = None,
+    most: int = MOST_SEGMENTS,
+) -> CurriculumFigures:
+    """Figures of all segments, with at most `most` single ones: mastered ones are omitted first."""
+    spare = len(segments) - most
+    told = []
+    for segment in segments:
+        if spare > 0 and segment.frontier == 0:
+            spare -= 1
+        else:
+            told.append(segment)
+    return CurriculumFigures(
+        phase=phase,
+        power_on_share=power_on_share,
+        demonstrations=demonstrations,
+        all_segments=len(segments),
+        mastered=sum(segment.frontier == 0 for segment in segments),
+        tries=sum(segment.tries for segment in segments),
+        whole_tries=whole_tries,
+        whole_success=whole_success,
+        frontier_mean=_mean([segment.frontier for segment in segments]),
+        success_mean=_mean([each.success for each in segments if each.success is not None]),
+        segments=tuple(told[:most]),
+    )
+
+
+def marks_name(marks: Iterable[str]) -> str:
+    """A name for several flags: the most important one in words, and the number of others."""
+    first, *more = marks_in_words(marks)
+    return mark_name(f"{first} +{len(more)}" if more else first)
+
+
+def mark_name(text: str) -> str:
+    """`text` as a name that contracts accept: printable, not empty, not too long."""
+    plain = "".join(each if " " <= each <= "~" else "?" for each in text)
+    return plain if 0 < len(plain) <= MARK_CHARACTERS else f"{plain[: MARK_CHARACTERS - 3]}..."
+
+
+def _nearest(node: int, order: Mapping[int, int], parents: Mapping[int, int | None]) -> int | None:
+    """The nearest earlier discovery; None for power-on, also with an inconsistent file."""
+    seen = {node}
+    above = parents.get(node)
+    while above is not None and above not in order and above not in seen:
+        seen.add(above)
+        above = parents.get(above)
+    return above if above is not None and order.get(above, len(order)) < order[node] else None
+
+
+def _pruned(finds: Sequence[Find], above: Mapping[int, int | None], most: int) -> set[int]:
+    levels = {find.node: (find.level, index) for index, find in enumerate(finds)}
+    children = Counter(parent for parent in above.values() if parent is not None)
+    leaves = [(*rank, node) for node, rank in levels.items() if not children[node]]
+    heapq.heapify(leaves)
+    kept = set(levels)
+    while len(kept) > most:
+        *_, gone = heapq.heappop(leaves)
+        kept.remove(gone)
+        parent = above[gone]
+        if parent is None:
+            continue
+        children[parent] -= 1
+        if not children[parent]:
+            heapq.heappush(leaves, (*levels[parent], parent))
+    return kept
+
+
+def _tree_node(find: Find, parent: int | None) -> TreeNode:
+    return TreeNode(
+        node=find.node,
+        parent=parent,
+        frames=find.frames,
+        seconds=find.seconds,
+        level=find.level,
+        marks=tuple(map(mark_name, marks_in_words(find.marks)[:MARKS_OF_A_NODE])),
+        marks_left_out=max(0, len(find.marks) - MARKS_OF_A_NODE),
+    )
+
+
+def _mean(shares: Sequence[float]) -> float | None:
+    return fmean(shares) if shares else None

@@ -1,0 +1,353 @@
+"""Copies of runs in the models store: checkpoints, evaluations, progress; and restoring from them.
+
+    checkpoints/{run_id}/iteration_N-A/{file}            A is the attempt that saved it
+    checkpoints/{run_id}/iteration_N-A/manifest.json     written last, makes it complete
+    checkpoints/epoch_N/manifest.json                    of the run that ended epoch N last
+    evaluations/{run_id}/{evaluation_id}.json
+    pipeline/progress.json
+
+Each attempt has folders of its own, so that an incomplete copy by a killed attempt is not mixed
+with what the next one saves under the same iteration. Nothing waits for the store: while it is
+unavailable, everything stays on disk and is copied later.
+"""
+
+import asyncio
+import json
+import logging
+import shutil
+import threading
+from collections.abc import Callable, Collection
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from rlaif.contracts.run_figures import RunFigures
+from rlaif.files.whole import write_whole
+from rlaif.storage import keys, sealed
+from rlaif.storage.open import S3Credentials, open_store
+from rlaif.storage.ports import (
+    ObjectCorruptError,
+    ObjectNotFoundError,
+    ObjectStore,
+    StorageError,
+)
+from rlaif.trainer.evaluation import result
+from rlaif.trainer.evaluation.result import Evaluation
+from rlaif.trainer.run_folder import checkpoints, disk, exploration_file
+from rlaif.trainer.run_folder.checkpoints import CheckpointError, Manifest
+from rlaif.trainer.run_folder.exploration_file import EXPLORATION_DIR
+from rlaif.trainer.run_folder.record import RunRecord, list_runs, record_path
+from rlaif.trainer.service.runs.state import RunState
+from rlaif.trainer.settings import TrainerSettings
+
+log = logging.getLogger(__name__)
+
+_PAUSE_SECONDS = 5.0
+
+_ATTEMPTS_PER_MACHINE = 1000
+"""A restored run counts attempts from the next multiple of this: the lost machine may have made
+more attempts than the checkpoint records, and their ids must not be reused."""
+
+
+def upload(store: ObjectStore, checkpoint: Path) -> bool:
+    """Copy a checkpoint, the manifest last; returns False if it exists already.
+
+    Raises:
+        CheckpointError: It was pruned meanwhile, or is damaged.
+        StorageError: The store is unavailable; a retry resumes.
+    """
+    manifest = checkpoints.verify(checkpoint)
+    folder = _folder(manifest)
+    if store.head(keys.run_checkpoint(manifest.run_id, folder, checkpoints.MANIFEST)) is not None:
+        return False
+    for name in manifest.files:
+        try:
+            data = (checkpoint / name).read_bytes()
+        except FileNotFoundError as error:
+            raise CheckpointError(f"{checkpoint} was pruned while it was copied") from error
+        store.put_once(keys.run_checkpoint(manifest.run_id, folder, name), data)
+    return store.put_once(
+        keys.run_checkpoint(manifest.run_id, folder, checkpoints.MANIFEST),
+        manifest.model_dump_json(indent=1).encode(),
+        content_type="application/json",
+    )
+
+
+def stored(store: ObjectStore, run_id: str) -> list[str]:
+    """Folders of the complete checkpoints of a run, the oldest first."""
+    prefix = keys.run_checkpoints(run_id)
+    found = [
+        info.key[len(prefix) :].partition("/")[0]
+        for info in store.list(prefix)
+        if info.key.endswith(f"/{checkpoints.MANIFEST}")
+    ]
+    return sorted(found, key=_age)
+
+
+def prune(
+    store: ObjectStore, run_id: str, *, keep: int, protected: Collection[int] = ()
+) -> list[str]:
+    """Delete all but the newest `keep` and those of `protected` iterations; returns their folders.
+
+    The manifest is deleted first, which makes the checkpoint incomplete.
+    """
+    gone = [folder for folder in stored(store, run_id)[:-keep] if _age(folder)[0] not in protected]
+    for folder in gone:
+        manifest = keys.run_checkpoint(run_id, folder, checkpoints.MANIFEST)
+        store.delete_many([manifest])
+        prefix = keys.run_checkpoint(run_id, folder, "")
+        store.delete_many([info.key for info in store.list(prefix)])
+    return gone
+
+
+def restore_run(
+    store: ObjectStore, data_dir: Path, run_id: str, iteration: str = ""
+) -> Path | None:
+    """Restore the newest usable checkpoint of a run, with its record, archive and coverage.
+
+    `iteration` names a checkpoint's folder instead. A run in `data_dir` keeps its record and
+    archive. None when the store contains no such checkpoint.
+
+    Raises:
+        CheckpointError: All of them are damaged.
+        StorageError: The store is unavailable.
+    """
+    wrong: list[str] = []
+    found = [
+        folder
+        for folder in stored(store, run_id)
+        if not iteration or folder.partition("-")[0] == iteration
+    ]
+    for folder in reversed(found):
+        try:
+            return _fetch(store, data_dir, run_id, folder)
+        except CheckpointError as error:
+            wrong.append(str(error))
+            log.warning("a stored checkpoint cannot be used", extra={"reason": str(error)})
+    if wrong:
+        raise CheckpointError(f"no checkpoint of run {run_id} can be used: {'; '.join(wrong)}")
+    return None
+
+
+def _fetch(store: ObjectStore, data_dir: Path, run_id: str, folder: str) -> Path:
+    key = keys.run_checkpoint(run_id, folder, checkpoints.MANIFEST)
+    try:
+        manifest = Manifest.model_validate_json(store.get(key))
+    except ValidationError as error:
+        raise CheckpointError(f"{key} cannot be read: {error}") from error
+    record = record_path(data_dir, run_id)
+    run = record.parent
+    target = run / "checkpoints" / checkpoints.folder_name(manifest.counters.iteration)
+    partial = target.with_name(f".partial_{target.name}")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    for name, entry in manifest.files.items():
+        if Path(name).name != name:
+            raise CheckpointError(f"{key} names the file {name!r}, which is not a file name")
+        file = keys.run_checkpoint(run_id, folder, name)
+        try:
+            data = sealed.read(store, file, entry.sha256, cap=entry.bytes)
+        except (ObjectCorruptError, ObjectNotFoundError) as error:
+            raise CheckpointError(f"{key} is damaged: {error}") from error
+        (partial / name).write_bytes(data)
+    (partial / checkpoints.MANIFEST).write_text(manifest.model_dump_json(indent=1))
+    checkpoints.verify(partial)
+    is_known = record.exists()
+    if not is_known:
+        try:
+            exploration_file.unpack(
+                (partial / checkpoints.EXPLORATION).read_bytes(), run / EXPLORATION_DIR
+            )
+        except exploration_file.ExplorationFileError as error:
+            raise CheckpointError(f"{key}: {error}") from error
+    partial.rename(target)
+    if not is_known:
+        _fetch_evaluations(store, run, run_id)
+        attempts = (manifest.record.attempts // _ATTEMPTS_PER_MACHINE + 1) * _ATTEMPTS_PER_MACHINE
+        # Last: a run without a record is unknown, and restored again.
+        manifest.record.model_copy(update={"attempts": attempts - 1}).write(record)
+    return target
+
+
+def _fetch_evaluations(store: ObjectStore, run: Path, run_id: str) -> None:
+    """Evaluations determine which checkpoint is the best one, which is not pruned."""
+    for info in store.list(keys.evaluations(run_id)):
+        write_whole(run / result.FOLDER / Path(info.key).name, store.get(info.key))
+
+
+def _folder(manifest: Manifest) -> str:
+    return f"{checkpoints.folder_name(manifest.counters.iteration)}-{manifest.attempt}"
+
+
+def _age(folder: str) -> tuple[int, int]:
+    iteration, _, attempt = folder.removeprefix("iteration_").partition("-")
+    try:
+        return int(iteration), int(attempt)
+    except ValueError:
+        return -1, -1
+
+
+class StoreMirror:
+    """Copies the runs of this machine; `outage` is the reason while nothing can be copied."""
+
+    def __init__(
+        self,
+        settings: TrainerSettings,
+        store: ObjectStore,
+        state: Callable[[], RunState | None],
+    ) -> None:
+        self._settings = settings
+        self._data_dir = settings.data_dir.resolve()
+        self._store = store
+        self._state = state
+        self._copied: set[Path] = set()
+        self._written: dict[str, Any] | None = None
+        self._one_at_a_time = threading.Lock()
+        self.outage: str | None = None
+
+    @classmethod
+    def of(cls, settings: TrainerSettings, state: Callable[[], RunState | None]) -> "StoreMirror":
+        store = open_store(settings.models_store, S3Credentials.of(settings))
+        return cls(settings, store, state)
+
+    async def run(self) -> None:
+        """Copy until cancelled, also after an outage."""
+        while True:
+            try:
+                await asyncio.to_thread(self.copy_new)
+                self.outage = None
+            except StorageError as error:
+                self._note(str(error))
+            except OSError as error:
+                self._note(f"this disk: {disk.why(error)}")
+            except Exception as error:
+                # A bug must not stop the copies, and must be visible.
+                log.exception("checkpoints were not copied")
+                self._note(f"{type(error).__name__}: {error}")
+            await asyncio.sleep(_PAUSE_SECONDS)
+
+    async def copy_last(self) -> None:
+        """Copy once at the end of a run; records an outage."""
+        try:
+            await asyncio.to_thread(self.copy_new)
+        except (StorageError, OSError) as error:
+            self.outage = str(error)
+
+    def _note(self, outage: str) -> None:
+        if self.outage is None:
+            log.warning("checkpoints stay on this disk", extra={"reason": outage})
+        self.outage = outage
+
+    def copy_new(self) -> None:
+        """Copy what is not in the store yet; blocks, also while another copy is in progress."""
+        # The thread of a cancelled `run` may still copy, and must not write outdated progress.
+        with self._one_at_a_time:
+            for record in list_runs(self._data_dir):
+                directory = self._data_dir / "runs" / record.run_id
+                self._copy_evaluations(record, directory)
+                self._copy_checkpoints(record, directory)
+                self._copy_epochs(directory)
+            self._write_progress()
+
+    def _write_progress(self) -> None:
+        state = self._state()
+        if state is None:
+            return
+        directory = self._data_dir / "runs" / state.run_id
+        found = result.read_all(directory)
+        said = progress(state, self._settings, found)
+        if said == self._written:
+            return
+        text = json.dumps({"updated_at": datetime.now(UTC).isoformat(), **said}, indent=1)
+        write_whole(directory / "progress.json", text.encode())
+        self._store.put(keys.PROGRESS, text.encode(), content_type="application/json")
+        self._written = said
+
+    def _copy_checkpoints(self, record: RunRecord, directory: Path) -> None:
+        new = [p for p in checkpoints.whole(directory / "checkpoints") if p not in self._copied]
+        if not new:
+            return
+        is_longer = False
+        for path in new:
+            try:
+                is_longer |= upload(self._store, path)
+            except CheckpointError as error:
+                log.warning("a checkpoint was not copied", extra={"reason": str(error)})
+            self._copied.add(path)
+        if not is_longer:  # such as a restored run that is only evaluated here
+            return
+        best = result.best(result.read_all(directory))
+        prune(
+            self._store,
+            record.run_id,
+            keep=self._settings.run.checkpoints_kept,
+            protected={best.iteration} if best else (),
+        )
+
+    def _copy_epochs(self, directory: Path) -> None:
+        """Write `epoch_N` manifests; the files of those checkpoints may be pruned already."""
+        for epoch, path in checkpoints.epochs(directory):
+            if path in self._copied:
+                continue
+            key = keys.checkpoint(epoch, checkpoints.MANIFEST)
+            manifest = Manifest.model_validate_json(path.read_bytes())
+            if self._ended_it_last(manifest, key):
+                text = manifest.model_dump_json(indent=1).encode()
+                self._store.put(key, text, content_type="application/json")
+            self._copied.add(path)
+
+    def _ended_it_last(self, manifest: Manifest, key: str) -> bool:
+        """Whether no other run ended the epoch later, and this one was not written before."""
+        try:
+            shown = Manifest.model_validate_json(self._store.get(key))
+        except (ObjectNotFoundError, ValidationError):
+            return True
+        return shown.run_id != manifest.run_id and shown.created_at < manifest.created_at
+
+    def _copy_evaluations(self, record: RunRecord, directory: Path) -> None:
+        for evaluation in result.read_all(directory):
+            path = directory / result.FOLDER / f"{evaluation.evaluation_id}.json"
+            if path in self._copied:
+                continue
+            text = evaluation.model_dump_json(indent=1).encode()
+            key = keys.evaluation(record.run_id, evaluation.evaluation_id)
+            self._store.put_once(key, text, content_type="application/json")
+            self._copied.add(path)
+
+
+def progress(state: RunState, settings: TrainerSettings, found: list[Evaluation]) -> dict[str, Any]:
+    """Content of `pipeline/progress.json`; unknown values are null."""
+    figures = RunFigures(**state.figures)
+    seconds, best = figures.trained_seconds, result.best(found)
+    return {
+        "run_id": state.run_id,
+        "status": state.status,
+        "mode": settings.run.mode,
+        "attempt": state.attempt,
+        "epoch": state.env_steps // settings.run.epoch_steps,
+        "epoch_steps": settings.run.epoch_steps,
+        "iteration": state.iteration,
+        "env_steps": state.env_steps,
+        **figures.model_dump(mode="json"),
+        "milestones": figures.milestones or [],
+        "trained_hours": None if seconds is None else seconds / 3600,
+        "run_hours": settings.run.run_hours,
+        "reward_model_version": state.reward_model_version,
+        "checkpoint_iteration": state.checkpoint,
+        "evaluations": len(found),
+        "last_evaluation": _short(found[-1]) if found else None,
+        "best_evaluation": _short(best) if best else None,
+        "failure": state.failure,
+    }
+
+
+def _short(evaluation: Evaluation) -> dict[str, Any]:
+    return evaluation.model_dump(
+        mode="json",
+        include={
+            "evaluation_id", "checkpoint", "epoch", "iteration", "env_steps", "fraction_mean",
+            "return_mean", "length_mean", "milestones",
+        },
+    )  # fmt: skip
