@@ -174,7 +174,7 @@ def test_a_route_without_answers_is_named_with_the_reason():
     assert "route dialog" in trouble
     assert "4 calls ended with timeout" in trouble
     assert "no answer within 15 s" in trouble
-    assert "training goes on" in trouble
+    assert "training continues" in trouble
 
 
 @pytest.mark.parametrize(

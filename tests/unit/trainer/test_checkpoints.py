@@ -73,7 +73,7 @@ def test_a_damaged_one_is_passed_over_and_told(data_dir: Path):
     found = checkpoints.newest_usable(directory(data_dir))
     assert found is not None
     assert found[0] == good
-    assert "policy.safetensors is not what was saved" in found[1][0]
+    assert "policy.safetensors does not match its manifest" in found[1][0]
     (good / checkpoints.POLICY).unlink()
     with pytest.raises(CheckpointError, match=r"no checkpoint .* can be used"):
         checkpoints.newest_usable(directory(data_dir))

@@ -61,7 +61,7 @@ def test_half_written_players_are_not_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("data", [b"", b"short", b"\xff" * 28])
 def test_a_file_that_is_none_is_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "1.where").write_bytes(data)
-    with pytest.raises(ValueError, match=r"players|empty"):
+    with pytest.raises(ValueError, match=r"live file|empty"):
         PlayersFile(tmp_path / "1.where")
 
 

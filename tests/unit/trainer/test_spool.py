@@ -41,7 +41,7 @@ def test_a_file_that_is_no_capture_says_so(tmp_path: Path):
 def test_a_full_spool_takes_no_more_and_says_so(tmp_path: Path, spooled: SpooledFactory):
     spool = Spool(tmp_path, limit=2)
     assert [spool.offer(spooled(f"s-{n}")) for n in range(2)] == [None, None]
-    assert spool.offer(spooled("s-3")) == "2 captures wait in the spool already"
+    assert spool.offer(spooled("s-3")) == "2 captures are in the spool already"
     assert spool.count() == 2
     next(spool.waiting()).unlink()
     assert spool.offer(spooled("s-3")) is None

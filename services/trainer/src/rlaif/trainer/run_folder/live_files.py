@@ -274,7 +274,8 @@ def with_clock_offset(data: bytes, nanoseconds: int) -> bytes:
     """The content of a `PlayersFile` by a clock that is `nanoseconds` ahead."""
     *times, count = _PLAYERS.unpack_from(data, _NUMBER.size)
     by_clock = [at and max(1, at + nanoseconds) for at in times]
-    return data[: _NUMBER.size] + _PLAYERS.pack(*by_clock, count) + data[_player_at(0) :]
+    end = _NUMBER.size + _PLAYERS.size
+    return data[: _NUMBER.size] + _PLAYERS.pack(*by_clock, count) + data[end:]
 
 
 def _player_at(n: int) -> int:
