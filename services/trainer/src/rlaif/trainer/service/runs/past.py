@@ -230,14 +230,8 @@ def piece_of(done: IterationDone, now: datetime, *, since: int) -> RunPoint:
 
 
 def may_be_judged(settings: TrainerSettings) -> bool:
-<<<<<<< HEAD
-    """Whether a reward model pays anything in a run of these settings."""
-    return settings.shaping.weight > 0
-=======
     """Whether a reward model can shape the rewards of a run with these settings."""
-    pays = settings.shaping if settings.shaping.mode == "potential" else settings.additive
-    return pays.weight > 0
->>>>>>> 8280c5e (Keep a run's past once, share one seqlock and one start of the trainer)
+    return settings.shaping.weight > 0
 
 
 def recipe(settings: TrainerSettings) -> str:
