@@ -1,22 +1,15 @@
-"""Our sampling loop and learner against RLlib's own, at equal settings, side by side.
+"""Our sampling loop and learner against RLlib's own, at equal settings, in alternation.
 
-Both train with PPO on the same game, rewards, network, numbers, batch, runners and environments a
-runner; both without coverage map and archive, which RLlib's runner does not have. `stock` is
-RLlib's own `SingleAgentEnvRunner` on `ZeldaOracle-v1`, its connectors, episodes and learner; its
-learner gets one torch thread or one a core, whichever is faster here. `ours` is what `rlaif-train`
-runs: arrays, direct inference, the same loss and optimizer without the metrics of every minibatch,
-and sampling that overlaps the update.
+Both train with PPO on the same game, rewards, network, numbers, batch, runners and environments per
+runner, without coverage map and archive, which RLlib's runner does not have. `stock` is RLlib's
+`SingleAgentEnvRunner` on `ZeldaOracle-v1` with its connectors and learner, with one torch thread or
+one per core, whichever is faster. `ours` is what `rlaif-train` runs.
 
-They take turns, round by round, in one run; every round is a number of whole iterations. So both
-curves have the same number of environment steps. After the rounds a few more iterations of each are
-profiled, part by part, which costs about 1 % and is not timed.
+    speedup          median over the rounds of ours' steps per second / stock's, default preset
+    speedup_seeds    the same with the original PPO numbers
 
-    speedup          median over the rounds of ours' steps a second / stock's, default preset
-    speedup_seeds    the same with the seeds' PPO numbers
-
-Prints a line for each round, the curves (environment steps, mean return of the last 100 episodes)
-and the profile (CPU microseconds a step), then one line of JSON. Exit code 0 when `speedup` is at
-least 2, else 1.
+Prints a line for each round and the curves (environment steps, mean return of the last 100
+episodes), then one line of JSON. Exit code 0 when `speedup` is at least 2, else 1.
 """
 
 import argparse
@@ -30,7 +23,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import profile_parts
 import torch
 from ray.rllib.algorithms.ppo import PPO, PPOConfig
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
@@ -47,11 +39,6 @@ from rlaif.trainer.settings import TrainerSettings
 TARGET = 2.0
 EPISODE_STEPS = 1_000
 """Short episodes: a curve of some 100,000 steps needs many of them."""
-
-PARTS = (
-    "emulator", "environment", "inference", "runner", "advantages and batch", "gradients",
-    "learner overhead", "sync", "other", "idle",
-)  # fmt: skip
 
 
 def build_stock_config(settings: TrainerSettings, env: EnvConfig) -> PPOConfig:
@@ -88,7 +75,7 @@ class StockPPO(ShapedPPO):
 
 
 class Contender:
-    """One of the two: its iterations, its curve, its profile."""
+    """One of the two: its iterations and its curve."""
 
     def __init__(self, name: str, algorithm: ShapedPPO) -> None:
         self.name, self._algorithm = name, algorithm
@@ -97,12 +84,12 @@ class Contender:
         self.curve: list[tuple[int, float | None]] = []
 
     def run(self, iterations: int) -> float:
-        """Environment steps a second of these iterations."""
+        """Environment steps per second of these iterations."""
         torch.set_num_threads(self._threads)
         steps, began = self._algorithm.env_steps, time.perf_counter()
         for _ in range(iterations):
             self._iterate()
-        # What plays on meanwhile must not slow the other one.
+        # Samples collected ahead must not slow the other contender.
         self._algorithm.sampler.hold()
         return (self._algorithm.env_steps - steps) / (time.perf_counter() - began)
 
@@ -114,26 +101,6 @@ class Contender:
             rates[self.run(1)] = self._threads
         self._threads = rates[max(rates)]
         told(f"{self.name}: {self._threads} torch threads for the learner")
-
-    def profile(self, iterations: int) -> dict[str, float]:
-        """Microseconds a step of each part; `idle` is what the cores did not do."""
-        group = self._algorithm.env_runner_group
-        each = {"local_env_runner": False, "timeout_seconds": None}
-        group.foreach_env_runner(profile_parts.watch_runner, **each)
-        profile_parts.watch_driver(self._algorithm)
-        before = [profile_parts.read(), *group.foreach_env_runner(profile_parts.read, **each)]
-        steps, began = self._algorithm.env_steps, time.perf_counter()
-        self.run(iterations)
-        wall, steps = time.perf_counter() - began, self._algorithm.env_steps - steps
-        after = [profile_parts.read(), *group.foreach_env_runner(profile_parts.read, **each)]
-        spent: dict[str, float] = {}
-        for late, early in zip(after, before, strict=True):
-            for part, seconds in late.items():
-                spent[part] = spent.get(part, 0.0) + seconds - early.get(part, 0.0)
-        whole = spent.pop("process")
-        spent["other"] = whole - sum(spent.values())
-        spent["idle"] = max(0.0, WORKERS * wall - whole)
-        return {part: 1e6 * spent.get(part, 0.0) / steps for part in PARTS}
 
     def close(self) -> None:
         self._algorithm.stop()
@@ -151,7 +118,7 @@ class Contender:
 
 
 def compare(preset: str, env: EnvConfig, options: argparse.Namespace) -> dict[str, Any]:
-    """Rounds, curves and profiles of one preset."""
+    """Rounds and curves of one preset."""
     settings = settings_of(preset)
     stock = Contender("stock", StockPPO(build_stock_config(settings, env)))
     ours = Contender("ours", ShapedPPO(build_config(settings, env)))
@@ -165,13 +132,9 @@ def compare(preset: str, env: EnvConfig, options: argparse.Namespace) -> dict[st
         shown = ", ".join(f"{name} {value:.4g}" for name, value in rates.items())
         told(f"{preset} round {number + 1}: {shown}")
     curves = {each.name: each.curve for each in (stock, ours)}
-    profiles = {each.name: each.profile(options.profiled) for each in (stock, ours)}
     for each in (stock, ours):
         told(f"{preset} curve of {each.name}: {json.dumps(each.curve)}")
         each.close()
-    told(f"{preset} profile, CPU µs a step" + "".join(f"{name:>10}" for name in profiles))
-    for part in PARTS:
-        told(f"    {part:<24}" + "".join(f"{each[part]:10.1f}" for each in profiles.values()))
     return {
         "speedup": round(median(row["speedup"] for row in rows), 3),
         "speedup_rounds": [round(row["speedup"], 3) for row in rows],
@@ -179,10 +142,6 @@ def compare(preset: str, env: EnvConfig, options: argparse.Namespace) -> dict[st
         "ours_steps_per_second": round(median(row["ours"] for row in rows)),
         "steps": curves["ours"][-1][0],
         "last_return": {name: curve[-1][1] for name, curve in curves.items()},
-        "profile": {
-            name: {part: round(value, 1) for part, value in parts.items()}
-            for name, parts in profiles.items()
-        },
     }
 
 
@@ -220,8 +179,7 @@ def parse_options() -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--rounds", type=int, default=6, help="interleaved rounds of each preset (6)")
-    add("--iterations", type=int, default=8, help="iterations of 4,096 steps a round (8)")
-    add("--profiled", type=int, default=4, help="iterations of each that are profiled (4)")
+    add("--iterations", type=int, default=8, help="iterations of 4,096 steps per round (8)")
     return parser.parse_args()
 
 

@@ -10,6 +10,7 @@ Needs the packages installed (`make setup`). Opens no connection.
 """
 
 import argparse
+import runpy
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -140,6 +141,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "policy-input.md": policy_input_page(),
         **{f"game/{game}.md": guide_page(game) for game in guided_games()},
         "../deploy/base/nats/permissions.conf": permissions_file(),
+        **benchmarks_page(),
     }
     if not check:
         for name, text in pages.items():
@@ -163,6 +165,18 @@ def _stored(path: Path) -> str | None:
 def guide_page(game: str) -> str:
     """docs/game/<game>.md: what the judges read of a game, word for word."""
     return f"{NOTE}\n{guide_of(game).text}"
+
+
+# --- benchmarks -----------------------------------------------------------------------------------
+
+
+def benchmarks_page() -> dict[str, str]:
+    """benchmarks/README.md with marks of stale rows; nothing where that folder is missing."""
+    folder = HERE.parent / "benchmarks"
+    if not folder.exists():
+        return {}
+    stale = runpy.run_path(str(folder / "stale.py"))
+    return {"../benchmarks/README.md": stale["marked"]((folder / "README.md").read_text("utf-8"))}
 
 
 # --- permissions ----------------------------------------------------------------------------------
