@@ -18,6 +18,7 @@ from datetime import timedelta
 from inspect import cleandoc
 from os.path import normpath
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 from fastapi import FastAPI
@@ -55,7 +56,6 @@ from rlaif.contracts.telemetry import (
 from rlaif.contracts.world_figures import RoomSeen
 from rlaif.exporter.app import create_app as create_exporter
 from rlaif.exporter.settings import ExporterSettings
-from rlaif.game.encoder.sources import sources_of
 from rlaif.game.policy_input.layout import INPUT_VERSION, POLICY_INPUT
 from rlaif.game.policy_input.layout import SIZE as POLICY_INPUT_SIZE
 from rlaif.guides.guides import guide_of, guided_games
@@ -73,6 +73,8 @@ from rlaif.trainer.service.app import create_app as create_trainer
 from rlaif.trainer.settings import TrainerSettings
 
 HERE = Path(__file__).resolve().parent
+sources_of: Callable[[str], tuple[str, ...]]
+sources_of = run_path(str(HERE / "observation_sources.py"))["sources_of"]
 NOTE = "<!-- Written by docs/generate.py from the code. Do not edit; see CONTRIBUTING.md. -->"
 
 READINGS: tuple[type[Telemetry], ...] = (

@@ -25,6 +25,7 @@ def test_a_stale_page_and_a_missing_one_are_named(tmp_path):
     docs = tmp_path / "docs"
     docs.mkdir()
     script = Path(shutil.copy(GENERATOR, docs))
+    shutil.copy(ROOT / "docs" / "observation_sources.py", docs)
     assert generate(script).returncode == 0
     with (docs / "events.md").open("a") as page:
         page.write("an edit by hand\n")

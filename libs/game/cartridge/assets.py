@@ -17,7 +17,7 @@ BG_TILES, TEXT_TILES, OBJ_TILES = 256, 128, 256  # what fits into video memory
 LEVELS = 5  # steps from full brightness to black; must equal BLACK in src/video.c
 MOTIONS = ("water", "fire", "plants")
 PHASES = 4  # pictures of a tile that moves
-VARIANTS = 16  # quarters from which a floor is put together
+VARIANTS = 16  # quarters of which a floor is assembled
 FLIP_X, FLIP_Y = 0x20, 0x40
 
 

@@ -12,7 +12,7 @@ sentence that names the place.
 
 Needs SDCC (`apt-get install sdcc`) and nothing else. The same sources give
 the same bytes every time. After a change of the ROM run walk.py, which plays
-the walkthrough anew.
+the walkthrough again.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rlaif.contracts.briefing import MOST_TOKENS, Briefing
+from rlaif.contracts.briefing import MAX_TOKENS, Briefing
 from rlaif.contracts.places import SEEDLING_ROOMS
 from rlaif.game.description.briefing import brief
 from rlaif.game.description.words import words_of
@@ -43,7 +43,7 @@ def _looks(emulator: PyBoyEmulator, folder) -> Iterator[RamBlocks]:
 
 
 def test_every_briefing_has_at_most_six_hundred_tokens(told: Told) -> None:
-    assert max(briefing.tokens for _, briefing in told) <= MOST_TOKENS
+    assert max(briefing.tokens for _, briefing in told) <= MAX_TOKENS
     assert len(told) > 5000
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.play.screens import Command, ScreenError
+from rlaif.game.play.loop import Command, ScreenError
 from rlaif.game.play.session import PlayedEmulator
 from rlaif.game.play.window import WindowScreen
 
@@ -34,7 +34,7 @@ def test_what_is_played_in_a_window_is_recorded_shown_again_and_checked_without_
     assert "40 frames replayed" in played("--replay", recording, "--speed", "0", **dummy).stdout
     again = played("--replay", recording, "--screen", "none")
     assert again.returncode == 0, again.stderr
-    assert "40 frames replayed, the RAM is the same" in again.stdout
+    assert "40 frames replayed, the RAM is as recorded" in again.stdout
 
 
 def test_without_a_display_it_says_what_to_do():

@@ -1,6 +1,5 @@
 """The check of any ROM, on a zoo of ROMs that do what real games do and this project's does not."""
 
-import dataclasses
 import hashlib
 import json
 import subprocess
@@ -10,14 +9,10 @@ from pathlib import Path
 import pytest
 
 from rlaif.game.__main__ import main
-from rlaif.game.captures import capture
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.machine.rom_checks import header_checksum
-from rlaif.game.replay_check.plan import CheckPlan
-from rlaif.game.replay_check.run import check_rom_replays
-from rlaif.game.replay_check.segment_checks import Tampering
-from rlaif.game.replay_check.segments import Play, captured_segments
+from rlaif.game.replay_check.checks import CheckPlan, check_rom_replays
 
 PLAN = CheckPlan(
     segments=4,
@@ -113,7 +108,6 @@ def test_a_rom_of_the_zoo_is_proved(name):
     assert report.passed, report.table()
     assert findings["segments"].detail.startswith("4 of 4")
     assert findings["changed actions are noticed"].detail.startswith("in 2 of 2")
-    assert findings["forged captures are refused"].detail.startswith("12 of 12")
     assert len(said) > len(findings)
 
 
@@ -232,29 +226,6 @@ def test_a_digest_that_misses_memory_is_found_out(monkeypatch, digest, place):
     assert covered.detail.endswith(f"not {place}")
 
 
-@pytest.mark.parametrize("name", ZOO)
-def test_any_byte_of_a_keyframe_s_state_that_is_forged_is_refused(monkeypatch, name):
-    """Also where the byte in the middle of the packed state is one that zstd does not look at."""
-    monkeypatch.setattr(capture, "_LEVEL", 19)
-    data = ZOO[name]
-    emulator, second = PyBoyEmulator(data), PyBoyEmulator(data)
-    PLAN.boot(emulator)
-    tampering = Tampering(second, cartridge_of(data).sha256)
-    for recorded in captured_segments(emulator, cartridge_of(data).identity, Play(2, steps=5)):
-        tampering.try_on(with_a_byte_that_does_not_matter(recorded))
-    emulator.close()
-    second.close()
-    (refused,) = [f for f in tampering.findings() if f.check == "forged captures are refused"]
-    assert refused.result == "ok", refused.detail
-
-
-def with_a_byte_that_does_not_matter(recorded):
-    """The same keyframe, packed so that the byte in its middle is one that unpacking skips."""
-    packed = recorded.keyframe.data
-    skipped = b"\x50\x2a\x4d\x18" + (4 * len(packed)).to_bytes(4, "little") + bytes(4 * len(packed))
-    return dataclasses.replace(recorded, keyframe=recorded.keyframe._replace(data=packed + skipped))
-
-
 @pytest.mark.parametrize(
     "option", ["--segments=0", "--segments=-3", "--steps=0", "--tampered=0", "--save-points=0"]
 )
@@ -308,7 +279,7 @@ def test_the_command_prints_a_table_and_one_line_of_json(tmp_path):
     lines = done.stdout.splitlines()
     report = json.loads(lines[-1])
     assert report["passed"] is True
-    assert report["hardware"] == "grey, MBC3, RAM size code 2, with a clock"
+    assert report["title"] == "TINY"
     assert any("replays are proved" in line for line in lines)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlaif.contracts.briefing import MAP_MARKS, MOST_TOKENS, Briefing, Exit
+from rlaif.contracts.briefing import MAP_MARKS, MAX_TOKENS, Briefing, Exit
 from rlaif.contracts.items import NAMED_ITEMS
 from rlaif.game.description.briefing import (
     FAILED_CHARACTERS,
@@ -99,16 +99,16 @@ def longest() -> Briefing:
 
 def test_the_longest_briefing_is_made_to_fit():
     told = longest()
-    assert told.tokens > MOST_TOKENS
+    assert told.tokens > MAX_TOKENS
     short = fitted(told)
-    assert short.tokens <= MOST_TOKENS
+    assert short.tokens <= MAX_TOKENS
     kept = ("room", "at", "map", "text", "asks", "choices", "keys", "on_a")
     assert all(getattr(short, name) == getattr(told, name) for name in kept)
 
 
 def test_what_fits_is_left_as_it_is():
     told = longest().model_copy(update={"items": (), "exits": (), "failed": ()})
-    assert told.tokens <= MOST_TOKENS
+    assert told.tokens <= MAX_TOKENS
     assert fitted(told) is told
 
 
@@ -119,7 +119,7 @@ def test_any_briefing_fits_when_it_is_fitted(data):
         name: getattr(told, name)[: data.draw(st.integers(0, len(getattr(told, name))))]
         for name in ("items", "said", "things", "to_do", "exits", "failed", "map")
     }
-    assert fitted(told.model_copy(update=less)).tokens <= MOST_TOKENS
+    assert fitted(told.model_copy(update=less)).tokens <= MAX_TOKENS
 
 
 @given(st.text(max_size=500))

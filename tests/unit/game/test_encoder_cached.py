@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlaif.game.encoder import cached, numba_look
-from rlaif.game.encoder.cached import Encoder, EncoderCache
+from rlaif.game.encoder import numba_look
+from rlaif.game.encoder.numba_look import Encoder, EncoderCache
 from rlaif.game.encoder.reference import encode
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
@@ -120,13 +120,13 @@ def test_without_a_place_for_the_compiled_code_each_process_compiles(monkeypatch
 
     monkeypatch.setattr(numba, "njit", refusing)
     made = numba_look.compiled_look.__wrapped__()
-    monkeypatch.setattr(cached, "compiled_look", lambda: made)
+    monkeypatch.setattr(numba_look, "compiled_look", lambda: made)
     ram = random_ram(5)
     assert encoded(Encoder(), ram) == encode(ram).tobytes()
 
 
 def test_what_it_remembers_is_bounded(monkeypatch):
-    monkeypatch.setattr(cached, "MOST", 3)
+    monkeypatch.setattr(numba_look, "MAX_CACHED", 3)
     cache = EncoderCache()
     encoder = Encoder(cache)
     for seed in range(40):

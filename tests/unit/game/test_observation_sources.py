@@ -1,12 +1,17 @@
 """The table of sources in docs/observation.md names what the encoder reads."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from rlaif.contracts.observation import LAYOUT
 from rlaif.game.encoder.reference import encode
-from rlaif.game.encoder.sources import sources_of
 from rlaif.game.memory.memory_map import address
+
+DOCS = Path(__file__).parents[3] / "docs"
+sources_of = runpy.run_path(str(DOCS / "observation_sources.py"))["sources_of"]
 
 
 @pytest.mark.parametrize("slot", LAYOUT, ids=lambda slot: slot.name)

@@ -8,10 +8,8 @@ import pytest
 
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import SaveStateError
-from rlaif.game.play.loop import FramePace, play
-from rlaif.game.play.recording import Inputs, Recording, RecordingError
-from rlaif.game.play.screens import Command
-from rlaif.game.play.session import PlayedEmulator, Session
+from rlaif.game.play.loop import Command, FramePace, play
+from rlaif.game.play.session import Inputs, PlayedEmulator, Recording, RecordingError, Session
 from rlaif.game.starts.state_origin import origin_path, read_origin
 
 A_FRAMES, UP_FRAMES, PAD = 0xFF83, 0xFF84, 0xFF82
@@ -125,7 +123,7 @@ def test_the_loop_saves_loads_pauses_and_quits(session, tmp_path):
          (("a",), [Command.PAUSE]), (("a",), []), ((), [Command.PAUSE])]
     )  # fmt: skip
     play(session, screen, FramePace(0), path)
-    assert screen.said[0] == "nothing saved yet: F5 saves"
+    assert screen.said[0] == "nothing saved yet: press F5 to save"
     assert screen.said[1:3] == [f"saved {path}", f"loaded {path}"]
     assert screen.pictures == 5
     assert peek(session, A_FRAMES) == 0
@@ -142,7 +140,7 @@ def test_each_frame_is_heard_unless_it_is_muted(tiny_rom, tmp_path):
     emulator.close()
     assert [picture for picture, _ in screen.heard] == [1, 2, 5, 6]
     assert all(seconds == pytest.approx(1 / 59.73, rel=0.01) for _, seconds in screen.heard)
-    assert screen.said[0] == "no sound: M brings it back"
+    assert screen.said[0] == "muted: M unmutes"
 
 
 def test_without_the_sound_chip_nothing_is_heard(session, tmp_path):

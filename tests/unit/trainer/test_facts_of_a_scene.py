@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rlaif.game.encoder.cached import Encoder
+from rlaif.game.encoder.numba_look import Encoder
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
 from rlaif.trainer.play.facts import read_facts

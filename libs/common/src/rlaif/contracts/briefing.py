@@ -17,7 +17,7 @@ from rlaif.contracts.plans import Direction
 BRIEFING_VERSION = "briefing-1"
 """Prompts and caches depend on the JSON byte for byte: any change of it is a new version."""
 
-MOST_TOKENS = 600
+MAX_TOKENS = 600
 """Longest briefing, by `Briefing.tokens`."""
 
 Whole = Annotated[int, Strict()]

@@ -28,7 +28,7 @@ DETAIL_CHARACTERS = 200
 _ENGINE_CHARACTERS = 80
 _FINISH_CHARACTERS = 40
 _REFUSAL_CHARACTERS = 120
-_MOST_TOKENS = 2**31
+_MAX_TOKENS = 2**31
 _TOO_EARLY = (408, 425)
 """Statuses of the 4xx that say "later" and not "no"."""
 _STATUS_WORDS = {
@@ -146,4 +146,4 @@ def _is_text(value: str) -> bool:
 
 
 def _whole(value: object) -> int | None:
-    return value if type(value) is int and 0 <= value < _MOST_TOKENS else None
+    return value if type(value) is int and 0 <= value < _MAX_TOKENS else None

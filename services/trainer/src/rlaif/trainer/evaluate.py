@@ -215,7 +215,7 @@ def _evaluate(options: argparse.Namespace, trial: Trial) -> int:
 
 def _show(options: argparse.Namespace, trial: Trial) -> int:
     """Play an episode, then show it in a window."""
-    from rlaif.game.play.screens import ScreenError
+    from rlaif.game.play.loop import ScreenError
     from rlaif.game.play.window import WindowScreen
     from rlaif.trainer.evaluation.replaying import show
 

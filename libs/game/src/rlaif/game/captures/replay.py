@@ -1,6 +1,6 @@
-"""Replay: a capture and its keyframe in, the same play again, step by step, proved by digests.
+"""Replay a capture from its keyframe, step by step, and verify it by RAM digests.
 
-Knows nothing of a particular game. Errors:
+Independent of the game. Errors:
 
     ReplayError
     ├── WrongGameError       captured on another cartridge

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from rlaif.contracts.briefing import MOST_TOKENS, Briefing
+from rlaif.contracts.briefing import MAX_TOKENS, Briefing
 from rlaif.contracts.items import NAMED_ITEMS
 from rlaif.contracts.plans import USABLE_ITEMS
 from rlaif.game.description.describe import GROUP_NAMES, QUARTERS, owned_items
@@ -68,9 +68,9 @@ def brief(
 
 
 def fitted(briefing: Briefing) -> Briefing:
-    """The briefing, shortened to `MOST_TOKENS`: the least useful facts are dropped first."""
+    """The briefing, shortened to `MAX_TOKENS`: the least useful facts are dropped first."""
     for shorten in _reductions():
-        if briefing.tokens <= MOST_TOKENS:
+        if briefing.tokens <= MAX_TOKENS:
             break
         briefing = briefing.model_copy(update=shorten(briefing))
     return briefing

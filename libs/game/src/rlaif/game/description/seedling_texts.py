@@ -9,16 +9,16 @@ _BANK = slice(0x8000, 0xC000)
 """ROM bank 2: rooms, texts and sounds."""
 
 _BANK_STARTS_AT = 0x4000
-_LEAST_TEXTS = 8
+_MIN_TEXTS = 8
 """Shorter runs of fitting pointers may be chance."""
 
 
 def seedling_texts(rom: bytes) -> dict[int, str]:
     """Text id → the whole text as one line; nothing where no table is found. About 10 ms."""
     bank = rom[_BANK]
-    for table in range(len(bank) - 2 * _LEAST_TEXTS):
+    for table in range(len(bank) - 2 * _MIN_TEXTS):
         found = _strings(bank, table)
-        if len(found) >= _LEAST_TEXTS:
+        if len(found) >= _MIN_TEXTS:
             return {number: _line(text) for number, text in enumerate(found) if text}
     return {}
 
@@ -26,7 +26,7 @@ def seedling_texts(rom: bytes) -> dict[int, str]:
 def _strings(bank: bytes, table: int) -> list[bytes]:
     """The strings of a table of pointers at an offset, as far as they follow each other.
 
-    The first one follows the table itself, so that its pointer tells how long the table is.
+    The first string follows the table, so its pointer gives the length of the table.
     """
     found: list[bytes] = []
     first = start = _pointer(bank, table)

@@ -1,7 +1,7 @@
-"""What a game is called, what its places are called and what its people say: words for `describe`.
+"""Names and texts of a game: its title, its places, what people say.
 
-Known are the shipped game and Oracle of Seasons. Texts are those of the shipped game alone: those
-of Oracle of Seasons lie compressed in the user's cartridge and are left unknown.
+Available for the shipped game and Oracle of Seasons; the latter's texts are compressed in the
+user's cartridge and remain unknown.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,15 +15,14 @@ from rlaif.game.memory.state import GameState
 
 @dataclass(frozen=True)
 class GameWords:
-    """The words of one game.
+    """Names and texts of one game.
 
     Attributes:
-        game: Its name; None when nothing is known of it.
+        game: Its name; None if unknown.
         rooms: (Group, room) → name.
-        dungeons: Names of dungeons by number, for rooms that have none of their own.
-        texts: Text id → what is said.
-        choices: What every question of a text can be answered with, the first option first; empty
-            where it differs from question to question.
+        dungeons: Names of dungeons by number, for rooms without a name.
+        texts: Text id → the text.
+        choices: The answers to every question, in order; empty if they differ by question.
     """
 
     game: Game | None = None
@@ -33,14 +32,14 @@ class GameWords:
     choices: tuple[str, ...] = ()
 
     def place(self, state: GameState) -> str | None:
-        """What the room is called, or else its dungeon."""
+        """Name of the room, or else of its dungeon."""
         if name := self.rooms.get((state.group, state.room)):
             return name
         inside = state.dungeon is not None and state.dungeon < len(self.dungeons)
         return self.dungeons[state.dungeon or 0] if inside else None
 
     def text(self, state: GameState) -> str | None:
-        """What the text box says; None without one, or where it cannot be read."""
+        """The open text; None without one, or if it is unknown."""
         return None if state.text_id is None else self.texts.get(state.text_id)
 
 
@@ -49,7 +48,7 @@ NO_WORDS = GameWords()
 
 
 def words_of(game: Game, rom: bytes) -> GameWords:
-    """The words of a cartridge: its game, as `Cartridge` tells it, and its bytes."""
+    """Names and texts of a cartridge."""
     if game == "seedling-vale":
         return GameWords(game, SEEDLING_ROOMS, texts=seedling_texts(rom), choices=("Yes", "No"))
     if game == "oracle-of-seasons":

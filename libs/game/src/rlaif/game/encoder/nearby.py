@@ -44,7 +44,7 @@ linkInteractWithAButtonSensitiveObjects)."""
 OBJECT_SIZE = 0x40
 _KINDS = 4
 _INTERACTION, _ENEMY, _PART = 1, 2, 3
-"""Kind of an object by its place in its page; 0 is the player and what he uses."""
+"""Kind of an object by its place in its page; 0 is the player and its items."""
 
 OBJECTS = 0xD000 - WRAM_START
 """Where the 64 objects are in work RAM, `OBJECT_SIZE` each."""

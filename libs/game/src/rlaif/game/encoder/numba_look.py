@@ -1,17 +1,14 @@
-"""The part of the encoder that runs on every step, compiled to machine code by numba.
+"""The encoder of training: the bits of `reference.encode_into` in about 3 µs instead of 100.
 
-Between two steps the emulator has filled the processor's caches with its own code and data, so what
-Python does there costs three times what it costs alone: the 12 µs of `cached` in Python were
-33 µs of a step that plays for 180 µs. This reads the emulator's memory where it lies and writes the
-row in about 3 µs. The plain encoder says what is right; a test compares the bits.
+One compiled function reads the emulator's memory in place and writes the observation. The scene
+and the shape of the room, which seldom change, are cached with all the bytes they depend on and
+computed in Python only when these differ. So the result is a pure function of the RAM; a test
+compares the bits with the reference.
 
-One kernel for each question, top to bottom: what changed, the player, the walls, who answers to A,
-who is nearest. The scene needs none: it was made in Python and is copied.
-
-Compiling takes about 4 s, once on a machine: the result is kept beside this file, or where
-`NUMBA_CACHE_DIR` points. Where neither can be written each process compiles for itself. What is
-kept is compiled again when this file changes, or a number in `Constants`; numba sees no other
-module and no other file. So every kernel stands here, and takes what other modules say as argument.
+Compiling takes about 4 s once per machine: the result is cached beside this file, or in
+`NUMBA_CACHE_DIR`; without a writable directory each process compiles. The cache depends on this
+file and on `Constants` only. So all kernels are in this file, and values of other modules are
+arguments.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,10 +21,18 @@ import numpy.typing as npt
 
 from rlaif.contracts.observation import ENEMY_SLOTS, LAYOUT, RAY_LENGTH, slot_index
 from rlaif.game.encoder import nearby as near
-from rlaif.game.encoder.reference import NOT_CENTRE, POSE_ADDRESSES, SCENE, WALLS
+from rlaif.game.encoder import scene as scenes
+from rlaif.game.encoder.reference import (
+    NOT_CENTRE,
+    POSE_ADDRESSES,
+    SCENE,
+    WALLS,
+    Observation,
+    scaled,
+)
 from rlaif.game.encoder.scene import CHEST, FLAG_SPANS, ITEM_SPANS, PLACE_SPANS
 from rlaif.game.machine.emulator import WRAM_SIZE, WRAM_START
-from rlaif.game.memory.blocks import DUNGEON_LAYOUT_SIZE
+from rlaif.game.memory.blocks import DUNGEON_LAYOUT_SIZE, RamBlocks
 from rlaif.game.memory.entities import HARMLESS_ENEMY_IDS, INTERACTION_TREASURE, PART_ITEM_DROP
 from rlaif.game.memory.memory_map import (
     COMPANION,
@@ -40,7 +45,7 @@ from rlaif.game.memory.memory_map import (
     TILE_STRIDE,
     address,
 )
-from rlaif.game.memory.walls import CELL_CODES_BY_X, CELL_CODES_BY_Y, SOLID, STOP
+from rlaif.game.memory.walls import CELL_CODES_BY_X, CELL_CODES_BY_Y, SOLID, STOP, room_cells
 
 Bytes = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]
@@ -50,26 +55,31 @@ Int = int | np.int64
 Look = Callable[[Bytes, Bytes, Words, Bytes, Row, Row], int]
 """`look(wram, dungeon_layout, seen, cells, scene, out)`, see `compiled_look`."""
 
+MAX_CACHED = 1024
+"""Cached parts of each kind before all are dropped: 7 MB at most."""
+
 PLACE, ITEMS, FLAGS = 1, 2, 4
-"""Bits of the answer of a look that found another scene: what of it may differ."""
+"""Bits of the result if the scene changed: its parts that may differ."""
 
 WROTE = 8
-"""Bit of the answer: the row is written. Else a scene has to be made ready first."""
+"""Bit of the result: the observation is written. Otherwise the scene must be updated first."""
 
 STILL = 16
-"""Bit of the answer: not one byte of work RAM differs from the look before."""
+"""Bit of the result: work RAM equals that of the previous call."""
 
 _WORD = 8
 SEEN_WORDS = (WRAM_SIZE + DUNGEON_LAYOUT_SIZE) // _WORD + 1
-"""What a look keeps for the next: work RAM, the dungeon's layout, whether there was one."""
+"""State between calls: work RAM, the dungeon's layout, whether there was a call before."""
 
 _FAR: Int = 1 << 40
-"""More than any key of an object: square of its distance << 16 | its place in work RAM."""
+"""More than any key of an object: squared distance << 16 | address in work RAM."""
 
 _INTERACTION, _ENEMY, _PART = 1, 2, 3
-"""Kind of an object by its place in its page."""
+"""Kind of an object by its position in its page."""
 
 _Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
+_K = TypeVar("_K")
+_V = TypeVar("_V")
 
 
 def _ram(name: str) -> int:
@@ -81,7 +91,7 @@ def _scale(slot: str) -> float:
 
 
 def _mask(spans: Sequence[slice]) -> Words:
-    """`[1024] uint64`: all bits of the bytes of work RAM in `spans`."""
+    """`[1024] uint64`: all bits of the bytes in `spans` of work RAM."""
     mask = np.zeros(WRAM_SIZE, dtype=np.uint8)
     for span in spans:
         mask[span] = 0xFF
@@ -94,7 +104,7 @@ _HEIGHT, _FACING, _SWIMMING, _IN_AIR, _GRABBING, _HURT, _PUSHING = (
 
 
 class PlayerBytes(NamedTuple):
-    """Where the player's bytes are in work RAM."""
+    """Offsets of the player's bytes in work RAM."""
 
     height: int = _HEIGHT
     facing: int = _FACING
@@ -110,7 +120,7 @@ class PlayerBytes(NamedTuple):
 
 
 class PlayerSlots(NamedTuple):
-    """Where the player is in an observation, and the values that become 1."""
+    """The player's slots, and the values that are scaled to 1."""
 
     x: int = slot_index("player_x")
     y: int = slot_index("player_y")
@@ -128,7 +138,7 @@ class PlayerSlots(NamedTuple):
 
 
 class Walls(NamedTuple):
-    """Where the cells around a point are in `walls.room_cells`, and the slots of what they are."""
+    """Indices of the cells around a point in `walls.room_cells`, and their slots."""
 
     codes_by_y: npt.NDArray[np.int16] = CELL_CODES_BY_Y
     codes_by_x: npt.NDArray[np.int16] = CELL_CODES_BY_X
@@ -143,7 +153,7 @@ class Walls(NamedTuple):
 
 
 class Objects(NamedTuple):
-    """Where the 64 objects are in work RAM, the fields of each, and what their ids mean."""
+    """Offsets of the 64 objects in work RAM, their fields, and the meaning of their ids."""
 
     first: int = near.OBJECTS
     size: int = near.OBJECT_SIZE
@@ -161,7 +171,7 @@ class Objects(NamedTuple):
 
 
 class Ahead(NamedTuple):
-    """What decides whether something answers to A: a list of objects, and the tile ahead."""
+    """What reacts to A: a list of objects, and the tile ahead."""
 
     listed: int = near.A_LIST
     listed_size: int = near.A_LIST_SIZE
@@ -176,7 +186,7 @@ class Ahead(NamedTuple):
 
 
 class NearbySlots(NamedTuple):
-    """Where enemies, person and thing are in an observation, and the values of slots by byte."""
+    """Slots of enemies, person and item, and the values of slots by byte."""
 
     enemies: int = ENEMY_SLOTS
     enemy: int = slot_index("enemy_1_present")
@@ -193,7 +203,7 @@ class NearbySlots(NamedTuple):
 
 
 class Constants(NamedTuple):
-    """All that the kernels need of other modules."""
+    """All values of other modules that the kernels use."""
 
     masks: Words = np.array([_mask(PLACE_SPANS), _mask(ITEM_SPANS), _mask(FLAG_SPANS)])
     player: PlayerBytes = PlayerBytes()
@@ -207,13 +217,13 @@ class Constants(NamedTuple):
 
 @cache
 def compiled_look() -> Look:
-    """The function that looks at the RAM of one moment; the first call in a process loads it.
+    """The compiled function; the first call in a process loads it.
 
-    `look(wram, dungeon_layout, seen, cells, scene, out)` compares the RAM with what is in `seen`
-    (`[SEEN_WORDS] uint64`, zeros at first) and notes it there. Of another scene the answer says
-    what of it may differ: whoever calls makes `cells` (`walls.room_cells`) and `scene` (that part
-    of the observation) ready and calls again. Else it writes the whole row into `out` and answers
-    `WROTE` and `STILL`, and above them x << 8 and y << 16.
+    `look(wram, dungeon_layout, seen, cells, scene, out)` compares the RAM with `seen`
+    (`[SEEN_WORDS] uint64`, initially 0) and updates it. If the scene changed, the result is the
+    bits of its changed parts: the caller updates `cells` (`walls.room_cells`) and `scene` (that
+    part of the observation) and calls again. Otherwise it writes the observation to `out` and
+    returns `WROTE` and `STILL`, x << 8 and y << 16.
     """
     signature = numba.int64(
         _array(numba.uint8),
@@ -226,7 +236,7 @@ def compiled_look() -> Look:
     look = _look_with(Constants())
     try:
         compiled = numba.njit(signature, cache=True, error_model="numpy")(look)
-    except RuntimeError:  # numba has found no place where it could keep the result
+    except RuntimeError:  # numba found no writable cache directory
         compiled = numba.njit(signature, error_model="numpy")(look)
     return cast(Look, compiled)
 
@@ -236,13 +246,13 @@ def _array(kind: Any, *, readonly: bool = True) -> Any:
 
 
 def _kernel(function: _Kernel) -> _Kernel:
-    """Compiled into what calls it, and only then: called for itself, a look took 12 % longer."""
+    """Compile into the caller only: separate calls took 12 % longer."""
     compiled: _Kernel = numba.njit(error_model="numpy", forceinline=True)(function)
     return compiled
 
 
 def _look_with(constants: Constants) -> Callable[..., Int]:
-    """The function to compile; it closes over the constants, so that numba's cache sees them."""
+    """The function to compile: a closure over the constants, so the cache depends on them."""
 
     def look(
         wram: Bytes, dungeon_layout: Bytes, seen: Words, cells: Bytes, scene: Row, out: Row
@@ -267,10 +277,7 @@ def _look_with(constants: Constants) -> Callable[..., Int]:
 
 @_kernel
 def _changes(wram: Bytes, dungeon_layout: Bytes, seen: Words, masks: Words) -> tuple[int, bool]:
-    """Which parts of the scene may differ from what was seen before; whether no byte differs.
-
-    Notes in `seen` what is seen now.
-    """
+    """Compare with `seen` and update it: changed parts of the scene; whether no byte differs."""
     words, layout_words = wram.view(np.uint64), dungeon_layout.view(np.uint64)
     anything = place = items = flags = np.uint64(0)
     for i in range(words.size):
@@ -283,7 +290,7 @@ def _changes(wram: Bytes, dungeon_layout: Bytes, seen: Words, masks: Words) -> t
     for i in range(layout_words.size):
         place |= layout_words[i] ^ seen[words.size + i]
         seen[words.size + i] = layout_words[i]
-    if not seen[-1]:  # nothing was seen before
+    if not seen[-1]:  # the first call
         seen[-1] = np.uint64(1)
         return PLACE | ITEMS | FLAGS, False
     changed = (PLACE if place else 0) | (ITEMS if items else 0) | (FLAGS if flags else 0)
@@ -294,7 +301,7 @@ def _changes(wram: Bytes, dungeon_layout: Bytes, seen: Words, masks: Words) -> t
 def _player(
     wram: Bytes, out: Row, at: PlayerBytes, slots: PlayerSlots, objects: Objects
 ) -> tuple[Int, Int]:
-    """Write the player's slots; x and y of whom the buttons move, pixels in the room."""
+    """Write the player's slots; returns x and y of the controlled object, in pixels of the room."""
     riding = wram[at.controlled_page] == at.companion_page
     page = at.companion if riding else at.link
     x, y = np.int64(wram[page + objects.x]), np.int64(wram[page + objects.y])
@@ -314,7 +321,7 @@ def _player(
 
 @_kernel
 def _walls(cells: Bytes, x: Int, y: Int, out: Row, walls: Walls) -> None:
-    """Write what the half tiles around (x, y) are, and how far the four ways are free."""
+    """Write the kinds of the half tiles around (x, y) and the free distances in four directions."""
     by_x, by_y, stop = walls.codes_by_x[x], walls.codes_by_y[y], walls.stop
     for i in range(walls.around.size):
         code = by_y[walls.around[i]] + by_x[walls.around[i]]
@@ -332,7 +339,7 @@ def _walls(cells: Bytes, x: Int, y: Int, out: Row, walls: Walls) -> None:
 
 @_kernel
 def _key(wram: Bytes, x: Int, y: Int, where: Int, objects: Objects) -> Int:
-    """Orders objects by their distance from (x, y), and by place where it is the same."""
+    """Sort key of objects: distance from (x, y), then address."""
     off_x = np.int64(wram[where + objects.x]) - x
     off_y = np.int64(wram[where + objects.y]) - y
     return (off_x * off_x + off_y * off_y) << 16 | where
@@ -340,7 +347,7 @@ def _key(wram: Bytes, x: Int, y: Int, where: Int, objects: Objects) -> Int:
 
 @_kernel
 def _who_answers(wram: Bytes, x: Int, y: Int, ahead: Ahead, objects: Objects) -> tuple[bool, Int]:
-    """Whether what is ahead answers to A; the key of the nearest listed object, or `_FAR`."""
+    """Whether something ahead reacts to A; the key of the nearest listed object, or `_FAR`."""
     direction = wram[ahead.direction] & 3
     ahead_x, ahead_y = x, y
     if direction == 1:
@@ -368,9 +375,9 @@ def _who_answers(wram: Bytes, x: Int, y: Int, ahead: Ahead, objects: Objects) ->
 
 @_kernel
 def _nearest(wram: Bytes, x: Int, y: Int, listed: Int, enemies: int, objects: Objects) -> Keys:
-    """The keys of the nearest enemies, person and thing; `_FAR` where there is none.
+    """The keys of the nearest enemies, person and item; `_FAR` for none.
 
-    Where nothing is listed people answer to A, where nothing was dropped all parts are things.
+    Without a list all people react to A; without drops all parts are items.
     """
     keys = np.full(enemies + 2, np.int64(_FAR))
     person, thing = enemies, enemies + 1
@@ -397,7 +404,7 @@ def _nearest(wram: Bytes, x: Int, y: Int, listed: Int, enemies: int, objects: Ob
 
 @_kernel
 def _has_drops(wram: Bytes, objects: Objects) -> bool:
-    """Whether something lies around to be picked up."""
+    """Whether there is an item to be picked up."""
     drops = False
     for where in range(objects.first, objects.first + 64 * objects.size, objects.size):
         if wram[where]:
@@ -411,7 +418,7 @@ def _has_drops(wram: Bytes, objects: Objects) -> bool:
 def _sightings(
     wram: Bytes, x: Int, y: Int, keys: Keys, out: Row, slots: NearbySlots, objects: Objects
 ) -> None:
-    """Write the slots of enemies, person and thing."""
+    """Write the slots of enemies, person and item."""
     out[slots.enemy : slots.answers] = 0.0
     for rank in range(slots.enemies):
         if keys[rank] < _FAR:
@@ -432,7 +439,107 @@ def _sightings(
 def _sighting(
     wram: Bytes, x: Int, y: Int, where: Int, out: Row, slot: Int, objects: Objects
 ) -> None:
-    """Write that something is near, and how far to the right and below."""
+    """Write presence and relative position."""
     out[slot] = 1.0
     out[slot + 1] = 0.5 + (np.int64(wram[where + objects.x]) - x) / objects.span
     out[slot + 2] = 0.5 + (np.int64(wram[where + objects.y]) - y) / objects.span
+
+
+class EncoderCache:
+    """Parts of observations by the bytes they depend on; encoders may share it."""
+
+    def __init__(self) -> None:
+        self.places: dict[scenes.Key, tuple[Observation, Observation]] = {}
+        self.items: dict[scenes.Key, Observation] = {}
+        self.flags: dict[scenes.Key, Observation] = {}
+        self.cells: dict[bytes, npt.NDArray[np.uint8]] = {}
+
+
+def _known(where: dict[_K, _V], key: _K, make: Callable[[], _V]) -> _V:
+    found = where.get(key)
+    if found is None:
+        if len(where) >= MAX_CACHED:
+            where.clear()
+        found = where[key] = make()
+    return found
+
+
+def _place(ram: RamBlocks) -> tuple[Observation, Observation]:
+    return (
+        scaled(scenes.room_values(ram), scenes.ROOM),
+        scaled(scenes.puzzle_values(ram), scenes.PUZZLE),
+    )
+
+
+def _in_scene(slots: slice) -> slice:
+    return slice(slots.start - SCENE.start, slots.stop - SCENE.start)
+
+
+_ROOM, _PUZZLE = _in_scene(scenes.ROOM), _in_scene(scenes.PUZZLE)
+_ITEMS, _FLAGS = _in_scene(scenes.ITEMS), _in_scene(scenes.FLAGS)
+
+
+class Encoder:
+    """Encodes the steps of one environment.
+
+    Attributes:
+        scene: The RAM if the scene differs from the previous call, else None: every byte of the
+            room, possessions, flags and health is the same (`PLACE_SPANS` and the others).
+        progressed: Whether more than the flags of the scene may differ.
+        x: The player's position at the last call, in pixels of the room.
+        y: Likewise.
+        still: Work RAM equals that of the previous call.
+    """
+
+    def __init__(self, cache: EncoderCache | None = None) -> None:
+        self._cache = cache or EncoderCache()
+        self._look = compiled_look()
+        self._seen = np.zeros(SEEN_WORDS, dtype=np.uint64)
+        self._cells = _read_only(np.empty(0, dtype=np.uint8))
+        self._scene = np.zeros(SCENE.stop - SCENE.start, dtype=np.float32)
+        self.scene: RamBlocks | None = None
+        self.progressed = False
+        self.x = self.y = 0
+        self.still = False
+
+    def encode_into(
+        self, wram: npt.NDArray[np.uint8], layout: npt.NDArray[np.uint8], out: Observation
+    ) -> None:
+        """Write the observation of a `LiveRam` into `out`, `[128]` float32, contiguous."""
+        result = self._look(wram, layout, self._seen, self._cells, self._scene, out)
+        if result & WROTE:
+            self.scene = None
+            self.still = bool(result & STILL)
+        else:
+            self._enter(RamBlocks(wram.tobytes(), layout.tobytes()), result)
+            result = self._look(wram, layout, self._seen, self._cells, self._scene, out)
+            self.still = False
+        self.x = result >> 8 & 0xFF
+        self.y = result >> 16
+
+    def _enter(self, ram: RamBlocks, changed: int) -> None:
+        cache, scene = self._cache, self._scene
+        if changed & PLACE:
+            key = scenes.PLACE_KEY(ram.wram)
+            place = _known(cache.places, (*key, ram.dungeon_layout), lambda: _place(ram))
+            scene[_ROOM], scene[_PUZZLE] = place
+            self._cells = _known(cache.cells, key[0], lambda: _read_only(room_cells(key[0])))
+        if changed & ITEMS:
+            scene[_ITEMS] = _known(
+                cache.items,
+                scenes.ITEM_KEY(ram.wram),
+                lambda: scaled(scenes.item_values(ram), scenes.ITEMS),
+            )
+        if changed & FLAGS:
+            scene[_FLAGS] = _known(
+                cache.flags,
+                scenes.FLAG_KEY(ram.wram),
+                lambda: scaled(scenes.flag_values(ram), scenes.FLAGS),
+            )
+        self.scene = ram
+        self.progressed = changed != FLAGS
+
+
+def _read_only(array: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    array.flags.writeable = False
+    return array

@@ -1,11 +1,10 @@
 """RAM in, observation out: 128 float32 in [0, 1], layout `rlaif.contracts.observation`.
 
-A pure function of the RAM: no clock, no randomness, nothing of what was before. The trainer calls
-it while playing, through `rlaif.game.encoder.cached`, and the exporter while replaying; both get
-the same bits.
+A pure function of the RAM. The trainer computes the same bits by `numba_look`; the exporter calls
+this module while replaying.
 
-The slots come in four parts: the player, the scene (room, items, flags, puzzle, exploration: what
-seldom changes), the walls around the player, and what is nearby.
+The slots have four parts: the player, the scene (room, items, flags, puzzle, exploration: all that
+seldom changes), the walls around the player, and nearby objects.
 """
 
 from collections.abc import Iterable
@@ -28,7 +27,7 @@ PLAYER = slice(0, slot_index("group_bit_0"))
 SCENE = slice(PLAYER.stop, slot_index("wall_n2w2"))
 WALLS = slice(SCENE.stop, slot_index("enemy_1_present"))
 NEARBY = slice(WALLS.stop, OBSERVATION_SIZE)
-"""Where the parts are in an observation; together they are all of it."""
+"""The parts of an observation, which cover all of it."""
 
 POSE_ADDRESSES = tuple(
     address(name)
@@ -37,21 +36,21 @@ POSE_ADDRESSES = tuple(
         "w1Link.invincibilityCounter", "wLinkPushingDirection",
     )
 )  # fmt: skip
-"""The bytes that `pose` is told, in its order."""
+"""Addresses of the arguments of `pose`, in order."""
 
 _SCALES = tuple(slot.scale for slot in LAYOUT)
 _FACINGS = 4
 NOT_CENTRE = np.delete(
     np.arange((2 * WALLS_RADIUS + 1) ** 2), 2 * WALLS_RADIUS * (WALLS_RADIUS + 1)
 )
-"""Which of the 25 half tiles around the player are slots: all but his own."""
+"""Indices of the 25 half tiles around the player that are slots: all but its own."""
 
 _FREE_SCALE = np.float32(1.0 / LAYOUT[slot_index("free_north")].scale)
 _WALL_SCALE = np.float32(1.0 / SOLID)
 
 
 def encode(ram: RamBlocks) -> Observation:
-    """The observation of one moment, `[128]` float32 in [0, 1]."""
+    """The observation of one state, `[128]` float32 in [0, 1]."""
     out = np.empty(OBSERVATION_SIZE, dtype=np.float32)
     encode_into(ram, out)
     return out
@@ -75,7 +74,7 @@ def place(x: int, y: int) -> tuple[float, float]:
 def pose(
     height: int, direction: int, swimming: int, in_air: int, grab: int, hurt: int, pushing: int
 ) -> Observation:
-    """The player's slots after his position, from the bytes at `POSE_ADDRESSES`."""
+    """The player's slots after its position, from the bytes at `POSE_ADDRESSES`."""
     values = (
         0x100 - height if height >= 0x80 else 0,
         *(direction == facing for facing in range(_FACINGS)),

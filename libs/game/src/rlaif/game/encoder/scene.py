@@ -205,8 +205,7 @@ FLAG_SPANS = (
 on. The place needs the layout of the dungeon as well, which is elsewhere.
 
 The spans hold more than the scene needs: all that is kept in a save file of items, story and rooms,
-but for the order of the inventory. So whoever reads facts of that kind can rest on them as well
-(`Encoder.scene`).
+but for the order of the inventory. So readers of such facts can rely on it (`Encoder.scene`).
 """
 
 Key = tuple[bytes, ...]

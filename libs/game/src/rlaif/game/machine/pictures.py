@@ -9,7 +9,7 @@ from PIL import Image
 JPEG_QUALITY = 40
 """Enough for a live view; 3 to 6 kB a frame."""
 
-_MOST_COLOURS = 256
+_MAX_COLOURS = 256
 
 
 def png(picture: npt.NDArray[np.uint8]) -> bytes:
@@ -20,7 +20,7 @@ def png(picture: npt.NDArray[np.uint8]) -> bytes:
     """
     image = Image.fromarray(picture)
     colours, indices = _palette(picture)
-    if len(colours) <= _MOST_COLOURS:
+    if len(colours) <= _MAX_COLOURS:
         image = Image.fromarray(indices.astype(np.uint8), mode="P")
         image.putpalette(colours.tobytes())
     return _saved(image, format="PNG", optimize=True)

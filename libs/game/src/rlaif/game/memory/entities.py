@@ -54,7 +54,7 @@ _UNIT = tuple(
 class Entity(NamedTuple):
     """One object of the room; x and y are pixels from its top left corner."""
 
-    slot: int  # address of its object, which names it while it lives
+    slot: int  # address of its object, its identity while it exists
     id: int  # in the id list of its kind
     subid: int
     x: int
@@ -75,7 +75,7 @@ def is_riding(ram: RamBlocks) -> bool:
 
 
 def player_position(ram: RamBlocks) -> tuple[int, int]:
-    """(x, y) in pixels in the room: of the player, or of what carries him."""
+    """(x, y) in pixels of the room: of the player, or of the animal it rides."""
     base = COMPANION if is_riding(ram) else LINK
     return ram.u8(base + OBJECT_X), ram.u8(base + OBJECT_Y)
 

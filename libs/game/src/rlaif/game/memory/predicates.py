@@ -105,7 +105,7 @@ def has_control(ram: RamBlocks) -> bool:
 
 
 def is_dialog_state(ram: RamBlocks) -> bool:
-    """Somebody speaks or a sign is read: what a planner for dialogs is asked about.
+    """A person speaks or a sign is read: a state for the dialog planner.
 
     The texts inside the menu are not meant.
     """

@@ -81,7 +81,7 @@ class GameState:
     talkable: tuple[Entity, ...]  # what reacts to A, as the game lists it
     riding: bool  # on an animal or in a minecart, whose position x and y then are
     puzzle: tuple[PuzzleElement, ...]  # what is left in the room to push, press, hit or light
-    dialog_state: bool  # somebody speaks or a sign is read, outside the menu
+    dialog_state: bool  # a person speaks or a sign is read, outside the menu
     puzzle_state: bool  # the player can act and the room is not solved
 
     def owns(self, treasure: int) -> bool:

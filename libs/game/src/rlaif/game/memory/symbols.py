@@ -5,7 +5,7 @@ github.com/Stewmath/oracles-disasm at dfaba5238b102fa2b70f737a977a32219ba80c6b (
 include/hram.s, include/structs.s). The embedded cartridge keeps the same facts at the same
 addresses. Other regions and Oracle of Ages have another layout.
 
-Confidence, as nobody here has run the game:
+Confidence, as the game itself was not run:
     A   computed from the disassembly, and a fitting value was seen there in a real save state
     B   computed and documented, but the real save states only held zero there
     C   the address is sure, the meaning is not
@@ -120,7 +120,7 @@ _PLAYER: tuple[_Row, ...] = (
     ("wLinkLocalRespawnX", 0xCC3E, 0, 1, "u8", "A", "pixels: where a fall puts the player back"),
     ("wLinkAngle", 0xCC47, 0, 1, "angle", "A", "where the d-pad points"),
     ("wLinkObjectIndex", 0xCC48, 0, 1, "u8", "A",
-     "high byte of what carries the player: 0xD0 himself, 0xD1 he rides"),
+     "high byte of the controlled object: 0xD0 the player, 0xD1 an animal"),
     ("wLinkForceState", 0xCC6A, 0, 1, "u8", "B", "not 0: state forced on the next frame"),
     ("wLinkGrabState", 0xCC75, 0, 1, "u8", "B", "0 none, 0x41 grabs, 0xC2 lifts, 0x83 carries"),
     ("wLinkInAir", 0xCC77, 0, 1, "bits", "B",
@@ -203,7 +203,7 @@ _ITEMS: tuple[_Row, ...] = (
      "bits 0-3: seasons of the rod; bit 7 the rod itself"),
     ("wBoomerangLevel", 0xC6B1, 0, 1, "u8", "B", "0 to 2"),
     ("wMagnetGlovePolarity", 0xC6B2, 0, 1, "u8", "B",
-     "0 south, 1 north; says nothing of owning the gloves"),
+     "0 south, 1 north; independent of owning the gloves"),
     ("wSlingshotLevel", 0xC6B3, 0, 1, "u8", "B", "0 to 2"),
     ("wFeatherLevel", 0xC6B4, 0, 1, "u8", "B", "0 to 2"),
     ("wNumEmberSeeds", 0xC6B5, 0, 1, "bcd8", "B", "ember seeds"),
@@ -215,7 +215,7 @@ _ITEMS: tuple[_Row, ...] = (
     ("wEssencesObtained", 0xC6BB, 0, 1, "bits", "B", "bit n: essence of dungeon n + 1"),
     ("wTradeItem", 0xC6BC, 0, 1, "u8", "B",
      "item of the trading chain, 0 to 11; counts only with treasure 0x41"),
-    ("wPirateBellState", 0xC6BD, 0, 1, "u8", "B", "0 rusty, 1 mended"),
+    ("wPirateBellState", 0xC6BD, 0, 1, "u8", "B", "0 rusty, 1 repaired"),
     ("wSatchelSelectedSeeds", 0xC6BE, 0, 1, "u8", "B", "kind of seed in use, 0 to 4"),
     ("wShooterSelectedSeeds", 0xC6BF, 0, 1, "u8", "B", "kind of seed in the slingshot, 0 to 4"),
     ("wRingBoxContents", 0xC6C0, 0, 5, "bytes", "B", "rings in the box"),
@@ -248,9 +248,9 @@ _DUNGEON: tuple[_Row, ...] = (
 
 _WORLD: tuple[_Row, ...] = (
     ("wMinimapGroup", 0xC63A, 0, 1, "u8", "A",
-     "group of the map screen; not told in caves and houses"),
+     "group of the map screen; not updated in caves and houses"),
     ("wMinimapRoom", 0xC63B, 0, 1, "u8", "A",
-     "room of the map screen; not told in caves and houses"),
+     "room of the map screen; not updated in caves and houses"),
     ("wMinimapDungeonMapPosition", 0xC63C, 0, 1, "u8", "A", "cell of the map screen"),
     ("wMinimapDungeonFloor", 0xC63D, 0, 1, "u8", "B", "floor of the map screen"),
     ("wGroup0RoomFlags", 0xC700, 0, 256, "bytes", "A", "room flags of group 0"),

@@ -80,7 +80,7 @@ def look_around(
     """What surrounds the point (x, y), pixels 0 to 255, in the `room_cells` of a room.
 
     Returns:
-        The half tiles around it, `[25]` uint8, row by row (the middle one is its own), and the
+        The half tiles around it, `[25]` uint8, row by row (the center is its own), and the
         number of free half tiles to the north, east, south and west, `[4]`, 0 to 8. A way is free
         where the player's whole body fits.
     """

@@ -1,1 +1,1 @@
-"""A person plays a ROM in a window; what was pressed can be recorded and replayed."""
+"""`rlaif-game play`: manual play in a window, with recording and replay."""

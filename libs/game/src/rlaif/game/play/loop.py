@@ -1,21 +1,65 @@
-"""The loop of a play: keys, one frame, picture, 59.7 times a second."""
+"""The loop of manual play: keys, one frame, picture, 59.7 times per second."""
 
 import time
 from collections.abc import Callable, Iterator
+from enum import Enum
 from itertools import count
 from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from rlaif.game.machine.emulator import SaveStateError
-from rlaif.game.play.screens import HELP, Command, PlayScreen
 from rlaif.game.play.session import Session
+
+HELP = (
+    "arrows/WASD walk, Z/X are A/B, Enter START, Tab SELECT, F5 save, F8 load, P pause, M mute, "
+    "Q quit"
+)
+
+
+class Command(Enum):
+    """A command of the player besides the buttons."""
+
+    QUIT = "quit"
+    SAVE = "save"
+    LOAD = "load"
+    PAUSE = "pause"
+    MUTE = "mute"
+
+
+class ScreenError(Exception):
+    """No display is available; the message says what to do."""
+
+
+class PlayScreen(Protocol):
+    """A display with sound and keys: the window, or a script in tests."""
+
+    def poll(self) -> tuple[frozenset[str], list[Command]]:
+        """The buttons pressed in the next frame, and the commands since the last call."""
+        ...
+
+    def show(self, picture: npt.NDArray[np.uint8]) -> None:
+        """Show `[144, 160, 3]` uint8 RGB."""
+        ...
+
+    def hear(self, samples: npt.NDArray[np.int8], rate: int) -> None:
+        """Play `[n, 2]` int8 samples, left and right, `rate` per second."""
+        ...
+
+    def say(self, text: str) -> None: ...
+
+    def close(self) -> None: ...
+
 
 FRAMES_PER_SECOND = 59.73
 _LATE = 0.25
-"""Seconds behind after which the loop no longer tries to catch up."""
+"""Maximum lag in seconds that the loop catches up."""
 
 
 class FramePace:
-    """Keeps to the speed of the console, or so many times it; 0 does not wait at all."""
+    """Waits for the speed of the console times a factor; 0 never waits."""
 
     def __init__(
         self,
@@ -42,7 +86,7 @@ class FramePace:
 def play(
     session: Session, screen: PlayScreen, pace: FramePace, state_file: Path, frames: int = 0
 ) -> None:
-    """Play until the player quits, or for so many frames (0: without end)."""
+    """Play until the player quits, or for a number of frames (0: unlimited)."""
     paused = muted = False
     for _ in range(frames) if frames else count():
         held, commands = screen.poll()
@@ -54,7 +98,7 @@ def play(
                 screen.say("paused: P resumes" if paused else HELP)
             elif command is Command.MUTE:
                 muted = not muted
-                screen.say("no sound: M brings it back" if muted else HELP)
+                screen.say("muted: M unmutes" if muted else HELP)
             else:
                 screen.say(_carried_out(command, session, state_file))
         if not paused:
@@ -67,7 +111,7 @@ def play(
 def show_again(
     session: Session, screen: PlayScreen, pace: FramePace, held_by_frame: Iterator[frozenset[str]]
 ) -> bool:
-    """Show recorded inputs; whether all of them were played, not stopped by the viewer."""
+    """Show recorded inputs; returns False if the viewer stopped it."""
     for held in held_by_frame:
         _, commands = screen.poll()
         if Command.QUIT in commands:
@@ -90,7 +134,7 @@ def _carried_out(command: Command, session: Session, state_file: Path) -> str:
             session.save(state_file)
             return f"saved {state_file}"
         if not state_file.exists():
-            return "nothing saved yet: F5 saves"
+            return "nothing saved yet: press F5 to save"
         session.load(state_file)
         return f"loaded {state_file}"
     except (OSError, SaveStateError) as error:

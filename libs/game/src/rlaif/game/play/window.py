@@ -1,4 +1,4 @@
-"""Play in a window: SDL2, which comes with the emulator."""
+"""The window of manual play: SDL2, which is installed with the emulator."""
 
 import ctypes
 import importlib
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlaif.game.machine.emulator import SCREEN_SHAPE
-from rlaif.game.play.screens import HELP, Command, ScreenError
+from rlaif.game.play.loop import HELP, Command, ScreenError
 
 _HEIGHT, _WIDTH, _ = SCREEN_SHAPE
 _BUTTON_KEYS = {
@@ -31,19 +31,19 @@ _WITHOUT = (
     "without a display"
 )
 _LEAD = 0.2
-"""Seconds of sound that wait to be played; what comes on top is dropped, as it would lag behind."""
+"""Maximum seconds of queued sound; more is dropped, as it would lag behind."""
 
 
 class WindowScreen:
-    """A window of SDL2, `scale` screen pixels a Game Boy pixel; text is shown in its title."""
+    """An SDL2 window, `scale` screen pixels per Game Boy pixel; its title shows messages."""
 
     def __init__(self, title: str, *, scale: int = 4) -> None:
         """Open a window; ScreenError when SDL2 is missing or finds no display."""
-        if not _has_display():  # without one SDL may take a driver that shows nothing
+        if not _has_display():  # otherwise SDL may choose a driver without output
             raise ScreenError(f"no display for a window. {_WITHOUT}")
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # it tells which library it loads
+                warnings.simplefilter("ignore")  # about the library that it loads
                 self._sdl: Any = importlib.import_module("sdl2")
         except ImportError as error:
             raise ScreenError(f"no SDL2 for a window: {error}. {_WITHOUT}") from error
@@ -79,7 +79,6 @@ class WindowScreen:
         self.say(HELP)
 
     def poll(self) -> tuple[frozenset[str], list[Command]]:
-        """Keys that are down, and commands."""
         sdl, event, commands = self._sdl, self._sdl.SDL_Event(), list[Command]()
         pressed: set[int] = set()
         while sdl.SDL_PollEvent(ctypes.byref(event)):
@@ -93,12 +92,11 @@ class WindowScreen:
                 self._down.add(key)
                 if key in self._commands:
                     commands.append(self._commands[key])
-        # A key that went down and up between two frames counts for one.
+        # A key pressed and released between two frames counts as pressed for one.
         held = {self._buttons[key] for key in self._down | pressed if key in self._buttons}
         return frozenset(held), commands
 
     def show(self, picture: npt.NDArray[np.uint8]) -> None:
-        """Draw the picture over the whole window."""
         sdl, pixels = self._sdl, np.ascontiguousarray(picture)
         sdl.SDL_UpdateTexture(
             self._texture, None, pixels.ctypes.data_as(ctypes.c_void_p), _WIDTH * 3
@@ -108,7 +106,7 @@ class WindowScreen:
         sdl.SDL_RenderPresent(self._renderer)
 
     def hear(self, samples: npt.NDArray[np.int8], rate: int) -> None:
-        """Play `[n, 2]` int8 samples; a machine without a speaker stays silent."""
+        """Queue `[n, 2]` int8 samples; does nothing without an audio device."""
         sdl = self._sdl
         if self._speaker is None:
             self._speaker = self._open_speaker(rate)
@@ -118,7 +116,7 @@ class WindowScreen:
         sdl.SDL_QueueAudio(self._speaker, data.ctypes.data_as(ctypes.c_void_p), data.nbytes)
 
     def _open_speaker(self, rate: int) -> int:
-        """Number of the device; 0 when there is none."""
+        """Open an audio device; returns its number, 0 if there is none."""
         sdl = self._sdl
         if sdl.SDL_InitSubSystem(sdl.SDL_INIT_AUDIO) != 0:
             return 0
@@ -129,11 +127,9 @@ class WindowScreen:
         return device
 
     def say(self, text: str) -> None:
-        """Show a line in the title of the window."""
         self._sdl.SDL_SetWindowTitle(self._window, f"{self._title}: {text}".encode())
 
     def close(self) -> None:
-        """Close the window."""
         sdl = self._sdl
         if self._speaker:
             sdl.SDL_CloseAudioDevice(self._speaker)

@@ -108,8 +108,8 @@ _MOMENT = (
           COUNT + 1),
     Field("tile_row", ("row",), "row of the tile on which the player stands", TILE_ROWS),
     Field("tile_column", ("column",), "its column", TILE_COLUMNS),
-    Field("on_tile", ("x", "y"), "where on that tile he stands, pixels of 15"),
-    Field("grab", ("none", "grabs", "lifts", "carries"), "what his hands do, one of them"),
+    Field("on_tile", ("x", "y"), "position on that tile, pixels of 15"),
+    Field("grab", ("none", "grabs", "lifts", "carries"), "state of the hands, one of them"),
     Field("riding", ("riding",), "1: on an animal or in a minecart"),
     Field("running", ("running",), "1: runs fast (pegasus seeds)"),
     Field("shielded", ("shielded",), "1: holds up the shield"),
@@ -168,7 +168,7 @@ _DEEDS = (
     Field("things", _tiles(), "what on each tile a decision can be about: 0 nothing, then "
           + ", ".join(KINDS), len(KINDS) + 1),
     Field("allowed", tuple(decision.name for decision in DECISIONS),
-          "1: this decision can be made now, and was not just made here in vain"),
+          "1: this decision is possible now and was not just made here without effect"),
 )  # fmt: skip
 
 

@@ -2,8 +2,8 @@
 
 Oracle of Seasons keeps the cursor of its inventory at wInventorySubmenu0CursorPos and the two bytes
 behind it, one a page. The embedded cartridge keeps its own among its private variables, where the
-linker puts them, so that `menu_cursor` stands still there. Nobody needs it who has the decisions
-ITEM: they open the satchel, find the cursor by what moves, and close it again.
+linker puts them, so that `menu_cursor` stands still there. The decisions ITEM do not need it:
+they open the satchel, find the cursor by what moves, and close it again.
 """
 
 from rlaif.game.decisions.catalog import COUNT
@@ -109,7 +109,7 @@ def _enemies(ram: RamBlocks, x: int, y: int) -> list[int]:
 
 
 def _own_object(ram: RamBlocks, x: int, y: int) -> tuple[float, float, float, float, int]:
-    """What lies in the first place of the object pages, the player and who carries him left out."""
+    """The object in the first slot of the pages, excluding the player and a ridden animal."""
     first = _FIRST_OBJECT - WRAM_START
     wram = ram.wram
     enabled = wram[first::OBJECT_STRIDE]

@@ -1,4 +1,4 @@
-"""The part of an input that says what the player has and what he has done; RAM in, a row out."""
+"""The part of the policy input about possessions and progress."""
 
 from functools import lru_cache
 
@@ -102,7 +102,7 @@ def _store(number: int) -> tuple[float, ...]:
 
 
 def _ring(worn: int) -> int:
-    """0 without a ring: 0xFF says so, and so does every number that no ring has."""
+    """0 without a ring: 0xFF, or any number that no ring has."""
     return worn + 1 if worn < _RINGS else 0
 
 

@@ -1,7 +1,7 @@
 """Writes a policy's input: the RAM of a moment in, one row out.
 
-A pure function of the RAM, the last decision, what was in vain, and the arm. What seldom changes is
-kept by the bytes that it was made from, so that it costs a look-up.
+A pure function of the RAM, the last decision, decisions without effect, and the action set. Parts
+that seldom change are cached by the bytes they depend on.
 """
 
 from collections.abc import Collection

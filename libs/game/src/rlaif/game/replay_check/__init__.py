@@ -1,1 +1,1 @@
-"""Does a ROM replay to the same RAM? Any Game Boy ROM in, a table of findings out."""
+"""`rlaif-game replay-check`: random play of any ROM, captured and replayed."""

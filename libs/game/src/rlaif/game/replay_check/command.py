@@ -1,4 +1,4 @@
-"""`python -m rlaif.game replay-check ROM`: is a game fit for capture and replay?"""
+"""`rlaif-game replay-check ROM`: test whether a game replays to the same RAM."""
 
 import argparse
 import json
@@ -7,32 +7,31 @@ from pathlib import Path
 
 from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
 from rlaif.game.machine.emulator import EmulatorError
-from rlaif.game.replay_check.plan import CheckPlan, WrongPlanError
-from rlaif.game.replay_check.run import check_rom_replays
+from rlaif.game.replay_check.checks import CheckPlan, WrongPlanError, check_rom_replays
 
 _DEFAULT = CheckPlan()
-_HELP = "prove on any Game Boy ROM that a replay is the same play"
+_HELP = "test on any Game Boy ROM that a replay leads to the same RAM"
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add `replay-check`; `options.run(options)` then runs it and gives the exit code."""
+    """Add `replay-check`; `options.run(options)` then runs it and returns the exit code."""
     parser = commands.add_parser("replay-check", help=_HELP, description=_HELP)
     parser.set_defaults(run=run)
-    parser.add_argument("rom", type=Path, nargs="?", help="ROM; the embedded game when left out")
+    parser.add_argument("rom", type=Path, nargs="?", help="ROM (default: the embedded game)")
     parser.add_argument(
         "--allow-modified",
         action="store_true",
-        help="take a randomizer or a hack of Oracle of Seasons too",
+        help="accept a randomizer or a hack of Oracle of Seasons",
     )
     for name, meaning in (
         ("segments", "segments to capture and replay"),
-        ("steps", "decision steps a segment"),
-        ("frame_skip", "frames a decision step"),
+        ("steps", "decision steps per segment"),
+        ("frame_skip", "frames per decision step"),
         ("boot_frames", "frames without a button after power-on"),
         ("boot_presses", "random presses after that"),
-        ("trace_steps", "steps that are compared between processes and settings"),
+        ("trace_steps", "steps compared between processes and settings"),
         ("save_points", "states to save and load in the middle of play"),
-        ("tampered", "segments to tamper with"),
+        ("tampered", "segments in which to change actions"),
         ("seed", "seed of the random actions"),
     ):
         default = getattr(_DEFAULT, name)
@@ -42,10 +41,11 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check, print progress, a table and one line of JSON; 0 when every replay is proved.
+    """Run the checks; print progress, a table and one line of JSON.
 
-    1 when something failed or nothing was proved, 2 when the ROM or the plan cannot be used; the
-    reason is then one line on standard error.
+    Returns:
+        0 if every replay is proved, 1 if a check failed or nothing was proved, 2 if the ROM or the
+        plan cannot be used, with the reason in one line on standard error.
     """
     plan = CheckPlan(**{name: getattr(options, name) for name in vars(_DEFAULT)})
     try:

@@ -1,4 +1,4 @@
-"""Random play of any game, captured: an emulator in, segments with their keyframes out."""
+"""Random play of any game: an emulator in, captured segments with their keyframes out."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -16,20 +16,20 @@ from rlaif.game.machine.emulator import Emulator
 _LONGEST_WAIT = 20
 
 Observe = Callable[[Emulator], npt.NDArray[np.float32]]
-"""What is seen after a step, `[128]` float32."""
+"""The observation after a step, `[128]` float32."""
 
 
 @dataclass(frozen=True)
 class Play:
-    """How to play at random."""
+    """Parameters of random play."""
 
     segments: int
-    steps: int = 75  # decision steps a segment
-    frame_skip: int = 4  # game frames a decision step
+    steps: int = 75  # decision steps per segment
+    frame_skip: int = 4  # game frames per decision step
     segments_per_keyframe: int = 4  # that share one keyframe
     gap_steps: int = 3  # between a keyframe and its first segment
     seed: int = 0
-    waits: float = 0.05  # share of the steps after which the game is left alone for up to 20 frames
+    waits: float = 0.05  # share of the steps followed by up to 20 frames without a button
 
 
 def _nothing_seen() -> npt.NDArray[np.float32]:
@@ -38,7 +38,7 @@ def _nothing_seen() -> npt.NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class RecordedSegment:
-    """A captured segment and what was seen in it, `[0, 128]` when nothing was."""
+    """A captured segment and its observations, `[0, 128]` without `observe`."""
 
     capture: Capture
     keyframe: PackedKeyframe
@@ -53,7 +53,7 @@ def captured_segments(
     episode_id: str = "replay-check",
     observe: Observe | None = None,
 ) -> Iterator[RecordedSegment]:
-    """Play at random from where the emulator stands, without rendering; yields what is captured."""
+    """Play at random from the emulator's state, without rendering; yields captured segments."""
     rng = random.Random(play.seed)
     recorder = SegmentRecorder(
         run_id="replay-check",
@@ -66,7 +66,7 @@ def captured_segments(
     keyframe: PackedKeyframe | None = None
     for index in range(play.segments):
         if keyframe is None or index % play.segments_per_keyframe == 0:
-            # The recorder still counts from the keyframe before.
+            # The recorder still counts from the previous keyframe.
             step += recorder.steps_since_keyframe + 1
             # A direction is still held when the state is saved.
             emulator.step(rng.choice((Action.UP, Action.DOWN, Action.LEFT, Action.RIGHT)), 4)
@@ -92,7 +92,7 @@ def captured_segments(
 def _play_step(
     emulator: Emulator, recorder: SegmentRecorder, rng: random.Random, play: Play
 ) -> None:
-    """One random step; now and then the game is left alone for some frames after it."""
+    """One random step, sometimes followed by frames without a button."""
     action = rng.randrange(len(Action))
     emulator.step(action, play.frame_skip)
     wait = rng.randint(1, _LONGEST_WAIT) if rng.random() < play.waits else 0

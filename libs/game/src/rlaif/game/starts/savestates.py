@@ -1,7 +1,7 @@
 """Save-state files of the user: a file in, a state that fits the game and the emulator out.
 
-PyBoy marks its states with a format version in the first byte and with the colour mode, and with
-nothing of the game. So another game is told from what lies beside the state and what it holds:
+PyBoy marks its states with a format version in the first byte and the colour mode, but not with the
+game. So the game is identified by a file next to the state and by the state's contents:
 
     the note beside it     `play` notes the ROM of each state that it saves (`state_origin`)
     the save-file string   Oracle of Seasons and Oracle of Ages write different ones
@@ -43,7 +43,7 @@ _TILES = (0x8000, 0x9800)
 _TILE_BYTES = 16
 _PLAIN_COLOURS = 2
 _ENOUGH_TILES = 20
-_MOST_TILES, _FEW_TILES = 0.8, 0.2
+_MAX_TILES, _FEW_TILES = 0.8, 0.2
 """Share of the tiles in a ROM: of its own game nearly all, of another by chance a few."""
 
 
@@ -141,7 +141,7 @@ def check_game(emulator: Emulator, cartridge: Cartridge, name: str) -> None:
             f"{name} is a state of another game than the embedded one: give the ROM that it was "
             "made with"
         )
-    if not cartridge.is_embedded and share is not None and share > _MOST_TILES:
+    if not cartridge.is_embedded and share is not None and share > _MAX_TILES:
         raise WrongStateError(
             f"{name} is a state of the embedded game, not of {cartridge.title}: give no ROM"
         )
@@ -169,7 +169,7 @@ def _check_place(emulator: Emulator, cartridge: Cartridge, state: bytes, name: s
 def tiles_in_rom(emulator: Emulator, rom: bytes) -> float | None:
     """Share of the tiles in video memory that a ROM holds as they are, 0 to 1; about 3 ms.
 
-    None when there are too few to tell. Tiles of one or two byte values (blank, striped) do not
+    None if there are too few. Tiles of one or two byte values (blank, striped) do not
     count: any ROM holds them.
     """
     tiles: set[bytes] = set()

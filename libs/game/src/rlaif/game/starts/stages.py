@@ -1,7 +1,7 @@
 """Stages of a start: screen by screen, what to press and when it is over.
 
-What to press follows from what the RAM says is on the screen, not from counted frames, and every
-screen has a bound: a game that stays on one is told by its name.
+The buttons follow from the screen that the RAM shows, not from counted frames. Every screen has a
+time limit; the error names the screen.
 """
 
 from collections.abc import Callable, Sequence

@@ -22,7 +22,7 @@ _SAVE_FILE = range(0xC5B0, 0xCB00)
 
 @dataclass(frozen=True)
 class ByteTest:
-    """A question to one byte: is `byte & mask` at least `low` and at most `high`?"""
+    """A test of one byte: `low <= byte & mask <= high`."""
 
     address: int
     mask: int = 0xFF

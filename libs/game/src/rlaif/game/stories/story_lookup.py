@@ -1,4 +1,4 @@
-"""Which story a game tells."""
+"""The milestones of each game."""
 
 from rlaif.game.machine.cartridges import Game
 from rlaif.game.stories.milestones import Story

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rlaif.game.encoder.cached import EncoderCache
+from rlaif.game.encoder.numba_look import EncoderCache
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.policy_input.layout import SIZE

@@ -10,8 +10,7 @@ from rlaif.game.captures.replay import ReplayMismatchError, check_identity
 from rlaif.game.machine.actions import decode_actions
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator, SaveStateError
-from rlaif.game.play.loop import FramePace
-from rlaif.game.play.screens import Command, PlayScreen
+from rlaif.game.play.loop import Command, FramePace, PlayScreen
 from rlaif.trainer.play.followers.episode_log import RecordedEpisode
 
 STEP = 4

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from rlaif.contracts.observation import slot_index
 from rlaif.game.captures.capture import PackedKeyframe, pack_keyframe, unpack_keyframe
-from rlaif.game.encoder.cached import Encoder, EncoderCache
+from rlaif.game.encoder.numba_look import Encoder, EncoderCache
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator

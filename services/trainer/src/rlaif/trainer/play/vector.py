@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlaif.game.description.words import words_of
-from rlaif.game.encoder.cached import EncoderCache
+from rlaif.game.encoder.numba_look import EncoderCache
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.stories.milestones import fraction, milestones_reached
 from rlaif.game.stories.story_lookup import story_of

@@ -1,6 +1,6 @@
-"""Which symbols of the memory map each slot of an observation comes from, for people.
+"""The symbols of the memory map from which each slot of an observation is computed.
 
-The encoder does not use this. A test sees that every slot has a source and every source a symbol.
+Used by generate.py only. A test checks that every slot has a source and every source is a symbol.
 """
 
 import re
@@ -84,7 +84,7 @@ _BY_PATTERN: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def sources_of(slot: str) -> tuple[str, ...]:
-    """Symbols that a slot comes from; objects are named by the addresses of their pages."""
+    """Symbols of a slot; objects are named by the addresses of their pages."""
     if slot in _BY_NAME:
         return _BY_NAME[slot]
     for pattern, sources in _BY_PATTERN:

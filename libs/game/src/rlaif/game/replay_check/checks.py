@@ -1,0 +1,399 @@
+"""Checks that captures of a game replay to the same RAM."""
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from multiprocessing import get_context
+from typing import Any, Literal
+
+from rlaif.contracts.captures import GameIdentity
+from rlaif.game.captures.capture import KeyframeError
+from rlaif.game.captures.replay import ReplayError, replay
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import Cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.real_time_clock import has_clock
+from rlaif.game.replay_check.segments import Play, RecordedSegment, captured_segments
+
+LATER_SECONDS = 2.1
+"""On a cartridge with a clock the last check waits until this much time has passed."""
+
+_LONGEST_HOLD = 12
+_BOOT_PRESS_FRAMES = 8
+_MAY_BE_ZERO = frozenset({"boot_frames", "boot_presses", "seed"})
+_TRACE_EVERY = 25
+_AFTER_LOAD_STEPS = 30
+_TICKS = (2, 3, 7, 60, 333)
+_OTHER_SETTING_SHARE = 10
+_REPORTS = 5
+"""Progress lines while segments are replayed."""
+
+Result = Literal["ok", "failed", "note"]
+"""A note does not fail the check."""
+
+Say = Callable[[str], None]
+Make = Callable[[], PyBoyEmulator]
+
+
+class WrongPlanError(ValueError):
+    """The plan proves nothing; the message names the wrong number."""
+
+
+@dataclass(frozen=True)
+class CheckPlan:
+    """How much to play."""
+
+    segments: int = 200
+    steps: int = 75  # decision steps per segment
+    frame_skip: int = 4  # frames per decision step
+    boot_frames: int = 240  # without a button after power-on
+    boot_presses: int = 120  # random, eight frames each, to get past title screens
+    trace_steps: int = 300  # after boot, compared between processes and settings
+    save_points: int = 40  # states to save and load in the middle of play
+    tampered: int = 20  # segments; 0 only with the other sound setting
+    seed: int = 0  # of all random actions
+
+    def check(self) -> None:
+        """Raise WrongPlanError unless every check has something to compare."""
+        for name, number in vars(self).items():
+            least = 0 if name in _MAY_BE_ZERO else 1
+            if number < least:
+                raise WrongPlanError(
+                    f"--{name.replace('_', '-')} {number} leaves nothing to prove: "
+                    f"give {least} or more"
+                )
+
+    def actions(self, number: int, purpose: str) -> list[Action]:
+        """`number` random actions, each held for 1 to 12 steps; equal in every process."""
+        rng = random.Random(f"{self.seed} {purpose}")
+        found: list[Action] = []
+        while len(found) < number:
+            found += [rng.choice(tuple(Action))] * rng.randint(1, _LONGEST_HOLD)
+        return found[:number]
+
+    def boot(self, emulator: PyBoyEmulator) -> None:
+        """From power-on into the game: frames, then random presses alternating with START."""
+        emulator.tick(self.boot_frames)
+        for number, action in enumerate(self.actions(self.boot_presses, "boot")):
+            emulator.step(Action.START if number % 2 else action, _BOOT_PRESS_FRAMES)
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The outcome of one check."""
+
+    check: str
+    result: Result
+    detail: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """All outcomes for one ROM, in order."""
+
+    title: str  # in the ROM's header
+    rom_sha256: str
+    findings: tuple[CheckResult, ...]
+    seconds: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether captures of this game can be trusted."""
+        return all(finding.result != "failed" for finding in self.findings)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as JSON-able values, with `passed`."""
+        return asdict(self) | {"passed": self.passed}
+
+    def table(self) -> str:
+        """One line per check and the verdict."""
+        lines = [f"{self.title or 'no title'} ({self.rom_sha256[:12]})"]
+        lines += [f"  {f.check:<32}  {f.result:<6}  {f.detail}" for f in self.findings]
+        failed = sum(finding.result == "failed" for finding in self.findings)
+        verdict = "replays are proved" if self.passed else f"{failed} of the checks failed"
+        return "\n".join([*lines, f"  {verdict}, {self.seconds:.0f} s"])
+
+
+def check_rom_replays(
+    cartridge: Cartridge, plan: CheckPlan, say: Say, sleep: Callable[[float], None] = time.sleep
+) -> Report:
+    """Run all checks with the sound setting of training, without knowledge of the game.
+
+    `say` receives each line of progress.
+
+    Raises:
+        BadRomError: PyBoy refuses the ROM.
+    """
+    started = time.monotonic()
+    findings = []
+    for finding in _Checks(cartridge, plan, say, sleep).run():
+        seconds = time.monotonic() - started
+        say(f"{seconds:4.0f} s  {finding.check}: {finding.result}, {finding.detail}")
+        findings.append(finding)
+    game = cartridge.identity
+    seconds = round(time.monotonic() - started, 1)
+    return Report(game.title, game.rom_sha256, tuple(findings), seconds)
+
+
+def trace(rom: bytes, plan: CheckPlan, sound: bool) -> list[str]:
+    """Digests of the RAM after boot and after every 25 random steps."""
+    emulator = PyBoyEmulator(rom, sound_emulated=sound)
+    plan.boot(emulator)
+    digests = [emulator.ram_digest()]
+    for number, action in enumerate(plan.actions(plan.trace_steps, "trace"), start=1):
+        emulator.step(action, plan.frame_skip)
+        if number % _TRACE_EVERY == 0:
+            digests.append(emulator.ram_digest())
+    emulator.close()
+    return digests
+
+
+def replayed(emulator: PyBoyEmulator, recorded: RecordedSegment, rom_sha256: str) -> str:
+    """Replay a segment with every step drawn; "" if the RAM is the same, else the error."""
+    drawn = frozenset(range(len(recorded.capture.actions)))
+    packed = recorded.keyframe.data
+    try:
+        for _ in replay(
+            emulator, recorded.capture, packed, rom_sha256=rom_sha256, render_steps=drawn
+        ):
+            pass
+    except (ReplayError, KeyframeError) as error:
+        return str(error)
+    return ""
+
+
+class _Checks:
+    """The checks of one cartridge."""
+
+    def __init__(
+        self, cartridge: Cartridge, plan: CheckPlan, say: Say, sleep: Callable[[float], None]
+    ) -> None:
+        self._rom, self._game = cartridge.data, cartridge.identity
+        self._sound = cartridge.needs_sound
+        self._plan, self._say, self._sleep = plan, say, sleep
+        self._start = b""
+
+    def run(self) -> Iterator[CheckResult]:
+        live = self._made()
+        self._plan.boot(live)
+        self._start, saved_at = live.save_state(), time.monotonic()
+        first = self._play_digest()
+        yield self._digest_covers()
+        yield self._same_in_two_processes()
+        yield self._save_and_load()
+        yield self._frames_at_once()
+        yield self._drawn_or_not()
+        yield from _segments(live, self._made(), self._game, self._plan, "segments", self._say)
+        other = self._made(otherwise=True)
+        self._plan.boot(other)
+        few = max(1, self._plan.segments // _OTHER_SETTING_SHARE)
+        name = f"segments {'without' if self._sound else 'with'} sound"
+        plan = replace(self._plan, segments=few, tampered=0)
+        second = self._made(otherwise=True)
+        yield from _segments(other, second, self._game, plan, name, self._say)
+        yield self._sound_matters()
+        if has_clock(self._rom):
+            self._sleep(max(0.0, saved_at + LATER_SECONDS - time.monotonic()))
+        same, seconds = self._play_digest() == first, time.monotonic() - saved_at
+        detail = f"{seconds:.1f} s later the state plays on " + ("as before" if same else "")
+        failure = "" if same else "differently: the game depends on the host's time"
+        yield _result("a state played later", detail, failure)
+
+    def _made(self, *, otherwise: bool = False) -> PyBoyEmulator:
+        return PyBoyEmulator(self._rom, sound_emulated=self._sound != otherwise)
+
+    def _digests(self, emulator: PyBoyEmulator, state: bytes, actions: Sequence[int]) -> list[str]:
+        emulator.load_state(state)
+        found = []
+        for action in actions:
+            emulator.step(action, self._plan.frame_skip)
+            found.append(emulator.ram_digest())
+        return found
+
+    def _play_digest(self) -> str:
+        """Digest after the plan's trace steps from the start."""
+        emulator = self._made()
+        actions = self._plan.actions(self._plan.trace_steps, "later")
+        found = self._digests(emulator, self._start, actions)[-1]
+        emulator.close()
+        return found
+
+    def _digest_covers(self) -> CheckResult:
+        """A changed byte in any memory changes the digest: first, middle and last of each bank."""
+        emulator = self._made()
+        emulator.load_state(self._start)
+        places = [
+            (name, bank, where)
+            for name, (bank, first, last) in emulator.memories.items()
+            for where in (first, (first + last) // 2, last)
+        ]
+        blind = [
+            f"0x{where:04X} of {name}"
+            for name, bank, where in places
+            if not _changes_digest(emulator, bank, where)
+        ]
+        emulator.close()
+        detail = f"{len(places) - len(blind)} of {len(places)} changed bytes change it"
+        failure = f"; not {blind[0]}" if blind else ""
+        return _result("the digest covers all memory", detail, failure)
+
+    def _same_in_two_processes(self) -> CheckResult:
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            other = pool.submit(trace, self._rom, self._plan, self._sound)
+            here, there = trace(self._rom, self._plan, self._sound), other.result()
+        same = sum(a == b for a, b in zip(here, there, strict=True))
+        failure = "" if same == len(here) else "; the others differ"
+        detail = f"{same} of {len(here)} digests are the same"
+        return _result("same seed in two processes", detail, failure)
+
+    def _save_and_load(self) -> CheckResult:
+        """Saving has no effect, and a loaded state continues as the saved one.
+
+        One emulator plays undisturbed. Another plays the same, saves at random places and loads
+        every other state itself. A third loads each state and plays on for 30 steps.
+        """
+        undisturbed, saving, loading = self._made(), self._made(), self._made()
+        steps = self._plan.save_points * 10
+        actions = self._plan.actions(steps + _AFTER_LOAD_STEPS, "save")
+        rng = random.Random(f"{self._plan.seed} save places")
+        places = sorted(rng.sample(range(steps), self._plan.save_points))
+        expected = self._digests(undisturbed, self._start, actions)
+        saving.load_state(self._start)
+        good, failure = 0, ""
+        for place, action in enumerate(actions[:steps]):
+            if place in places:
+                state = saving.save_state()
+                following = slice(place, place + _AFTER_LOAD_STEPS)
+                same = self._digests(loading, state, actions[following]) == expected[following]
+                good += same
+                if not same and not failure:
+                    failure = f"; the state of step {place} is the first that does not"
+                if places.index(place) % 2:
+                    saving.load_state(state)
+            saving.step(action, self._plan.frame_skip)
+        if saving.ram_digest() != expected[steps - 1]:
+            failure += "; saving changes the play"
+        _close(undisturbed, saving, loading)
+        detail = f"{good} of {len(places)} states continue the same for {_AFTER_LOAD_STEPS} steps"
+        return _result("save and load at random places", detail, failure)
+
+    def _frames_at_once(self) -> CheckResult:
+        once, singly = self._made(), self._made()
+        failure = ""
+        for frames in _TICKS:
+            once.load_state(self._start)
+            singly.load_state(self._start)
+            once.tick(frames)
+            for _ in range(frames):
+                singly.tick(1)
+            if once.ram_digest() != singly.ram_digest():
+                failure = failure or f"; {frames} frames differ"
+        _close(once, singly)
+        detail = f"{', '.join(map(str, _TICKS))} frames"
+        return _result("frames at once or one by one", detail, failure)
+
+    def _drawn_or_not(self) -> CheckResult:
+        """Drawing every step, every third or none changes no RAM."""
+        emulators = never, always, sometimes = self._made(), self._made(), self._made()
+        for emulator in emulators:
+            emulator.load_state(self._start)
+        failure = ""
+        for number, action in enumerate(self._plan.actions(self._plan.trace_steps, "draw")):
+            never.step(action, self._plan.frame_skip)
+            always.step(action, self._plan.frame_skip, render=True)
+            sometimes.step(action, self._plan.frame_skip, render=number % 3 == 0)
+            if len({each.ram_digest() for each in emulators}) != 1:
+                failure = f"; step {number} differs"
+                break
+        _close(*emulators)
+        detail = f"{self._plan.trace_steps} steps: always, every third, never"
+        return _result("drawn or not", detail, failure)
+
+    def _sound_matters(self) -> CheckResult:
+        differ = trace(self._rom, self._plan, False) != trace(self._rom, self._plan, True)
+        detail = "RAM is the same with and without sound emulation"
+        if differ:
+            detail = "RAM depends on it: capture and replay must use the same setting"
+        return CheckResult("sound setting", "note", detail)
+
+
+def _segments(
+    live: PyBoyEmulator,
+    second: PyBoyEmulator,
+    game: GameIdentity,
+    plan: CheckPlan,
+    name: str,
+    say: Say,
+) -> Iterator[CheckResult]:
+    """Capture segments in one emulator, replay them in a second, change actions in some."""
+    play = Play(plan.segments, plan.steps, plan.frame_skip, seed=plan.seed)
+    every = max(1, plan.segments // max(1, plan.tampered))
+    ends, failure = set(), ""
+    captured = same = moved = changed = tampered = 0
+    for captured, recorded in enumerate(captured_segments(live, game, play), start=1):
+        error = replayed(second, recorded, game.rom_sha256)
+        same += not error
+        failure = failure or error
+        ends.add(recorded.capture.end_ram_sha256)
+        moved += recorded.capture.start_ram_sha256 != recorded.capture.end_ram_sha256
+        if plan.tampered and not error and captured % every == 0:
+            tampered += 1
+            changed += _an_action_matters(second, recorded, game.rom_sha256)
+        if captured % max(1, plan.segments // _REPORTS) == 0:
+            say(f"{captured} of {plan.segments} segments, {same} the same")
+    _close(live, second)
+    detail = f"{same} of {captured} segments replay to the same RAM"
+    yield _result(name, detail, failure and f"; {failure}")
+    if tampered:
+        detail = f"in {changed} of {tampered} segments one changed action leads to other RAM"
+        reacts = "" if changed else ": this game reacted to no button"
+        noticed: Result = "ok" if changed else "note"
+        yield CheckResult("changed actions are noticed", noticed, detail + reacts)
+    if not moved:
+        detail = (
+            f"nothing is proved: in none of {captured} segments did the game's RAM change; play "
+            "it past its title (--boot-frames, --boot-presses), or give another ROM"
+        )
+        trained: Result = "failed" if name == "segments" else "note"
+        yield CheckResult(f"{name}: liveliness", trained, detail)
+    elif len(ends) < captured:
+        detail = f"{len(ends)} different ends of {captured} segments: equal digests prove less"
+        yield CheckResult(f"{name}: liveliness", "note", detail)
+
+
+def _an_action_matters(emulator: PyBoyEmulator, recorded: RecordedSegment, rom: str) -> bool:
+    """Whether another action at some step leads to other RAM, the last steps first.
+
+    A single action may change nothing, such as a button during a fade.
+    """
+    actions = recorded.capture.actions
+    for place in range(len(actions) - 1, -1, -1):
+        other = str((int(actions[place]) + 1) % len(Action))
+        changed = actions[:place] + other + actions[place + 1 :]
+        capture = recorded.capture.model_copy(update={"actions": changed})
+        if replayed(emulator, replace(recorded, capture=capture), rom):
+            return True
+    return False
+
+
+def _changes_digest(emulator: PyBoyEmulator, bank: int | None, where: int) -> bool:
+    if bank is None:
+        kept = emulator.read(where, where + 1)
+    else:
+        kept = emulator.read_bank(bank, where, where + 1)
+    before = emulator.ram_digest()
+    emulator.poke(bank, where, kept[0] ^ 0xFF)
+    changed = emulator.ram_digest()
+    emulator.poke(bank, where, kept[0])
+    return changed != before == emulator.ram_digest()
+
+
+def _result(check: str, detail: str, failure: str) -> CheckResult:
+    return CheckResult(check, "failed" if failure else "ok", detail + failure)
+
+
+def _close(*emulators: PyBoyEmulator) -> None:
+    for emulator in emulators:
+        emulator.close()
