@@ -1,8 +1,8 @@
-"""`python small_ring.py FOLDER`: the demo's supervisor on small programs instead of the ring's.
+"""`python small_ring.py FOLDER`: the demo's supervisor on small programs instead of the pipeline's.
 
 `nats` is ready once FOLDER/nats-is-ready exists. `trainer` starts a program in a session of its own
-that outlives it, as Ray does; with FOLDER/stubborn it does not end when asked. FOLDER/events tells
-what happened, FOLDER/left the process id of that program.
+that outlives it, as Ray does; with FOLDER/stubborn it does not end when asked. FOLDER/events lists
+the events, FOLDER/left has the process id of that program.
 """
 
 import asyncio

@@ -187,6 +187,6 @@ def test_what_has_ended_by_itself_is_reaped_and_not_told_of():
 
     asyncio.run(eventually(is_a_zombie, "its end"))
     others = {stray.pid for stray in strays(())} - {gone.pid}
-    assert Strays(patience=0).look(0.0, others) == []
+    assert Strays(patience=0).update(0.0, others) == []
     assert gone.pid not in [stray.pid for stray in strays(())]
     gone.wait()

@@ -189,7 +189,7 @@ async def test_stopping_what_never_started_is_nothing(run):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no signal when a parent dies: run on Linux")
 async def test_a_child_ends_with_a_supervisor_that_is_killed(tmp_path: Path):
-    """The parent can do nothing any more: the kernel tells the child."""
+    """The parent is gone: the kernel ends the child."""
     program = tmp_path / "supervisor.py"
     program.write_text(
         "import subprocess, sys\n"

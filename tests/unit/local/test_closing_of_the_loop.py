@@ -51,13 +51,13 @@ async def watch(services: Services) -> AsyncIterator[LoopWatch]:
 
 
 async def test_a_loaded_model_closes_the_loop_once(watch):
-    snapshot, closing = await watch.look()
+    snapshot, closing = await watch.poll()
     assert closing.sentence() == (
         "Loop closed: reward model v2 from 72 labels of 41 episodes, held-out accuracy 0.82 "
         "(96 pairs), loaded at environment step 41,472"
     )
     assert snapshot.status == "training"
-    assert await watch.look() == (snapshot, None)
+    assert await watch.poll() == (snapshot, None)
 
 
 async def test_models_of_an_earlier_start_closed_their_loop_then(watch, services):
@@ -65,32 +65,32 @@ async def test_models_of_an_earlier_start_closed_their_loop_then(watch, services
         "items": [{"version": 1}, {"version": 2}]
     }
     assert await watch.remember_known() == {1, 2}
-    assert (await watch.look())[1] is None
+    assert (await watch.poll())[1] is None
 
 
 async def test_a_model_that_was_published_and_not_loaded_closes_nothing(watch, services):
     services.answers["http://trainer/api/v1/runs/current"] = RUN | {
         "reward_model_loaded_at_step": None
     }
-    assert (await watch.look())[1] is None
+    assert (await watch.poll())[1] is None
 
 
 async def test_a_closing_is_told_when_its_figures_can_be_had(watch, services):
     manifest = services.answers.pop("http://reward-model/api/v1/reward-models/2")
-    assert (await watch.look())[1] is None
+    assert (await watch.poll())[1] is None
     services.answers["http://reward-model/api/v1/reward-models/2"] = manifest
-    assert (await watch.look())[1].version == 2
+    assert (await watch.poll())[1].version == 2
 
 
 async def test_an_accuracy_that_nobody_measured_is_unknown(watch, services):
     unmeasured = MANIFEST | {"metrics": {"heldout_accuracy": None, "heldout_pairs": 0}}
     services.answers["http://reward-model/api/v1/reward-models/2"] = unmeasured
-    assert "held-out accuracy unknown (0 pairs)" in (await watch.look())[1].sentence()
+    assert "held-out accuracy unknown (0 pairs)" in (await watch.poll())[1].sentence()
 
 
 async def test_services_that_are_away_or_say_no_leave_nothing_known(watch, services):
     services.answers = {"http://trainer/api/v1/runs/current": httpx.Response(404, json={})}
-    snapshot, closing = await watch.look()
+    snapshot, closing = await watch.poll()
     assert (snapshot.sentence(), closing) == ("no run", None)
 
 

@@ -1,4 +1,4 @@
-"""What is told of trainer and reward-model service."""
+"""Figures reported by trainer and reward-model service."""
 
 from rlaif.local.lines import fit
 from rlaif.local.loop_watch import LoopReading
@@ -31,25 +31,25 @@ def test_it_says_the_pairs_that_the_gate_missed():
     assert next_model(needs=new, pairs=pairs | {"found": 20}) == "3 of 12 new labels"
 
 
-def test_it_says_that_a_model_is_made_or_loaded():
+def test_training_and_loading_of_a_model_are_shown():
     assert next_model(needs=MET) == next_model(state="training") == "training"
     published = {"outcome": "published", "version": 2}
-    assert next_model(last_attempt=published) == "v2 made, being loaded"
+    assert next_model(last_attempt=published) == "v2 published, being loaded"
     loaded = LoopReading.of({"reward_model_version": 2}, training(last_attempt=published))
     assert loaded.next_model == "17 of 24 labels"
 
 
-def test_what_nobody_said_is_left_out():
+def test_unknown_figures_are_left_out():
     assert LoopReading.of({}, {}).sentence() == "no run"
     assert LoopReading.of({"status": "training"}, {}).sentence() == "training"
 
 
-def test_a_start_says_how_long_it_takes():
+def test_a_start_shows_its_duration():
     parts = LoopReading.of({"status": "starting", "env_steps": 0}, training()).parts(starting=12.3)
-    assert fit(parts) == "training starts its emulators, 12 s · next model: 17 of 24 labels"
+    assert fit(parts) == "training is starting emulators, 12 s · next model: 17 of 24 labels"
 
 
-def test_a_refused_candidate_is_told_with_its_reasons():
+def test_a_rejected_candidate_is_reported_with_its_reasons():
     attempt = {"candidate_id": "c1", "labels": 24, "reasons": ["17 pairs, needs 20", "no signal"]}
     refusal = LoopReading.of({}, training(last_rejection=attempt)).refusal
     assert refusal == (

@@ -14,7 +14,7 @@ from rlaif.local.stack import SERVICES, Options, Stack, plan
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """Without what the demo would take over from whoever runs the tests."""
+    """Without settings of the user who runs the tests."""
     for name in ("RAY_WORKERS", "ROM_PATH", "LLM_API_KEY", "LLM_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     return monkeypatch
@@ -90,7 +90,7 @@ def test_real_language_models_get_no_token_of_ours_and_no_mock_is_started(home):
 
 
 def test_the_mock_as_planner_gets_the_token_and_no_other_server_does(home, environment):
-    # The same port twice, whoever else listens on this machine meanwhile.
+    # The same port twice, whatever else listens on this machine.
     environment.setattr(Ports, "take", lambda self, wanted: wanted)
     environment.delenv("PLANNER_API_KEY", raising=False)
     environment.setenv("PLANNER_BASE_URL", "http://models.example:8000")
@@ -152,7 +152,7 @@ def test_the_parts_write_their_logs_in_any_locale(home):
 
 
 def test_the_servers_are_watched_for_answers(home):
-    """The services are not: one that is busy for a minute must go on."""
+    """Services are not restarted: one that is busy for a minute must continue."""
     stack = planned(Options(home.root))
     watched = [spec.name for spec in (*stack.servers, *stack.services) if spec.answers]
     assert watched == ["nats", "s3"]

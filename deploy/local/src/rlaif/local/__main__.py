@@ -1,8 +1,8 @@
-"""`python -m rlaif.local`: the whole ring on this machine, until Ctrl-C.
+"""`python -m rlaif.local`: the whole pipeline on this machine, until Ctrl-C.
 
-Exit codes: 0 stopped as asked or closed often enough, 1 something broke, 2 wrong option or ROM, or
-a data directory that cannot be used, 3 that directory or the port of the page is in use, 4 the loop
-did not close in time.
+Exit codes: 0 stopped on request or after the requested number of loops, 1 failure, 2 wrong option
+or ROM, or an unusable data directory, 3 the directory or the page's port is in use, 4 the loop did
+not close in time.
 """
 
 import argparse
@@ -82,23 +82,23 @@ def _rom(given: Path | None) -> Path | None:
 
 
 def _check_game(rom: Path | None, display: Display) -> None:
-    """See that the game is a ROM, and that training can begin on one of the user's.
+    """Check that the game is a usable ROM and, for a user's ROM, that training can start.
 
     Raises:
-        CartridgeError: The file is no ROM that can be used, or the game does not come into play.
+        CartridgeError: The file is not a usable ROM, or the game does not reach a playable state.
     """
     load_cartridge(rom)
     if rom is None:
         return
-    display.note("starting the game once, to see whether training can begin")
-    # Only here: who gave a wrong file need not wait for what the trainer imports.
+    display.note("starting the game once to check that training can start")
+    # Imported late: a wrong file is reported without waiting for the trainer's imports.
     from rlaif.trainer.checks import WrongSettingsError, check_start
     from rlaif.trainer.settings import TrainerSettings
 
     try:
         check_start(TrainerSettings.model_validate({"rom_path": rom}))
     except ValidationError:
-        return  # the trainer says what is wrong with its other settings
+        return  # the trainer reports its other settings
     except WrongSettingsError as error:
         raise CartridgeError(str(error)) from error
 
@@ -128,14 +128,14 @@ async def _run(
 def _port(text: str) -> int:
     if text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= 65535:
         return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is no port; give a number from 1 to 65535")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a port; use a number from 1 to 65535")
 
 
 def _server(text: str) -> str:
     if is_http_url(text):
         return text
     shown = without_credentials(text)
-    raise argparse.ArgumentTypeError(f"{shown!r} is no URL; give one like http://host:8000/v1")
+    raise argparse.ArgumentTypeError(f"{shown!r} is not a URL; use one like http://host:8000/v1")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -144,26 +144,22 @@ def _parser() -> argparse.ArgumentParser:
         description="Runs NATS, S3, a mock LLM and the five services on this machine. "
         "Settings of the services are read from the environment, see docs/configuration.md.",
     )
-    parser.add_argument(
-        "--data-dir", type=Path, default=Path("var"), help="where everything is kept [var]"
-    )
+    parser.add_argument("--data-dir", type=Path, default=Path("var"), help="data directory [var]")
     parser.add_argument(
         "--rom", type=Path, help="your own Oracle of Seasons (US) ROM [built-in cartridge]"
     )
-    parser.add_argument(
-        "--hud-port", type=_port, help="port of the page [8086, or another where that is in use]"
-    )
+    parser.add_argument("--hud-port", type=_port, help="port of the page [8086, or a free one]")
     parser.add_argument(
         "--llm-base-url",
         type=_server,
         help="an OpenAI-compatible server for the judges [mock]",
     )
     parser.add_argument(
-        "--once", action="store_true", help=f"stop after the loop closed {_ONCE_LOOPS} times"
+        "--once", action="store_true", help=f"stop after {_ONCE_LOOPS} closed loops"
     )
-    parser.add_argument("--loops", type=int, help="stop after the loop closed this many times")
+    parser.add_argument("--loops", type=int, help="stop after this many closed loops")
     parser.add_argument(
-        "--timeout", type=float, help="seconds after which --once or --loops gives up [never]"
+        "--timeout", type=float, help="timeout in seconds of --once or --loops [none]"
     )
     return parser
 

@@ -20,24 +20,23 @@ _HANG_SECONDS = 60.0
 """Without an answer; a busy machine delays answers by some seconds."""
 
 _MAX_KILLS = 3
-"""In a row: what hangs again after each restart has a cause that a restart does not mend."""
+"""Consecutive kills: a process that hangs again after each restart is not fixed by another one."""
 
 STOP_SECONDS = 7.0
-"""That a child has to end when it is asked to."""
+"""Default grace period of a child."""
 
 
 class ChildFailedError(Exception):
-    """A child did not get ready; the text says which, why and where its log is."""
+    """A child did not become ready; the message names it, the reason and its log."""
 
 
 @dataclass(frozen=True)
 class ChildSpec:
-    """What to run, in its working folder and with its whole environment.
+    """A process to run, with its working folder and its whole environment.
 
-    `ready` is asked again and again after the start, at most for `ready_seconds`; then `answers`,
-    if given, every ten seconds: a child that does not answer for a minute is killed and restarted.
-    `where` is the place to look at it, for people; empty for nothing to see.
-    It is killed `stop_seconds` after it was asked to end.
+    `ready` is polled after the start for at most `ready_seconds`; then `answers`, if given, every
+    ten seconds: a child that does not answer for a minute is killed and restarted. `where` is the
+    address shown to the user, or empty. `stop_seconds` is its grace period.
     """
 
     name: str
@@ -53,10 +52,10 @@ class ChildSpec:
 
 
 class Child:
-    """A running child; `restarts` counts how often it was started again after it died."""
+    """A supervised child; `restarts` counts the restarts after it ended."""
 
     def __init__(self, spec: ChildSpec, on_death: Callable[["Child", str], None]) -> None:
-        """Prepare; `on_death(child, reason)` is called before each restart."""
+        """Register `on_death(child, reason)`, called before each restart."""
         self.spec = spec
         self.restarts = 0
         self._on_death = on_death
@@ -66,7 +65,7 @@ class Child:
         self._kills = 0
 
     async def start(self) -> float:
-        """Start it and wait until it is ready; returns the seconds that took.
+        """Start it and wait until it is ready; returns the seconds taken.
 
         Raises:
             ChildFailedError: It ended, or was not ready in time.
@@ -84,7 +83,7 @@ class Child:
         return time.monotonic() - began
 
     async def stop(self, *, seconds: float, hurry: asyncio.Event | None = None) -> None:
-        """Ask it to end; after `seconds`, or at once in a `hurry`, its process group is killed."""
+        """Send SIGTERM; after `seconds`, or when `hurry` is set, kill its process group."""
         self._stopping = True
         process = self._process
         if process is not None and process.returncode is None:
@@ -113,19 +112,19 @@ class Child:
             assert self._process is not None
             began = time.monotonic()
             reason = await self._end(self._process)
-            # What it started must not outlive it: two trainers on one run would clash.
+            # Its own children must not outlive it: two trainers on one run would conflict.
             _signal_group(self._process.pid, signal.SIGKILL)
             if self._stopping:
                 return
             self._on_death(self, reason)
             deaths = 1 if time.monotonic() - began > _STABLE_SECONDS else deaths + 1
-            # `stop` cancels this wait, so a child that is to stay down is not started again.
+            # `stop` cancels this wait, so that a stopped child is not restarted.
             await asyncio.sleep(backoff(deaths, base=1.0, cap=_RESTART_CAP_SECONDS))
             self.restarts += 1
             await self._spawn()
 
     async def _end(self, process: asyncio.subprocess.Process) -> str:
-        """Wait for the end of the process, and cause it when it hangs; returns the reason."""
+        """Wait for the process to end, killing it if it hangs; returns the reason."""
         ends = asyncio.create_task(process.wait())
         answered = time.monotonic()
         try:
@@ -158,7 +157,7 @@ class Child:
                 stderr=log,
                 cwd=self.spec.directory,
                 env=dict(self.spec.environment),
-                # A group of its own: Ctrl-C reaches only the supervisor, which stops in order.
+                # Its own group: Ctrl-C reaches only the supervisor, which stops children in order.
                 start_new_session=True,
             )
 

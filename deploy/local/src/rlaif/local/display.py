@@ -1,4 +1,4 @@
-"""What the terminal shows: steps that were done, one line that moves, and what went wrong."""
+"""Terminal output: finished steps, one progress line, and problems."""
 
 import time
 from collections.abc import Sequence
@@ -14,10 +14,10 @@ _INDENT = 3
 
 
 class Display:
-    """Prints to a terminal, or line by line when the output is not one.
+    """Prints to a terminal, or line by line to other outputs.
 
-    In a terminal nothing is wider than it: words are wrapped, and the moving line leaves out what
-    does not fit. Elsewhere each message is one line, for whoever searches in it.
+    On a terminal, messages are wrapped and the progress line is shortened to its width. Elsewhere
+    each message is one line, so that it can be searched.
     """
 
     def __init__(self, console: Console) -> None:
@@ -26,36 +26,32 @@ class Display:
         self._plain_at = float("-inf")
 
     def title(self, text: str) -> None:
-        """First line."""
         self._print("", f"zelda rlaif — {text}", style="bold")
 
     def done(self, name: str, what: str, seconds: float | None = None) -> None:
-        """A step that came to its end."""
         took = "" if seconds is None else f"{seconds:6.1f} s"
         self._print("✓", f"{name:<13} {what:<44} {took}", style="green")
 
     def note(self, text: str) -> None:
-        """Something to know."""
         self._print(" ", text)
 
     def mended(self, text: str) -> None:
-        """Something that went wrong and is well again."""
+        """A resolved problem."""
         self._print("✓", text, style="green")
 
     def warn(self, text: str) -> None:
-        """Something that went wrong and is being mended."""
+        """A problem that is being handled."""
         self._print("!", text, style="yellow")
 
     def fail(self, text: str) -> None:
-        """Something that ends the run."""
+        """A problem that ends the run."""
         self._print("✗", text, style="red")
 
     def headline(self, text: str) -> None:
-        """The line that all this is for."""
         self._print("", text, style="bold green")
 
     def progress(self, parts: Sequence[Part]) -> None:
-        """Replace the moving line; without a terminal, print it every ten seconds."""
+        """Update the progress line; without a terminal, print it every ten seconds."""
         if not self._console.is_terminal:
             now = time.monotonic()
             if now - self._plain_at >= _PLAIN_EVERY_SECONDS:
@@ -68,13 +64,13 @@ class Display:
         self._status.update(_OneLine(parts))
 
     def quiet(self) -> None:
-        """Take the moving line away."""
+        """Remove the progress line."""
         if self._status is not None:
             self._status.stop()
             self._status = None
 
     def _print(self, sign: str, text: str, *, style: str = "") -> None:
-        """One message: its sign in the style, or all of it where it has none."""
+        """Print a message; the style applies to its sign, or to the whole line without one."""
         line = f" {sign} {text}" if sign else text
         if self._console.is_terminal:
             line = wrap(line, self._console.width, _INDENT)
@@ -87,7 +83,7 @@ class Display:
 
 
 class _OneLine:
-    """Parts in the room that there is when they are drawn: a terminal may be resized."""
+    """Parts fitted to the width at drawing time, as a terminal may be resized."""
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self._parts = parts

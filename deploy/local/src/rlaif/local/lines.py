@@ -1,4 +1,4 @@
-"""Text that fits a terminal: one line from parts, the less telling ones left out; wrapped words."""
+"""Text layout for a terminal: progress lines without the least important parts, and wrapping."""
 
 import textwrap
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ _BETWEEN = " · "
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of the moving line; the highest rank is left out first where the room is small."""
+    """A part of the progress line; the highest rank is dropped first if space is short."""
 
     text: str
     rank: int = 0
@@ -18,7 +18,7 @@ class Part:
 def fit(parts: Sequence[Part], width: int | None = None) -> str:
     """The parts in one line of at most `width` characters; all of them with None.
 
-    The last part that is left is cut, with an ellipsis.
+    A single remaining part is truncated with an ellipsis.
     """
     kept = list(parts)
     while True:
@@ -27,14 +27,14 @@ def fit(parts: Sequence[Part], width: int | None = None) -> str:
             return line
         if len(kept) < 2:
             return line[: max(0, width - 1)] + "…"
-        # The later of two that are alike goes first.
+        # Of equal ranks the later one is dropped first.
         kept.pop(max(range(len(kept)), key=lambda n: (kept[n].rank, n)))
 
 
 def wrap(text: str, width: int, indent: int) -> str:
-    """Each line of a text broken between words, what follows a break indented.
+    """Wrap each line of a text between words and indent its continuation lines.
 
-    A word that is longer than a line, such as a path, is not cut.
+    Words longer than a line, such as paths, are not broken.
     """
     return "\n".join(
         "\n".join(

@@ -1,4 +1,4 @@
-"""Watches the ring from outside, over its REST APIs, and says when it has closed."""
+"""Watches the pipeline over its REST APIs and reports closed feedback loops."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -10,13 +10,13 @@ import httpx
 from rlaif.contracts.run_figures import RunFigures
 from rlaif.local.lines import Part, fit
 from rlaif.local.places import HOST
-from rlaif.local.troubles import Report
+from rlaif.local.readiness import Report
 from rlaif.service.peers import peer_client
 
 
 @dataclass(frozen=True)
 class LoopClosed:
-    """The trainer loaded a reward model that the judges' preferences made."""
+    """The trainer loaded a reward model trained on the judges' preferences."""
 
     version: int
     labels: int
@@ -26,7 +26,7 @@ class LoopClosed:
     env_step: int
 
     def sentence(self) -> str:
-        """The one line that says that everything works."""
+        """One line with the figures of the new model."""
         accuracy = "unknown" if self.heldout_accuracy is None else f"{self.heldout_accuracy:.2f}"
         return (
             f"Loop closed: reward model v{self.version} from {self.labels} labels of "
@@ -37,9 +37,9 @@ class LoopClosed:
 
 @dataclass(frozen=True)
 class LoopReading:
-    """The ring in figures; None where a service did not say.
+    """Figures of the pipeline; None where a service did not respond.
 
-    `refusal` is the last candidate that was refused, its id and a sentence.
+    `refusal` is the last rejected candidate: its id and a message.
     """
 
     status: str | None = None
@@ -51,7 +51,7 @@ class LoopReading:
 
     @classmethod
     def of(cls, run: Mapping[str, Any], training: Mapping[str, Any]) -> "LoopReading":
-        """From what trainer and reward-model service say; empty where one said nothing."""
+        """Build from the responses of trainer and reward-model service; empty for none."""
         version = run.get("reward_model_version")
         return cls(
             status=run.get("status"),
@@ -63,7 +63,7 @@ class LoopReading:
         )
 
     def parts(self, starting: float | None = None) -> list[Part]:
-        """For the moving line, without what is not known; `starting` in seconds, if it does."""
+        """Known figures for the progress line; `starting` is in seconds since the start."""
         known = [
             Part(_status(self.status, starting)),
             _part("{:,} steps", self.env_steps or None, 1),
@@ -77,22 +77,21 @@ class LoopReading:
         return [part for part in known if part is not None]
 
     def sentence(self) -> str:
-        """All of it in one line."""
         return fit(self.parts())
 
 
 class LoopWatch:
-    """Asks trainer and reward-model service; remembers which closings it has told."""
+    """Polls trainer and reward-model service, and reports each closed loop once."""
 
     def __init__(self, urls: dict[str, str]) -> None:
         self._urls = urls
-        self._told: set[int] = set()
+        self._reported: set[int] = set()
         self._client = peer_client(f"http://{HOST}", timeout=3.0)
 
-    async def look(self) -> tuple[LoopReading, LoopClosed | None]:
-        """The ring now, and a closing that was not told before.
+    async def poll(self) -> tuple[LoopReading, LoopClosed | None]:
+        """Return the current figures and a newly closed loop, if any.
 
-        Versions that existed before this start are not told: their loop closed then.
+        Versions that existed before this start are not reported.
         """
         run, training = await asyncio.gather(
             self._get("trainer", "runs/current"), self._get("reward-model", "training")
@@ -102,29 +101,28 @@ class LoopWatch:
         return snapshot, await self._closing(run)
 
     async def remember_known(self) -> set[int]:
-        """Note the versions that exist already; returns them."""
+        """Record and return the versions that exist already."""
         page = await self._get("reward-model", "reward-models?limit=500") or {}
-        self._told |= {item["version"] for item in page.get("items", [])}
-        return set(self._told)
+        self._reported |= {item["version"] for item in page.get("items", [])}
+        return set(self._reported)
 
     async def reports(self, services: Iterable[str]) -> dict[str, Report | None]:
-        """Service → what fails in its `/readyz`; None where it does not answer."""
+        """Service → failing checks of its `/readyz`; None if it does not respond."""
         names = list(services)
         answers = await asyncio.gather(*(self._readiness(name) for name in names))
         return dict(zip(names, answers, strict=True))
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._client.aclose()
 
     async def _closing(self, run: dict[str, Any]) -> LoopClosed | None:
         version, step = run.get("reward_model_version"), run.get("reward_model_loaded_at_step")
-        if version is None or step is None or version in self._told:
+        if version is None or step is None or version in self._reported:
             return None
         manifest = await self._get("reward-model", f"reward-models/{version}")
         if manifest is None:
             return None
-        self._told.add(version)
+        self._reported.add(version)
         metrics = manifest["metrics"]
         return LoopClosed(
             version=version,
@@ -157,7 +155,7 @@ class LoopWatch:
 def _status(status: str | None, starting: float | None) -> str:
     if starting is None or status not in (None, "starting"):
         return status or "no run"
-    return f"training starts its emulators, {starting:.0f} s"
+    return f"training is starting emulators, {starting:.0f} s"
 
 
 def _part(text: str, value: float | str | None, rank: int) -> Part | None:
@@ -165,17 +163,17 @@ def _part(text: str, value: float | str | None, rank: int) -> Part | None:
 
 
 def _next_model(training: Mapping[str, Any], loaded: int | None) -> str | None:
-    """What stands between now and the next model: the need that is furthest from being met."""
+    """The requirement of the next model that is furthest from being met."""
     attempt = training.get("last_attempt") or {}
     if training.get("state") == "training":
         return "training"
     if attempt.get("outcome") == "published" and (attempt["version"] or 0) > (loaded or 0):
-        return f"v{attempt['version']} made, being loaded"
+        return f"v{attempt['version']} published, being loaded"
     needs = [need for need in training.get("needs", []) if need["found"] < need["least"]]
     furthest = sorted(needs, key=lambda need: float(need["found"] / need["least"]))[:1]
     pairs = training.get("pairs")
     if pairs is not None and pairs["found"] < pairs["least"]:
-        # What the gate missed in the last one; new labels bring it.
+        # Held-out pairs that the gate missed last time; new labels add them.
         furthest.insert(0, pairs)
     if not furthest:
         return "training" if training.get("needs") else None
@@ -185,7 +183,7 @@ def _next_model(training: Mapping[str, Any], loaded: int | None) -> str | None:
 def _refusal(attempt: Mapping[str, Any] | None) -> tuple[str, str] | None:
     if attempt is None:
         return None
-    why, *others = attempt["reasons"] or ["no reason was given"]
+    why, *others = attempt["reasons"] or ["no reason given"]
     why += f" (and {len(others)} more)" if others else ""
     return attempt["candidate_id"], (
         f"no new reward model from {attempt['labels']} labels yet: {why}"

@@ -1,4 +1,4 @@
-"""Where the local stack keeps and finds things: the data directory, its lock, secrets, ports."""
+"""Data directory of the local stack with its lock and secrets, and its ports."""
 
 import contextlib
 import errno
@@ -24,16 +24,16 @@ class DataDirectoryBusyError(Exception):
 
 
 class DamagedSecretsError(Exception):
-    """The file of secrets cannot be read as such; the text names it and the fix."""
+    """The secrets file is unreadable; the message names it and the fix."""
 
 
 class PortBusyError(Exception):
-    """A port that the user named cannot be listened on."""
+    """A port chosen by the user cannot be bound."""
 
 
 @dataclass(frozen=True)
 class Secrets:
-    """Made once for a data directory, readable by its owner only."""
+    """Created once per data directory, readable by its owner only."""
 
     s3_access_key: str
     s3_secret_key: str
@@ -43,16 +43,16 @@ class Secrets:
 
 @dataclass(frozen=True)
 class DataDirectory:
-    """`./var`, as an absolute path: everything that outlives a start."""
+    """The persistent data (`./var`), as an absolute path."""
 
     root: Path
 
     def lock(self) -> IO[str]:
-        """Take the directory for this process; the lock goes with the returned file.
+        """Lock the directory for this process; closing the returned file unlocks it.
 
         Raises:
-            DataDirectoryBusyError: Another process has it.
-            OSError: It cannot be made or written to.
+            DataDirectoryBusyError: Another process holds it.
+            OSError: It cannot be created or written.
         """
         self.root.mkdir(parents=True, exist_ok=True)
         file = (self.root / "lock").open("a+")
@@ -63,8 +63,8 @@ class DataDirectory:
             owner = file.read().strip() or "unknown"
             file.close()
             raise DataDirectoryBusyError(
-                f"{self.root} is in use by a demo that runs already (pid {owner}); stop it, or "
-                "choose another place with --data-dir"
+                f"{self.root} is in use by a running demo (pid {owner}); stop it, or "
+                "choose another directory with --data-dir"
             ) from error
         file.truncate(0)
         file.write(str(os.getpid()))
@@ -72,12 +72,12 @@ class DataDirectory:
         return file
 
     def check_access(self) -> None:
-        """See that its upper two levels are this user's to read and write.
+        """Check that its upper two levels are readable and writable for this user.
 
-        What another user left there, such as a start by sudo, would fail much later in some part.
+        Files of another user, such as from a start by sudo, would fail much later.
 
         Raises:
-            PermissionError: One is not.
+            PermissionError: A path is not.
         """
         for path in chain([self.root], self.root.glob("*"), self.root.glob("*/*")):
             others = path.is_dir() or path.lstat().st_uid != os.getuid()
@@ -85,10 +85,10 @@ class DataDirectory:
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
     def secrets(self) -> Secrets:
-        """The directory's secrets, made on the first call.
+        """The secrets, created by the first call.
 
         Raises:
-            DamagedSecretsError: The file is there and holds something else.
+            DamagedSecretsError: The file exists but is invalid.
         """
         path = self.root / "secrets.json"
         if not path.exists():
@@ -106,30 +106,29 @@ class DataDirectory:
             values = []
         if not values or not all(isinstance(value, str) and value.isalnum() for value in values):
             raise DamagedSecretsError(
-                f"{path} is damaged: restore it from a backup, or remove it to have new keys made; "
-                "all data stays readable, and whoever uses the old API token needs the new one"
+                f"{path} is damaged: restore it from a backup, or remove it to create new keys; "
+                "the data stays readable, but clients need the new API token"
             )
         return Secrets(*values)
 
     def log(self, name: str) -> Path:
-        """Where a child's output goes."""
         return self.root / "logs" / f"{name}.log"
 
 
 class Ports(contextlib.ExitStack):
-    """Ports of this process, from their choice until this is closed.
+    """Ports reserved for this process until this is closed.
 
-    A server listens on its port some seconds after the choice. Meanwhile another stack must not
-    choose it, so the UDP port of the same number, which nobody uses, is held as its reservation:
-    the system gives it to one process, whoever the user is, and takes it back when that ends.
+    A server binds its port some seconds after the choice. Meanwhile the otherwise unused UDP port
+    of the same number is bound as a reservation, so that another stack, of any user, does not
+    choose it; the system releases it when this process ends.
     """
 
     def take(self, preferred: int) -> int:
-        """`preferred` when it is free, else another port."""
+        """Reserve `preferred` if it is free, else another port."""
         return next(port for port in chain([preferred], _offered_ports()) if self.claim(port))
 
     def claim(self, *ports: int) -> bool:
-        """Reserve these ports, all or none; False when one is in use or reserved."""
+        """Reserve all of these ports or none; False if one is in use or reserved."""
         with contextlib.ExitStack() as held:
             for port in ports:
                 reservation = held.enter_context(socket.socket(type=socket.SOCK_DGRAM))

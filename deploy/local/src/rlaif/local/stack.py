@@ -1,4 +1,4 @@
-"""The processes of the ring, as data: what runs, with which settings, and when it is ready."""
+"""The processes of the pipeline as data: commands, settings and readiness checks."""
 
 import asyncio
 import os
@@ -24,14 +24,14 @@ from rlaif.service.peers import peer_client
 from rlaif.storage.ports import StoreUnavailableError
 
 SERVICES = ("hud", "exporter", "judge", "reward-model", "trainer")
-"""In the order of their start: first what people look at, last what uses the most CPU."""
+"""In start order: the page first, the largest CPU user last."""
 
 PAGE = "hud"
-"""The service that people look at."""
+"""The service with the page."""
 
 _SERVER_STOP_SECONDS = 1.5
 _COPY_SECONDS = 15.0
-"""That the trainer has, after its run ended, to copy what was saved to the models store."""
+"""Extra grace period of the trainer to copy the saved run to the models store."""
 
 _PORTS = {
     "nats": 4222,
@@ -46,7 +46,7 @@ _PORTS = {
 }
 
 _DEMO_SETTINGS: dict[str, dict[str, str]] = {
-    # Small and quick instead of long and steady: two cores are shared by the whole ring.
+    # Small, fast iterations: the whole pipeline shares two cores.
     "trainer": {
         "RAY_WORKERS": "1",
         "ENVS_PER_WORKER": "6",
@@ -59,16 +59,16 @@ _DEMO_SETTINGS: dict[str, dict[str, str]] = {
         "TRAINER_JUDGE_BACKLOG": "32",
         "TRAINER_STOP_SECONDS": "40",
     },
-    # Early play is judged in half screens, and a line through place and room ranks it nearly as
-    # well as a network: 0.05 apart on 400 labels, which takes many more to be proved. Here a model
-    # goes live that is surely not much worse; all else that the gate asks stays as it is.
+    # Early play differs by half screens only, which a linear fit on position and room ranks nearly
+    # as well as a network: 0.05 better on 400 labels, too few to prove it. The demo thus accepts a
+    # model that is not much worse than the linear fit; all other checks are unchanged.
     "reward-model": {"REWARD_MODEL_SIMPLE_MARGIN": "-0.1"},
 }
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a user may choose; None stands for the built-in cartridge, any port, the mock LLM."""
+    """Options of a user; None means the built-in cartridge, any port, or the mock LLM."""
 
     data_dir: Path
     rom_path: Path | None = None
@@ -78,9 +78,9 @@ class Options:
 
 @dataclass(frozen=True)
 class Stack:
-    """Everything that is to be started: servers first up and last down; `urls` by service.
+    """All processes: servers start first and stop last; `urls` by service.
 
-    The trainer's runs are in `trainer_dir`.
+    `trainer_dir` holds the trainer's runs.
     """
 
     servers: tuple[ChildSpec, ...]
@@ -91,19 +91,19 @@ class Stack:
 
 
 def plan(options: Options, reserved: Ports) -> Stack:
-    """Choose ports, write configuration files, and say what to start.
+    """Choose ports, write configuration files, and return the processes to start.
 
     Raises:
-        DamagedSecretsError: The secrets of the data directory cannot be read.
-        PortBusyError: The port that was asked for cannot be listened on.
-        OSError: The data directory cannot be written to.
+        DamagedSecretsError: The secrets of the data directory are unreadable.
+        PortBusyError: The requested port cannot be bound.
+        OSError: The data directory is not writable.
     """
     home = DataDirectory(options.data_dir)
     secrets = home.secrets()
     if options.hud_port is not None and not reserved.claim(options.hud_port):
         raise PortBusyError(
             f"the page cannot listen on port {options.hud_port}: it is in use, or this user may "
-            "not use it; choose another with --hud-port (make demo HUD_PORT=…)"
+            "not bind it; choose another with --hud-port (make demo HUD_PORT=…)"
         )
     ports = {name: reserved.take(port) for name, port in _PORTS.items() if name != "s3"}
     ports["hud"] = options.hud_port or ports["hud"]
@@ -155,16 +155,16 @@ def _shared_environment(
         "HUD_REWARD_MODEL_URL": urls["reward-model"],
         "TRAINER_DATA_DIR": str(options.data_dir / "trainer"),
         "PYTHONUNBUFFERED": "1",
-        "PYTHONUTF8": "1",  # what the parts write to their logs, in any locale
-        # One thread a library: eight processes share the machine.
+        "PYTHONUTF8": "1",  # encoding of the logs, in any locale
+        # One thread per library: eight processes share the machine.
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
     }
     if options.llm_base_url is None:
-        # The mock is one of our services: it asks for the same token as they do.
+        # The mock LLM requires the same token as the services.
         environment["LLM_API_KEY"] = secrets.api_token
-        # Whoever names it as planner as well; another server is not told our token.
+        # Also if it is the planner; the token is not sent to other servers.
         if environment.get("PLANNER_BASE_URL", "").rstrip("/") == urls["mock-llm"]:
             environment["PLANNER_API_KEY"] = secrets.api_token
     if options.rom_path is not None:
@@ -220,13 +220,13 @@ def _service_spec(
 ) -> ChildSpec:
     module = f"rlaif.{name.replace('-', '_')}"
     url = f"http://{HOST}:{port}"
-    # What the user set wins over the demo's own choice.
+    # The user's settings override the demo's.
     environment = _DEMO_SETTINGS.get(name, {}) | environment
     return ChildSpec(
         name=name,
         command=(sys.executable, "-m", module, "--host", HOST, "--port", str(port)),
         environment=environment,
-        # Up once it lives: what it waits for is in /readyz, and must not keep the others down.
+        # Started once /livez answers: missing dependencies (/readyz) must not block the others.
         ready=_answers(f"{url}/livez"),
         log=home.log(name),
         directory=home.root,
@@ -236,7 +236,7 @@ def _service_spec(
 
 
 def _stop_seconds(environment: Mapping[str, str]) -> float:
-    """What the trainer needs to save its run and to copy it; nonsense is refused by itself."""
+    """Grace period of the trainer to save and copy its run; it rejects invalid values itself."""
     try:
         return float(environment["TRAINER_STOP_SECONDS"]) + _COPY_SECONDS
     except ValueError:

@@ -1,8 +1,8 @@
-"""Processes that a part of the ring left behind: found, ended and reaped.
+"""Finds, ends and reaps processes that a child left behind.
 
-A part's own children may start sessions of their own, as Ray does, so that the signal to its group
-does not reach them. On Linux this process adopts them when their parents are gone, and whatever it
-has adopted for a while has nobody else. Elsewhere nothing is found.
+Processes of a child may start their own sessions, as Ray does, and then miss the signal to its
+group. On Linux this process adopts them when their parents end; those that persist for a while have
+no other owner. On other systems nothing is found.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ _POLL_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Process:
-    """A line of the process table; an `ended` one only waits for its parent to take note."""
+    """An entry of the process table; an `ended` one is a zombie."""
 
     pid: int
     parent: int
@@ -39,13 +39,13 @@ def adopt_orphans() -> None:
 
 
 class Strays:
-    """Ends the adopted ones while the ring runs: a restarted trainer needs no old Ray beside it."""
+    """Ends adopted processes at run time: a restarted trainer must not run beside an old Ray."""
 
     def __init__(self, *, patience: float = _PATIENCE_SECONDS) -> None:
         self._patience = patience
         self._since: dict[int, float] = {}
 
-    def look(self, now: float, spare: Collection[int]) -> list[Process]:
+    def update(self, now: float, spare: Collection[int]) -> list[Process]:
         """End what was adopted `patience` seconds ago, not `spare` pids; gives what still ran."""
         found = {stray.pid: stray for stray in strays(spare)}
         self._since = {pid: self._since.get(pid, now) for pid in found}
@@ -105,7 +105,7 @@ def _table() -> list[Process]:
             line = (entry / "stat").read_text(errors="replace")
         except OSError:
             continue
-        # The name stands in brackets and may hold anything, brackets too.
+        # The name is in brackets and may itself contain brackets.
         name, _, rest = line.partition("(")[2].rpartition(")")
         words = rest.split()
         parent, session, ended = int(words[1]), int(words[3]), words[0] in "ZX"

@@ -1,4 +1,4 @@
-"""Brings the stack up, watches the loop, takes everything down."""
+"""Starts the stack, watches the loop, and stops everything."""
 
 import asyncio
 import contextlib
@@ -9,19 +9,19 @@ from rlaif.local.child import Child
 from rlaif.local.display import Display
 from rlaif.local.lines import Part
 from rlaif.local.loop_watch import LoopReading, LoopWatch
+from rlaif.local.readiness import ReadinessWatch, Report
 from rlaif.local.stack import PAGE, Stack
 from rlaif.local.strays import Strays, adopt_orphans, end_strays
-from rlaif.local.troubles import ReadinessWatch, Report
 from rlaif.pacing.pause import pause
 
 STRAY_STOP_SECONDS = 1.0
 
-_LOOK_SECONDS = 1.0
-_TELL_SECONDS = 0.5
+_POLL_SECONDS = 1.0
+_PROGRESS_SECONDS = 0.5
 
 
 class LoopTimeoutError(Exception):
-    """The loop did not close in the time that was given."""
+    """The loop did not close within the timeout."""
 
 
 class Supervisor:
@@ -38,31 +38,31 @@ class Supervisor:
         self._seen_steps = 0
 
     def ask_to_stop(self) -> None:
-        """End `run` soon, and at once when asked again; for a signal handler of the loop."""
+        """Stop `run` gracefully, or at once on the second call; safe in a signal handler."""
         if not self._stop.is_set():
             self._stop.set()
             self._display.note(
                 "stopping; the trainer saves its run first. Ctrl-C again ends everything at once "
-                "and gives up what was trained since the last checkpoint"
+                "and loses the training since the last checkpoint"
             )
         elif not self._hurry.is_set():
             self._hurry.set()
             self._display.note(
-                "ending everything at once; what was trained since the last checkpoint is lost"
+                "ending everything at once; the training since the last checkpoint is lost"
             )
 
     async def run(self, *, loops: int | None, seconds: float | None) -> int:
-        """Start, watch and stop; gives how often the loop closed.
+        """Start, watch and stop; returns the number of closed loops.
 
-        Ends when that was `loops` times; with None it runs until told.
+        Ends after `loops` closed loops, or with None when asked to stop.
 
         Raises:
-            ChildFailedError: Something did not start.
-            LoopTimeoutError: `seconds` were over first.
+            ChildFailedError: A process did not start.
+            LoopTimeoutError: `seconds` passed first.
         """
         adopt_orphans()
         try:
-            async with self._telling("starting"):
+            async with self._showing_progress("starting"):
                 await self._start()
             return await self._watch(loops, seconds)
         finally:
@@ -70,7 +70,7 @@ class Supervisor:
             self._display.quiet()
 
     async def _start(self) -> None:
-        """Servers first, and with them the page: people look at it while the rest starts."""
+        """Start the servers and the page first, then the other services."""
         page = [child for child in self._services if child.spec.name == PAGE]
         rest = [child for child in self._services if child.spec.name != PAGE]
         opening = asyncio.create_task(self._start_together(page))
@@ -108,7 +108,7 @@ class Supervisor:
 
     async def _watch(self, loops: int | None, seconds: float | None) -> int:
         watch = LoopWatch(self._stack.urls)
-        eyes = _Eyes(self._display, self._pids)
+        reporter = _Reporter(self._display, self._pids)
         began = time.monotonic()
         closed = 0
         try:
@@ -116,13 +116,13 @@ class Supervisor:
             if before:
                 self._display.note(f"resumed with reward model v{max(before)}")
             while not self._stop.is_set():
-                snapshot, closing = await watch.look()
+                snapshot, closing = await watch.poll()
                 if snapshot.env_steps is not None:
                     self._seen_steps = snapshot.env_steps
                 reports = await watch.reports(child.spec.name for child in self._services)
                 if self._stop.is_set():
                     break
-                eyes.see(time.monotonic(), snapshot, reports)
+                reporter.show(time.monotonic(), snapshot, reports)
                 if closing is not None:
                     closed += 1
                     self._display.headline(closing.sentence())
@@ -133,25 +133,25 @@ class Supervisor:
                         f"the loop closed {closed} times in {seconds:.0f} s, not {loops}; "
                         f"last seen: {snapshot.sentence()}"
                     )
-                await pause(_LOOK_SECONDS, unless=self._stop)
+                await pause(_POLL_SECONDS, unless=self._stop)
         finally:
             await watch.close()
         return closed
 
     async def _take_down(self) -> None:
-        """Services first, so that what they finish still finds its servers; then what is left."""
-        async with self._telling("stopping"):
+        """Stop the services before the servers they need, then end remaining processes."""
+        async with self._showing_progress("stopping"):
             for group in (self._services, self._servers):
                 await asyncio.gather(*(self._stop_one(child) for child in group))
             left = await end_strays(seconds=STRAY_STOP_SECONDS)
         if left:
             names = ", ".join(sorted({process.name for process in left}))
-            self._display.note(f"ended what was left running: {names}")
-        self._tell_what_is_saved()
+            self._display.note(f"ended remaining processes: {names}")
+        self._report_saved_run()
 
-    def _tell_what_is_saved(self) -> None:
-        """Say what of the newest run is on disk, and what was seen of it that is not."""
-        # Only here: nobody waits at the start for what the trainer's records import.
+    def _report_saved_run(self) -> None:
+        """Report how much of the latest run is saved, and how many steps are lost."""
+        # Imported late, to keep the trainer's imports out of the start-up.
         from rlaif.trainer.run_folder.checkpoints import newest_run
 
         run = newest_run(self._stack.trainer_dir)
@@ -168,7 +168,7 @@ class Supervisor:
             await child.stop(seconds=child.spec.stop_seconds, hurry=self._hurry)
 
     def _pids(self) -> set[int]:
-        """Process ids of the parts that run now."""
+        """Process ids of the running children."""
         pids = (child.pid for child in (*self._servers, *self._services))
         return {pid for pid in pids if pid is not None}
 
@@ -181,48 +181,48 @@ class Supervisor:
             del self._waits[child.spec.name]
 
     @contextlib.asynccontextmanager
-    async def _telling(self, what: str) -> AsyncIterator[None]:
-        """Say meanwhile what is waited for, and for how long."""
-        telling = asyncio.create_task(self._tell(what))
+    async def _showing_progress(self, what: str) -> AsyncIterator[None]:
+        """Meanwhile show which children are waited for, and for how long."""
+        telling = asyncio.create_task(self._show_progress(what))
         try:
             yield
         finally:
             telling.cancel()
             await asyncio.gather(telling, return_exceptions=True)
 
-    async def _tell(self, what: str) -> None:
+    async def _show_progress(self, what: str) -> None:
         while True:
             now = time.monotonic()
             waits = sorted(self._waits.items(), key=lambda wait: wait[1])
             parts = [Part(f"{name} {now - since:.0f} s", 1) for name, since in waits]
             self._display.progress([Part(what), *parts])
-            await asyncio.sleep(_TELL_SECONDS)
+            await asyncio.sleep(_PROGRESS_SECONDS)
 
     def _died(self, child: Child, reason: str) -> None:
         self._display.warn(
-            f"{child.spec.name} ended ({reason}); starting it again · log {child.spec.log}"
+            f"{child.spec.name} ended ({reason}); restarting it · log {child.spec.log}"
         )
 
 
-class _Eyes:
-    """Turns what is seen each second into lines: progress, troubles, refused candidates."""
+class _Reporter:
+    """Prints progress, failing services and rejected candidates, once per second."""
 
     def __init__(self, display: Display, pids: Callable[[], set[int]]) -> None:
         self._display = display
         self._pids = pids
-        self._troubles = ReadinessWatch()
+        self._readiness = ReadinessWatch()
         self._strays = Strays()
         self._starting: float | None = None
         self._refused: str | None = None
 
-    def see(self, now: float, snapshot: LoopReading, reports: Mapping[str, Report | None]) -> None:
-        """Show it; `now` in seconds of a clock."""
-        self._strays.look(now, self._pids())
-        for news in self._troubles.look(now, reports):
+    def show(self, now: float, snapshot: LoopReading, reports: Mapping[str, Report | None]) -> None:
+        """Print the changes; `now` in seconds of a monotonic clock."""
+        self._strays.update(now, self._pids())
+        for news in self._readiness.update(now, reports):
             (self._display.mended if news.good else self._display.warn)(news.text)
         if snapshot.refusal is not None and snapshot.refusal[0] != self._refused:
-            self._refused, told = snapshot.refusal
-            self._display.note(told)
+            self._refused, message = snapshot.refusal
+            self._display.note(message)
         if snapshot.status not in (None, "starting"):
             self._starting = None
         elif self._starting is None:
