@@ -120,7 +120,7 @@ async def test_nothing_is_left_of_what_a_service_started(ring):
     ring.press_ctrl_c()
     await ring.ends()
     assert not lives(left)
-    await ring.says("ended what was left running")
+    await ring.says("ended remaining processes")
 
 
 async def test_a_second_ctrl_c_ends_what_does_not_want_to(stubborn_ring):
