@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from rlaif.hud.read_model.ring_health import RING
+from rlaif.hud.read_model.health import RING
 from rlaif.testing.figures import impossible
 from rlaif.testing.promql import expressions
 from rlaif.testing.ring import CLOSED, Ring

@@ -272,6 +272,6 @@ async def test_the_names_of_many_versions_do_not_cover_each_other(
 
 
 def test_the_stage_has_all_services_that_the_page_looks_for() -> None:
-    from rlaif.hud.read_model.ring_health import RING
+    from rlaif.hud.read_model.health import RING
 
     assert set(SERVICES) == set(RING)

@@ -10,9 +10,9 @@ from fastapi import FastAPI
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.segments import SegmentManifest, StoredFile
 from rlaif.contracts.telemetry import ScreenFrame
-from rlaif.hud.api import api_router
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.segments import segments_router
+from rlaif.hud.routes.state import api_router
 from rlaif.service.problems import install_problem_handlers
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore

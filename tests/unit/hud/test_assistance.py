@@ -10,8 +10,8 @@ from rlaif.contracts.assistance import ModeFigures
 from rlaif.contracts.telemetry import AssistanceStatus, JudgeCall, PlayerCall
 from rlaif.hud.broadcast import Broadcast
 from rlaif.hud.browsers.hub import Hub
-from rlaif.hud.read_model.assistance import NEWEST
 from rlaif.hud.read_model.projections import HudState
+from rlaif.hud.read_model.trainer import NEWEST
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 

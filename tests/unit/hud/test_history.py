@@ -11,10 +11,14 @@ import pytest
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import EventData, RunIterated
 from rlaif.contracts.run_points import MOST_EPISODES
-from rlaif.hud.read_model.history.bootstrap import LEAST, difference
-from rlaif.hud.read_model.history.history import MOST_RUNS, History
-from rlaif.hud.read_model.history.run_story import COHORT, MOST_PIECES, MOST_PIECES_AT_REST
-from rlaif.hud.read_model.views import ChampionView, HeadlineView
+from rlaif.hud.read_model.history.comparison import MIN_EPISODES, difference
+from rlaif.hud.read_model.history.history import MAX_RUNS, History
+from rlaif.hud.read_model.history.run_story import (
+    MAX_COHORT,
+    MAX_POINTS,
+    MAX_POINTS_OF_OLDER_RUNS,
+)
+from rlaif.hud.read_model.history.views import HeadlineView
 from rlaif.testing.data.events import (
     NOON,
     champion_changed,
@@ -43,15 +47,10 @@ def pieces(since: int, until: int, gained: Sequence[int], *, attempt: int = 0) -
     ]
 
 
-def champion(version: int, *, pinned: bool = False) -> ChampionView:
-    return ChampionView(
-        version=version, since=NOON, went_back_from=None, pinned=pinned, pin_reason=None,
-        pinned_until=None, gate=None,
-    )  # fmt: skip
-
-
-def headline(history: History, live: ChampionView | None = None) -> HeadlineView:
-    return history.headline("run-1", live, known=True)
+def headline(
+    history: History, live: int | None = None, *, pinned: bool | None = None
+) -> HeadlineView:
+    return history.headline("run-1", live_version=live, pinned=pinned, known=True)
 
 
 def milestones(history: History, *, newest: int = 20) -> list[tuple[object, ...]]:
@@ -112,11 +111,11 @@ def test_a_model_that_is_told_again_after_a_restart_was_not_loaded_again() -> No
 
 def test_a_run_of_any_length_takes_bounded_room_and_keeps_its_sums() -> None:
     history = folded(run_started())
-    count = 5 * MOST_PIECES
+    count = 5 * MAX_POINTS
     for piece in pieces(0, count * STEP, [2]):
         folded(piece, into=history)
     view = history.view("run-1", points=1000)
-    assert view.pieces <= 2 * MOST_PIECES
+    assert view.pieces <= 2 * MAX_POINTS
     assert len(view.points) <= 1000
     assert sum(point.iterations for point in view.points) == count
     assert sum(point.episodes for point in view.points) == count
@@ -128,7 +127,7 @@ def test_a_run_that_another_one_followed_takes_less_room_and_has_the_same_sums()
     history = folded(run_started(), *pieces(0, 1000 * STEP, [2]), run_loaded(1, 1000 * STEP))
     folded(run_started(run_id="run-2"), into=history)
     view = history.view("run-1", points=1000)
-    assert view.pieces <= 2 * MOST_PIECES_AT_REST
+    assert view.pieces <= 2 * MAX_POINTS_OF_OLDER_RUNS
     assert sum(point.episodes for point in view.points) == 1000
     assert (view.points[0].since_step, view.points[-1].env_step) == (0, 1000 * STEP)
 
@@ -136,15 +135,15 @@ def test_a_run_that_another_one_followed_takes_less_room_and_has_the_same_sums()
 def test_no_piece_is_of_before_and_after_a_load() -> None:
     history = folded(run_started(), *pieces(0, 333 * STEP, [1]), run_loaded(1, 333 * STEP))
     folded(*pieces(333 * STEP, 5000 * STEP, [2]), into=history)
-    assert 333 * STEP in [piece.since_step for piece in history.run("run-1").pieces]  # type: ignore[union-attr]
+    assert 333 * STEP in [piece.since_step for piece in history.run("run-1").points]  # type: ignore[union-attr]
 
 
 def test_as_many_runs_are_kept_as_can_be_compared() -> None:
     history = History()
-    for number in range(MOST_RUNS + 5):
+    for number in range(MAX_RUNS + 5):
         folded(run_started(run_id=f"run-{number}"), into=history)
     names = [run.run_id for run in history.view(None, points=10).runs]
-    assert names == [f"run-{number}" for number in range(5, MOST_RUNS + 5)]
+    assert names == [f"run-{number}" for number in range(5, MAX_RUNS + 5)]
 
 
 # --- points ---------------------------------------------------------------------------------------
@@ -250,7 +249,7 @@ def test_at_most_the_newest_episodes_of_a_side_are_compared() -> None:
         run_loaded(1, 60 * STEP),
         *pieces(60 * STEP, 90 * STEP, [1] * 20),
     )
-    assert milestones(history) == [(1, 3.0, 1.0, COHORT, COHORT)]
+    assert milestones(history) == [(1, 3.0, 1.0, MAX_COHORT, MAX_COHORT)]
 
 
 def test_episodes_whose_beginning_nobody_knows_are_left_out() -> None:
@@ -290,7 +289,7 @@ def test_segments_of_one_episode_are_one_witness() -> None:
 
 
 def test_the_same_groups_give_the_same_interval() -> None:
-    before, after = [0.0, 1.0] * 20, [1.0, 2.0] * 20
+    before, after = (0.0, 1.0) * 20, (1.0, 2.0) * 20
     found = difference(before, after)
     assert difference(before, after) == found
     assert found.low is not None
@@ -305,8 +304,8 @@ def test_an_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     draw = Random(11)
     hits = 0
     for _ in range(100):
-        before = [draw.gauss(0.0, 1.0) for _ in range(30)]
-        after = [draw.gauss(0.5, 1.0) for _ in range(30)]
+        before = tuple(draw.gauss(0.0, 1.0) for _ in range(30))
+        after = tuple(draw.gauss(0.5, 1.0) for _ in range(30))
         found = difference(before, after)
         assert found.low is not None
         assert found.high is not None
@@ -314,9 +313,11 @@ def test_an_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     assert 88 <= hits <= 99
 
 
-@pytest.mark.parametrize(("before", "after"), [(LEAST - 1, 100), (100, LEAST - 1), (0, 0)])
+@pytest.mark.parametrize(
+    ("before", "after"), [(MIN_EPISODES - 1, 100), (100, MIN_EPISODES - 1), (0, 0)]
+)
 def test_of_few_episodes_no_difference_is_claimed(before: int, after: int) -> None:
-    found = difference([1.0] * before, [2.0] * after)
+    found = difference((1.0,) * before, (2.0,) * after)
     assert (found.change, found.low, found.high, found.direction) == (None,) * 4
     assert (found.n_before, found.n_after) == (before, after)
 
@@ -324,8 +325,8 @@ def test_of_few_episodes_no_difference_is_claimed(before: int, after: int) -> No
 def test_groups_that_grow_leave_little_behind() -> None:
     tracemalloc.start()
     try:
-        for size in range(LEAST, COHORT + 1, 2):
-            difference([1.0] * size, [2.0] * size)
+        for size in range(MIN_EPISODES, MAX_COHORT + 1, 2):
+            difference((1.0,) * size, (2.0,) * size)
         left_behind, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -345,9 +346,9 @@ def scored(history: History, *, before: float, after: float, at: int = 30 * STEP
 
 def test_the_headline_says_what_moved_since_the_first_model_and_what_the_judges_say() -> None:
     history = scored(two_loads(), before=0.3, after=0.6)
-    view = headline(history, champion(7, pinned=True))
+    view = headline(history, 7, pinned=True)
     assert view.text == (
-        "Milestones an episode 1.00 → 3.00 since v1 (n = 30 and 90; 95 % interval of the change "
+        "Milestones per episode 1.00 → 3.00 since v1 (n = 30 and 90; 95 % interval of the change "
         f"+{view.milestones.low:.2f} to +{view.milestones.high:.2f}); judges agree; "  # type: ignore[union-attr]
         "v7 is live, pinned."
     )
@@ -366,15 +367,15 @@ def test_the_headline_says_what_moved_since_the_first_model_and_what_the_judges_
 def test_the_judges_are_quoted_whatever_they_say(
     before: float, after: float, judges: str, words: str
 ) -> None:
-    view = headline(scored(two_loads(), before=before, after=after), champion(2))
+    view = headline(scored(two_loads(), before=before, after=after), 2)
     assert view.judges == judges
     assert f"; {words}; v2 is live." in view.text
 
 
 def test_without_scores_nobody_is_said_to_agree() -> None:
-    view = headline(two_loads(), champion(2))
+    view = headline(two_loads(), 2)
     assert view.judges == "unknown"
-    assert "too few scores to say what the judges see" in view.text
+    assert "too few scores for a statement of the judges" in view.text
 
 
 def test_a_change_that_may_be_chance_is_called_so() -> None:
@@ -395,7 +396,7 @@ def test_a_change_for_the_worse_is_said_too() -> None:
         *pieces(30 * STEP, 60 * STEP, [1]),
     )
     text = headline(history).text
-    assert text.startswith("Milestones an episode 3.00 → 1.00 since v1 (n = 30 and 30; ")
+    assert text.startswith("Milestones per episode 3.00 → 1.00 since v1 (n = 30 and 30; ")
     assert f"interval of the change {MINUS}2.00 to {MINUS}2.00)" in text
 
 
@@ -406,8 +407,8 @@ def test_too_few_episodes_are_said_to_be_too_few() -> None:
         run_loaded(1, 30 * STEP),
         *pieces(30 * STEP, 33 * STEP, [4]),
     )
-    assert headline(history, champion(1)).text == (
-        "Milestones an episode 4.00 (n = 3); too few episodes to compare since v1 (3 of 20); "
+    assert headline(history, 1).text == (
+        "Milestones per episode 4.00 (n = 3); too few episodes to compare since v1 (3 of 20); "
         "v1 is live."
     )
 
@@ -451,7 +452,7 @@ def test_judges_who_see_more_than_the_milestones_do_not_contradict_them(
 
 
 def test_each_number_of_the_sentence_names_the_field_that_it_is() -> None:
-    view = headline(scored(two_loads(), before=0.3, after=0.6), champion(7))
+    view = headline(scored(two_loads(), before=0.3, after=0.6), 7)
     told = {"headline": view.model_dump(mode="json")}
     figures = [(part.figure, part.text) for part in view.parts if part.figure]
     assert len(figures) == 9
@@ -464,7 +465,7 @@ def test_a_run_without_a_model_is_compared_with_its_first_episodes() -> None:
         run_started(), *pieces(0, 100 * STEP, [1]), *pieces(100 * STEP, 250 * STEP, [2])
     )
     view = headline(history)
-    assert view.text.startswith("Milestones an episode 1.00 → 2.00 since its first episodes (")
+    assert view.text.startswith("Milestones per episode 1.00 → 2.00 since its first episodes (")
     assert view.text.endswith("; no reward model is live.")
     assert (view.since, view.since_version) == ("start", None)
 
@@ -475,16 +476,14 @@ def test_a_run_that_had_a_model_from_its_first_step_has_no_time_without_one() ->
 
 
 def test_before_anything_is_known_nothing_is_claimed() -> None:
-    view = History().headline(None, None, known=False)
+    view = History().headline(None, live_version=None, pinned=None, known=False)
     assert view.text == "No episodes have been reported yet."
     assert (view.milestones, view.scores, view.judges, view.runs) == (None, None, None, None)
 
 
 def test_a_run_whose_episodes_still_run_says_so() -> None:
     history = folded(run_started(), run_iterated(0, STEP))
-    assert headline(history).text == (
-        "No episode has come to its end yet; no reward model is live."
-    )
+    assert headline(history).text == ("No episode has finished yet; no reward model is live.")
 
 
 def test_runs_with_and_without_judges_stand_side_by_side_at_the_same_step() -> None:
@@ -530,4 +529,4 @@ def test_changes_are_kept_and_a_start_that_tells_nothing_new_is_none() -> None:
 
 
 def test_episodes_of_an_event_never_exceed_what_it_takes() -> None:
-    assert MOST_EPISODES >= COHORT
+    assert MOST_EPISODES >= MAX_COHORT

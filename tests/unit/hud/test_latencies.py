@@ -3,7 +3,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlaif.hud.read_model.latencies import EDGES, histogram
+from rlaif.hud.read_model.llm import EDGES, histogram
 
 SECONDS = st.lists(st.one_of(st.floats(0, 2000), st.sampled_from(EDGES)), min_size=1, max_size=80)
 

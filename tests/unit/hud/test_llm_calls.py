@@ -8,8 +8,7 @@ import pytest
 from rlaif.contracts.assistance import ModeFigures
 from rlaif.contracts.telemetry import AssistanceStatus, JudgeCall, PlayerCall
 from rlaif.hud.read_model.judge_health import JudgeHealth
-from rlaif.hud.read_model.llm_calls import ERRORS_SHOWN, LlmCalls
-from rlaif.hud.read_model.llm_views import LlmView
+from rlaif.hud.read_model.llm import ERRORS_SHOWN, LlmCalls, LlmView
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 OUTCOMES = ("invalid", "length", "throttled", "refused", "error", "timeout")

@@ -12,7 +12,7 @@ from rlaif.contracts.catalog import envelop
 from rlaif.contracts.reward_model_rest import ActivationRequest, ChampionReport, PinRequest
 from rlaif.contracts.reward_models import GateMetrics, Lineage, RewardModelManifest, RewardNetSpec
 from rlaif.contracts.telemetry import RewardModelStatus
-from rlaif.hud.read_model.model_views import TrainingView
+from rlaif.hud.read_model.models import TrainingView
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.models import models_router
 from rlaif.hud.upstream import Upstream

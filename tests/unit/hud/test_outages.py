@@ -4,9 +4,8 @@ from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import EventData
 from rlaif.contracts.reward_models import GamingAlarm, GamingReason
 from rlaif.contracts.telemetry import JudgeCall, RewardModelStatus, ServiceHealth, TrainingProgress
-from rlaif.hud.read_model.outages import STALLED_UNKNOWN
+from rlaif.hud.read_model.health import RING, STALLED_UNKNOWN
 from rlaif.hud.read_model.projections import HudState
-from rlaif.hud.read_model.ring_health import RING
 from rlaif.testing.data.events import (
     segment_captured,
     segment_exported,

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 import pytest
 
 from rlaif.contracts.telemetry import PaidStep, PaidSteps
-from rlaif.hud.read_model.paid_steps import StepWindow
+from rlaif.hud.read_model.trainer import StepWindow
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from rlaif.contracts.reviews import Clip, PairToReview, VoteReport
 from rlaif.contracts.votes import VoteRecord
-from rlaif.hud.routes.review import review_router
+from rlaif.hud.routes.models import review_router
 from rlaif.hud.upstream import Upstream
 from rlaif.service.problems import install_problem_handlers
 

@@ -1,7 +1,7 @@
 from datetime import UTC, datetime, timedelta
 
 from rlaif.contracts.telemetry import ServiceHealth
-from rlaif.hud.read_model.ring_health import FORGET, NEVER, RING, SILENCE, RingHealth, findings_of
+from rlaif.hud.read_model.health import FORGET, NEVER, RING, SILENCE, RingHealth, findings_of
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -4,7 +4,7 @@ import pytest
 
 from rlaif.contracts.quest import QuestProgress, Source, Standing
 from rlaif.contracts.scores import CriterionScore, ScoreRecord
-from rlaif.hud.read_model.score_detail import score_detail
+from rlaif.hud.read_model.segments.detail import score_detail
 from rlaif.testing.data.scores import score_record
 
 

@@ -1,12 +1,19 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlaif.hud.read_model.history.scores import Score
-from rlaif.hud.read_model.score_points import score_points, thin, thin_to_extremes, trailing_means
+from rlaif.hud.read_model.history.scores import (
+    score_points,
+    thin,
+    thin_to_extremes,
+    trailing_means,
+)
+from rlaif.hud.read_model.history.views import ScorePoint
 
 
-def score(step: int, weighted: float) -> Score:
-    return Score(step, weighted, "episode-1", f"segment-{step}")
+def score(step: int, weighted: float) -> ScorePoint:
+    return ScorePoint(
+        env_step=step, weighted=weighted, episode_id="episode-1", segment_id=f"segment-{step}"
+    )
 
 
 def test_a_point_names_the_segment_that_it_opens() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.hud.read_model.segment_queries import (
+from rlaif.hud.read_model.segments.queries import (
     ANY,
     LEAST_OF_A_VERSION,
     ORDERS,

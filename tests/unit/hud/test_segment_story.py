@@ -5,7 +5,7 @@ import pytest
 from rlaif.contracts.captures import SegmentPay
 from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, rubric_mean
 from rlaif.contracts.segments import StateRecord
-from rlaif.hud.read_model.segment_story import (
+from rlaif.hud.read_model.segments.detail import (
     judge_cards,
     pay_summary,
     room_names,

@@ -1,8 +1,8 @@
 from datetime import UTC, datetime, timedelta
 
 from rlaif.contracts.catalog import envelop
-from rlaif.hud.read_model.score_detail import score_detail
-from rlaif.hud.read_model.segment_table import SegmentTable
+from rlaif.hud.read_model.segments.detail import score_detail
+from rlaif.hud.read_model.segments.table import SegmentTable
 from rlaif.testing.data.events import segment_captured, segment_scored
 from rlaif.testing.data.scores import score_record
 

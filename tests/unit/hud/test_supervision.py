@@ -12,12 +12,11 @@ from rlaif.bus.queues import Queues
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import DeadLetter, EventData
-from rlaif.hud import supervision
+from rlaif.hud import connections
 from rlaif.hud.broadcast import Broadcast
 from rlaif.hud.browsers.hub import Hub
-from rlaif.hud.consumers import LiveBus
+from rlaif.hud.connections import BusLink, LiveBus, StoreWatch
 from rlaif.hud.read_model.projections import HudState
-from rlaif.hud.supervision import BusLink, StoreWatch
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import ObjectInfo, StoreUnavailableError
 from rlaif.testing.data.events import segment_captured
@@ -86,7 +85,7 @@ def state() -> HudState:
 async def linked(
     state: HudState, connect: Callable[[], Awaitable[LiveBus]], patch: pytest.MonkeyPatch
 ) -> AsyncIterator[BusLink]:
-    patch.setattr(supervision, "FIRST_PAUSE", 0.01)
+    patch.setattr(connections, "FIRST_PAUSE", 0.01)
     hub = Hub(lambda: state.snapshot(NOON), max_clients=1)
     link = BusLink(connect, Broadcast(state, hub, clock=lambda: NOON, observer=Quiet()))
     task = asyncio.create_task(link.run())

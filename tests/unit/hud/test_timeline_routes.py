@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.telemetry import PaidStep, PaidSteps
 from rlaif.hud.read_model.projections import HudState
-from rlaif.hud.routes.timeline import timeline_router
+from rlaif.hud.routes.history import history_router
 from rlaif.service.problems import install_problem_handlers
 from rlaif.testing.data.events import segment_captured, segment_scored
 
@@ -24,7 +24,7 @@ def state() -> HudState:
 async def client(state: HudState) -> AsyncIterator[httpx.AsyncClient]:
     app = FastAPI()
     install_problem_handlers(app)
-    app.include_router(timeline_router(state))
+    app.include_router(history_router(state))
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://hud") as made:
         yield made

@@ -11,25 +11,21 @@ from fastapi import FastAPI
 from fastapi.middleware.gzip import GZipMiddleware
 
 from rlaif.bus.connection import open_bus
-from rlaif.hud.api import api_router
-from rlaif.hud.broadcast import Broadcast
+from rlaif.hud.broadcast import Broadcast, HudMetrics
 from rlaif.hud.browsers.compression import WebSocketProtocol
 from rlaif.hud.browsers.hub import Hub
-from rlaif.hud.consumers import LiveBus, read_scores
-from rlaif.hud.live import live_router
-from rlaif.hud.metrics import HudMetrics
+from rlaif.hud.browsers.live import live_router
+from rlaif.hud.connections import BusLink, LiveBus, StoreWatch, read_scores
 from rlaif.hud.page import ForwardedPrefix, build_of, mount_files, page_router
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.history import history_router
 from rlaif.hud.routes.llm import llm_router
-from rlaif.hud.routes.models import models_router
-from rlaif.hud.routes.review import review_router
+from rlaif.hud.routes.models import models_router, review_router
 from rlaif.hud.routes.segments import segments_router
+from rlaif.hud.routes.state import api_router
 from rlaif.hud.routes.system import system_router
-from rlaif.hud.routes.timeline import timeline_router
 from rlaif.hud.routes.world import world_router
 from rlaif.hud.settings import HudSettings
-from rlaif.hud.supervision import BusLink, StoreWatch
 from rlaif.hud.upstream import Upstream
 from rlaif.service.app import build_app
 from rlaif.service.health import Readiness
@@ -104,13 +100,12 @@ def create_app(
             api_router(state, clock),
             models_router(state, reward_model),
             history_router(state),
-            timeline_router(state),
             world_router(broadcast, objects),
             segments_router(state, objects, room_name=state.world.name),
             review_router(reward_model),
             system_router(bus.bus, broadcast, clock),
             llm_router(state, Upstream("judge", settings.judge_url)),
-            live_router(hub, metrics, settings.allowed_origins, clock),
+            live_router(hub, metrics.refused, settings.allowed_origins, clock),
         ],
         readiness=readiness,
         metrics=service_metrics,

@@ -1,4 +1,4 @@
-"""Joins the read model and the browsers: what comes in is folded, what changed goes out."""
+"""Connects the read model and the browsers: readings in, changed sections out."""
 
 import logging
 from collections.abc import Callable
@@ -31,7 +31,8 @@ from rlaif.contracts.telemetry import (
 )
 from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.read_model.projections import Changed, HudState
-from rlaif.hud.read_model.segment_table import UnreadScore
+from rlaif.hud.read_model.segments.table import UnreadScore
+from rlaif.service.metrics import ServiceMetrics
 
 _READINGS: tuple[type[Telemetry], ...] = (
     TrainingProgress,
@@ -185,3 +186,32 @@ class Broadcast:
 def _family(subject: str) -> str:
     """The first two words, so that no environment's name becomes a label."""
     return ".".join(subject.split(".")[:2])
+
+
+class HudMetrics:
+    """Fits `rlaif.hud.broadcast.Observer`."""
+
+    def __init__(self, metrics: ServiceMetrics) -> None:
+        self._metrics = metrics
+        self._events = metrics.counter("events", "Events folded into the page.", ("event",))
+        self._readings = metrics.counter(
+            "readings", "Telemetry messages that came in.", ("subject", "outcome")
+        )
+        self._refused = metrics.counter("refused_clients", "Pages turned away.", ("reason",))
+
+    def watch(self, hub: Hub) -> None:
+        """Show how many pages are connected."""
+        clients = self._metrics.gauge("clients", "Pages connected now.")
+        clients.set_function(lambda: hub.clients)
+
+    def event(self, event_type: str) -> None:
+        """An event was folded."""
+        self._events.labels(event_type).inc()
+
+    def reading(self, subject: str, outcome: str) -> None:
+        """A reading or frame came in: `used`, `skipped` or `invalid`."""
+        self._readings.labels(subject, outcome).inc()
+
+    def refused(self, reason: str) -> None:
+        """A page was turned away."""
+        self._refused.labels(reason).inc()

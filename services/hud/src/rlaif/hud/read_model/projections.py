@@ -40,27 +40,20 @@ from rlaif.contracts.telemetry import (
     WatchedPay,
     WorldProgress,
 )
-from rlaif.hud.read_model.assistance import Assistance
-from rlaif.hud.read_model.dead_letters import DeadLetters
+from rlaif.hud.read_model.health import Outages
 from rlaif.hud.read_model.history.history import History
-from rlaif.hud.read_model.journal import Journal
+from rlaif.hud.read_model.history.views import HeadlineView, ScorePointsView
+from rlaif.hud.read_model.journal import Journal, outage_sentence, sentence, takeover_sentence
 from rlaif.hud.read_model.judge_health import JudgeHealth
-from rlaif.hud.read_model.llm_calls import LlmCalls
-from rlaif.hud.read_model.llm_views import CallsView, LlmView, User
-from rlaif.hud.read_model.loop_counts import LoopCounts, Stage
-from rlaif.hud.read_model.model_views import ModelStanding, RejectionDetail
-from rlaif.hud.read_model.outages import Outages
-from rlaif.hud.read_model.paid_steps import StepWindow
-from rlaif.hud.read_model.quest import Quest
-from rlaif.hud.read_model.reward_model_history import RewardModelHistory
-from rlaif.hud.read_model.score_detail import score_detail
-from rlaif.hud.read_model.score_points import score_points
+from rlaif.hud.read_model.llm import CallsView, LlmCalls, LlmView, User
+from rlaif.hud.read_model.models import ModelStanding, RejectionDetail, RewardModelHistory
+from rlaif.hud.read_model.pipeline import DeadLetters, LoopCounts, Stage
 from rlaif.hud.read_model.screen import Screen, ShownFrame
-from rlaif.hud.read_model.segment_table import SegmentTable, UnreadScore
-from rlaif.hud.read_model.sentences import outage_sentence, sentence, takeover_sentence
+from rlaif.hud.read_model.segments.detail import score_detail
+from rlaif.hud.read_model.segments.table import SegmentTable, UnreadScore
+from rlaif.hud.read_model.trainer import Assistance, Quest, StepWindow
 from rlaif.hud.read_model.views import (
     CheckView,
-    HeadlineView,
     HealthView,
     LoopView,
     MapView,
@@ -68,12 +61,10 @@ from rlaif.hud.read_model.views import (
     RewardModelsView,
     RewardView,
     RunView,
-    ScorePointsView,
     Section,
     Snapshot,
 )
-from rlaif.hud.read_model.world import World
-from rlaif.hud.read_model.world_views import Environments, MapOfRun
+from rlaif.hud.read_model.world import Environments, MapOfRun, World
 
 Changed = frozenset[str]
 """Names of `Snapshot` fields."""
@@ -274,8 +265,7 @@ class HudState:
 
     def score_points(self, run_id: str | None, most: int) -> ScorePointsView:
         """The scored segments of a run over its steps; of the current one without a name."""
-        wanted = run_id or self.current_run_id
-        return score_points(wanted, self.history.scores.of(wanted), most)
+        return self.history.score_points(run_id or self.current_run_id, most)
 
     def section(self, name: str) -> Section:
         """One field of the snapshot."""
@@ -492,7 +482,7 @@ class HudState:
         """(version, environment step) of each model load of the current run, oldest first."""
         story = self.history.run(self.current_run_id) if self.current_run_id else None
         loads = [
-            (load.version, load.env_step)
+            (load.version, load.step)
             for load in (story.loads if story else ())
             if load.version is not None
         ]
@@ -505,8 +495,12 @@ class HudState:
         return loads
 
     def _headline_view(self) -> HeadlineView:
+        champion = self._models.champion()
         return self.history.headline(
-            self.current_run_id, self._models.champion(), known=self._followed
+            self.current_run_id,
+            live_version=champion.version if champion else None,
+            pinned=champion.pinned if champion else None,
+            known=self._followed,
         )
 
     def _loop_view(self) -> LoopView:

@@ -23,8 +23,8 @@ from rlaif.contracts.telemetry import (
     TrainingProgress,
     WatchedPay,
 )
+from rlaif.hud.read_model.history.views import HeadlineView
 from rlaif.hud.read_model.view import View
-from rlaif.hud.read_model.world_views import WatchView
 
 
 class RunView(TrainingProgress):
@@ -84,6 +84,34 @@ class ScreenView(View):
     captured_at: datetime = Field(description="Trainer's clock.")
     received_at: datetime = Field(description="HUD clock.")
     frames_per_second: float | None = Field(description="Over the last 2 s; null with one frame.")
+
+
+class Takeover(View):
+    """The screen of another environment took the place of the one before."""
+
+    at: datetime = Field(description="HUD clock.")
+    env_step: int | None = Field(description="Environment steps of the run; null: not known.")
+    left: Id
+    taken: Id
+    why: Literal["silent", "chosen"] = Field(
+        description="The one before gave no sign of life for too long, or a person chose."
+    )
+
+
+class WatchView(View):
+    """Whose screen is shown, and what becomes of that when it falls silent."""
+
+    env: Id | None = Field(description="Whose screen is shown; null: none's yet.")
+    chosen: Id | None = Field(description="Whose a person chose and is being waited for.")
+    silent_since: datetime | None = Field(
+        description="HUD clock: its last sign of life, once that is two seconds ago."
+    )
+    still_seconds: float | None = Field(
+        description="It lives, but has not played for so long; null while it plays, or not known."
+    )
+    next: Id | None = Field(description="Who takes over if it stays silent; null: nobody is heard.")
+    takes_over_at: datetime | None = Field(description="When; null while nobody does.")
+    takeovers: tuple[Takeover, ...] = Field(description="The newest, oldest first.")
 
 
 class LoopView(View):
@@ -364,89 +392,6 @@ class DeadLettersView(View):
 
     count: int | None
     last: DeadLetterRow | None
-
-
-class DifferenceView(View):
-    """A figure of two groups of episodes, and how surely they differ in it."""
-
-    before: float | None = Field(description="Mean; null of no episode.")
-    after: float | None
-    n_before: int = Field(description="Episodes.")
-    n_after: int
-    change: float | None = Field(description="Null while a side has too few episodes.")
-    low: float | None = Field(description="Ends of its bootstrap interval of 95 %.")
-    high: float | None
-
-
-class ComparedRunsView(View):
-    """A run with judges and one without, alike in all else, at the same step."""
-
-    with_run: str
-    without_run: str
-    until_step: int = Field(description="Of both, the last quarter of the way to here is compared.")
-    milestones: DifferenceView = Field(description="`before` without judges, `after` with them.")
-
-
-class SentencePart(View):
-    """Some words, or a number of `/api/v1/state`."""
-
-    text: str
-    figure: str | None = Field(description="Path of the field that it shows; null for words.")
-
-
-class HeadlineView(View):
-    """Whether it gets better, in one sentence, and what the sentence is made of."""
-
-    text: str
-    parts: tuple[SentencePart, ...] = Field(description="The same in parts.")
-    run_id: str | None
-    since: Literal["load", "start"] | None = Field(
-        description="load: `before` is until the run's first reward model; start: its first "
-        "episodes. `after` are always the newest ones. Null: nothing was told yet."
-    )
-    since_version: int | None
-    since_step: int | None
-    least: int = Field(description="Episodes that each side needs.")
-    confidence: float = Field(description="Of the intervals.")
-    milestones: DifferenceView | None = Field(
-        description="Story steps an episode since its start, by RAM."
-    )
-    scores: DifferenceView | None = Field(description="The judges' mean score an episode.")
-    judges: (
-        Literal[
-            "agree", "disagree", "see no difference", "see better play", "see worse play", "unknown"
-        ]
-        | None
-    ) = Field(description="Whether their scores moved as the milestones did.")
-    live_version: int | None
-    pinned: bool | None
-    runs: ComparedRunsView | None = Field(
-        description="Null unless a run that differs in the judges alone is known."
-    )
-
-
-class ScorePoint(View):
-    """A scored segment over the steps of its run."""
-
-    env_step: int
-    weighted: float
-    episode_id: Id
-    segment_id: Id
-
-
-class ScorePointsView(View):
-    """What the judges gave the segments of one run, over its environment steps."""
-
-    run_id: str | None = Field(description="Null while no run is known.")
-    scored: int = Field(description="Scored segments that are kept; of very many an even sample.")
-    window: int = Field(description="Segments that a mean is over, at most.")
-    means: tuple[tuple[int, float], ...] = Field(
-        description="(step, mean of the segment there and the ones before it)."
-    )
-    points: tuple[ScorePoint, ...] = Field(
-        description="In the order of their steps. Where there are more than were asked for: of "
-        "each stretch the lowest and the highest, and the newest."
-    )
 
 
 class PaidStepsView(View):

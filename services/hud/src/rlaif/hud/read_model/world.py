@@ -1,17 +1,57 @@
-"""What the run has seen of its world, and where all its players stand, as the trainer told last."""
+"""The rooms that the run has seen, and where its players are."""
 
 from collections.abc import Callable
 from datetime import datetime
 
-from rlaif.contracts.telemetry import EnvironmentsSeen, WorldProgress
+from pydantic import Field
+
+from rlaif.contracts.ids import Id
+from rlaif.contracts.telemetry import EnvironmentsSeen, EnvironmentStands, RunnerSign, WorldProgress
 from rlaif.contracts.world_figures import RoomSeen
+from rlaif.hud.read_model.view import View
 from rlaif.hud.read_model.views import RunView
-from rlaif.hud.read_model.world_views import (
-    Environments,
-    MapOfRun,
-    RoomOnMap,
-    SegmentThere,
-)
+
+
+class SegmentThere(View):
+    """A captured segment that passes through a room."""
+
+    episode_id: Id
+    segment_id: Id
+    weighted: float | None = Field(
+        description="The judges' score; null when it has none, or the HUD does not know it."
+    )
+
+
+class RoomOnMap(RoomSeen):
+    """One room that the run has seen."""
+
+    seconds: float = Field(description="`frames` at 60 Hz.")
+    picture_url: str | None = Field(description="A PNG of 160x128; null when none was taken.")
+    segments: tuple[SegmentThere, ...] = Field(  # type: ignore[assignment]  # with their scores
+        description="The newest captured segments that pass through it, the newest first."
+    )
+
+
+class MapOfRun(View):
+    """The world, as far as the run has seen it."""
+
+    run_id: Id | None = Field(description="Null until the trainer has told of the world.")
+    at: datetime | None = Field(description="Trainer's clock; null likewise.")
+    received_at: datetime | None = Field(description="HUD clock; null likewise.")
+    rooms: tuple[RoomOnMap, ...] = Field(description="Those first in which players were last.")
+    rooms_left_out: int | None = Field(description="More of them than are told; null likewise.")
+
+
+class Environments(View):
+    """Where all environments of the run stand, on whichever machines."""
+
+    run_id: Id | None = Field(description="Null until the trainer has told.")
+    received_at: datetime | None = Field(description="HUD clock; null likewise.")
+    watched: Id | None = Field(description="Whose screen the page shows; null: none's.")
+    runners: tuple[RunnerSign, ...]
+    environments: tuple[EnvironmentStands, ...]
+    left_out: int | None = Field(description="More environments than are told.")
+
 
 FRAMES_A_SECOND = 60
 ROOM_PICTURES = "/api/v1/map/rooms"

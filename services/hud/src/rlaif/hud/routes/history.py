@@ -1,4 +1,4 @@
-"""The history of a run: its curves, and metrics before and after each model load."""
+"""REST routes of the charts: history of a run, model loads, scores, and the newest steps."""
 
 import asyncio
 from typing import Annotated
@@ -6,16 +6,17 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from rlaif.contracts.ids import ID_PATTERN
-from rlaif.hud.read_model.history.views import HistoryView, LoadsView
+from rlaif.hud.read_model.history.views import HistoryView, LoadsView, ScorePointsView
 from rlaif.hud.read_model.projections import HudState
+from rlaif.hud.read_model.views import PaidStepsView
 
-MOST_POINTS = 1000
+MAX_POINTS = 1000
 
 RunId = Annotated[
     str | None,
     Query(
         pattern=ID_PATTERN,
-        description="The current run when left out, or the newest that is known.",
+        description="Default: the current run, or the newest one that is known.",
     ),
 ]
 
@@ -23,11 +24,7 @@ RunId = Annotated[
 def history_router(state: HudState) -> APIRouter:
     """The routes; all of them read."""
     router = APIRouter(prefix="/api/v1", tags=["history"])
-    _add_past(router, state)
-    return router
-
-
-def _add_past(router: APIRouter, state: HudState) -> None:
+    one_at_a_time = asyncio.Lock()
 
     @router.get("/history", operation_id="get_history")
     async def get_history(
@@ -35,14 +32,12 @@ def _add_past(router: APIRouter, state: HudState) -> None:
         run: RunId = None,
         points: Annotated[
             int,
-            Query(ge=2, le=MOST_POINTS, description="Most points; their sums are the same."),
+            Query(ge=2, le=MAX_POINTS, description="Maximum number of points; sums are the same."),
         ] = 300,
     ) -> HistoryView:
-        """The past of a run from events that are kept: what was played, reached and paid."""
+        """The history of a run from stored events: progress, rewards, loads and starts."""
         response.headers["Cache-Control"] = "no-store"
         return state.history.view(run or state.current_run_id, points=points)
-
-    one_at_a_time = asyncio.Lock()
 
     @router.get("/loads", operation_id="list_loads")
     async def list_loads(
@@ -50,8 +45,34 @@ def _add_past(router: APIRouter, state: HudState) -> None:
         run: RunId = None,
         limit: Annotated[int, Query(ge=1, le=100, description="Newest loads.")] = 20,
     ) -> LoadsView:
-        """Before and after each reward model that a run loaded, with bootstrap intervals."""
+        """Before and after each model load of a run, with bootstrap intervals."""
         response.headers["Cache-Control"] = "no-store"
         compare = state.history.loads(run or state.current_run_id, newest=limit)
-        async with one_at_a_time:  # pages that ask together share what the first one reckons
+        async with one_at_a_time:  # concurrent requests share the cached comparisons
             return await asyncio.to_thread(compare)
+
+    @router.get("/score-points", operation_id="get_score_points")
+    async def get_score_points(
+        response: Response,
+        run: RunId = None,
+        points: Annotated[
+            int, Query(ge=3, le=MAX_POINTS, description="Maximum number of points.")
+        ] = 300,
+    ) -> ScorePointsView:
+        """Scores of the segments of a run, and their moving mean."""
+        response.headers["Cache-Control"] = "no-store"
+        return state.score_points(run, points)
+
+    @router.get("/steps", operation_id="get_paid_steps")
+    async def get_paid_steps(
+        response: Response,
+        after: Annotated[
+            int | None,
+            Query(description="Only steps after this number; all of them if there is a gap."),
+        ] = None,
+    ) -> PaidStepsView:
+        """Rewards of the newest decisions of the watched game, by part."""
+        response.headers["Cache-Control"] = "no-store"
+        return state.paid_steps.view(after)
+
+    return router

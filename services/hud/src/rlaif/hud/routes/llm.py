@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
-from rlaif.hud.read_model.llm_views import CallsView, LlmView, User
+from rlaif.hud.read_model.llm import CallsView, LlmView, User
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.upstream import Upstream
 

@@ -1,14 +1,19 @@
-"""The REST routes of the models' page: what the HUD saw of them, and what their service says.
-
-Records, examinations, pins and roll-backs are the reward-model service's; it is asked each time,
-and a write goes on with the person's own token.
-"""
+"""REST routes that the reward-model service answers: models, pairs, votes and agreement."""
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
+from rlaif.contracts.reviews import (
+    MOST_NEXT,
+    AgreementReport,
+    PairList,
+    PairToReview,
+    UndoRequest,
+    VoteReport,
+    VoteRequest,
+)
 from rlaif.contracts.reward_model_rest import (
     ActivationRequest,
     ChampionReport,
@@ -20,10 +25,12 @@ from rlaif.contracts.reward_model_rest import (
     WatchdogReport,
 )
 from rlaif.contracts.reward_models import RewardModelManifest
-from rlaif.hud.read_model.model_views import ModelView, RejectionDetail, TrainingView
+from rlaif.contracts.votes import VoteRecord
+from rlaif.hud.read_model.models import ModelView, RejectionDetail, TrainingView
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.upstream import Bearer, Upstream
 from rlaif.service.paging import Page, Paging, encode_cursor
+from rlaif.service.vote_parameters import PairId, RequestId
 
 Version = Annotated[int, Path(ge=1, description="Version of the reward model.")]
 
@@ -156,3 +163,82 @@ def _add_writes(router: APIRouter, service: Upstream) -> None:
 
 def _view(state: HudState, manifest: RewardModelManifest) -> ModelView:
     return ModelView(manifest=manifest, standing=state.model_standing(manifest.version))
+
+
+def review_router(service: Upstream) -> APIRouter:
+    """The routes; `service` is the reward-model service."""
+    router = APIRouter(prefix="/api/v1", tags=["review"], responses=UNREACHED)
+    _add_reading(router, service)
+    _add_voting(router, service)
+    return router
+
+
+def _add_reading(router: APIRouter, service: Upstream) -> None:
+    @router.get("/pairs/next", operation_id="next_pairs")
+    async def next_pairs(
+        response: Response,
+        actor: Annotated[str, Query(max_length=64, description="Who asks.")] = "",
+        limit: Annotated[int, Query(ge=1, le=MOST_NEXT, description="Most pairs.")] = 2,
+    ) -> PairList:
+        """Pairs that this person did not answer yet, without a word about them."""
+        response.headers["Cache-Control"] = "no-store"
+        return await service.read(PairList, "/api/v1/pairs/next", {"actor": actor, "limit": limit})
+
+    @router.get("/pairs/{pair_id}", operation_id="get_pair")
+    async def get_pair(pair_id: PairId) -> PairToReview:
+        """One pair, whoever answered it; A and B are always the same."""
+        return await service.read(PairToReview, f"/api/v1/pairs/{pair_id}")
+
+    @router.get("/votes", operation_id="list_votes")
+    async def list_votes(response: Response, paging: Paging) -> Page[VoteRecord]:
+        """The log of votes, the newest first: what was said, and what was taken back."""
+        response.headers["Cache-Control"] = "no-store"
+        cursor = encode_cursor(paging.after) if paging.after else None
+        parameters = {"limit": paging.limit, "cursor": cursor}
+        return await service.read(Page[VoteRecord], "/api/v1/votes", parameters)
+
+    @router.get("/agreement", operation_id="get_agreement")
+    async def get_agreement(response: Response) -> AgreementReport:
+        """How often each judge and people say the same of a pair, beyond chance."""
+        response.headers["Cache-Control"] = "no-store"
+        return await service.read(AgreementReport, "/api/v1/agreement")
+
+
+def _add_voting(router: APIRouter, service: Upstream) -> None:
+    @router.post("/preferences/{pair_id}/votes", operation_id="cast_vote", status_code=201)
+    async def cast_vote(
+        pair_id: PairId, vote: VoteRequest, bearer: Bearer, request_id: RequestId = ""
+    ) -> VoteReport:
+        """Say which of the two is better; the answer has the judges' words.
+
+        The vote is a line of the reward-model service's log, and the next training learns it.
+        """
+        return await service.change(
+            VoteReport,
+            "POST",
+            f"/api/v1/preferences/{pair_id}/votes",
+            vote.model_dump(),
+            bearer=bearer,
+            headers=_sent(request_id),
+        )
+
+    @router.post("/votes/{number}/undo", operation_id="undo_vote", status_code=201)
+    async def undo_vote(
+        number: Annotated[int, Path(ge=1, le=10**10 - 1, description="Number of the vote.")],
+        by: UndoRequest,
+        bearer: Bearer,
+        request_id: RequestId = "",
+    ) -> VoteRecord:
+        """Take a vote back: another line of the log. It teaches nothing any more."""
+        return await service.change(
+            VoteRecord,
+            "POST",
+            f"/api/v1/votes/{number}/undo",
+            by.model_dump(),
+            bearer=bearer,
+            headers=_sent(request_id),
+        )
+
+
+def _sent(request_id: str) -> dict[str, str]:
+    return {"Idempotency-Key": request_id} if request_id else {}

@@ -10,10 +10,10 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from rlaif.contracts.films import MEDIA_TYPE, FilmError, unpack_film
 from rlaif.contracts.ids import ID_PATTERN
-from rlaif.hud.read_model import segment_story
 from rlaif.hud.read_model.projections import HudState
-from rlaif.hud.read_model.score_detail import score_detail
-from rlaif.hud.read_model.segment_queries import (
+from rlaif.hud.read_model.segments import detail
+from rlaif.hud.read_model.segments.detail import score_detail
+from rlaif.hud.read_model.segments.queries import (
     Order,
     Place,
     SegmentFilter,
@@ -22,7 +22,7 @@ from rlaif.hud.read_model.segment_queries import (
     place,
     with_gaps,
 )
-from rlaif.hud.read_model.segment_views import (
+from rlaif.hud.read_model.segments.views import (
     CaptureView,
     SegmentDetail,
     SegmentFacets,
@@ -212,10 +212,10 @@ def _read(
     found = read_segment(store, episode_id, segment_id, judge_config)
     try:
         capture = read_capture(store, found.manifest)
-        names = segment_story.room_names(read_states(store, found.manifest))
+        names = detail.room_names(read_states(store, found.manifest))
     except UnreadableObjectError as error:
         return found, None, str(error)
-    return found, segment_story.capture_view(capture, names), None
+    return found, detail.capture_view(capture, names), None
 
 
 def _read_steps(store: ObjectStore, episode_id: str, segment_id: str) -> SegmentSteps:
@@ -224,9 +224,9 @@ def _read_steps(store: ObjectStore, episode_id: str, segment_id: str) -> Segment
     try:
         pay = read_capture(store, manifest).pay
     except UnreadableObjectError as error:
-        told = segment_story.steps(segment_id, states, None)
+        told = detail.steps(segment_id, states, None)
         return told.model_copy(update={"pay_problem": str(error)})
-    return segment_story.steps(segment_id, states, pay)
+    return detail.steps(segment_id, states, pay)
 
 
 def _detail(
@@ -250,8 +250,8 @@ def _detail(
         ),
         judge_config=judge_config,
         weighted=score.weighted if score else None,
-        rubric=segment_story.rubric(score) if score else (),
-        judges=segment_story.judge_cards(score) if score else (),
+        rubric=detail.rubric(score) if score else (),
+        judges=detail.judge_cards(score) if score else (),
         capture=capture,
         capture_problem=capture_problem,
         steps_url=f"{path}/steps",

@@ -16,7 +16,7 @@ from rlaif.bus.errors import BusError, UnknownDeadLetterError
 from rlaif.contracts.catalog import spec_of
 from rlaif.contracts.events import DeadLetter
 from rlaif.hud.broadcast import Broadcast
-from rlaif.hud.consumers import LiveBus
+from rlaif.hud.connections import LiveBus
 from rlaif.hud.read_model.views import DeadLetterRow
 from rlaif.service.problems import Problem
 

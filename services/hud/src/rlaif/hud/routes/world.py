@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rlaif.contracts.ids import ID_PATTERN, Id
 from rlaif.hud.broadcast import Broadcast
-from rlaif.hud.read_model.world_views import Environments, MapOfRun, WatchView
+from rlaif.hud.read_model.views import WatchView
+from rlaif.hud.read_model.world import Environments, MapOfRun
 from rlaif.hud.routes.stored import FOR_EVER, stored, unless_cached
 from rlaif.service.problems import Problem
 from rlaif.storage import keys

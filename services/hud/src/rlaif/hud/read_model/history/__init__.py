@@ -1,1 +1,1 @@
-"""The past of runs and of the champion, from events that are kept."""
+"""The history of runs and of the champion, folded from stored events."""

@@ -1,15 +1,11 @@
-"""Before and after each load: two cohorts of one run, figure by figure.
-
-It says what came after, never why: the policy learns all the time, with or without another model.
-"""
+"""Figures of the episodes before and after each model load."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 
-from rlaif.hud.read_model.history.bootstrap import Difference, difference
-from rlaif.hud.read_model.history.run_story import COHORT, Episode, RunStory
-from rlaif.hud.read_model.history.scores import Score, by_episode
+from rlaif.hud.read_model.history.comparison import MIN_EPISODES, difference
+from rlaif.hud.read_model.history.run_story import MAX_COHORT, Episode, RunStory
+from rlaif.hud.read_model.history.scores import by_episode
+from rlaif.hud.read_model.history.views import LoadsView, LoadView, ScorePoint
 
 FIGURES: dict[str, Callable[[Episode], float | None]] = {
     "milestones": lambda episode: episode.gained,
@@ -18,84 +14,61 @@ FIGURES: dict[str, Callable[[Episode], float | None]] = {
     "episode_return": lambda episode: episode.reward,
     "shaped_return": lambda episode: episode.shaped,
 }
-"""Figure → its value of one episode; None when it is not known."""
+"""Figure → its value for one episode; None when it is unknown."""
 
 SCORE = "judge_score"
 
+Groups = dict[str, tuple[float, ...]]
+"""Figure → its values, one per episode."""
 
-@dataclass(frozen=True)
-class Sides:
-    """What two groups of episodes are compared by.
 
-    Attributes:
-        before, after: Figure → values, one an episode.
-        unfinished: Episodes of the second group that wait for others to end.
+def compare_loads(
+    run: RunStory | None, scores: Sequence[ScorePoint], newest: int
+) -> Callable[[], LoadsView]:
+    """Collect the groups now; the function that is returned compares them, in any thread.
+
+    A comparison takes 30 ms per load, unless it is cached.
     """
+    if run is None:
+        return lambda: _view(None, [])
+    borders = [0, *(load.step for load in run.loads), run.step + 1]
+    groups = [_of_cohort(run, scores, borders, index) for index in range(len(borders) - 1)]
+    unfinished = [run.unfinished(index) for index in range(len(borders) - 1)]
+    marks, run_id = list(run.loads), run.run_id
 
-    before: dict[str, list[float]]
-    after: dict[str, list[float]]
-    unfinished: int = 0
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """Equal for equal groups: what a comparison can be kept by."""
-        return tuple(
-            (name, tuple(group)) for side in (self.before, self.after)
-            for name, group in side.items()
-        )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class LoadSides:
-    """A load and the groups before and after it."""
-
-    version: int | None
-    replaced: int | None
-    env_step: int
-    until_step: int | None
-    at: datetime
-    sides: Sides
-
-
-def sides_of_loads(run: RunStory, scores: Sequence[Score]) -> list[LoadSides]:
-    """Every load of a run with the cohorts on both sides of it, oldest first."""
-    borders = [load.env_step for load in run.loads]
-    found = []
-    for index, load in enumerate(run.loads):
-        since = borders[index - 1] if index else 0
-        until = borders[index + 1] if index + 1 < len(borders) else None
-        before = values(run.cohort(index), _within(scores, since, load.env_step))
-        after = values(run.cohort(index + 1), _within(scores, load.env_step, until))
-        found.append(
-            LoadSides(
-                version=load.version,
-                replaced=run.loads[index - 1].version if index else None,
-                env_step=load.env_step,
-                until_step=until,
-                at=load.at,
-                sides=Sides(before, after, run.unfinished(index + 1)),
-            )
+    def load_view(index: int) -> LoadView:
+        after = groups[index + 1]
+        figures = {name: difference(group, after[name]) for name, group in groups[index].items()}
+        return LoadView(
+            version=marks[index].version,
+            replaced=marks[index - 1].version if index else None,
+            env_step=marks[index].step,
+            until_step=marks[index + 1].step if index + 1 < len(marks) else None,
+            at=marks[index].at,
+            enough=figures["milestones"].change is not None,
+            unfinished=unfinished[index + 1],
+            figures=figures,
         )
-    return found
+
+    newest_first = range(len(marks))[-newest:][::-1]
+    return lambda: _view(run_id, [load_view(index) for index in newest_first], known=len(marks))
 
 
-def values(episodes: Sequence[Episode], scores: Sequence[Score] = ()) -> dict[str, list[float]]:
-    """Figure → what is known of it, one value an episode."""
-    found = {
-        name: [float(value) for each in episodes if (value := read(each)) is not None]
+def _view(run_id: str | None, loads: Sequence[LoadView], *, known: int = 0) -> LoadsView:
+    return LoadsView(
+        run_id=run_id, least=MIN_EPISODES, most=MAX_COHORT, known=known, loads=tuple(loads)
+    )
+
+
+def _of_cohort(
+    run: RunStory, scores: Sequence[ScorePoint], borders: Sequence[int], index: int
+) -> Groups:
+    first, end = borders[index], borders[index + 1]
+    is_last = index + 1 == len(borders) - 1
+    own = [each for each in scores if first <= each.env_step and (is_last or each.env_step < end)]
+    episodes = run.cohort(index)
+    groups = {
+        name: tuple(float(value) for each in episodes if (value := read(each)) is not None)
         for name, read in FIGURES.items()
     }
-    return {**found, SCORE: by_episode(scores)[-COHORT:]}
-
-
-def compared(sides: Sides) -> dict[str, Difference]:
-    """Figure → how both groups differ in it; 30 ms for groups of 100."""
-    return {name: difference(group, sides.after[name]) for name, group in sides.before.items()}
-
-
-def _within(scores: Sequence[Score], since: int, until: int | None) -> list[Score]:
-    return [
-        score
-        for score in scores
-        if since <= score.env_step and (until is None or score.env_step < until)
-    ]
+    return {**groups, SCORE: tuple(by_episode(own)[-MAX_COHORT:])}

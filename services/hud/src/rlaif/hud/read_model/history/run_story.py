@@ -1,8 +1,7 @@
-"""The story of one run: its events in, pieces, loads and cohorts of episodes out.
+"""One run: its events are folded into points, loads and cohorts of episodes.
 
-A cohort is the episodes that began while one reward model paid, from its load to the next. All of
-it is bounded: a run of any length keeps some thousand pieces and the newest episodes of each
-cohort.
+A cohort is the episodes that started between two model loads. A run of any length keeps a bounded
+number of points, and the newest episodes of each cohort.
 """
 
 from bisect import bisect_right, insort
@@ -12,27 +11,27 @@ from datetime import datetime
 
 from rlaif.contracts.events import RunIterated, RunLoaded, RunStarted
 from rlaif.contracts.run_points import EndedEpisodes
-from rlaif.hud.read_model.history.pieces import Piece, joined, piece_of
+from rlaif.hud.read_model.history.points import Point, joined, point_of
+from rlaif.hud.read_model.history.views import LoadMark, StartMark
 
-MOST_PIECES = 1000
-"""Kept of a run, 2 kB each; twice as many are put together two by two."""
+MAX_POINTS = 1000
+"""Kept of a run, 2 kB each; twice as many are merged in pairs."""
 
-MOST_PIECES_AT_REST = 300
-"""Likewise of a run that another one followed."""
+MAX_POINTS_OF_OLDER_RUNS = 300
+MAX_LOADS = 100
 
-MOST_LOADS = 100
-COHORT = 100
-"""Episodes of a cohort that are compared: the newest."""
+MAX_COHORT = 100
+"""Newest episodes of a cohort that are compared."""
 
-_KEPT_OF_A_COHORT = 400
-"""More, as the newest may belong to a time in which others still run."""
+_MAX_KEPT_OF_COHORT = 400
+"""More are kept, as the newest do not count while others that started with them are running."""
 
 _SAMPLE = 2000
 
 
 @dataclass(frozen=True, order=True, slots=True)
 class Episode:
-    """A finished episode; in the order in which they began."""
+    """A finished episode; ordered by its start."""
 
     began: int
     ended: int
@@ -43,31 +42,13 @@ class Episode:
     died: bool | None = field(compare=False)
 
 
-@dataclass(frozen=True)
-class Load:
-    """From `env_step` on `version` paid; None for none."""
-
-    version: int | None
-    env_step: int
-    at: datetime
-
-
-@dataclass(frozen=True)
-class Start:
-    """A training process began with the run, or went on with it, at `env_step`."""
-
-    attempt: int
-    env_step: int
-    at: datetime
-
-
 class RunStory:
-    """What is known of one run.
+    """The history of one run.
 
     Attributes:
-        judged: Whether a reward model may pay in it; None: not told.
-        recipe: Runs of one recipe differ in the judges alone; None: not told.
-        oldest_open: Of the episodes that began before this step all have ended; None: not known.
+        judged: Whether reward models are used in it; None: not reported.
+        recipe: Runs of one recipe differ in the judges alone; None: not reported.
+        oldest_open: All episodes that started before this step have finished; None: unknown.
     """
 
     def __init__(self, run_id: str) -> None:
@@ -75,9 +56,9 @@ class RunStory:
         self.judged: bool | None = None
         self.recipe: str | None = None
         self.oldest_open: int | None = None
-        self.starts: list[Start] = []
-        self.loads: list[Load] = []
-        self.pieces: list[Piece] = []
+        self.starts: list[StartMark] = []
+        self.loads: list[LoadMark] = []
+        self.points: list[Point] = []
         self._cohorts: list[list[Episode]] = [[]]
         self._sample: list[Episode] = []
         self._stride = 1
@@ -85,112 +66,100 @@ class RunStory:
 
     @property
     def step(self) -> int:
-        """How far it came."""
-        return self.pieces[-1].env_step if self.pieces else 0
+        """Newest environment step."""
+        return self.points[-1].env_step if self.points else 0
 
     @property
     def at(self) -> datetime | None:
-        """When it was heard of last, by the trainer's clock."""
-        starts, pieces, loads = self.starts[-1:], self.pieces[-1:], self.loads[-1:]
-        told = [
-            *(start.at for start in starts),
-            *(piece.at for piece in pieces),
-            *(load.at for load in loads),
-        ]
-        return max(told, default=None)
+        """Time of the newest event, by the trainer's clock."""
+        newest: list[StartMark | Point | LoadMark] = [*self.starts[-1:], *self.points[-1:]]
+        return max((each.at for each in [*newest, *self.loads[-1:]]), default=None)
 
     def started(self, event: RunStarted) -> bool:
-        """A process began or went on with it; False when that is known."""
+        """A process started or resumed the run; False when the event is known."""
         if self.starts and event.attempt <= self.starts[-1].attempt:
             return False
         self.judged, self.recipe = event.judged, event.recipe
-        self._cut(event.env_step)
-        self.starts = [*self.starts, Start(event.attempt, event.env_step, event.at)][-MOST_LOADS:]
+        self._rewind(event.env_step)
+        start = StartMark(attempt=event.attempt, step=event.env_step, at=event.at)
+        self.starts = [*self.starts, start][-MAX_LOADS:]
         return True
 
     def loaded(self, event: RunLoaded) -> bool:
-        """Another model pays; False when it is the one that paid already, or the event is old."""
-        if self._is_of_the_past(event.attempt):
+        """A model was loaded; False when it is in use already, or the event is outdated."""
+        if self._is_outdated(event.attempt):
             return False
         last = self.loads[-1] if self.loads else None
         if (last.version if last else None) == event.version:
             return False
-        if last is not None and event.env_step < last.env_step:
+        if last is not None and event.env_step < last.step:
             return False
-        self.loads.append(Load(event.version, event.env_step, event.at))
+        self.loads.append(LoadMark(version=event.version, step=event.env_step, at=event.at))
         self._cohorts.append([])
         for settled in self._cohorts[:-2]:
-            del settled[:-COHORT]
-        if len(self.loads) > MOST_LOADS:
+            del settled[:-MAX_COHORT]
+        if len(self.loads) > MAX_LOADS:
             del self.loads[0]
             del self._cohorts[0]
         return True
 
     def iterated(self, event: RunIterated) -> bool:
-        """It went on; False when that is known."""
-        if self._is_of_the_past(event.attempt) or event.env_step <= self.step:
+        """An iteration ended; False when the event is known."""
+        if self._is_outdated(event.attempt) or event.env_step <= self.step:
             return False
-        self.pieces.append(piece_of(event))
-        self._put_together(MOST_PIECES)
+        self.points.append(point_of(event))
+        self._merge_points(MAX_POINTS)
         self.oldest_open = event.oldest_open
-        self._take(event.episodes, event.env_step)
+        self._add_episodes(event.episodes, event.env_step)
         return True
 
     def cohort(self, index: int) -> list[Episode]:
-        """The newest episodes that began between load `index` - 1 and load `index`.
+        """The newest episodes that started between load `index` - 1 and load `index`.
 
-        Only such as began when none still runs: else the short ones would speak for all.
+        Without those that started with one that is still running: short ones would be favoured.
         """
-        until = self.oldest_open
-        complete = [
-            episode
-            for episode in self._cohorts[index]
-            if until is not None and episode.began < until
-        ]
-        return complete[-COHORT:]
+        return self._complete(self._cohorts[index])[-MAX_COHORT:]
 
     def unfinished(self, index: int) -> int:
-        """Episodes of a cohort that ended, while others that began with them still run."""
-        until = self.oldest_open
-        return sum(until is None or episode.began >= until for episode in self._cohorts[index])
+        """Finished episodes of a cohort that `cohort` leaves out."""
+        return len(self._cohorts[index]) - len(self._complete(self._cohorts[index]))
 
     def is_complete(self, step: int) -> bool:
-        """Whether all episodes that began before this step have ended."""
+        """Whether all episodes that started before this step have finished."""
         return self.oldest_open is not None and self.oldest_open >= step
 
     def ends(self) -> tuple[list[Episode], list[Episode]]:
-        """The first episodes of the run and the newest; equally many, and none in both."""
-        known = self._complete_sample()
-        many = min(COHORT, len(known) // 2)
+        """The first episodes of the run and the newest: equally many, and disjoint."""
+        known = self._complete(self._sample)
+        many = min(MAX_COHORT, len(known) // 2)
         return known[:many], self.newest()[-many:] if many else []
 
     def newest(self) -> list[Episode]:
-        """The newest episodes that began when none still runs, of the newest cohorts."""
+        """The newest episodes of the newest cohorts."""
         found: list[Episode] = []
         for index in reversed(range(len(self._cohorts))):
             found = [*self.cohort(index), *found]
-            if len(found) >= COHORT:
+            if len(found) >= MAX_COHORT:
                 break
-        return found[-COHORT:]
+        return found[-MAX_COHORT:]
 
     def between(self, since: int, until: int) -> list[Episode]:
-        """An even sample of the episodes that began in these steps."""
-        return [each for each in self._complete_sample() if since <= each.began < until]
+        """An even sample of the episodes that started in these steps."""
+        return [each for each in self._complete(self._sample) if since <= each.began < until]
 
-    def _complete_sample(self) -> list[Episode]:
+    def _complete(self, episodes: list[Episode]) -> list[Episode]:
         until = self.oldest_open
-        return sorted(each for each in self._sample if until is not None and each.began < until)
+        return sorted(each for each in episodes if until is not None and each.began < until)
 
-    def _is_of_the_past(self, attempt: int) -> bool:
-        """Whether another attempt took the place of what the event tells of."""
+    def _is_outdated(self, attempt: int) -> bool:
         return bool(self.starts) and attempt < self.starts[-1].attempt
 
-    def _take(self, rows: EndedEpisodes, step: int) -> None:
-        borders = [load.env_step for load in self.loads]
+    def _add_episodes(self, rows: EndedEpisodes, step: int) -> None:
+        borders = [load.step for load in self.loads]
         for episode in _episodes(rows, step):
             kept = self._cohorts[bisect_right(borders, episode.began)]
             insort(kept, episode)
-            if len(kept) > _KEPT_OF_A_COHORT:
+            if len(kept) > _MAX_KEPT_OF_COHORT:
                 del kept[0]
             if self._seen % self._stride == 0:
                 self._sample.append(episode)
@@ -199,33 +168,33 @@ class RunStory:
             self._sample = self._sample[::2]
             self._stride *= 2
 
-    def rest(self) -> None:
-        """Another run is the newest: take less room."""
-        self._put_together(MOST_PIECES_AT_REST)
+    def shrink(self) -> None:
+        """Keep fewer points: another run is the newest."""
+        self._merge_points(MAX_POINTS_OF_OLDER_RUNS)
 
-    def _put_together(self, most: int) -> None:
-        """Halve the pieces while there are twice too many; none is of before and after a load."""
-        borders = {load.env_step for load in self.loads}
-        while len(self.pieces) > 2 * most:
-            found: list[Piece] = []
-            open_to_more = False
-            for piece in self.pieces:
-                if open_to_more and piece.since_step not in borders:
-                    found[-1] = joined(found[-1], piece)
-                    open_to_more = False
+    def _merge_points(self, most: int) -> None:
+        """Merge neighbours while there are twice too many, but not across a load."""
+        borders = {load.step for load in self.loads}
+        while len(self.points) > 2 * most:
+            found: list[Point] = []
+            is_single = False
+            for point in self.points:
+                if is_single and point.since_step not in borders:
+                    found[-1] = joined(found[-1], point)
+                    is_single = False
                 else:
-                    found.append(piece)
-                    open_to_more = True
-            if len(found) == len(self.pieces):
+                    found.append(point)
+                    is_single = True
+            if len(found) == len(self.points):
                 break
-            self.pieces = found
+            self.points = found
 
-    def _cut(self, step: int) -> None:
-        """A run that resumes from a checkpoint has not lived what came after it."""
-        while self.pieces and self.pieces[-1].env_step > step:
-            self.pieces.pop()
-            self.oldest_open = None  # the next piece tells it
-        while self.loads and self.loads[-1].env_step > step:
+    def _rewind(self, step: int) -> None:
+        """Drop what came after the checkpoint that the run is resumed from."""
+        while self.points and self.points[-1].env_step > step:
+            self.points.pop()
+            self.oldest_open = None
+        while self.loads and self.loads[-1].step > step:
             self.loads.pop()
             self._cohorts.pop()
         self._cohorts = [

@@ -1,100 +1,135 @@
-"""What the judges gave in each run, for the comparison of then and now."""
+"""Scores of the judges by run, for comparisons and for the chart of scored segments."""
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import TypeVar
 
+from rlaif.hud.read_model.history.views import ScorePoint, ScorePointsView
+
 V = TypeVar("V")
 
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """A scored segment."""
-
-    env_step: int
-    weighted: float
-    episode_id: str
-    segment_id: str
+WINDOW = 20
+"""Segments of a moving mean."""
 
 
 class Scores:
-    """Scores of all runs, in any order; of more than `keep` a run an even sample stays."""
+    """Scores of all runs, in any order; of more than `keep` per run an even sample is kept."""
 
     def __init__(self, *, keep: int = 3000, runs: int = 20) -> None:
         self._keep = keep
         self._runs = runs
-        self._scores: dict[str, dict[str, Score]] = {}
+        self._scores: dict[str, dict[str, ScorePoint]] = {}
         self._levels: dict[str, int] = {}
         self._steps: dict[str, int] = {}
         self._waiting: dict[str, float] = {}
 
     def captured(self, run_id: str, episode_id: str, segment_id: str, env_step: int) -> None:
-        """Where in its run a segment lies."""
+        """Note the step of a segment; its score may have arrived before."""
         waited = self._waiting.pop(segment_id, None)
-        if waited is not None:
-            self._add(run_id, Score(env_step, waited, episode_id, segment_id))
-            return
-        _put(self._steps, segment_id, env_step, most=2 * self._keep)
+        if waited is None:
+            _put(self._steps, segment_id, env_step, most=2 * self._keep)
+        else:
+            self._add(run_id, episode_id, segment_id, env_step, waited)
 
-    def scored(
-        self,
-        run_id: str,
-        episode_id: str,
-        segment_id: str,
-        weighted: float | None,
-    ) -> None:
-        """What the judges gave, perhaps again; None takes away what they gave before."""
+    def scored(self, run_id: str, episode_id: str, segment_id: str, weighted: float | None) -> None:
+        """Note a score; it replaces an earlier one, and None removes it."""
         known = self._scores.get(run_id, {}).get(segment_id)
         if weighted is None:
             self._scores.get(run_id, {}).pop(segment_id, None)
             return
         step = known.env_step if known is not None else self._steps.pop(segment_id, None)
         if step is not None:
-            self._add(run_id, Score(step, weighted, episode_id, segment_id))
+            self._add(run_id, episode_id, segment_id, step, weighted)
         else:
             _put(self._waiting, segment_id, weighted, most=2 * self._keep)
 
-    def of(self, run_id: str | None) -> list[Score]:
-        """The scores of one run, in the order of their steps."""
+    def of(self, run_id: str | None) -> list[ScorePoint]:
+        """The scores of one run by step."""
         scores = self._scores.get(run_id or "", {}).values()
         return sorted(scores, key=lambda score: (score.env_step, score.segment_id))
 
-    def count(self, run_id: str) -> int:
-        """How many those are."""
-        return len(self._scores.get(run_id, {}))
-
-    def _add(self, run_id: str, score: Score) -> None:
+    def _add(
+        self, run_id: str, episode_id: str, segment_id: str, env_step: int, weighted: float
+    ) -> None:
         if run_id not in self._scores:
             _put(self._scores, run_id, {}, most=self._runs)
         scores, level = self._scores[run_id], self._levels.get(run_id, 0)
-        if _sieve(score.segment_id) % (1 << level):
+        if _hash(segment_id) % (1 << level):
             return
-        scores[score.segment_id] = score
+        scores[segment_id] = ScorePoint(
+            env_step=env_step, weighted=weighted, episode_id=episode_id, segment_id=segment_id
+        )
         while len(scores) > self._keep:
             level += 1
             self._levels[run_id] = level
-            scores = {key: kept for key, kept in scores.items() if _sieve(key) % (1 << level) == 0}
+            scores = {key: kept for key, kept in scores.items() if _hash(key) % (1 << level) == 0}
             self._scores[run_id] = scores
 
 
-def by_episode(scores: Sequence[Score]) -> list[float]:
-    """The mean of each episode, the newest last: segments of one are no independent witnesses."""
+def by_episode(scores: Sequence[ScorePoint]) -> list[float]:
+    """The mean of each episode, the newest last: segments of an episode are not independent."""
     groups: dict[str, list[float]] = {}
     for score in scores:
-        # An episode stands where its newest segment does.
+        # The order is that of the newest segments.
         groups[score.episode_id] = [*groups.pop(score.episode_id, []), score.weighted]
     return [fmean(group) for group in groups.values()]
 
 
-def _sieve(segment_id: str) -> int:
-    """A number that has nothing to do with what the segment shows."""
+def score_points(run_id: str | None, scores: Sequence[ScorePoint], most: int) -> ScorePointsView:
+    """At most `most` of the scores of one run, and of their moving mean."""
+    means = trailing_means([(score.env_step, score.weighted) for score in scores], WINDOW)
+    return ScorePointsView(
+        run_id=run_id,
+        scored=len(scores),
+        window=WINDOW,
+        means=tuple(thin(means, most)),
+        points=tuple(thin_to_extremes(scores, most)),
+    )
+
+
+def thin_to_extremes(scores: Sequence[ScorePoint], most: int) -> list[ScorePoint]:
+    """At most `most` scores: the lowest and the highest of each interval, and the newest.
+
+    An even sample would drop the segments that people look for.
+    """
+    if len(scores) <= most:
+        return list(scores)
+    older, newest = scores[:-1], scores[-1]
+    intervals = max(1, (most - 1) // 2)
+    kept: list[ScorePoint] = []
+    for number in range(intervals):
+        first, end = (len(older) * each // intervals for each in (number, number + 1))
+        by_score = sorted(range(first, end), key=lambda index: older[index].weighted)
+        kept += [older[index] for index in sorted({by_score[0], by_score[-1]})]
+    return [*kept, newest]
+
+
+def thin(points: list[tuple[int, float]], most: int) -> list[tuple[int, float]]:
+    """Every n-th point, at most `most` of them, and the newest one."""
+    stride = 1
+    while len(points) > stride * most:
+        stride *= 2
+    picked = points[::stride]
+    return picked if (len(points) - 1) % stride == 0 else [*picked, points[-1]]
+
+
+def trailing_means(points: list[tuple[int, float]], window: int) -> list[tuple[int, float]]:
+    """The mean of each value and up to `window - 1` values before it."""
+    values = [value for _, value in points]
+    return [
+        (step, fmean(values[max(0, index + 1 - window) : index + 1]))
+        for index, (step, _) in enumerate(points)
+    ]
+
+
+def _hash(segment_id: str) -> int:
+    """For sampling that does not depend on the content of segments."""
     return int.from_bytes(hashlib.blake2b(segment_id.encode(), digest_size=4).digest())
 
 
 def _put(of: dict[str, V], key: str, value: V, *, most: int) -> None:
-    """Add to a dict that forgets its oldest entries."""
+    """Add to a dict that drops its oldest entries."""
     of[key] = value
     while len(of) > most:
         del of[next(iter(of))]

@@ -1,53 +1,23 @@
-"""The JSON of the past."""
+"""The JSON of the history."""
 
 from datetime import datetime
+from typing import Literal
 
 from pydantic import Field
 
+from rlaif.contracts.events import ChampionChanged
+from rlaif.contracts.ids import Id
+from rlaif.hud.read_model.history.comparison import Difference
+from rlaif.hud.read_model.history.points import Point
 from rlaif.hud.read_model.view import View
-from rlaif.hud.read_model.views import DifferenceView
 
-
-class PieceView(View):
-    """What happened between two environment steps of a run; neighbours add up to the run.
-
-    Means are over the episodes that ended in it, or over its iterations; null of none.
-    """
-
-    since_step: int
-    env_step: int
-    at: datetime = Field(description="Trainer's clock.")
-    iterations: int
-    episodes: int = Field(description="That ended in it.")
-    reward_model_version: int | None = Field(description="That paid last; null for none.")
-    milestones_mean: float | None = Field(description="Story steps since an episode's start.")
-    rooms_mean: float | None
-    deaths_mean: float | None = Field(
-        description="Share of episodes that a death ended; null where deaths end nothing."
-    )
-    returns_mean: float | None = Field(description="Of the game's own reward.")
-    entropy: float | None
-    policy_lag: float | None = Field(description="Updates.")
-    steps_per_second: float | None
-    low: dict[str, float] = Field(
-        description="Lowest value of each of these where a point stands for several pieces."
-    )
-    high: dict[str, float]
-    paid: dict[str, float] = Field(
-        description="Part → sum; `shaping` is the reward model's, the others the game's and what "
-        "the learner adds."
-    )
-    paid_total: float = Field(description="Of `paid`, exactly.")
-    model_paid: float = Field(description="Of that, by the reward model.")
-    learned_from: float | None = Field(description="Sum of what PPO learned from.")
-    unexplained: float | None = Field(
-        description="`learned_from` less `paid_total`: what is discounted inside decisions of many "
-        "steps, and steps of a planner; null when it was not measured."
-    )
+Judges = Literal[
+    "agree", "disagree", "see no difference", "see better play", "see worse play", "unknown"
+]
 
 
 class LoadMark(View):
-    """From this step on a reward model paid; version null for none."""
+    """The trainer uses another reward model from this step on; version null for none."""
 
     version: int | None
     step: int
@@ -55,75 +25,131 @@ class LoadMark(View):
 
 
 class StartMark(View):
-    """A training process began with the run, or went on with it."""
+    """A training process started or resumed the run."""
 
     attempt: int
     step: int
     at: datetime
 
 
-class ChangeView(View):
-    """The champion or its pin changed."""
-
-    version: int
-    activation: int
-    why: str
-    words: str | None = Field(description="Not written by a language model.")
-    pinned: bool
-    pin_reason: str | None
-    pinned_until: datetime | None
-    withdrawn: str | None
-    at: datetime
-
-
 class RunName(View):
-    """A run of which something is kept."""
+    """A run with a history."""
 
     run_id: str
     env_step: int
-    judged: bool | None = Field(description="Whether a reward model may pay in it.")
-    recipe: str | None = Field(description="Runs of one recipe differ in the judges and the seed.")
+    judged: bool | None = Field(description="Whether reward models are used in it.")
+    recipe: str | None = Field(
+        description="Runs of one recipe differ only in the judges and the seed."
+    )
     loads: int
     last_at: datetime | None
 
 
 class HistoryView(View):
-    """The past of a run, and of the champion over all runs."""
+    """The history of a run, and of the champion over all runs."""
 
-    run_id: str | None = Field(description="Null while nothing was told.")
-    from_step: int | None = Field(description="Above 0: what came before is not kept any more.")
+    run_id: str | None = Field(description="Null before the first report.")
+    from_step: int | None = Field(description="First step of the points that are kept.")
     to_step: int | None
-    pieces: int = Field(description="That are kept; `points` are put together of them.")
-    points: tuple[PieceView, ...]
+    pieces: int = Field(description="Points that are kept; `points` are merged from them.")
+    points: tuple[Point, ...]
     loads: tuple[LoadMark, ...]
     starts: tuple[StartMark, ...]
-    changes: tuple[ChangeView, ...] = Field(description="Oldest first; the newest 300.")
+    changes: tuple[ChampionChanged, ...] = Field(
+        description="Changes of the champion or its pin, oldest first; the newest 300."
+    )
     runs: tuple[RunName, ...] = Field(description="Oldest first.")
 
 
 class LoadView(View):
-    """A load, and the episodes before and after it. What came after is not because of it."""
+    """A model load, and the episodes before and after it; not a causal effect."""
 
-    version: int | None = Field(description="Null: from here on no model paid.")
-    replaced: int | None = Field(description="That paid before; null for none.")
+    version: int | None = Field(description="Null: no model is used from here on.")
+    replaced: int | None = Field(description="The version before; null for none.")
     env_step: int
-    until_step: int | None = Field(description="The next load; null while it pays.")
+    until_step: int | None = Field(description="The next load; null while it is in use.")
     at: datetime
-    enough: bool = Field(description="Whether both sides have as many episodes as are needed.")
+    enough: bool = Field(description="Whether both groups have the required number of episodes.")
     unfinished: int = Field(
-        description="Episodes since that ended but do not count yet: others that began with them "
-        "still run, and only the short ones would speak."
+        description="Finished episodes that do not count yet, since others that started with them "
+        "are still running; counting them would favour short episodes."
     )
-    figures: dict[str, DifferenceView] = Field(
+    figures: dict[str, Difference] = Field(
         description="milestones, rooms, deaths (share), episode_return, shaped_return, judge_score."
     )
 
 
 class LoadsView(View):
-    """Before and after each load of a run, newest first."""
+    """Before and after each model load of a run, newest first."""
 
     run_id: str | None
-    least: int = Field(description="Episodes that each side needs; of fewer nothing is claimed.")
-    most: int = Field(description="Newest episodes of each side that are compared.")
+    least: int = Field(description="Episodes that each group needs.")
+    most: int = Field(description="Newest episodes of each group that are compared.")
     known: int = Field(description="Loads of the run that are kept; `loads` are the newest.")
     loads: tuple[LoadView, ...]
+
+
+class ComparedRunsView(View):
+    """A run with judges and one without, equal in all other settings, at the same step."""
+
+    with_run: str
+    without_run: str
+    until_step: int = Field(description="The last quarter of the steps up to here is compared.")
+    milestones: Difference = Field(description="`before` without judges, `after` with them.")
+
+
+class SentencePart(View):
+    """Some words, or a number of `/api/v1/state`."""
+
+    text: str
+    figure: str | None = Field(description="Path of the field that it shows; null for words.")
+
+
+class HeadlineView(View):
+    """Whether the agent improves, in one sentence, and the figures of the sentence."""
+
+    text: str
+    parts: tuple[SentencePart, ...] = Field(description="The same in parts.")
+    run_id: str | None
+    since: Literal["load", "start"] | None = Field(
+        description="load: `before` is until the run's first reward model; start: its first "
+        "episodes. `after` are always the newest ones. Null before the first report."
+    )
+    since_version: int | None
+    since_step: int | None
+    least: int = Field(description="Episodes that each group needs.")
+    confidence: float = Field(description="Of the intervals.")
+    milestones: Difference | None = Field(
+        description="Milestones per episode since its start, from RAM."
+    )
+    scores: Difference | None = Field(description="Mean score of the judges per episode.")
+    judges: Judges | None = Field(description="Whether their scores changed as the milestones did.")
+    live_version: int | None
+    pinned: bool | None
+    runs: ComparedRunsView | None = Field(
+        description="Null unless a run is known that differs in the judges alone."
+    )
+
+
+class ScorePoint(View):
+    """A scored segment over the steps of its run."""
+
+    env_step: int
+    weighted: float
+    episode_id: Id
+    segment_id: Id
+
+
+class ScorePointsView(View):
+    """Scores of the segments of one run, over its environment steps."""
+
+    run_id: str | None = Field(description="Null while no run is known.")
+    scored: int = Field(description="Scored segments that are kept; an even sample of very many.")
+    window: int = Field(description="Maximum number of segments in a moving mean.")
+    means: tuple[tuple[int, float], ...] = Field(
+        description="(step, mean of the segment there and those before it)."
+    )
+    points: tuple[ScorePoint, ...] = Field(
+        description="By step. If there are more than requested: the lowest and the highest of "
+        "each interval, and the newest."
+    )

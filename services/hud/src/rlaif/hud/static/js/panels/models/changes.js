@@ -40,7 +40,7 @@ function list(rows) {
 }
 
 /** @param {any} row */
-function change({ version, why, words, pinned, pin_reason: reason, pinned_until: until, withdrawn, at }) {
+function change({ version, why, words, pinned, pin_reason: reason, pinned_until: until, withdrawn, changed_at: at }) {
   const what = withdrawn ? "was withdrawn" : pinned ? "is live, pinned" : "is live";
   return h("li", { "data-why": why }, h("span", { class: "sub" }, ago(at)),
     h("p", {}, h("a", { href: `/models/${version}` }, named(version)), ` ${what}`, h("span", { class: "tag plain" }, /** @type {Record<string, string>} */ (BY)[why] ?? why),

@@ -1,4 +1,4 @@
-"""Which segments a list shows, in which order, and where its next page begins. Pure.
+"""Filters, orders and cursors of the segment list.
 
 rows of the table ──▶ `with_gaps` ──▶ `SegmentFilter.keeps` ──▶ `ordered`, after a `Place`
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
 
-from rlaif.hud.read_model.segment_views import Facet, SegmentFacets
+from rlaif.hud.read_model.segments.views import Facet, SegmentFacets
 from rlaif.hud.read_model.views import SegmentRow
 
 Order = Literal["newest", "highest_score", "lowest_score", "disagreement", "model_gap"]

@@ -1,4 +1,4 @@
-"""The newest segments and how far each came, folded from events in any order."""
+"""The newest segments and their stages, folded from events in any order."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -34,7 +34,6 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from rlaif.hud.browsers.hub import Hub, HubClosedError, HubFullError, message, pump
 from rlaif.hud.browsers.outbox import Outbox
-from rlaif.hud.metrics import HudMetrics
 from rlaif.service.auth import split_origin
 from rlaif.service.problems import Problem
 
@@ -85,11 +84,11 @@ _REQUEST: TypeAdapter[Ack | Rate | Ping | ResyncRequest] = TypeAdapter(
 
 def live_router(
     hub: Hub,
-    metrics: HudMetrics,
+    refused: Callable[[str], None],
     allowed_origins: tuple[str, ...],
     clock: Callable[[], datetime],
 ) -> APIRouter:
-    """The route of the live connection."""
+    """The route of the live connection; `refused` is called with the reason code of a refusal."""
     router = APIRouter()
     logged: set[str | None] = set()
 
@@ -99,7 +98,7 @@ def live_router(
             check_origin(socket, allowed_origins)
             outbox = join(hub)
         except Problem as problem:
-            metrics.refused(problem.type)
+            refused(problem.type)
             if problem.detail not in logged and len(logged) < MAX_LOGGED:
                 logged.add(problem.detail)  # once: a refused page tries again and again
                 logger.warning("refused a page: %s", problem.detail)

@@ -1,4 +1,4 @@
-"""The JSON of a segment's own page, and of the list's filters. Unknown is null, never 0."""
+"""JSON of a segment's page and of the list's filters. Unknown is null, never 0."""
 
 from typing import Any, Literal
 

@@ -1,0 +1,1 @@
+"""Segments: the table, its filters, and the detail page of a segment."""
