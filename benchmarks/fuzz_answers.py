@@ -19,13 +19,14 @@ import httpx
 
 from rlaif.contracts.evidence import Evidence, Moment, Span
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
-from rlaif.judge.panel.panel import Case, Panel
+from rlaif.judge.panel.panel import Panel
 from rlaif.judge.panel.schema import answer_schema
-from rlaif.judge.routes.route import Route, RouteLimits
+from rlaif.judge.panel.voting import Case
 from rlaif.judge.rubric.judges import JUDGES, briefed
-from rlaif.judge.settings import RouteSettings, VoteSettings
+from rlaif.judge.settings import VoteSettings
 from rlaif.llm.connections import Connections
 from rlaif.llm.openai import OpenAiModel
+from rlaif.llm.route import Route, RouteLimits
 from rlaif.llm.settings import CallSettings
 from rlaif.testing.data.bad_answers import BadAnswer, bad_answers
 
@@ -64,7 +65,7 @@ async def run(answers: Iterator[BadAnswer], total: int) -> dict[str, int]:
 
     async with Connections(client) as connections:
         model = OpenAiModel(connections, "http://llm/dialog", CallSettings())
-        route = Route("/dialog", model, RouteLimits(RouteSettings(concurrency=1)))
+        route = Route("/dialog", model, RouteLimits(concurrency=1))
         panel = Panel((judge,), {judge.name: route}, VoteSettings(votes=1))
         while used < total:
             evidence = Evidence(segment=Span(steps=used), end=Moment(game=GAME))

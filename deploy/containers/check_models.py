@@ -12,8 +12,9 @@ from pathlib import Path
 
 import httpx
 
+from rlaif.judge.parts import judges_of
+from rlaif.judge.routes import judge_urls
 from rlaif.judge.settings import JudgeSettings
-from rlaif.judge.wiring import judge_urls, judges_of
 from rlaif.llm.addresses import endpoint
 
 ANSWERED = Path("/tmp/models-answer")

@@ -16,8 +16,8 @@ from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.segments import segments_router
 from rlaif.judge.api import build_router as judge_router
 from rlaif.judge.metrics import JudgeMetrics
+from rlaif.judge.parts import build_parts
 from rlaif.judge.settings import JudgeSettings
-from rlaif.judge.wiring import build_parts
 from rlaif.reward_model.api import build_router as reward_model_router
 from rlaif.reward_model.api_review import build_review_router
 from rlaif.reward_model.api_versions import build_versions_router
@@ -70,7 +70,7 @@ def exporter(store: ObjectStore) -> FastAPI:
 def judge(store: ObjectStore) -> FastAPI:
     settings = JudgeSettings(llm_base_url="http://127.0.0.1:1")
     parts = build_parts(settings, lambda judges: JudgeMetrics(ServiceMetrics("judge"), judges))
-    return app_of(judge_router(settings, parts, lambda: store, lambda: None))
+    return app_of(judge_router(parts, lambda: store, lambda: None))
 
 
 def reward_model(store: ObjectStore) -> FastAPI:

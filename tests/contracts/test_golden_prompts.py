@@ -17,9 +17,8 @@ from rlaif.guides.guides import guided_games
 from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.ram_verdicts import ram_levels, ram_verdicts
 from rlaif.judge.evidence.summary import summarise
-from rlaif.judge.panel.identity import judge_config_id
-from rlaif.judge.panel.pair_question import comparison_messages, comparison_schema
-from rlaif.judge.panel.prompts import VARIANTS, Message, messages, system_prompt
+from rlaif.judge.pairs.question import comparison_messages, comparison_schema
+from rlaif.judge.panel.prompts import VARIANTS, Message, judge_config_id, messages, system_prompt
 from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.rubric.judges import JUDGES, briefed
 from rlaif.judge.rubric.votes import COMPUTED

@@ -5,7 +5,6 @@ nothing rightly, and sees no pictures. `make test-llm` installs both; a run take
 """
 
 import asyncio
-import itertools
 import os
 import subprocess
 from collections.abc import AsyncIterator, Iterator
@@ -23,13 +22,14 @@ from rlaif.hud.app import create_app as create_hud
 from rlaif.hud.settings import HudSettings
 from rlaif.judge.app import create_app as create_judge
 from rlaif.judge.settings import JudgeSettings
+from rlaif.llm.route import Route
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.segments import described_state, write_segment
 from rlaif.testing.http_server import serve
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.planning.calling import Caller
-from rlaif.trainer.planning.threaded import http_routes
+from rlaif.trainer.planning.calls import call, make_limiters, route_limits
+from rlaif.trainer.planning.planner import http_models
 from rlaif.trainer.play.planner_port import PlannerQuestion
 from rlaif.trainer.settings.planner import PlannerSettings
 
@@ -147,10 +147,12 @@ async def test_the_planner_finds_it_too(model_url: str) -> None:
     settings = PlannerSettings(
         base_url=model_url, text_seconds=CALL_SECONDS, plan_seconds=CALL_SECONDS, max_tokens=128
     )
-    seeds = itertools.count()
     evidence = Briefing(game="seedling-vale", room="0/119", at=(4, 5))
-    async with http_routes(settings) as routes:
-        caller = Caller(routes, settings, next_seed=lambda: next(seeds))
-        end = await caller.ask(PlannerQuestion(0, "dialog", "suggestion", "s", evidence))
+    limiter = make_limiters(settings)["dialog"]
+    assert limiter.enter(0.0) is None
+    async with http_models(settings) as models:
+        route = Route("dialog", models["dialog"], route_limits(settings), limiter=limiter)
+        question = PlannerQuestion(0, "dialog", "suggestion", "s", evidence)
+        end = await call(route, question, settings, seed=0)
     assert end.outcome in ("ok", "invalid"), end.detail
     assert end.tokens_written > 0

@@ -9,6 +9,7 @@ import pytest
 
 from rlaif.judge.app import create_app as create_judge
 from rlaif.judge.settings import JudgeSettings
+from rlaif.llm.route import RouteLimits
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.http_server import serve
 from rlaif.testing.waiting import eventually
@@ -28,8 +29,7 @@ async def start_judge(
             fields: dict[str, object] = {
                 "nats_url": nats_url,
                 "llm_base_url": stand_in.url,
-                "breaker_pause_seconds": 0.2,
-                "call_attempts": 1,
+                "limits": RouteLimits(attempts=1, pause_seconds=0.2),
                 # Every criterion of every segment is asked, and nothing else: calls can be counted.
                 "computed": "",
                 "compare_share": 0.0,

@@ -9,6 +9,7 @@ import pytest
 
 from rlaif.bus.connection import Bus
 from rlaif.contracts.scores import ScoreRecord
+from rlaif.llm.route import RouteLimits
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.answer_forms import FAILURES, FORMS, READABLE, UNREADABLE, FormProxy, form_proxy
@@ -19,7 +20,7 @@ SETTINGS = {
     # Long enough that no route is given up on while a test looks.
     "patience_refused_seconds": 600.0,
     "patience_outage_seconds": 600.0,
-    "call_attempts": 2,
+    "limits": RouteLimits(attempts=2, pause_seconds=0.2),
     "votes": 1,
 }
 

@@ -14,6 +14,7 @@ from rlaif.contracts.events import SegmentExported
 from rlaif.contracts.scores import ScoreRecord
 from rlaif.contracts.telemetry import ServiceHealth
 from rlaif.judge.settings import JudgeSettings
+from rlaif.llm.route import RouteLimits
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.segments import described_state, write_segment
@@ -26,7 +27,7 @@ AS_DELIVERED = {
     "compare_share": 1.0,
     "canary_every": 50,
     "route_check_seconds": 5.0,
-    "call_attempts": 3,
+    "limits": RouteLimits(pause_seconds=0.2),
 }
 """Settings of a real judge that the other tests change, so that they can count calls."""
 SHORT = {"patience_refused_seconds": 1.0, "patience_outage_seconds": 1.0}
@@ -252,7 +253,9 @@ async def test_a_prompt_that_its_server_dies_of_loses_its_votes_and_nothing_else
     bench: Bench, start_judge: Start, stand_in: Any
 ) -> None:
     async with _choking(stand_in, r"\"steps\":41") as (url, deaths):
-        client = await start_judge(llm_puzzle_url=f"{url}/puzzle", call_attempts=2)
+        client = await start_judge(
+            llm_puzzle_url=f"{url}/puzzle", limits=RouteLimits(attempts=2, pause_seconds=0.2)
+        )
         await bench.export(3)
         await bench.export_states([described_state(step) for step in range(41)])
         await bench.export(3)

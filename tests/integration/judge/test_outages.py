@@ -8,6 +8,7 @@ import pytest
 
 from rlaif.bus.connection import Bus
 from rlaif.contracts.events import SegmentExported
+from rlaif.llm.route import RouteLimits
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.segments import described_state, write_segment
@@ -17,11 +18,8 @@ SEGMENTS = 5
 OUTAGE_SECONDS = 3.0
 PAUSE_SECONDS = 0.5
 QUICK = {
-    "breaker_failures": 3,
-    "breaker_pause_seconds": PAUSE_SECONDS,
+    "limits": RouteLimits(failures=3, pause_seconds=PAUSE_SECONDS, least_seconds=0.5),
     "call_timeout_seconds": 1.0,
-    "least_call_timeout_seconds": 0.5,
-    "call_attempts": 3,
     "cached_answers": 2000,
 }
 

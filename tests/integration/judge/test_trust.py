@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from rlaif.judge.routes.route import Route
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.settings import TrustSettings
-from rlaif.judge.trust.belief import Record
 from rlaif.judge.trust.canary_rounds import CanaryRounds
+from rlaif.judge.trust.exclusion import Record
 from rlaif.llm.openai import OpenAiModel, connections_to
+from rlaif.llm.route import Route
 from rlaif.llm.settings import CallSettings
 from rlaif.mock_llm.app import create_app
 from rlaif.mock_llm.settings import MockLlmSettings
@@ -47,7 +47,7 @@ def watched() -> Rounds:
             }
             yield (
                 CanaryRounds(
-                    JUDGES, routes, TrustSettings(every=10), max_tokens=256, on_belief=note
+                    JUDGES, routes, TrustSettings(every=10), max_tokens=256, on_known=note
                 ),
                 known,
             )
@@ -65,7 +65,7 @@ async def test_an_expert_that_shares_no_code_with_the_canaries_gets_them_right(
 ) -> None:
     async with watched() as (rounds, known):
         await _whole_turn(rounds)
-    assert rounds.distrusted() == {}
+    assert rounds.excluded() == {}
     assert set(known) == {"progress", "dialog", "efficiency", "puzzle", "novelty"}
     wrong = {name: len(r.canaries) - r.right for name, r in known.items()}
     assert sum(wrong.values()) == 0, wrong
@@ -88,8 +88,8 @@ async def test_a_judge_that_does_not_judge_is_not_believed(
 ) -> None:
     async with watched(**manners) as (rounds, _):
         await _whole_turn(rounds)
-        assert found <= set(rounds.distrusted())
-        assert "progress" in rounds.distrusted()["state"]
+        assert found <= set(rounds.excluded())
+        assert "progress" in rounds.excluded()["state"]
 
 
 async def test_a_judge_that_obeys_the_texts_of_the_game_is_seen_to(watched: Rounds) -> None:

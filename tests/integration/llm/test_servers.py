@@ -130,7 +130,7 @@ async def test_of_several_models_the_configured_one_is_taken() -> None:
 
 
 async def test_several_models_without_the_configured_one_are_listed() -> None:
-    with pytest.raises(RefusedError, match=r"qwen25-7b is none of its 2 models: llama, gemma"):
+    with pytest.raises(RefusedError, match=r"qwen25-7b is not one of its 2 models: llama, gemma"):
         await _asked(Server(models=("llama", "gemma")))
 
 
@@ -220,7 +220,7 @@ async def test_a_remote_server_is_reached_by_the_proxy_which_is_named_when_it_is
     monkeypatch.setenv("HTTP_PROXY", PROXY)
     url = "http://llm.example.org/v1"
     async with connections_to(CALLS, api_key=None, urls=[url]) as connections:
-        with pytest.raises(UnavailableError, match="by the proxy of HTTP_PROXY"):
+        with pytest.raises(UnavailableError, match="via the proxy of HTTP_PROXY"):
             await OpenAiModel(connections, url, CALLS).complete(REQUEST)
 
 

@@ -18,7 +18,7 @@ from rlaif.mock_llm.settings import MannerSettings, MockLlmSettings
 from rlaif.testing.data.bad_answers import bad_answers
 from rlaif.testing.http_server import serve
 from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
-from rlaif.trainer.planning.opening import open_planner
+from rlaif.trainer.planning.planner import open_planner
 from rlaif.trainer.play.planner_port import Planner, PlannerQuestion, PlannerReply
 from rlaif.trainer.settings.planner import PlannerSettings
 

@@ -28,7 +28,7 @@ from rlaif.testing.data.resolution import OFFERS
 from rlaif.testing.data.situations import SavedMoment, load_moments, states_of
 from rlaif.testing.http_server import serve
 from rlaif.testing.taken_over import AskingPlanner, PlayedMoment, play_buttons, take_over
-from rlaif.trainer.planning.threaded import ThreadedPlanner
+from rlaif.trainer.planning.planner import ThreadedPlanner
 from rlaif.trainer.play.planner_counts import ModeCounts
 from rlaif.trainer.settings.planner import PlannerSettings
 

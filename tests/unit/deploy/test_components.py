@@ -14,8 +14,8 @@ import yaml
 
 from rlaif.contracts.catalog import spec_of
 from rlaif.contracts.events import SegmentExported
+from rlaif.judge.routes import direct_url
 from rlaif.judge.rubric.judges import JUDGES
-from rlaif.judge.wiring import direct_url
 from rlaif.servers.nats_server import find_nats_server
 
 DEPLOY = Path(__file__).parents[3] / "deploy"

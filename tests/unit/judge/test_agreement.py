@@ -1,6 +1,6 @@
 import pytest
 
-from rlaif.judge.trust.agreement import Confusion, most_likely_share
+from rlaif.judge.trust.agreement import Confusion, upper_bound_of_share
 
 
 def _of(*votes: tuple[int, int, int]) -> Confusion:
@@ -59,7 +59,7 @@ def test_a_judge_that_always_says_the_same_is_surely_at_chance() -> None:
 
 
 def test_a_few_wrong_answers_leave_room_for_a_better_judge() -> None:
-    assert most_likely_share(0, 2, z=1.645) > 0.55
-    assert most_likely_share(0, 4, z=1.645) < 0.45
-    assert most_likely_share(8, 8, z=1.645) == 1.0
-    assert most_likely_share(30, 100, z=1.645) == pytest.approx(0.38, abs=0.01)
+    assert upper_bound_of_share(0, 2, z=1.645) > 0.55
+    assert upper_bound_of_share(0, 4, z=1.645) < 0.45
+    assert upper_bound_of_share(8, 8, z=1.645) == 1.0
+    assert upper_bound_of_share(30, 100, z=1.645) == pytest.approx(0.38, abs=0.01)

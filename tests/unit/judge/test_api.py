@@ -8,10 +8,10 @@ from fastapi import FastAPI
 
 from rlaif.contracts.scores import RUBRIC_WEIGHTS
 from rlaif.judge.api import build_router
-from rlaif.judge.human_scores import HumanScores
 from rlaif.judge.metrics import JudgeMetrics
+from rlaif.judge.parts import JudgeParts, build_parts
+from rlaif.judge.scoring.human_scores import HumanScores
 from rlaif.judge.settings import JudgeSettings
-from rlaif.judge.wiring import JudgeParts, build_parts
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import install_problem_handlers
 from rlaif.storage import keys
@@ -34,7 +34,7 @@ def _client(
 ) -> httpx.AsyncClient:
     app = FastAPI()
     install_problem_handlers(app)
-    app.include_router(build_router(SETTINGS, bench, lambda: store, lambda: writer))
+    app.include_router(build_router(bench, lambda: store, lambda: writer))
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://judge/api/v1")
 
 

@@ -98,13 +98,13 @@ def test_progress_is_right_with_the_rise_and_the_objectives() -> None:
     assert canary.grade(STATE, _says((3, 3), (3, 1)))["progress"].right
     assert not canary.grade(STATE, _says((3, 3), (3, 3)))["progress"].right
     wrong_objective = canary.grade(STATE, _says((2, 2), (5, 3)))["progress"]
-    assert (wrong_objective.said, wrong_objective.right) == (2, False)
+    assert (wrong_objective.given, wrong_objective.right) == (2, False)
 
 
 def test_an_abstention_from_what_is_known_is_wrong() -> None:
     canary = _canary("Sorrel tells of the cracked wall")
     graded = canary.grade(STATE, _says((5, 5), (4, 4), dialog=None))
-    assert (graded["dialog"].said, graded["dialog"].right) == (None, False)
+    assert (graded["dialog"].given, graded["dialog"].right) == (None, False)
     assert graded["progress"].right
 
 

@@ -10,14 +10,13 @@ import pytest
 from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.scores import CriterionScore
 from rlaif.judge.panel.panel import PanelResult
-from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.rubric.judges import JUDGES
-from rlaif.judge.settings import RouteSettings, TrustSettings
-from rlaif.judge.trust.belief import Record
+from rlaif.judge.settings import TrustSettings
 from rlaif.judge.trust.canaries import Canary, canaries
 from rlaif.judge.trust.canary_rounds import CanaryRounds
+from rlaif.judge.trust.exclusion import Record
 from rlaif.llm.ports import Answer, CompletionRequest, RefusedError, UnavailableError
-from rlaif.llm.settings import BreakerSettings
+from rlaif.llm.route import Route, RouteLimits
 from rlaif.testing.data.scores import score_record
 from rlaif.testing.waiting import PATIENCE_SECONDS
 
@@ -94,13 +93,13 @@ class Watched:
             name: Route(
                 f"/{name}",
                 fake,
-                RouteLimits(RouteSettings(attempts=1), BreakerSettings(failures=10_000)),
+                RouteLimits(attempts=1, failures=10_000),
             )
             for name, fake in self.fakes.items()
         }
         self.told: dict[tuple[str, str], Record] = {}
         self.rounds = CanaryRounds(
-            JUDGES, routes, TrustSettings(every=every), max_tokens=256, on_belief=self._note
+            JUDGES, routes, TrustSettings(every=every), max_tokens=256, on_known=self._note
         )
 
     def _note(self, judge: str, criterion: str, record: Record) -> None:
@@ -141,7 +140,7 @@ async def test_over_many_rounds_every_canary_is_asked() -> None:
 async def test_judges_that_know_the_answers_are_believed() -> None:
     watched = Watched()
     await watched.segments(100)
-    assert watched.rounds.distrusted() == {}
+    assert watched.rounds.excluded() == {}
     assert all(record.right == len(record.canaries) for record in watched.told.values())
     assert {criterion for _, criterion in watched.told} == {
         "progress", "dialog", "efficiency", "puzzle", "novelty"
@@ -152,17 +151,16 @@ async def test_judges_that_know_the_answers_are_believed() -> None:
 async def test_a_judge_that_turns_everything_round_is_soon_not_believed() -> None:
     watched = Watched(state=_turned_round)
     await watched.segments(10)
-    assert "progress" in watched.rounds.distrusted()["state"]
-    assert set(watched.rounds.distrusted()) == {"state"}
+    assert "progress" in watched.rounds.excluded()["state"]
+    assert set(watched.rounds.excluded()) == {"state"}
     told = watched.rounds.check("state") or ""
     assert "progress: 0 of " in told
-    assert "judged again" in told
 
 
 async def test_a_judge_that_always_says_the_same_is_found_out() -> None:
     watched = Watched(vision=_constant, puzzle=_constant)
     await watched.segments(40)
-    assert watched.rounds.distrusted() == {
+    assert watched.rounds.excluded() == {
         "vision": frozenset({"novelty"}),
         "puzzle": frozenset({"puzzle"}),
     }
@@ -188,19 +186,19 @@ async def test_a_judge_that_breaks_after_a_good_while_is_found_within_some_seven
 ):
     watched = Watched(every=50)
     await watched.segments(500)
-    assert watched.rounds.distrusted() == {}
+    assert watched.rounds.excluded() == {}
     watched.fakes["state"].reply = _turned_round
     await watched.segments(70)
-    assert "progress" in watched.rounds.distrusted()["state"]
+    assert "progress" in watched.rounds.excluded()["state"]
 
 
 async def test_a_judge_is_believed_again_once_it_answers_well() -> None:
     watched = Watched(state=_turned_round)
     await watched.segments(10)
-    assert "state" in watched.rounds.distrusted()
+    assert "state" in watched.rounds.excluded()
     watched.fakes["state"].reply = _known
     await watched.segments(60)
-    assert watched.rounds.distrusted() == {}
+    assert watched.rounds.excluded() == {}
 
 
 async def test_a_judge_that_is_bad_at_one_thing_is_believed_on_the_others() -> None:
@@ -209,7 +207,7 @@ async def test_a_judge_that_is_bad_at_one_thing_is_believed_on_the_others() -> N
 
     watched = Watched(state=bad_at_dialogs)
     await watched.segments(100)
-    assert watched.rounds.distrusted() == {"state": frozenset({"dialog"})}
+    assert watched.rounds.excluded() == {"state": frozenset({"dialog"})}
 
 
 async def test_votes_that_do_not_follow_the_ram_cost_belief_too() -> None:
@@ -219,7 +217,7 @@ async def test_votes_that_do_not_follow_the_ram_cost_belief_too() -> None:
         score = CriterionScore(value=said / 2, votes=(said,) * 3, agreement=1.0, judge="puzzle")
         found = PanelResult({}, heard={"puzzle": score})
         watched.rounds.after_segment(found, score_record(truth={"puzzle": known}))
-    assert watched.rounds.distrusted() == {"puzzle": frozenset({"puzzle"})}
+    assert watched.rounds.excluded() == {"puzzle": frozenset({"puzzle"})}
     assert "with the RAM" in str(watched.rounds.check("puzzle"))
 
 
@@ -229,7 +227,7 @@ async def test_an_outage_changes_nobodys_standing_and_an_unreadable_canary_is_a_
 
     watched = Watched(state=down, puzzle=lambda request: "no json")
     await watched.segments(30)
-    assert set(watched.rounds.distrusted()) == {"puzzle"}
+    assert set(watched.rounds.excluded()) == {"puzzle"}
     assert {judge for judge, _ in watched.told} == {"puzzle", "vision"}
 
 
@@ -265,12 +263,12 @@ async def test_a_route_that_hangs_holds_no_segment_up_for_long(
         await asyncio.Event().wait()
         raise AssertionError
 
-    monkeypatch.setattr("rlaif.judge.trust.canary_rounds._MOST_SECONDS", 0.05)
+    monkeypatch.setattr("rlaif.judge.trust.canary_rounds._MAX_SECONDS", 0.05)
     watched = Watched()
     watched.fakes["puzzle"].complete = hang  # type: ignore[method-assign]  # the one that hangs
     async with asyncio.timeout(PATIENCE_SECONDS):
         await watched.segments(1)
-    assert watched.rounds.distrusted() == {}
+    assert watched.rounds.excluded() == {}
 
 
 async def test_no_canary_is_asked_when_the_settings_say_so() -> None:

@@ -15,18 +15,16 @@ from rlaif.contracts.comparisons import (
 from rlaif.contracts.evidence import Changes, Evidence, Moment, Span
 from rlaif.contracts.scores import ScoreRecord
 from rlaif.guides.guides import guide_of
-from rlaif.judge.panel.assignment import in_share
-from rlaif.judge.panel.comparisons import Comparisons
-from rlaif.judge.panel.pair_choice import KINDS, Scored
-from rlaif.judge.panel.pair_judge import PairJudge
-from rlaif.judge.panel.pair_question import comparison_messages, read_comparison, turned
+from rlaif.judge.pairs.choice import KINDS, Scored
+from rlaif.judge.pairs.comparisons import Comparisons
+from rlaif.judge.pairs.pair_judge import PairJudge
+from rlaif.judge.pairs.question import comparison_messages, read_comparison, turned
+from rlaif.judge.pairs.requested import RequestedPairs, ScoredSegments
+from rlaif.judge.panel.counting import in_share
 from rlaif.judge.panel.schema import InvalidAnswerError
-from rlaif.judge.panel.scored_segments import ScoredSegments
-from rlaif.judge.panel.wanted_pairs import WantedPairs
-from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.rubric.judges import JUDGES
-from rlaif.judge.settings import CompareSettings, RouteSettings
 from rlaif.llm.ports import Answer, CompletionRequest, UnavailableError
+from rlaif.llm.route import Route, RouteLimits
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.scores import score_record
@@ -86,14 +84,14 @@ class Bench:
                 if kind in kinds
             },
             ScoredSegments(store, CONFIG),
-            WantedPairs(store, store, CONFIG),
-            CompareSettings(share=share),
+            RequestedPairs(store, store, CONFIG),
+            share=share,
             on_compared=lambda why, result, record: self.results.append((why, result)),
-            distrusted=lambda: distrusted,
+            excluded=lambda: distrusted,
         )
 
     def _judge(self, judge: Any, fake: Fake) -> PairJudge:
-        route = Route(judge.route, fake, RouteLimits(RouteSettings(attempts=1)))
+        route = Route(judge.route, fake, RouteLimits(attempts=1))
         return PairJudge(judge, route, max_tokens=256, on_call=self._called, now=lambda: NOW)
 
     def _called(self, record: Any) -> None:

@@ -7,16 +7,17 @@ import pytest
 
 from rlaif.contracts.evidence import Evidence, Moment, Span
 from rlaif.contracts.scores import JudgeCallRecord
-from rlaif.judge.panel.panel import Case, Panel
+from rlaif.judge.panel.panel import Panel
 from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, answer_schema, read_answer
-from rlaif.judge.routes.route import Route, RouteLimits
+from rlaif.judge.panel.voting import Case
 from rlaif.judge.rubric.judges import JUDGES, Judge, briefed
 from rlaif.judge.rubric.votes import NoVote
-from rlaif.judge.settings import RouteSettings, VoteSettings
+from rlaif.judge.settings import VoteSettings
 from rlaif.llm.connections import Connections
 from rlaif.llm.openai import OpenAiModel
 from rlaif.llm.ports import InvalidReplyError
 from rlaif.llm.reply import read_completion
+from rlaif.llm.route import Route, RouteLimits
 from rlaif.llm.settings import CallSettings
 from rlaif.testing.data.bad_answers import BadAnswer, bad_answers, completion
 
@@ -99,7 +100,7 @@ async def test_no_bad_answer_becomes_a_score_on_the_whole_way_through_a_panel(
 
     async with Connections(client) as connections:
         model = OpenAiModel(connections, "http://llm/dialog", CallSettings())
-        route = Route("/dialog", model, RouteLimits(RouteSettings(concurrency=1)))
+        route = Route("/dialog", model, RouteLimits(concurrency=1))
         panel = Panel((STATE,), {"state": route}, VoteSettings(votes=1))
         for at in range(200):
             evidence = Evidence(segment=Span(steps=at), end=Moment(game=game))

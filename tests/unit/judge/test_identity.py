@@ -6,7 +6,7 @@ import pytest
 from rlaif.contracts.ids import ID_PATTERN
 from rlaif.contracts.scores import RUBRIC_WEIGHTS
 from rlaif.guides.guides import Guide, guide_of
-from rlaif.judge.panel.identity import judge_config_id
+from rlaif.judge.panel.prompts import judge_config_id
 from rlaif.judge.rubric.judges import JUDGES, briefed, with_models
 from rlaif.judge.settings import VoteSettings
 from rlaif.llm.settings import DialectSettings

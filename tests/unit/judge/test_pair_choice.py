@@ -7,14 +7,7 @@ import pytest
 from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.quest import QuestProgress, Standing
 from rlaif.contracts.scores import CriterionScore, ScoreRecord
-from rlaif.judge.panel.pair_choice import (
-    KINDS,
-    Scored,
-    Turns,
-    nearly_tie,
-    newest_partner,
-    ram_ties,
-)
+from rlaif.judge.pairs.choice import KINDS, Scored, Turns, nearly_tie, newest_partner, ram_ties
 from rlaif.testing.data.scores import score_record
 
 MARGIN = 0.05

@@ -11,15 +11,16 @@ from rlaif.contracts.evidence import Evidence, Moment, Rooms
 from rlaif.contracts.quest import Standing
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
 from rlaif.judge.panel.calls import reported_outcome
-from rlaif.judge.panel.panel import Case, Distrusted, Panel
+from rlaif.judge.panel.panel import Excluded, Panel
 from rlaif.judge.panel.prompts import messages, tokens
-from rlaif.judge.routes.errors import BrokenRouteError
-from rlaif.judge.routes.route import RetryWaits, Route, RouteLimits
+from rlaif.judge.panel.voting import Case
 from rlaif.judge.rubric.judges import INSUFFICIENT, JUDGES, Judge
 from rlaif.judge.rubric.votes import NoVote
-from rlaif.judge.settings import RouteSettings, VoteSettings
+from rlaif.judge.settings import VoteSettings
+from rlaif.llm.cache import AnswerCache
 from rlaif.llm.ports import (
     Answer,
+    BrokenRouteError,
     CallTimeoutError,
     CompletionRequest,
     InvalidReplyError,
@@ -29,7 +30,7 @@ from rlaif.llm.ports import (
     ThrottledError,
     UnavailableError,
 )
-from rlaif.llm.settings import BreakerSettings
+from rlaif.llm.route import Route, RouteLimits
 from rlaif.testing.waiting import PATIENCE_SECONDS
 
 CASE = Case(Evidence(rooms=Rooms(first_visits=1)), b"png")
@@ -64,7 +65,7 @@ def _panel(
     *,
     voting: VoteSettings = THREE,
     judges: tuple[Judge, ...] = JUDGES,
-    distrusted: Callable[[], Distrusted] = dict,
+    excluded: Callable[[], Excluded] = dict,
     failures: int = 2,
     **replies: Reply,
 ) -> tuple[Panel, dict[str, Fake]]:
@@ -76,15 +77,12 @@ def _panel(
         name: Route(
             f"/{name}",
             fake,
-            RouteLimits(
-                RouteSettings(attempts=1),
-                BreakerSettings(failures=failures, pause_seconds=30),
-                RetryWaits(patience_seconds=1.0),
-            ),
+            RouteLimits(attempts=1, failures=failures, pause_seconds=30, patience_seconds=1.0),
+            cache=AnswerCache(100),
         )
         for name, fake in fakes.items()
     }
-    return Panel(judges, routes, voting, distrusted=distrusted), fakes
+    return Panel(judges, routes, voting, excluded=excluded), fakes
 
 
 async def test_three_judges_vote_three_times_and_cover_the_rubric() -> None:
@@ -125,7 +123,7 @@ async def test_a_judge_that_only_writes_garbage_abstains_after_one_repair_a_vote
     panel, fakes = _panel(vision=lambda request: '{"novelty": 11}')
     found = await panel.judge(CASE, Calls())
     results = found.results
-    assert found.distrusted == ("vision",), "the segment is scored again"
+    assert found.unread == ("vision",), "the segment is scored again"
     assert results["novelty"] is NoVote.INVALID
     assert isinstance(results["puzzle"], CriterionScore)
     assert len(fakes["vision"].requests) == 6
@@ -180,7 +178,7 @@ def _out_of_use(panel: Panel, fakes: dict[str, Fake], *names: str, reason: str) 
 
         route.complete = complete  # type: ignore[method-assign]  # its state is tested elsewhere
         route.broken = lambda modality: "refuses every call"  # type: ignore[method-assign]  # likewise
-        route.is_well = lambda modality: False  # type: ignore[method-assign]  # likewise
+        route.is_healthy = lambda modality: False  # type: ignore[method-assign]  # likewise
 
 
 async def test_a_route_out_of_use_leaves_its_criteria_unjudged_and_says_why() -> None:
@@ -202,7 +200,7 @@ async def test_with_every_route_out_of_use_nothing_is_judged() -> None:
 async def test_a_last_route_in_trouble_is_no_judge_that_is_left() -> None:
     panel, fakes = _panel()
     _out_of_use(panel, fakes, "state", "puzzle", reason="route_refused")
-    panel._routes["vision"].is_well = lambda modality: False  # type: ignore[method-assign]  # as _out_of_use
+    panel._routes["vision"].is_healthy = lambda modality: False  # type: ignore[method-assign]  # as _out_of_use
     case = Case(Evidence(), None, {"novelty": 0})  # and vision would not be asked
     with pytest.raises(OutageError, match="no judge can be asked"):
         await panel.judge(case, Calls())
@@ -322,36 +320,30 @@ async def test_an_adaptive_vote_goes_on_while_two_differ() -> None:
 
 
 async def test_a_judge_that_is_not_believed_is_not_asked_and_leaves_no_score() -> None:
-    panel, fakes = _panel(distrusted=lambda: {"vision": frozenset({"novelty"})})
+    panel, fakes = _panel(excluded=lambda: {"vision": frozenset({"novelty"})})
     found = await panel.judge(CASE, Calls())
     assert found.results["novelty"] is NoVote.DISTRUSTED
     assert fakes["vision"].requests == []
-    assert found.distrusted == ("vision",)
+    assert found.unread == ()
 
 
 async def test_what_a_judge_is_not_believed_on_does_not_count_and_the_rest_does() -> None:
-    panel, fakes = _panel(distrusted=lambda: {"state": frozenset({"dialog"})})
+    panel, fakes = _panel(excluded=lambda: {"state": frozenset({"dialog"})})
     found = await panel.judge(CASE, Calls())
     assert found.results["dialog"] is NoVote.DISTRUSTED
     assert isinstance(found.results["progress"], CriterionScore)
     assert len(fakes["state"].requests) == 3
-    assert found.distrusted == ("state",)
-    # How it does on it now is seen nevertheless.
+    assert found.unread == ()
+    # Its accuracy is measured nevertheless.
     assert isinstance(found.heard["dialog"], CriterionScore)
 
 
 async def test_an_audit_hears_a_judge_that_is_not_believed() -> None:
-    panel, fakes = _panel(distrusted=lambda: {"puzzle": frozenset({"puzzle"})})
+    panel, fakes = _panel(excluded=lambda: {"puzzle": frozenset({"puzzle"})})
     found = await panel.judge(Case(Evidence(), b"png", {"novelty": 0}, audit=True), Calls())
     assert found.results["puzzle"] is NoVote.DISTRUSTED
     assert isinstance(found.heard["puzzle"], CriterionScore)
     assert len(fakes["puzzle"].requests) == 3
-
-
-async def test_nobody_is_missed_where_nothing_had_to_be_asked() -> None:
-    panel, _ = _panel(distrusted=lambda: {"vision": frozenset({"novelty"})})
-    found = await panel.judge(Case(Evidence(), None, {"novelty": 1}), Calls())
-    assert found.distrusted == ()
 
 
 async def test_what_was_not_there_to_judge_is_no_abstention() -> None:
@@ -532,14 +524,6 @@ async def test_an_adaptive_vote_on_the_quest_stops_when_two_agree_on_the_directi
     assert found.quest.doubt > 0
 
 
-async def test_who_was_left_out_as_not_believed_is_told_when_it_would_have_been_asked() -> None:
-    novelty, progress = frozenset({"novelty"}), frozenset({"progress"})
-    panel, _ = _panel(distrusted=lambda: {"vision": novelty, "state": progress})
-    assert (await panel.judge(CASE, Calls())).distrusted == ("state", "vision")
-    case = Case(Evidence(), b"png", {"novelty": 1}, audit=True)
-    assert (await panel.judge(case, Calls())).distrusted == ("state",)
-
-
 class Limited:
     """A model that needs so many tokens for its answer, and is cut off with fewer."""
 
@@ -557,7 +541,7 @@ class Limited:
 
 async def _asked(model: Limited, **judge: Any) -> tuple[CriterionScore | NoVote, Calls]:
     puzzle = replace(JUDGES[1], **judge)
-    route = Route("/puzzle", model, RouteLimits(RouteSettings(attempts=1)))
+    route = Route("/puzzle", model, RouteLimits(attempts=1))
     calls = Calls()
     panel = Panel((puzzle,), {"puzzle": route}, VoteSettings(votes=1, max_tokens=100))
     return (await panel.judge(CASE, calls)).results["puzzle"], calls

@@ -21,10 +21,11 @@ from rlaif.judge.evidence.described import MAX_SAID_CHARACTERS
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.schema import answer_schema
+from rlaif.judge.parts import EVIDENCE_TOKENS, build_parts, check_prompt_lengths, judges_of
+from rlaif.judge.routes import judge_urls
 from rlaif.judge.rubric.judges import JUDGES, briefed
 from rlaif.judge.rubric.panel_file import PanelFileError, as_json, read_panel
 from rlaif.judge.settings import JudgeSettings
-from rlaif.judge.wiring import EVIDENCE_TOKENS, build_parts, check_budgets, judge_urls, judges_of
 from rlaif.service.cli import StartupError
 from rlaif.service.metrics import ServiceMetrics
 
@@ -101,13 +102,13 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_a_prompt_that_does_not_fit_its_model_is_refused_at_the_start() -> None:
-    check_budgets(JUDGES, 256)
+    check_prompt_lengths(JUDGES, 256)
     with pytest.raises(StartupError, match="judge state needs about"):
-        check_budgets(JUDGES, 40_000)
+        check_prompt_lengths(JUDGES, 40_000)
     # The guide of a game is part of what must fit.
     small = (replace(JUDGES[0], context_tokens=3000),)
     with pytest.raises(StartupError, match="judge state needs about"):
-        check_budgets(small, 256)
+        check_prompt_lengths(small, 256)
 
 
 def test_the_busiest_segment_has_room_in_every_prompt() -> None:

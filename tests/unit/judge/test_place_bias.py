@@ -3,14 +3,14 @@
 from typing import Any
 
 from rlaif.judge.metrics import JudgeMetrics
-from rlaif.judge.trust.place_bias import PairStanding
-from rlaif.judge.views import standing_report
+from rlaif.judge.trust.statistics import PairStatistics
+from rlaif.judge.views import StandingReport
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.testing.data.comparisons import compared
 
 
-def _standing(*answers: tuple[Any, Any]) -> PairStanding:
-    standing = PairStanding()
+def _standing(*answers: tuple[Any, Any]) -> PairStatistics:
+    standing = PairStatistics()
     for straight, swapped in answers:
         standing.compared(compared(straight, swapped))
     return standing
@@ -33,7 +33,7 @@ def test_an_order_without_an_answer_says_nothing_of_consistency() -> None:
 
 
 def test_before_the_first_answer_nothing_is_said() -> None:
-    assert (PairStanding().first_slot, PairStanding().consistency) == (None, None)
+    assert (PairStatistics().first_slot, PairStatistics().consistency) == (None, None)
 
 
 def test_both_figures_are_metrics_and_in_the_report_of_the_judge() -> None:
@@ -45,5 +45,5 @@ def test_both_figures_are_metrics_and_in_the_report_of_the_judge() -> None:
     assert 'rlaif_judge_comparison_first_slot_ratio{judge="puzzle"} 1.0' in text
     assert 'rlaif_judge_comparison_consistency_ratio{judge="puzzle"} 0.0' in text
     assert 'rlaif_judge_comparisons_total{result="outage",why="ram_tie"} 1.0' in text
-    report = standing_report(metrics.standings.judges["puzzle"]).comparisons
+    report = StandingReport.model_validate(metrics.statistics.judges["puzzle"]).comparisons
     assert (report.pairs, report.first_slot, report.consistency) == (1, 1.0, 0.0)

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from rlaif.trainer.checks import WrongSettingsError, check, with_overrides
 from rlaif.trainer.learner.ray_job import environment
-from rlaif.trainer.planning.opening import open_planner
+from rlaif.trainer.planning.planner import open_planner
 from rlaif.trainer.run_folder.record import begin_attempt
 from rlaif.trainer.service.runs import supervisor
 from rlaif.trainer.settings import TrainerSettings

@@ -137,8 +137,8 @@ class ScoreRecord(Contract):
     )
     distrusted: tuple[str, ...] = Field(
         default=(),
-        description="Judges whose votes did not count because they failed their canaries or their "
-        "answers could not be read: the segment is judged again once they do well.",
+        description="Judges whose answers could not be parsed: the score is provisional, and is "
+        "replaced once they can be.",
     )
 
     @computed_field(  # type: ignore[prop-decorator]  # mypy knows no decorated property

@@ -1,6 +1,5 @@
-"""Calls to language models behind OpenAI-compatible servers: one call, its errors, its settings.
+"""Routes to language models behind OpenAI-compatible servers.
 
-The shared library imports httpx here and in `rlaif.service.peers` alone. What may be asked, how
-often, and what follows from a failure is for the services to say; `breaker.py` and `pace.py` help
-them.
+`openai` makes one call, `route` adds limits, retries, a cache and a circuit breaker, and `probing`
+decides whether a failure is that of the server or of the request.
 """

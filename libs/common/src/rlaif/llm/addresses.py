@@ -1,4 +1,4 @@
-"""Addresses of OpenAI-compatible servers: endpoints below a base URL, and what they are behind."""
+"""URLs of OpenAI-compatible servers, and the proxies in front of them."""
 
 import ipaddress
 import os
@@ -12,9 +12,9 @@ _VERSION = re.compile(r"v\d+(?:alpha|beta)?\d*")
 
 
 def endpoint(url: str, name: str = "chat/completions") -> str:
-    """An endpoint below a base URL, with or without a version such as `/v1` in its path.
+    """The URL of an endpoint; `url` may end with a version such as `/v1`, or be a chat endpoint.
 
-    A query is kept, as Azure's `?api-version=…`; an address of the chat endpoint is one already.
+    A query is kept, as in Azure's `?api-version=…`.
     """
     parts = urlsplit(url)
     path = parts.path.rstrip("/").removesuffix("/chat/completions")
@@ -24,9 +24,9 @@ def endpoint(url: str, name: str = "chat/completions") -> str:
 
 
 def routed(base: str, route: str) -> tuple[str, str | None]:
-    """(URL of a route below a gateway's base URL, the base URL if that may be the server itself).
+    """(URL of a route of a gateway, its base URL as fallback for a server without routes).
 
-    A base URL with a version that is not at its end, or with a query, has no routes below it.
+    A base URL with a query, or with a version before its end, has no routes.
     """
     parts = urlsplit(base)
     path = parts.path.rstrip("/")
@@ -37,9 +37,9 @@ def routed(base: str, route: str) -> tuple[str, str | None]:
 
 
 def proxy_of(url: str) -> tuple[str, str] | None:
-    """(variable of the environment, proxy) that a request to `url` goes by; None for none.
+    """(environment variable, proxy) for a request to `url`; None for a direct connection.
 
-    Our own addresses need none, whatever the environment says.
+    Addresses of this machine need none, whatever the environment says.
     """
     parts = urlsplit(url)
     host = parts.hostname or ""
@@ -57,7 +57,7 @@ def _is_versioned(path: str) -> bool:
 
 
 def _bypasses(host: str, listed: str, url: str) -> bool:
-    """Whether NO_PROXY names a host: by a suffix, by itself, or by a network that it is in."""
+    """Whether NO_PROXY names a host, its domain, or its network."""
     if urllib.request.proxy_bypass(urlsplit(url).netloc.rpartition("@")[2]):
         return True
     address = _address(host)
@@ -66,7 +66,7 @@ def _bypasses(host: str, listed: str, url: str) -> bool:
             if address is not None and address in ipaddress.ip_network(entry.strip(), strict=False):
                 return True
         except ValueError:
-            continue  # a name
+            continue  # a host name
     return False
 
 

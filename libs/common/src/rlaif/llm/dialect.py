@@ -1,8 +1,8 @@
-"""How a server is told what to answer: the body of a request, in the form that it understands.
+"""The body of a request in the form that a server accepts.
 
-Servers agree on messages and differ in the parameters that they take. What a server refuses by name
-is left out, renamed, or asked for in another form; `adapted` says how. The shape stands in the
-prompt as well, and an answer is read alike in all of them.
+Servers agree on messages and differ in other parameters. A parameter that a server rejects by name
+is omitted, renamed, or replaced; see `Dialect.adapted`. The schema of the answer is part of the
+prompt as well, and an answer is parsed in the same way in all modes.
 """
 
 import re
@@ -12,8 +12,8 @@ from typing import Any
 from rlaif.llm.ports import CompletionRequest
 from rlaif.llm.settings import DialectSettings, SchemaMode
 
-_OPENAI_REFUSES = frozenset({"maxLength", "minLength"})
-"""What OpenAI's strict mode answers with 400, though it is JSON schema."""
+_OPENAI_REJECTS = frozenset({"maxLength", "minLength"})
+"""JSON schema keywords that OpenAI's strict mode rejects."""
 
 _LESS_STRICT: dict[SchemaMode, SchemaMode] = {
     "json_schema": "json_schema_subset",
@@ -21,44 +21,43 @@ _LESS_STRICT: dict[SchemaMode, SchemaMode] = {
     "guided_json": "json_object",
     "json_object": "none",
 }
-_OF_THE_SHAPE = re.compile(
+_SCHEMA_ERROR = re.compile(
     r"response_format|json_schema|json_object|guided_json|structured.output|grammar|\bschema\b"
 )
 
-_OF_THE_LIMIT = re.compile(
+_LIMIT_ERROR = re.compile(
     r"max_completion_tokens|unsupported.{0,30}max_tokens|max_tokens.{0,30}not supported"
 )
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """What one server understands.
+    """What one server accepts.
 
     Attributes:
-        left_out: Parameters that it refuses.
-        max_tokens: What it calls the limit of an answer.
+        omitted: Parameters that it rejects.
+        max_tokens: Its name for the maximum length of an answer.
     """
 
     schema_mode: SchemaMode
     chat_template_kwargs: dict[str, Any] | None = None
-    left_out: frozenset[str] = frozenset()
+    omitted: frozenset[str] = frozenset()
     max_tokens: str = "max_tokens"
 
     @classmethod
     def of(cls, settings: DialectSettings) -> "Dialect":
-        """What the settings say, before the server was asked."""
         return cls(settings.schema_mode, settings.chat_template_kwargs)
 
-    def adapted(self, refusal: str) -> "Dialect | None":
-        """The dialect without what a refusal names; None when it names nothing of it."""
-        said = refusal.lower()
-        if self.max_tokens == "max_tokens" and _OF_THE_LIMIT.search(said):
+    def adapted(self, message: str) -> "Dialect | None":
+        """A dialect without the parameter that an error message names; None if it names none."""
+        said = message.lower()
+        if self.max_tokens == "max_tokens" and _LIMIT_ERROR.search(said):
             return replace(self, max_tokens="max_completion_tokens")
         for name in ("temperature", "seed"):
-            if name not in self.left_out and re.search(rf"\b{name}\b", said):
-                return replace(self, left_out=self.left_out | {name})
+            if name not in self.omitted and re.search(rf"\b{name}\b", said):
+                return replace(self, omitted=self.omitted | {name})
         mode = _LESS_STRICT.get(self.schema_mode)
-        return replace(self, schema_mode=mode) if mode and _OF_THE_SHAPE.search(said) else None
+        return replace(self, schema_mode=mode) if mode and _SCHEMA_ERROR.search(said) else None
 
 
 def payload(request: CompletionRequest, dialect: Dialect) -> dict[str, Any]:
@@ -69,14 +68,14 @@ def payload(request: CompletionRequest, dialect: Dialect) -> dict[str, Any]:
         "seed": request.seed,
         "temperature": request.temperature,
         dialect.max_tokens: request.max_tokens,
-        **_shape(request, dialect.schema_mode),
+        **_schema_parameters(request, dialect.schema_mode),
     }
     if dialect.chat_template_kwargs is not None:
         body["chat_template_kwargs"] = dialect.chat_template_kwargs
-    return {name: value for name, value in body.items() if name not in dialect.left_out}
+    return {name: value for name, value in body.items() if name not in dialect.omitted}
 
 
-def _shape(request: CompletionRequest, mode: SchemaMode) -> dict[str, Any]:
+def _schema_parameters(request: CompletionRequest, mode: SchemaMode) -> dict[str, Any]:
     match mode:
         case "json_schema":
             return _json_schema(request.schema_name, request.schema)
@@ -96,15 +95,15 @@ def _json_schema(name: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def strict_subset(schema: dict[str, Any]) -> dict[str, Any]:
-    """The same schema with a type beside each enum and without what OpenAI's strict mode refuses.
+    """The schema with a type for each enum, without the keywords that OpenAI's strict mode rejects.
 
-    That all keys are required and no others allowed, which it wants too, every schema here says.
+    The mode also demands that all keys are required and no others allowed, as in every schema here.
     """
     made: dict[str, Any] = {}
     for key, value in schema.items():
         if key == "properties":
             made[key] = {name: strict_subset(part) for name, part in value.items()}
-        elif key not in _OPENAI_REFUSES:
+        elif key not in _OPENAI_REJECTS:
             made[key] = value
     if "enum" in made and "type" not in made:
         kinds = {"string" if isinstance(value, str) else "integer" for value in made["enum"]}

@@ -1,4 +1,4 @@
-"""Facts in a prompt, shut in so that no text among them is read as part of it."""
+"""Fenced JSON in a prompt that no text inside can escape from."""
 
 import json
 from collections.abc import Mapping
@@ -6,10 +6,10 @@ from typing import Any
 
 
 def fence(facts: Mapping[str, Any]) -> str:
-    """Facts as a fenced JSON block that no text inside can close.
+    """Facts as a fenced JSON block.
 
     JSON escapes quotes and control characters; backticks and angle brackets are escaped too, so
-    neither the fence nor a chat template's marks can be imitated from inside.
+    text inside can neither close the fence nor imitate the markers of a chat template.
     """
     text = json.dumps(facts, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     for mark in "`<>":

@@ -1,9 +1,9 @@
-"""A language model behind an OpenAI-compatible `chat/completions` endpoint.
+"""A client of an OpenAI-compatible `chat/completions` endpoint.
 
-One call has one deadline for all of it, so a server that hangs or sends a byte a second cannot hold
-a slot. The body is read up to a cap. A parameter that the server refuses by name is left out or
-renamed; where the address or the model's name is wrong, `/models` says what is right. What worked
-is remembered and logged once.
+One timeout covers the whole call, so a server that hangs or sends one byte per second cannot occupy
+a slot. The body is read up to a limit. A parameter that the server rejects by name is omitted or
+renamed; if the path or the model name is wrong, they are discovered at `/models`. The form that
+worked is remembered and logged once.
 """
 
 import asyncio
@@ -45,9 +45,9 @@ BODY_CAP_BYTES = 256 * 1024
 _ERROR_BYTES = 2000
 _RETRY_AFTER_CAP = 600.0
 _MAX_CHANGES = 8
-"""How often one call may be sent in another form; each change is made at most once."""
-_LISTED_MODELS = 10
-_LOOK_SECONDS = 5.0
+"""Times that one call may be sent in another form."""
+_MAX_LISTED_MODELS = 10
+_DISCOVERY_SECONDS = 5.0
 
 
 def connections_to(
@@ -57,18 +57,17 @@ def connections_to(
     ca_file: Path | None = None,
     urls: Iterable[str] = (),
 ) -> Connections:
-    """The connections that all routes share; a PEM `ca_file` replaces the public authorities.
+    """Connections shared by all routes; a PEM `ca_file` replaces the public authorities.
 
-    Servers among `urls` are reached by the proxy of the environment, if there is one for them. All
-    else of the environment is left alone.
+    The proxies of the environment are used for `urls`, and for nothing else.
 
     Raises:
-        ClientSetupError: A variable of the environment is unusable.
+        ClientSetupError: An environment variable is unusable.
         OSError: `ca_file` cannot be read, or is not a PEM file.
     """
-    _remember_that_it_is_missing("sniffio")
+    _cache_missing_module("sniffio")
     urls = tuple(urls)
-    # Made once: it reads all authorities.
+    # Created once: it reads all authorities.
     verify = ssl.create_default_context(cafile=ca_file) if ca_file else _authorities(urls)
     proxies = {f"{urlsplit(url).scheme}://{urlsplit(url).hostname}": _proxy(url) for url in urls}
 
@@ -76,7 +75,7 @@ def connections_to(
         return httpx.AsyncClient(
             verify=verify,
             headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
-            # The whole call has a deadline, and a slow model is silent for most of it.
+            # No read timeout: a slow model is silent for most of the call.
             timeout=httpx.Timeout(None, connect=calls.connect_seconds),
             limits=httpx.Limits(max_connections=1),
             trust_env=False,
@@ -91,14 +90,13 @@ def connections_to(
 
 
 def _authorities(urls: tuple[str, ...]) -> ssl.SSLContext:
-    """The public authorities, or those of the environment where TLS is used."""
     needed = any(url.startswith("https:") for url in urls)
     try:
         return httpx.create_ssl_context(trust_env=needed)
     except OSError as error:
         raise ClientSetupError(
-            f"SSL_CERT_FILE or SSL_CERT_DIR holds no certificates that can be read: {error}; "
-            "correct or unset it"
+            f"SSL_CERT_FILE or SSL_CERT_DIR has no readable certificates: {error}; correct or "
+            "unset it"
         ) from error
 
 
@@ -116,22 +114,24 @@ def _proxy(url: str) -> httpx.Proxy | None:
         return httpx.Proxy(proxy if "://" in proxy else f"http://{proxy}")
     except (ValueError, httpx.InvalidURL) as error:
         # Without the value: it may hold a password.
-        raise ClientSetupError(f"{variable} is not a proxy's URL; correct or unset it") from error
+        raise ClientSetupError(
+            f"{variable} is not the URL of a proxy; correct or unset it"
+        ) from error
 
 
-def _remember_that_it_is_missing(module: str) -> None:
-    """Let an import of a module that is not installed fail at once from now on.
+def _cache_missing_module(module: str) -> None:
+    """Make the import of a module that is not installed fail at once.
 
-    httpcore tries to import `sniffio` four times a call. Python remembers no import that failed and
-    looks through all of its path each time: a tenth of what a call costs the processor.
+    httpcore tries to import `sniffio` four times per call. Python does not cache failed imports and
+    searches the whole path each time: a tenth of the processor time of a call.
     """
     if module not in sys.modules and importlib.util.find_spec(module) is None:
-        sys.modules[module] = None  # type: ignore[assignment]  # what Python itself takes so
+        sys.modules[module] = None  # type: ignore[assignment]  # as documented for sys.modules
 
 
 @dataclass(frozen=True)
 class _Server:
-    """How a server is asked: where, in which dialect, for which of its models."""
+    """How requests are sent: URL, dialect, and the model in place of that of the request."""
 
     url: str
     dialect: Dialect
@@ -150,14 +150,14 @@ class OpenAiModel:
         *,
         base: str | None = None,
     ) -> None:
-        """`base` is asked in place of `url` where a server has no such route."""
+        """`base` is the fallback for a server that does not have the route `url`."""
         self._connections = connections
         self._urls = (url,) if base is None else (url, base)
         self._server = _Server(url, Dialect.of(dialect))
         self._calls = calls
 
     async def complete(self, request: CompletionRequest) -> Answer:
-        """Ask once, in a form that the server takes; raises as `rlaif.llm.ports` says."""
+        """Make one call in a form that the server accepts; raises ModelError."""
         server = self._server
         for _ in range(_MAX_CHANGES):
             try:
@@ -176,7 +176,7 @@ class OpenAiModel:
         return await self._ask(server, request)
 
     async def is_up(self) -> bool:
-        """Whether the server answers anything at all now."""
+        """Whether the server responds at all."""
         reply = await self._models_reply(self._server.url)
         return reply is not None and reply.status_code < 500
 
@@ -187,18 +187,18 @@ class OpenAiModel:
                 "%s of %s: model %s, %s, %s, without %s",
                 _path(server.url),
                 _path(self._urls[0]),
-                server.model or "as set",
+                server.model or "as configured",
                 server.dialect.schema_mode,
                 server.dialect.max_tokens,
-                ", ".join(sorted(server.dialect.left_out)) or "nothing",
+                ", ".join(sorted(server.dialect.omitted)) or "nothing",
             )
 
     async def _changed(
         self, server: _Server, request: CompletionRequest, error: ModelError
     ) -> _Server | None:
-        """Another form of a call that the server may take; None when its failure names none."""
+        """Another form that the server may accept; None when the error suggests none."""
         if isinstance(error, RefusedError) and error.status in (400, 422):
-            dialect = server.dialect.adapted(error.said)
+            dialect = server.dialect.adapted(error.message)
             if dialect is not None:
                 return replace(server, dialect=dialect)
         misplaced = type(error) is InvalidReplyError or error.status in (200, 400, 404, 405, 422)
@@ -207,7 +207,7 @@ class OpenAiModel:
     async def _discovered(
         self, server: _Server, request: CompletionRequest, error: ModelError
     ) -> _Server | None:
-        """Where the model is, by the servers' own lists; None when they tell nothing new."""
+        """The URL and model listed by the server itself; None if they are not new."""
         for url in self._urls:
             if names := await self._model_names(url):
                 break
@@ -215,9 +215,9 @@ class OpenAiModel:
             return None
         asked = server.model or request.model
         if asked not in names and len(names) > 1:
-            listed = ", ".join(names[:_LISTED_MODELS])
+            listed = ", ".join(names[:_MAX_LISTED_MODELS])
             raise RefusedError(
-                f"{error}; {request.model} is none of its {len(names)} models: {listed}", 404
+                f"{error}; {request.model} is not one of its {len(names)} models: {listed}", 404
             ) from error
         found = replace(server, url=url, model=server.model if asked in names else names[0])
         return found if found != server else None
@@ -233,12 +233,12 @@ class OpenAiModel:
 
     async def _models_reply(self, url: str) -> httpx.Response | None:
         with suppress(TimeoutError, httpx.HTTPError, httpx.InvalidURL):
-            async with asyncio.timeout(_LOOK_SECONDS), self._connections.one() as client:
+            async with asyncio.timeout(_DISCOVERY_SECONDS), self._connections.one() as client:
                 return await client.get(endpoint(url, "models"))
         return None
 
     async def _ask(self, server: _Server, request: CompletionRequest) -> Answer:
-        # Errors go into scores and telemetry, which should not name a cluster's hosts.
+        # Errors are stored in scores and telemetry, which should not name the hosts of a cluster.
         path = _path(endpoint(server.url))
         try:
             async with asyncio.timeout(self._calls.total_seconds):
@@ -250,15 +250,15 @@ class OpenAiModel:
             ) from error
         except (TimeoutError, httpx.TimeoutException) as error:
             seconds = self._calls.total_seconds
-            raise CallTimeoutError(f"{path}: no whole answer within {seconds:g} s") from error
+            raise CallTimeoutError(f"{path}: no complete answer within {seconds:g} s") from error
         except httpx.DecodingError as error:
-            raise InvalidReplyError(f"{path}: reply cannot be unpacked: {error}") from error
+            raise InvalidReplyError(f"{path}: reply cannot be decoded: {error}") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             what = str(error) or type(error).__name__
-            by = f" by the proxy of {proxy[0]}" if (proxy := proxy_of(server.url)) else ""
+            by = f" via the proxy of {proxy[0]}" if (proxy := proxy_of(server.url)) else ""
             raise UnavailableError(f"{path} cannot be reached{by}: {what}") from error
         if key := self._connections.key:
-            # Some servers repeat the key that they refuse, and everybody may read what they said.
+            # Some servers repeat a rejected key in their message, which is published.
             body = body.replace(key.encode(), "…".encode())
         retry_after = _seconds(headers.get("retry-after"))
         if status != 200:
@@ -272,7 +272,7 @@ class OpenAiModel:
         sent: dict[str, Any] = payload(request, server.dialect)
         if server.model is not None:
             sent["model"] = server.model
-        headers = {"api-key": key} if key and "/deployments/" in url else {}  # Azure's
+        headers = {"api-key": key} if key and "/deployments/" in url else {}  # Azure
         async with (
             self._connections.one() as client,
             client.stream("POST", url, json=sent, headers=headers) as reply,
@@ -292,8 +292,8 @@ def _path(url: str) -> str:
 
 
 def _seconds(value: str | None) -> float | None:
-    """Seconds of a Retry-After header; its date form is not read, as clocks may differ."""
-    # Not `isdigit` alone: it also takes digits that are no number to `float`, such as "²".
+    """Seconds of a Retry-After header; its date form is ignored, as clocks may differ."""
+    # `isdigit` alone also accepts digits that `float` does not, such as "²".
     if value is None or not (value.strip().isascii() and value.strip().isdigit()):
         return None
     return min(float(value), _RETRY_AFTER_CAP)

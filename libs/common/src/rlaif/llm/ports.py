@@ -1,16 +1,18 @@
-"""What a service needs of a language model, and how a call can fail.
+"""Requests to a language model, its answers, and the errors of a call.
 
 ModelError
-├── OutageError               no answer now: worth another try, later
-│   ├── ThrottledError        429; `retry_after` says how long
+├── OutageError               no answer now; a later retry may succeed
+│   ├── ThrottledError        HTTP 429; `retry_after` says how long
 │   ├── UnavailableError      no connection, or a server error
-│   ├── CallTimeoutError      no whole answer in time; `fault` says which time was over
-│   └── RouteWaitsError       not called: the route rests, or is known to be in trouble
-├── FaultyReplyError          the server lives, this call gave nothing to read
+│   ├── CallTimeoutError      no complete answer in time
+│   └── RouteWaitsError       not called: the route is resting, or in an outage
+├── FaultyReplyError          the server responds, but this call has no usable reply
 │   ├── InvalidReplyError     not a chat completion, or too large
-│   │   └── UnreadableAnswerError  a chat completion without an answer that can be read
-│   └── RefusedError          the server does not take this request: any other status
-└── ClientSetupError          no call can be made: a proxy or certificate file of the environment
+│   │   └── UnreadableAnswerError  a chat completion whose answer cannot be parsed
+│   ├── RefusedError          the server rejects the request: any other status
+│   └── FailedRequestError    the route answers other requests, but not this one
+├── BrokenRouteError          the outage of the route has lasted too long to wait for its end
+└── ClientSetupError          an unusable proxy or certificate file in the environment
 """
 
 from collections.abc import Callable
@@ -18,14 +20,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 Modality = Literal["text", "pictures"]
-"""What a request carries: a server may take one and fail on the other."""
+"""Content of a request; a server may accept one and fail on the other."""
 
 
 class ModelError(Exception):
-    """Base of what a language model call raises.
+    """Base class.
 
     Attributes:
-        fault: Stable word for what went wrong, for records and metrics.
+        fault: Stable code for records and metrics.
         status: HTTP status of the reply; None without one.
     """
 
@@ -37,7 +39,11 @@ class ModelError(Exception):
 
 
 class OutageError(ModelError):
-    """The route does not work now; `retry_after` is in seconds, None when the server is silent."""
+    """The route does not work now.
+
+    Attributes:
+        retry_after: Seconds, as the server says; None when it says nothing.
+    """
 
     def __init__(
         self, detail: str, retry_after: float | None = None, *, status: int | None = None
@@ -62,71 +68,88 @@ class UnavailableError(OutageError):
         self.fault = "unreachable" if status is None else "server_error"
 
 
-Phase = Literal["connect", "total"]
-"""Which time was over: opening the connection, or the whole call."""
-
-
 class CallTimeoutError(OutageError):
-    """A time was over before the whole answer was there.
+    """A timeout expired before the complete answer arrived.
 
     Attributes:
-        is_slow: The server answers other requests meanwhile: it is up and needs longer.
+        is_slow: The server answers other requests: it is up, but slow.
     """
 
-    def __init__(self, detail: str, phase: Phase = "total", *, is_slow: bool = False) -> None:
+    def __init__(
+        self, detail: str, phase: Literal["connect", "total"] = "total", *, is_slow: bool = False
+    ) -> None:
         super().__init__(detail)
         self.fault = f"{phase}_timeout"
         self.is_slow = is_slow
 
 
 class RouteWaitsError(OutageError):
-    """No call was made: the route rests, or is in trouble that may pass."""
+    """No call was made: the route is resting, or in an outage."""
 
     fault = "waits"
 
 
 class FaultyReplyError(ModelError):
-    """The server lives, but this call gave nothing to read."""
+    """The server responds, but this call has no usable reply."""
 
 
 class InvalidReplyError(FaultyReplyError):
-    """The reply is not a chat completion, or larger than any answer can be."""
+    """The reply is not a chat completion, or too large."""
 
     fault = "no_completion"
 
 
 class UnreadableAnswerError(InvalidReplyError):
-    """A chat completion without an answer that can be read; `answer` is what came, if anything."""
+    """The answer of a chat completion is missing or cannot be parsed."""
 
     fault = "unreadable"
     answer: "Answer | None" = None
 
 
 class RefusedError(FaultyReplyError):
-    """The server does not take this request; `said` is all that is kept of its message."""
+    """The server rejects the request; `message` is its error message."""
 
     fault = "refused"
 
-    def __init__(self, detail: str, status: int | None = None, said: str = "") -> None:
+    def __init__(self, detail: str, status: int | None = None, message: str = "") -> None:
         super().__init__(detail, status)
-        self.said = said
+        self.message = message
+
+
+class FailedRequestError(FaultyReplyError):
+    """The route answers other requests, but not this one after several attempts."""
+
+    fault = "request_failed"
+
+
+BreakReason = Literal["route_refused", "route_blind", "route_unreadable", "route_down"]
+"""`route_refused`: every request is rejected. `route_blind`: text is answered, pictures are not.
+`route_unreadable`: answers cannot be parsed. `route_down`: nothing is answered."""
+
+
+class BrokenRouteError(ModelError):
+    """The outage of the route has lasted too long to wait for its end."""
+
+    def __init__(self, detail: str, reason: BreakReason) -> None:
+        super().__init__(detail)
+        self.reason = self.fault = reason
 
 
 class ClientSetupError(ModelError):
-    """No call can be made, because of a variable of the environment that the text names."""
+    """No call is possible because of an environment variable that the message names."""
 
     fault = "setup"
 
 
-def _anything(answer: "Answer") -> None:
-    """Any answer can be read."""
+def _accept(answer: "Answer") -> None:
+    """Accept every answer."""
 
 
 @dataclass(frozen=True)
 class CompletionRequest:
-    """One chat completion, as the OpenAI API has it, with a JSON schema for its answer.
+    """A chat completion of the OpenAI API with a JSON schema for the answer.
 
-    `check` raises UnreadableAnswerError for an answer that whoever asks cannot read.
+    `check` raises UnreadableAnswerError for an answer that the caller cannot parse.
     """
 
     model: str
@@ -136,11 +159,10 @@ class CompletionRequest:
     seed: int
     temperature: float
     max_tokens: int
-    check: "Callable[[Answer], None]" = field(default=_anything, compare=False, repr=False)
+    check: "Callable[[Answer], None]" = field(default=_accept, compare=False, repr=False)
 
     @property
     def modality(self) -> Modality:
-        """Whether it carries pictures."""
         contents = (message.get("content") for message in self.messages)
         parts = (part for content in contents if isinstance(content, list) for part in content)
         return "pictures" if any(part.get("type") == "image_url" for part in parts) else "text"
@@ -148,10 +170,11 @@ class CompletionRequest:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the model wrote, not checked yet; None for what the server does not say.
+    """Text written by a model; other fields are None when the server does not report them.
 
-    `cached_tokens` are those of the prompt that the server's prefix cache had; `engine` is what the
-    server says it runs.
+    Attributes:
+        cached_tokens: Prompt tokens served from the prefix cache of the server.
+        engine: Software of the server.
     """
 
     text: str
@@ -163,8 +186,8 @@ class Answer:
 
 
 class LanguageModel(Protocol):
-    """One route that completes chats."""
+    """Completes chats."""
 
     async def complete(self, request: CompletionRequest) -> Answer:
-        """Ask once; fails with a ModelError of the tree above."""
+        """Make one call; raises ModelError."""
         ...

@@ -1,7 +1,7 @@
-"""What a server replied, as an answer: the first choice of a chat completion.
+"""Parses the reply of a server: the first choice of a chat completion, or an error.
 
 Servers put an answer into `content`, as text or as parts, or into the arguments of a tool call.
-Some report a failure in the body of a 200, as OpenRouter and LiteLLM do: then the body counts.
+Some, such as OpenRouter and LiteLLM, report an error in the body of a 200.
 """
 
 import json
@@ -20,42 +20,42 @@ from rlaif.llm.ports import (
 )
 
 CUT_OFF = "length"
-"""`finish_reason` of an answer that ended because no token was left."""
+"""`finish_reason` of an answer that reached the token limit."""
 
 DETAIL_CHARACTERS = 200
-"""What is shown of a server's error message."""
+"""Length of a server's error message that is kept."""
 
 _ENGINE_CHARACTERS = 80
 _FINISH_CHARACTERS = 40
 _REFUSAL_CHARACTERS = 120
 _MAX_TOKENS = 2**31
-_TOO_EARLY = (408, 425)
-"""Statuses of the 4xx that say "later" and not "no"."""
+_RETRYABLE = (408, 425)
+"""4xx statuses that are temporary."""
 _STATUS_WORDS = {
     429: ("rate_limit", "rate limit", "ratelimit", "too many requests", "quota", "exhausted"),
     401: ("api_key", "api key", "authentication", "unauthorized", "permission"),
     400: ("invalid_request", "not_found", "not found", "does not exist", "unsupported"),
 }
-"""What an error without a code is taken for; any other is a failure of the server."""
+"""Statuses of errors without a code; any other is a server error."""
 
 
-def failure(status: int, said: str, retry_after: float | None = None) -> ModelError:
-    """The error of a reply with this status, wherever the status stood."""
-    detail = f"HTTP {status}: {said[:DETAIL_CHARACTERS]}"
+def failure(status: int, message: str, retry_after: float | None = None) -> ModelError:
+    """The error for a status, of HTTP or in a body."""
+    detail = f"HTTP {status}: {message[:DETAIL_CHARACTERS]}"
     if status == 429:
         return ThrottledError(detail, retry_after, status=status)
-    if status >= 500 or status in _TOO_EARLY:
+    if status >= 500 or status in _RETRYABLE:
         return UnavailableError(detail, retry_after, status=status)
-    # Also a redirect: another address is for people to set.
-    return RefusedError(detail, status, said)
+    # Includes redirects, which are not followed.
+    return RefusedError(detail, status, message)
 
 
 def read_completion(body: bytes, retry_after: float | None = None) -> Answer:
-    """The first choice of a chat completion, without its reasoning.
+    """Parse the first choice of a chat completion; reasoning is dropped.
 
     Raises:
-        ModelError: As for an HTTP status, when the body reports an error.
-        UnreadableAnswerError: A chat completion without any text.
+        ModelError: The body reports an error.
+        UnreadableAnswerError: A chat completion without text.
         InvalidReplyError: Not a chat completion.
     """
     try:
@@ -79,15 +79,14 @@ def read_completion(body: bytes, retry_after: float | None = None) -> Answer:
         raise InvalidReplyError(f"reply is not a chat completion: {beginning!r}") from error
     if finish == "error":
         raise UnavailableError("HTTP 200 with finish_reason 'error'", retry_after, status=200)
-    # One that was still reasoning when it was cut off gave an answer without text.
+    # A model that is still reasoning at the token limit has written no text.
     if (not text and finish != CUT_OFF) or not _is_text(text):
         raise UnreadableAnswerError(_no_text(finish, refusal, thoughts=bool(thoughts)))
     return Answer(without_reasoning(text), finish, read, written, cached, engine)
 
 
-def _failure_inside(said: object, retry_after: float | None) -> ModelError:
-    """The error that the body of a 200 reports."""
-    error = said if isinstance(said, Mapping) else {"message": said}
+def _failure_inside(body: object, retry_after: float | None) -> ModelError:
+    error = body if isinstance(body, Mapping) else {"message": body}
     text = str(error.get("message") or error)
     codes = [str(error.get(key)) for key in ("code", "status", "type")]
     for code in codes:
@@ -101,7 +100,6 @@ def _failure_inside(said: object, retry_after: float | None) -> ModelError:
 
 
 def _text_of(message: Mapping[str, Any]) -> str:
-    """The text of a message: its content, else the arguments of its only tool call."""
     content = message.get("content")
     if isinstance(content, list):
         # Reasoning comes in parts of other types.
@@ -109,35 +107,35 @@ def _text_of(message: Mapping[str, Any]) -> str:
     if isinstance(content, dict):
         return json.dumps(content)
     if content:
-        return content + ""  # TypeError for what is no text
+        return content + ""  # TypeError unless it is a string
     calls = [call["function"] for call in message.get("tool_calls") or ()]
     calls += [message["function_call"]] if message.get("function_call") else []
     if len(calls) == 1:
         arguments = calls[0]["arguments"]
         return arguments if isinstance(arguments, str) else json.dumps(arguments)
-    # A server with the reasoning parser of another model takes a plain answer for reasoning.
+    # A server with the reasoning parser of another model reports a plain answer as reasoning.
     thoughts = str(message.get("reasoning_content") or message.get("reasoning") or "").strip()
     return thoughts if thoughts.startswith("{") and thoughts.endswith("}") else ""
 
 
 def _no_text(finish: str | None, refusal: str | None, *, thoughts: bool) -> str:
-    said = f"reply has no text in its message; finish_reason {finish!r}"
+    detail = f"reply has no text in its message; finish_reason {finish!r}"
     if refusal:
-        return f"{said}; refused: {refusal}"
+        return f"{detail}; refused: {refusal}"
     if thoughts:
         return (
-            f"{said}; all of it is in reasoning_content: the server's reasoning parser is not the "
-            "one of this model (vLLM: --reasoning-parser)"
+            f"{detail}; all of it is in reasoning_content: the server's reasoning parser does not "
+            "match this model (vLLM: --reasoning-parser)"
         )
-    return said
+    return detail
 
 
-def _word(value: object, most: int) -> str | None:
-    return value[:most] if isinstance(value, str) and _is_text(value) else None
+def _word(value: object, limit: int) -> str | None:
+    return value[:limit] if isinstance(value, str) and _is_text(value) else None
 
 
 def _is_text(value: str) -> bool:
-    """Whether it can be written as UTF-8: JSON may hold half a character."""
+    """Whether it can be encoded as UTF-8: JSON may contain lone surrogates."""
     try:
         value.encode()
     except UnicodeEncodeError:

@@ -31,10 +31,3 @@ class CallSettings(BaseModel, frozen=True, extra="forbid"):
 
     connect_seconds: float = Field(default=5.0, gt=0)
     total_seconds: float = Field(default=90.0, gt=0)
-
-
-class BreakerSettings(BaseModel, frozen=True, extra="forbid"):
-    """Consecutive failures that open the circuit breaker, and the pause before the next attempt."""
-
-    failures: int = Field(default=5, ge=1)
-    pause_seconds: float = Field(default=3.0, gt=0)

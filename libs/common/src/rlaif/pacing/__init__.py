@@ -1,4 +1,1 @@
-"""When to try again, how often something may be done, and waits that can be cut short.
-
-Standard library only.
-"""
+"""Back-off, rate limits and interruptible pauses. Standard library only."""

@@ -1,6 +1,6 @@
-"""How long to wait before the next try."""
+"""Exponential back-off."""
 
-_MOST_DOUBLINGS = 30
+_MAX_DOUBLINGS = 30
 """2^30 bases exceed any cap; larger powers overflow."""
 
 
@@ -9,8 +9,8 @@ def backoff(
 ) -> float:
     """`base * 2^(attempt - 1)` seconds, at most `cap`; `attempt` is 1 for the first failure.
 
-    `jitter`, uniform in [0, 1), stands for a factor in [0.75, 1.25): it keeps many clients from
-    coming back together.
+    `jitter`, uniform in [0, 1), scales the result by a factor in [0.75, 1.25), so that clients do
+    not retry in step.
     """
-    wait = min(cap, base * 2.0 ** min(max(attempt, 1) - 1, _MOST_DOUBLINGS))
+    wait = min(cap, base * 2.0 ** min(max(attempt, 1) - 1, _MAX_DOUBLINGS))
     return wait if jitter is None else wait * (0.75 + 0.5 * jitter)

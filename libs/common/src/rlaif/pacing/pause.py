@@ -1,12 +1,12 @@
-"""Waits that something may cut short."""
+"""Pauses that an event can cut short."""
 
 import asyncio
 import contextlib
 
 
 async def pause(seconds: float, *, unless: asyncio.Event) -> bool:
-    """Sleep, at most until the event is set; True when it is set."""
-    # Not `wait_for`: on Python 3.11 an event can make it miss its cancellation.
+    """Sleep until the event is set, at most `seconds`; True when it is set."""
+    # Not `wait_for`: on Python 3.11 it can miss a cancellation when the event is set.
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await unless.wait()

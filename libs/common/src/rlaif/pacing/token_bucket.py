@@ -1,11 +1,11 @@
-"""A token bucket: a steady rate in the long run, and a small burst after a quiet time."""
+"""A token bucket: a steady rate in the long run, with a small burst after a quiet time."""
 
 from dataclasses import dataclass
 
 
 @dataclass
 class TokenBucket:
-    """Tokens that arrive steadily, up to `burst`, and are spent one by one; time is passed in."""
+    """Fills with `per_second` up to `burst`; `now` is in seconds of any steady clock."""
 
     per_second: float
     burst: float
@@ -13,21 +13,26 @@ class TokenBucket:
     _at: float | None = None
 
     def level(self, now: float) -> float:
-        """Tokens in it at `now`, seconds of any steady clock."""
+        """Tokens at `now`."""
         if self._at is not None:
             self.tokens += (now - self._at) * self.per_second
         self._at = now
         self.tokens = min(self.tokens, self.burst)
         return self.tokens
 
-    def take(self, now: float) -> float:
-        """Take one token: 0 when taken, else the seconds until there is one."""
+    def wait(self, now: float) -> float:
+        """Seconds until there is one token; 0 when there is one now."""
         missing = 1 - self.level(now)
-        if missing > 0:
-            return missing / self.per_second if self.per_second else float("inf")
-        self.tokens -= 1
-        return 0.0
+        if missing <= 0:
+            return 0.0
+        return missing / self.per_second if self.per_second else float("inf")
+
+    def take(self, now: float) -> float:
+        """Take one token and return 0, or return the seconds until there is one."""
+        wait = self.wait(now)
+        self.tokens -= not wait
+        return wait
 
     def spend(self, tokens: float) -> None:
-        """Take tokens for what was done already; the bucket is never in debt."""
+        """Take tokens for work already done; the level stays at least 0."""
         self.tokens = max(0.0, self.tokens - tokens)

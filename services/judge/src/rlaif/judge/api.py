@@ -1,4 +1,4 @@
-"""The judge's REST routes: who judges and how well, the scores, and a person's word."""
+"""REST API: judges, scores, comparisons, and overrides by a person."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,21 +11,24 @@ from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.ids import ID_PATTERN
 from rlaif.contracts.scores import CRITERIA, ScoreRecord
 from rlaif.guides.guides import guided_games
-from rlaif.judge.human_scores import HumanScores, NotJudgedError
 from rlaif.judge.panel.prompts import PROMPT_VERSION, system_prompt
 from rlaif.judge.panel.schema import answer_schema
-from rlaif.judge.rubric.judges import briefed
-from rlaif.judge.settings import JudgeSettings
+from rlaif.judge.parts import JudgeParts
+from rlaif.judge.rubric.judges import Judge, briefed
+from rlaif.judge.scoring.human_scores import HumanScores, NotJudgedError
+from rlaif.judge.trust.statistics import JudgeStatistics
 from rlaif.judge.views import (
+    BudgetReport,
     ComparisonSummary,
     JudgePrompt,
+    JudgeReport,
     JudgesReport,
     Override,
+    RouteReport,
     ScoreSummary,
-    budget_report,
-    judge_report,
+    StandingReport,
 )
-from rlaif.judge.wiring import JudgeParts
+from rlaif.llm.route import Route
 from rlaif.service.paging import Page, Paging
 from rlaif.service.problems import Problem, not_found, reached, store_unavailable
 from rlaif.storage import keys
@@ -34,31 +37,30 @@ from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
 B = TypeVar("B", bound=BaseModel)
 Game = Annotated[
     str | None,
-    Query(max_length=64, description="Game whose guide is shown; none without one."),
+    Query(max_length=64, description="Game whose guide is included; none if omitted."),
 ]
 SegmentId = Annotated[str, Path(pattern=ID_PATTERN, description="Id of the segment.")]
 
 
 def build_router(
-    settings: JudgeSettings,
     parts: JudgeParts,
     store: Callable[[], ObjectStore | None],
     human_scores: Callable[[], HumanScores | None],
 ) -> APIRouter:
-    """The routes; `store` and `human_scores` give None while S3 or NATS was not reached yet."""
+    """`store` and `human_scores` return None until S3 and NATS have been reached."""
     router = APIRouter(prefix="/api/v1")
     config = parts.rules.judge_config
-    _add_judges(router, settings, parts)
+    _add_judges(router, parts)
 
     @router.get("/scores", tags=["scores"], operation_id="list_scores")
     async def list_scores(paging: Paging) -> Page[ScoreSummary]:
-        """Scores of the active configuration, by segment id, without their calls."""
+        """Scores of the active configuration by segment id, without their calls."""
         prefix = keys.scores(config)
         return await asyncio.to_thread(_page, reached(store()), prefix, paging, ScoreSummary)
 
     @router.get("/scores/{segment_id}", tags=["scores"], operation_id="get_score")
     async def get_score(segment_id: SegmentId) -> ScoreRecord:
-        """One score with every call behind it."""
+        """A score with all of its calls."""
         key = keys.score(config, segment_id)
         try:
             return ScoreRecord.model_validate_json(
@@ -76,7 +78,7 @@ def build_router(
         status_code=201,
     )
     async def override_score(segment_id: SegmentId, override: Override) -> ScoreRecord:
-        """Put a person's levels in place of the judges'; the judges' score stays as it is."""
+        """Override levels of the judges; their score remains stored."""
         unknown = sorted(set(override.levels) - set(CRITERIA))
         if unknown:
             raise Problem(
@@ -84,7 +86,7 @@ def build_router(
             )
         writer = human_scores()
         if writer is None:
-            raise store_unavailable("NATS or S3 was not reached yet; see /readyz.")
+            raise store_unavailable("NATS or S3 has not been reached yet; see /readyz.")
         try:
             return await writer.override(
                 config, segment_id, override.levels, author=override.author, note=override.note
@@ -96,40 +98,40 @@ def build_router(
 
     @router.get("/comparisons", tags=["scores"], operation_id="list_comparisons")
     async def list_comparisons(paging: Paging) -> Page[ComparisonSummary]:
-        """Pairs that were compared in both orders, by segment ids, without their calls."""
+        """Pairs compared in both orders, by segment ids, without their calls."""
         prefix = keys.comparisons(config)
         return await asyncio.to_thread(_page, reached(store()), prefix, paging, ComparisonSummary)
 
     return router
 
 
-def _add_judges(router: APIRouter, settings: JudgeSettings, parts: JudgeParts) -> None:
+def _add_judges(router: APIRouter, parts: JudgeParts) -> None:
     @router.get("/judges", tags=["judges"], operation_id="list_judges")
     async def list_judges() -> JudgesReport:
-        """Judges, models, routes, weights and votes, how the routes are, and how judges stand."""
-        standings = parts.metrics.standings
+        """Judges with models, routes, weights, health of the routes, and statistics."""
+        stats = parts.metrics.statistics
         return JudgesReport(
             judge_config=parts.rules.judge_config,
             prompt_version=PROMPT_VERSION,
-            votes=settings.voting.votes,
+            votes=parts.settings.voting.votes,
             computed=sorted(parts.rules.computed),
             guided_games=list(guided_games()),
             weights=dict(parts.rules.weights),
-            labels=standings.labels,
-            tokens_per_label=standings.tokens_per_label,
-            useful_labels=standings.useful,
-            tokens_per_useful_label=standings.tokens_per_useful_label,
-            seconds_per_label=standings.seconds_per_label,
-            budget=budget_report(parts.budget),
+            labels=stats.labels,
+            tokens_per_label=stats.tokens_per_label,
+            useful_labels=stats.useful,
+            tokens_per_useful_label=stats.tokens_per_useful_label,
+            seconds_per_label=stats.seconds_per_label,
+            budget=BudgetReport.model_validate(parts.budget),
             judges=[
-                judge_report(judge, parts.routes[judge.name], standings.judges[judge.name])
+                _judge(judge, parts.routes[judge.name], stats.judges[judge.name])
                 for judge in parts.judges
             ],
         )
 
     @router.get("/judges/{name}", tags=["judges"], operation_id="get_judge_prompt")
     async def get_judge_prompt(name: str, game: Game = None) -> JudgePrompt:
-        """The frozen prompt of a judge, with all of its criteria and the guide of a game."""
+        """The frozen prompt of a judge with all of its criteria and the guide of a game."""
         judge = parts.judge(name)
         if judge is None:
             raise not_found("judge", name[:64])
@@ -140,6 +142,31 @@ def _add_judges(router: APIRouter, settings: JudgeSettings, parts: JudgeParts) -
             system=system_prompt(judge),
             answer_schema=answer_schema(judge),
         )
+
+
+def _judge(judge: Judge, route: Route, stats: JudgeStatistics) -> JudgeReport:
+    calls, prober = route.stats, route.prober
+    return JudgeReport(
+        name=judge.name,
+        model=judge.model,
+        route=route.name,
+        criteria=[criterion.name for criterion in judge.criteria],
+        pictures=judge.pictures,
+        context_tokens=judge.context_tokens,
+        asks_quest=judge.asks_quest,
+        health=RouteReport(
+            calls=calls.calls,
+            failures=calls.failures,
+            retries=calls.retries,
+            last_error=calls.last_error,
+            p50_seconds=calls.p50_seconds(),
+            deadline_seconds=route.deadline(),
+            resting_seconds=route.resting,
+            trouble=prober.check() if prober else None,
+            answered=bool(prober and prober.answered),
+        ),
+        standing=StandingReport.model_validate(stats),
+    )
 
 
 def _page(store: ObjectStore, prefix: str, paging: Paging, kind: type[B]) -> Page[B]:

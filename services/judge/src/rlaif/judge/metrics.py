@@ -1,34 +1,34 @@
 """The judge's metrics; `docs/metrics.md` lists them."""
 
 from collections import defaultdict, deque
-from collections.abc import Mapping
 from statistics import fmean
 
 from rlaif.contracts.comparisons import ComparisonRecord, WhyCompared
 from rlaif.contracts.quest import level_of_rise
-from rlaif.contracts.scores import CriterionScore, JudgeCallRecord, ScoreRecord
+from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
 from rlaif.judge.panel.calls import reported_outcome
+from rlaif.judge.panel.counting import Results
 from rlaif.judge.rubric.judges import JUDGES, Judge
 from rlaif.judge.rubric.votes import NoVote
-from rlaif.judge.trust.belief import Record
-from rlaif.judge.trust.standing import Standings
+from rlaif.judge.trust.exclusion import Record
+from rlaif.judge.trust.statistics import Statistics
 from rlaif.llm.ports import ModelError
 from rlaif.service.metrics import ServiceMetrics
 
 _RISES = ("away", "same", "closer")
-"""Names of the levels of a rise."""
+"""Labels of the levels of a rise."""
 
 
 class JudgeMetrics:
-    """Counts calls, scores, votes and abstentions; `standings` has them by judge, for REST."""
+    """Prometheus metrics; `statistics` has the same by judge, for REST."""
 
     def __init__(self, metrics: ServiceMetrics, judges: tuple[Judge, ...] = JUDGES) -> None:
         self._judge_of = {c.name: judge.name for judge in judges for c in judge.criteria}
-        self.standings = Standings(self._judge_of)
+        self.statistics = Statistics(self._judge_of)
         self._calls = metrics.counter(
             "calls",
-            "Calls of language models, by how they ended; `invalid` is a parse failure, `length` "
-            "that of an answer that was cut off.",
+            "Calls of language models by outcome; `invalid` is a parse failure, `length` that of "
+            "an answer that was cut off.",
             ("judge", "outcome"),
         )
         self._call_seconds = metrics.histogram(
@@ -43,28 +43,28 @@ class JudgeMetrics:
         self._scores = metrics.counter(
             "scores",
             "Segments: scored, partly scored, without a score, scored before, or judged again "
-            "because a judge is believed now.",
+            "because the score was provisional.",
             ("result",),
         )
         self._label_tokens = metrics.gauge(
-            "tokens_per_label", "Tokens of all judges over segments with a weighted score."
+            "tokens_per_label", "Tokens of all judges per segment with a weighted score."
         )
         self._useful_tokens = metrics.gauge(
             "tokens_per_useful_label",
-            "Tokens of all judges over segments with new evidence on which votes decided something "
-            "that is learned, and comparisons in which both orders agreed.",
+            "Tokens of all judges per segment with new evidence on which votes decided a learned "
+            "criterion, or comparison in which both orders agreed.",
         )
         self._label_seconds = metrics.gauge(
-            "seconds_per_label", "Seconds of model calls over segments with a weighted score."
+            "seconds_per_label", "Seconds of model calls per segment with a weighted score."
         )
         self._judged = metrics.gauge(
             "judged_share_ratio",
-            "Share of the scores' weight that models' votes decided, mean of the last 100 scores; "
-            "the rest is read off the RAM.",
+            "Share of the weight of a score that votes decided, mean of the last 100 scores; the "
+            "rest is computed from the RAM.",
         )
         self._quests = metrics.counter(
             "quests",
-            "New scores by what is said of the quest: `closer`, `same`, `away`, or `unknown`.",
+            "New scores by progress on the quest: `closer`, `same`, `away`, or `unknown`.",
             ("result",),
         )
         self._agreement = metrics.gauge(
@@ -77,15 +77,14 @@ class JudgeMetrics:
         )
         self._asked = metrics.counter(
             "asked",
-            "Criteria that a judge was asked for where there was something to judge, by what came "
-            "of it: `scored`, or why not.",
+            "Criteria that a judge was asked for and that apply, by result: `scored`, or why not.",
             ("judge", "criterion", "result"),
         )
-        # A judge that always answers the same is broken, not consistent.
+        # Shows a judge that always gives the same answer.
         self._votes = metrics.counter("votes", "Valid votes, by level.", ("criterion", "level"))
         self._truth = metrics.counter(
             "truth_votes",
-            "Votes on segments whose level the RAM decides, by that level and the vote.",
+            "Votes on segments whose level the RAM determines, by that level and the vote.",
             ("judge", "criterion", "known", "voted"),
         )
         self._kappa = metrics.gauge(
@@ -93,23 +92,22 @@ class JudgeMetrics:
         )
         self._canaries = metrics.gauge(
             "canary_accuracy_ratio",
-            "Share of the newest answers to canaries that were right.",
+            "Share of right answers among the newest answers to canaries.",
             ("judge", "criterion"),
         )
         self._believed = metrics.gauge(
             "believed",
-            "1: its votes count; 0: they do not agree with what is known.",
+            "1: its votes count; 0: it is excluded.",
             ("judge", "criterion"),
         )
         self._comparisons = metrics.counter(
             "comparisons",
-            "Pairs to be compared in both orders, by why they were chosen and how it ended.",
+            "Pairs to be compared in both orders, by reason and result.",
             ("why", "result"),
         )
         self._first_slot = metrics.gauge(
             "comparison_first_slot_ratio",
-            "Share of the answers with a preference that prefer the segment shown first; 0.5 is "
-            "no lean.",
+            "Share of the preferences for the segment shown first; 0.5 is unbiased.",
             ("judge",),
         )
         self._consistency = metrics.gauge(
@@ -119,19 +117,19 @@ class JudgeMetrics:
         )
         self._spent = metrics.gauge(
             "tokens_today",
-            "Tokens of this day of UTC; with JUDGE_TOKENS_PER_DAY those of all replicas.",
+            "Tokens of this day (UTC); with JUDGE_TOKENS_PER_DAY those of all replicas.",
         )
         self._checks = metrics.counter(
             "route_checks",
-            "Known questions to a route at the start and on doubt, by kind and how they ended.",
+            "Probes of a route, by modality and outcome.",
             ("judge", "kind", "outcome"),
         )
         self._recent: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=100))
         self._recent_judged: deque[float] = deque(maxlen=100)
 
     def called(self, record: JudgeCallRecord) -> None:
-        """Note one call."""
-        self.standings.called(record)
+        """Count one call."""
+        self.statistics.called(record)
         if record.cached:
             self._cached.labels(record.judge).inc()
             return
@@ -141,8 +139,8 @@ class JudgeMetrics:
         self._tokens.labels(record.judge, "completion").inc(record.completion_tokens or 0)
 
     def scored(self, record: ScoreRecord) -> None:
-        """Note a new score object."""
-        self.standings.scored(record)
+        """Count a new score."""
+        self.statistics.scored(record)
         partly = "partial" if record.abstentions else "scored"
         self._scores.labels("abstained" if record.weighted is None else partly).inc()
         for criterion, reason in record.abstentions.items():
@@ -157,66 +155,64 @@ class JudgeMetrics:
             self._judged.set(fmean(self._recent_judged))
         rise = record.quest.rise if record.quest else None
         self._quests.labels("unknown" if rise is None else _RISES[level_of_rise(rise)]).inc()
-        self._hold_against_truth(record)
-        if self.standings.tokens_per_label is not None:
-            self._label_tokens.set(self.standings.tokens_per_label)
-            self._label_seconds.set(self.standings.seconds_per_label or 0.0)
-        if self.standings.tokens_per_useful_label is not None:
-            self._useful_tokens.set(self.standings.tokens_per_useful_label)
+        self._compare_with_truth(record)
+        if self.statistics.tokens_per_label is not None:
+            self._label_tokens.set(self.statistics.tokens_per_label)
+            self._label_seconds.set(self.statistics.seconds_per_label or 0.0)
+        if self.statistics.tokens_per_useful_label is not None:
+            self._useful_tokens.set(self.statistics.tokens_per_useful_label)
 
     def spent(self, tokens: int) -> None:
-        """Note the tokens of this day."""
         self._spent.set(tokens)
 
-    def route_checked(self, judge: str, kind: str, error: ModelError | None) -> None:
-        """Note a known question to a judge's route."""
+    def route_probed(self, judge: str, kind: str, error: ModelError | None) -> None:
         self._checks.labels(judge, kind, error.fault if error else "ok").inc()
 
     def repeated(self) -> None:
-        """Note an event of a segment that has its score already."""
+        """Count an event of a segment that has a score already."""
         self._scores.labels("repeated").inc()
 
     def judged_again(self) -> None:
-        """Note a second score in the place of a provisional one."""
+        """Count a replaced provisional score."""
         self._scores.labels("judged_again").inc()
 
-    def heard(self, said: Mapping[str, CriterionScore | NoVote]) -> None:
-        """Note what judges said of one segment, on the criteria that they were asked for."""
-        self.standings.heard(said)
-        for criterion, found in said.items():
+    def heard(self, results: Results) -> None:
+        """Count the results of one segment, on the criteria that judges were asked for."""
+        self.statistics.heard(results)
+        for criterion, found in results.items():
             result = found.value if isinstance(found, NoVote) else "scored"
             self._asked.labels(self._judge_of[criterion], criterion, result).inc()
 
     def known(self, judge: str, criterion: str, record: Record) -> None:
-        """Note how a judge does on what is known of a criterion."""
-        self.standings.known(criterion, record)
+        """Set the answers of a judge to control questions on a criterion."""
+        self.statistics.known(criterion, record)
         self._believed.labels(judge, criterion).set(record.why_not is None)
         if record.canaries:
             self._canaries.labels(judge, criterion).set(record.right / len(record.canaries))
 
     def compared(self, why: WhyCompared, result: str, record: ComparisonRecord | None) -> None:
-        """Note a pair to be compared, and what was stored of it.
+        """Count a comparison.
 
-        `decided`, `tie`, `orders_disagree` or `unanswered` when there is a `record`; without one
+        Results with a `record`: `decided`, `tie`, `orders_disagree`, `unanswered`; without one:
         `outage`, `unreadable`, `provisional`, `no_pictures`, `two_games`, `too_long`, or `repeated`
-        when another judge had stored its word.
+        when another judge stored a record before.
         """
         self._comparisons.labels(why, result).inc()
         if record is None:
             return
-        standing = self.standings.compared(record)
-        if standing.first_slot is not None:
-            self._first_slot.labels(record.judge).set(standing.first_slot)
-        if standing.consistency is not None:
-            self._consistency.labels(record.judge).set(standing.consistency)
+        pairs = self.statistics.compared(record)
+        if pairs.first_slot is not None:
+            self._first_slot.labels(record.judge).set(pairs.first_slot)
+        if pairs.consistency is not None:
+            self._consistency.labels(record.judge).set(pairs.consistency)
 
-    def _hold_against_truth(self, record: ScoreRecord) -> None:
+    def _compare_with_truth(self, record: ScoreRecord) -> None:
         for criterion, score in {**record.criteria, **record.audits}.items():
             known = record.known_level(criterion)
             if known is None or score.source != "votes":
                 continue
             for level in score.votes:
                 self._truth.labels(score.judge, criterion, str(known), str(level)).inc()
-            kappa = self.standings.of(criterion).truth.kappa
+            kappa = self.statistics.of(criterion).truth.kappa
             if kappa is not None:
                 self._kappa.labels(score.judge, criterion).set(kappa)

@@ -1,5 +1,6 @@
 """The settings of the judge, and the parameters of its parts."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,13 +8,8 @@ from pydantic import BaseModel, Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from rlaif.judge.rubric.votes import COMPUTED
-from rlaif.llm.settings import (
-    SCHEMA_MODE,
-    BreakerSettings,
-    CallSettings,
-    DialectSettings,
-    SchemaMode,
-)
+from rlaif.llm.route import RouteLimits
+from rlaif.llm.settings import SCHEMA_MODE, CallSettings, DialectSettings, SchemaMode
 from rlaif.service.settings import INTERNAL, ServiceSettings
 
 
@@ -44,9 +40,6 @@ class CompareSettings(BaseModel, frozen=True, extra="forbid"):
         "Pairs that the reward model is uncertain about, pairs that RAM data rates equal, and "
         "near-ties take turns. 0 disables comparisons.",
     )
-    margin: float = Field(default=0.05, ge=0, le=1, json_schema_extra=INTERNAL)
-    """Segments nearly tie when their rises on the quest differ by at most this, in objectives (half
-    a screen is 0.045), or their rubric means where no rise is known."""
 
 
 class TrustSettings(BaseModel, frozen=True, extra="forbid"):
@@ -67,22 +60,6 @@ class TrustSettings(BaseModel, frozen=True, extra="forbid"):
     def by_canaries(self) -> bool:
         """Whether control questions are asked at all."""
         return self.every > 0
-
-
-class RouteSettings(CallSettings, frozen=True, extra="forbid"):
-    """How a model is called: how many calls at a time, how long each, how often.
-
-    Attributes:
-        concurrency: Concurrent calls per route.
-        per_second: Calls per second per route in the long run; None for no limit.
-        least_seconds: Minimum deadline of a call.
-        attempts: Attempts of one call after 429, 5xx or a timeout, before the event waits.
-    """
-
-    concurrency: int = 8
-    per_second: float | None = None
-    least_seconds: float = 5.0
-    attempts: int = 3
 
 
 class PatienceSettings(BaseModel, frozen=True, extra="forbid"):
@@ -214,10 +191,10 @@ class JudgeSettings(ServiceSettings):
         "answers); 0 disables them.",
     )
     concurrency: int = Field(default=4, ge=1, le=64, json_schema_extra=INTERNAL)
-    """Segments that are judged at a time by this process."""
+    """Segments judged concurrently by this process."""
 
     llm_concurrency: int = Field(
-        default=RouteSettings().concurrency,
+        default=RouteLimits().concurrency,
         ge=1,
         le=256,
         description="Concurrent language-model calls per route.",
@@ -229,13 +206,11 @@ class JudgeSettings(ServiceSettings):
         "limit.",
     )
     call_timeout_seconds: float = Field(
-        default=RouteSettings().total_seconds,
+        default=RouteLimits().total_seconds,
         gt=0,
         description="Maximum duration of one call, in seconds. Raise it for a slow model. Once "
         "answers have arrived, the deadline is four times the slowest of the last 20.",
     )
-    least_call_timeout_seconds: float = Field(default=5.0, gt=0, json_schema_extra=INTERNAL)
-    call_attempts: int = Field(default=3, ge=1, json_schema_extra=INTERNAL)
     cached_answers: int = Field(
         default=2000,
         ge=0,
@@ -248,7 +223,9 @@ class JudgeSettings(ServiceSettings):
         description="Maximum prompt and completion tokens of all replicas together per UTC day. "
         "Once they are used up, segments wait for the next day. Unset: no limit.",
     )
-    breaker: BreakerSettings = Field(default=BreakerSettings(), json_schema_extra=INTERNAL)
+    limits: RouteLimits = Field(default=RouteLimits(), json_schema_extra=INTERNAL)
+    """Limits of a route, apart from those that are settings of their own."""
+
     route_check_seconds: float = Field(default=5.0, gt=0, json_schema_extra=INTERNAL)
     """Pause between two probes of a failing route; it grows to 30 s."""
 
@@ -278,14 +255,18 @@ class JudgeSettings(ServiceSettings):
         return TrustSettings(every=self.canary_every)
 
     @property
-    def calls(self) -> RouteSettings:
+    def calls(self) -> CallSettings:
+        """Timeouts of one call."""
+        return CallSettings(total_seconds=self.call_timeout_seconds)
+
+    @property
+    def route_limits(self) -> RouteLimits:
         """How a model is called."""
-        return RouteSettings(
+        return replace(
+            self.limits,
             concurrency=self.llm_concurrency,
             per_second=self.llm_calls_per_second,
             total_seconds=self.call_timeout_seconds,
-            least_seconds=self.least_call_timeout_seconds,
-            attempts=self.call_attempts,
         )
 
     @field_validator("computed")
@@ -302,7 +283,6 @@ class JudgeSettings(ServiceSettings):
         return value
 
     def computed_kinds(self) -> frozenset[str]:
-        """What is read off the RAM."""
         return _words(self.computed)
 
 

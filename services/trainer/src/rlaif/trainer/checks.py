@@ -16,7 +16,7 @@ from rlaif.game.starts.savestates import load_state_file
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.service.settings import describe, fields_of, flat_values
 from rlaif.trainer.curriculum import library
-from rlaif.trainer.planning.opening import PlannerSettingsError, check_planner
+from rlaif.trainer.planning.planner import PlannerSettingsError, check_planner
 from rlaif.trainer.play.start import check_starts
 from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.settings import TrainerSettings

@@ -25,13 +25,11 @@ from rlaif.bus.ports import Publisher, TelemetryPublisher
 from rlaif.contracts.events import EventData
 from rlaif.contracts.telemetry import Telemetry
 from rlaif.files.failures import command
-from rlaif.judge.comparing import build_comparisons
-from rlaif.judge.consumers import SegmentScorer
 from rlaif.judge.epoch.pass_over import judge_epoch, write_report
 from rlaif.judge.epoch.segments import find_epoch
 from rlaif.judge.metrics import JudgeMetrics
+from rlaif.judge.parts import build_parts
 from rlaif.judge.settings import JudgeSettings, PatienceSettings
-from rlaif.judge.wiring import build_parts
 from rlaif.service.cli import InvalidSettingsError, StartupError, load_settings
 from rlaif.service.logging import configure_logging
 from rlaif.service.metrics import ServiceMetrics
@@ -94,18 +92,17 @@ async def evaluate_epoch(
     parts = build_parts(settings, lambda judges: JudgeMetrics(metrics, judges), name="evaluator")
     async with AsyncExitStack() as stack:
         stack.push_async_callback(parts.close)
-        await stack.enter_async_context(parts.examined(at_start=False))
+        await stack.enter_async_context(parts.probing(at_start=False))
         publisher: Publisher = SilentPublisher()
         telemetry: TelemetryPublisher = SilentPublisher()
         if task.events:
             bus = await open_bus(settings, name="evaluator")
             stack.push_async_callback(bus.close)
             publisher, telemetry = bus.publisher("judge"), bus.telemetry()
-        comparisons = build_comparisons(settings, parts, episodes, models)
-        scorer = SegmentScorer(episodes, publisher, telemetry, parts.scoring(episodes, comparisons))
+        handler = parts.handler(episodes, models, publisher, telemetry)
         await judge_epoch(
             epoch,
-            scorer.handle_segment_exported,
+            handler.handle_segment_exported,
             concurrency=settings.concurrency,
             deadline_seconds=task.deadline_seconds,
         )

@@ -1,1 +1,1 @@
-"""What a judge may know of a segment: read, checked and boiled down."""
+"""What a judge may know of a segment."""

@@ -1,1 +1,1 @@
-"""Asks the judges for one segment and puts their answers together."""
+"""Asks the judges about one segment and combines their votes."""

@@ -1,18 +1,16 @@
-"""What a judge is sent, and the record of each call: who was asked what, and what came back."""
+"""Requests to a judge, and the record of each call."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from hashlib import sha256
 from typing import Literal
 
 from rlaif.contracts.scores import JudgeCallRecord
 from rlaif.judge.panel import prompts
-from rlaif.judge.panel.cut_off import checked_by
-from rlaif.judge.panel.schema import answer_schema, read_answer
-from rlaif.judge.routes.cache import Use, request_key
-from rlaif.judge.routes.route import Route
+from rlaif.judge.panel.schema import answer_schema, check_answer, read_answer
 from rlaif.judge.rubric.judges import Judge
+from rlaif.llm.cache import Use
 from rlaif.llm.ports import (
     Answer,
     CallTimeoutError,
@@ -23,60 +21,65 @@ from rlaif.llm.ports import (
     UnreadableAnswerError,
 )
 from rlaif.llm.reply import CUT_OFF
+from rlaif.llm.route import Completion, Route
 
 Outcome = Literal["ok", "invalid", "throttled", "error", "timeout"]
+OnCall = Callable[[JudgeCallRecord], Awaitable[None]]
+"""Called with every call as soon as it ends."""
 
 _DETAIL_CHARACTERS = 300
 _ANSWER_CHARACTERS = 2000
 
 
 @dataclass(frozen=True)
-class CallLog:
-    """Writes the record of each call of one vote."""
+class JudgeCall:
+    """One request to a judge; every attempt is recorded."""
 
     judge: Judge
     route: Route
     vote: int
     request: CompletionRequest
-    on_call: Callable[[JudgeCallRecord], Awaitable[None]]
+    on_call: OnCall
 
-    @cached_property
-    def key(self) -> str:
-        """Content hash of the request."""
-        return request_key(self.request, route=self.route.name)
+    async def complete(self, *, retry: bool = True, cached: bool = False) -> Completion:
+        """Raises ModelError as `Route.complete` does; the caller records a success."""
+        return await self.route.complete(
+            self.request, on_failure=self._failed, retry=retry, cached=cached
+        )
 
-    async def failed(self, error: ModelError, seconds: float) -> None:
-        """Write down an attempt that gave no answer, or none that can be read."""
+    async def record(self, found: Completion, rationale: str | None = None) -> None:
+        """Record an answer."""
+        await self._write("ok", found.seconds, found.answer, use=found.use, rationale=rationale)
+
+    async def _failed(self, error: ModelError, seconds: float) -> None:
         answer = error.answer if isinstance(error, UnreadableAnswerError) else None
-        outcome = outcome_of(error)
-        await self.write(outcome, seconds, answer=answer, detail=str(error), error=error)
+        await self._write(outcome_of(error), seconds, answer, error=error)
 
-    async def write(
+    async def _write(
         self,
         outcome: Outcome,
         seconds: float,
+        answer: Answer | None,
         *,
-        answer: Answer | None = None,
         rationale: str | None = None,
-        detail: str | None = None,
         error: ModelError | None = None,
         use: Use = "miss",
     ) -> None:
-        """Write down one call; an answer from the cache cost no tokens."""
         paid = answer if use == "miss" else None
+        messages = self.request.messages
         record = JudgeCallRecord(
             judge=self.judge.name,
             route=self.route.name,
             model=self.judge.model,
             vote=self.vote,
             seed=self.request.seed,
-            prompt_sha256=prompts.digest(self.request.messages),
+            prompt_sha256=prompts.digest(messages),
             outcome=outcome,
             latency_seconds=max(0.0, seconds),
             rationale=rationale,
-            detail=detail[:_DETAIL_CHARACTERS] if detail else None,
+            detail=str(error)[:_DETAIL_CHARACTERS] if error and str(error) else None,
             variant=self.vote % prompts.VARIANTS,
-            system_sha256=sha256(str(self.request.messages[0]["content"]).encode()).hexdigest(),
+            system_sha256=sha256(str(messages[0]["content"]).encode()).hexdigest(),
             engine=answer.engine if answer else None,
             answer=answer.text[:_ANSWER_CHARACTERS] if answer else None,
             cached=use != "miss",
@@ -98,7 +101,7 @@ def verdict_request(
     seed: int = 0,
     temperature: float = 0.0,
 ) -> CompletionRequest:
-    """What a judge is sent to rate one segment."""
+    """The request to rate one segment."""
     return CompletionRequest(
         model=judge.model,
         messages=prompt,
@@ -107,12 +110,12 @@ def verdict_request(
         seed=seed,
         temperature=temperature,
         max_tokens=max_tokens,
-        check=partial(checked_by, partial(read_answer, judge)),
+        check=partial(check_answer, partial(read_answer, judge)),
     )
 
 
 def outcome_of(error: ModelError) -> Outcome:
-    """How a failed call is counted."""
+    """The outcome of a failed call, for its record."""
     if isinstance(error, ThrottledError):
         return "throttled"
     if isinstance(error, CallTimeoutError):
@@ -121,8 +124,5 @@ def outcome_of(error: ModelError) -> Outcome:
 
 
 def reported_outcome(record: JudgeCallRecord) -> str:
-    """How a call ended, for those who watch.
-
-    A refusal is told apart from other errors, `length` from other answers that cannot be read.
-    """
+    """The outcome of a call for metrics: with `refused` and `length` apart."""
     return record.fault if record.fault in ("refused", CUT_OFF) else record.outcome

@@ -1,29 +1,64 @@
-"""From the votes of one judge to what it says of a segment: its criteria, and the quest."""
+"""Decides which judges are asked, and counts their votes.
 
+A judge has at most two frozen prompts per game: all of its criteria, or only those that are never
+wholly computed. So the prefix cache of its server keeps two prefixes, not one for each segment.
+"""
+
+import hashlib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rlaif.contracts.quest import QuestProgress
 from rlaif.contracts.scores import CriterionScore
 from rlaif.judge.panel.schema import Verdict
-from rlaif.judge.rubric.judges import PROGRESS, Judge
+from rlaif.judge.rubric.judges import PROGRESS, Judge, without
 from rlaif.judge.rubric.quest import QuestVote, progress_score, tally_quest
 from rlaif.judge.rubric.votes import Ballot, NoVote, settled, tally
 
+COMPUTED_WHOLLY = ("novelty", "efficiency")
+"""Criteria that are computed for every segment with complete states."""
+
 Vote = Verdict | NoVote
-"""What came of one vote that was asked for."""
+Results = Mapping[str, CriterionScore | NoVote]
 
 
 @dataclass(frozen=True)
 class Poll:
-    """What the votes of a judge came to; `quest` stands behind its progress."""
+    """Result of the votes of one judge; `quest` explains its progress."""
 
-    criteria: Mapping[str, CriterionScore | NoVote]
+    criteria: Results
     quest: QuestProgress | None = None
 
 
+def judges_needed(
+    judges: tuple[Judge, ...], decided: Mapping[str, int | NoVote], *, audit: bool
+) -> tuple[Judge, ...]:
+    """The judges that are asked, each with one of its two sets of criteria.
+
+    An `audit` also asks the judges of a decided level for all of their criteria, to measure their
+    accuracy. A criterion that does not apply to the segment cannot be audited.
+    """
+    settled_names = frozenset(name for name in COMPUTED_WHOLLY if name in decided)
+    asked = []
+    for judge in judges:
+        names = {criterion.name for criterion in judge.criteria}
+        core = without(judge, settled_names)
+        if audit and any(type(decided.get(name)) is int for name in names):
+            asked.append(judge)
+        elif core and any(criterion.name not in decided for criterion in core.criteria):
+            # Either all computed criteria are decided, or the whole judge is asked.
+            asked.append(core if names & set(COMPUTED_WHOLLY) <= settled_names else judge)
+    return tuple(asked)
+
+
+def in_share(purpose: str, segment_id: str, share: float) -> bool:
+    """Whether a segment is in the share selected for a purpose; deterministic by id."""
+    digest = hashlib.sha256(f"{purpose}:{segment_id}".encode()).digest()
+    return int.from_bytes(digest[:4]) < share * 2**32
+
+
 def count(judge: Judge, votes: Sequence[Vote]) -> Poll:
-    """Count the votes of a briefed judge, all that were asked for."""
+    """Count all requested votes of a briefed judge."""
     rated = {
         criterion.name: tally(_ballots(votes, criterion.name), judge=judge.name)
         for criterion in judge.rated
@@ -37,13 +72,13 @@ def count(judge: Judge, votes: Sequence[Vote]) -> Poll:
     return Poll({PROGRESS.name: progress_score(quest, ballots), **rated}, quest)
 
 
-def enough(judge: Judge, votes: Sequence[Vote], most: int) -> bool:
-    """Whether an adaptive vote may stop: two votes agree on everything that is asked."""
+def enough(judge: Judge, votes: Sequence[Vote], limit: int) -> bool:
+    """Whether adaptive voting may stop: two votes agree on everything that is asked."""
     cast: list[Sequence[Hashable]] = [_ballots(votes, each.name) for each in judge.rated]
     if judge.tells_quest:
         ballots = _quest_ballots(votes)
         cast.append([b.gist if isinstance(b, QuestVote) else b for b in ballots])
-    return all(settled(ballots, most) for ballots in cast)
+    return all(settled(ballots, limit) for ballots in cast)
 
 
 def _ballots(votes: Sequence[Vote], criterion: str) -> list[Ballot]:

@@ -1,25 +1,27 @@
-"""The text that a judge reads: the frozen part first, the segment last.
+"""Prompts of the judges: the frozen part first, the segment last.
 
 The system message is byte-identical for all segments of a game and all votes of a judge, so that
-the server's prefix cache serves it. The user message carries one segment as fenced JSON. Votes
-differ in the order of the facts and in the wording around them: the same prompt asked thrice tells
-nothing new.
+the server's prefix cache applies. The user message has one segment as fenced JSON. Votes differ in
+the order of the facts and in the wording around them, because repeating a prompt adds nothing.
 """
 
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rlaif.contracts.evidence import Evidence
+from rlaif.contracts.evidence import EVIDENCE_VERSION, Evidence
 from rlaif.contracts.quest import FARTHEST
+from rlaif.guides.guides import guided_games
 from rlaif.judge.panel.schema import answer_schema
-from rlaif.judge.rubric.judges import INSUFFICIENT, Criterion, Judge
+from rlaif.judge.rubric.judges import INSUFFICIENT, Criterion, Judge, briefed
+from rlaif.judge.settings import VoteSettings
 from rlaif.llm.fence import fence
+from rlaif.llm.settings import PLAIN, DialectSettings
 
 PROMPT_VERSION = "judge-prompt-3"
-"""Part of the judge configuration: a changed byte of the prompt is a new version."""
+"""Part of the judge configuration: any changed byte is a new version."""
 
 PICTURE_TOKENS = 512
 """Of one strip."""
@@ -52,11 +54,11 @@ adds 2. {farthest}: ten rooms or more.
   {insufficient}: the place is unknown."""
 
 VARIANTS = len(_LEADS)
-"""How many wordings there are; more votes than that start over, with other seeds."""
+"""Number of wordings; more votes than that repeat them with other seeds."""
 
 
 def system_prompt(judge: Judge) -> str:
-    """The frozen part: rules, guide of the game, rubric and schema of one briefed judge."""
+    """The frozen part: rules, guide of the game, rubric and schema of a briefed judge."""
     rubric = "\n".join(
         ([_quest_text(judge)] if judge.tells_quest else [])
         + [_criterion_text(criterion) for criterion in judge.rated]
@@ -68,10 +70,10 @@ def system_prompt(judge: Judge) -> str:
 def messages(
     judge: Judge, evidence: Evidence, strip: bytes | None, *, variant: int
 ) -> tuple[Message, ...]:
-    """The chat messages of one vote; only a judge that sees pictures gets the `strip`, a PNG.
+    """Chat messages of one vote; `strip` is a PNG for judges that see pictures.
 
-    `judge` is briefed for the game of the evidence, so that the schema of its answer fits.
-    `variant` is the wording and the order of facts: any whole number from 0.
+    `judge` is briefed for the game of the evidence. `variant` selects the wording and the order of
+    the facts: any integer from 0.
     """
     text = _segment_text(evidence, variant % VARIANTS)
     return (
@@ -81,10 +83,10 @@ def messages(
 
 
 def tokens(prompt: Sequence[Message]) -> int:
-    """About how many tokens a prompt has; rather too many than too few.
+    """Estimated tokens of a prompt; rather too many than too few.
 
-    Three characters a token: JSON of short words and numbers has 3 to 4. A strip of four frames is
-    640x576 pixels, and a Qwen2.5-VL token is 28x28 of them.
+    Three characters per token: JSON of short words and numbers has 3 to 4. A strip of four pictures
+    has 640x576 pixels, and a Qwen2.5-VL token covers 28x28 of them.
     """
     characters, pictures = 0, 0
     for message in prompt:
@@ -99,6 +101,49 @@ def digest(prompt: Sequence[Message]) -> str:
     """SHA-256 of the messages as hexadecimal digits."""
     text = json.dumps(list(prompt), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def judge_config_id(
+    judges: tuple[Judge, ...],
+    *,
+    weights: Mapping[str, float],
+    voting: VoteSettings,
+    computed: Iterable[str] = (),
+    dialect: DialectSettings = PLAIN,
+) -> str:
+    """Id of a judge configuration, "j" and 12 hexadecimal digits: everything that affects a score.
+
+    With another model, rubric, prompt, guide of a game, schema, weight or number of votes segments
+    are scored again, and scores of two configurations never mix.
+    """
+    identity = {
+        "prompt": PROMPT_VERSION,
+        "evidence": EVIDENCE_VERSION,
+        "judges": [
+            {
+                "name": judge.name,
+                "model": judge.model,
+                "pictures": judge.pictures,
+                "asked": [
+                    [system_prompt(ready), answer_schema(ready)]
+                    for game in (None, *guided_games())
+                    for ready in [briefed(judge, game)]
+                ],
+            }
+            for judge in judges
+        ],
+        "weights": dict(weights),
+        "votes": voting.votes,
+        "temperature": voting.temperature,
+        "seed": voting.seed,
+        "adaptive": voting.adaptive,
+        "computed": sorted(computed),
+        # Defaults are omitted, so that ids of earlier versions stay valid.
+        **dialect.model_dump(exclude_defaults=True),
+        **({"thinking": voting.thinking_tokens} if voting.thinking_tokens else {}),
+    }
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
+    return "j" + hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _segment_text(evidence: Evidence, variant: int) -> str:

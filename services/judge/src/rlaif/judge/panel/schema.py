@@ -1,10 +1,10 @@
-"""The shape of a judge's answer, and the reading of what came back.
+"""JSON schema of a judge's answer, and its parser.
 
-What stands around the answer and in what form a number is written makes no difference. A missing or
-unknown value makes the whole answer invalid: a guess here would become a reward.
+Text around the answer and the format of numbers do not matter. A missing or unknown value makes the
+whole answer invalid, because a guess would become a reward.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,25 +12,52 @@ from rlaif.contracts.model_answers import NoAnswerError, read_answer_object, who
 from rlaif.contracts.quest import Standing
 from rlaif.judge.rubric.judges import INSUFFICIENT, LEVELS, PROGRESS, Judge
 from rlaif.judge.rubric.quest import DISTANCES, QuestVote
-from rlaif.llm.ports import UnreadableAnswerError
+from rlaif.llm.ports import Answer, UnreadableAnswerError
+from rlaif.llm.reply import CUT_OFF
 
 RATIONALE_CHARACTERS = 600
-"""Longest rationale that is stored, about 150 tokens; a longer one is cut."""
+"""Longest rationale that is stored, about 150 tokens."""
 
 MOMENTS = ("start", "end")
-"""Of a segment, for each of which the quest is asked."""
+"""Points of a segment for which the quest is asked."""
+
+_TAIL_CHARACTERS = 64
+_MAX_PERIOD = 8
+_WANTS_MORE = (
+    "cut off by its length: raise JUDGE_MAX_TOKENS; for a model that thinks set "
+    'JUDGE_THINKING_TOKENS, or JUDGE_CHAT_TEMPLATE_KWARGS={"enable_thinking": false}'
+)
+_RUNS_AWAY = (
+    "cut off by its length, running away at its end: forbid free white space in the server's "
+    "grammar (vLLM: --structured-outputs-config.disable_any_whitespace=true), or change "
+    "JUDGE_SCHEMA_MODE"
+)
 
 
 class InvalidAnswerError(UnreadableAnswerError):
-    """The answer does not fit the schema; the text says where."""
+    """The answer does not fit the schema; the message says where."""
+
+
+class CutOffAnswerError(InvalidAnswerError):
+    """The answer does not fit the schema because it reached the token limit.
+
+    Attributes:
+        runs_away: It ends in white space or repetition, so that more tokens would not help.
+    """
+
+    fault = CUT_OFF
+
+    def __init__(self, text: str) -> None:
+        self.runs_away = runs_away(text)
+        super().__init__(_RUNS_AWAY if self.runs_away else _WANTS_MORE)
 
 
 @dataclass(frozen=True)
 class Verdict:
     """A valid answer: criterion → level; None where the judge found the evidence insufficient.
 
-    `quest` is where the judge has the player, when it was asked and could tell for both moments;
-    the level of progress is then that of its rise.
+    `quest` is set when the judge was asked for positions on the quest and gave both; the level of
+    progress is then that of the difference.
     """
 
     rationale: str
@@ -57,62 +84,48 @@ def answer_schema(judge: Judge) -> dict[str, Any]:
 
 
 def read_answer(judge: Judge, text: str) -> Verdict:
-    """Read an answer.
+    """Parse an answer.
 
     Raises:
-        InvalidAnswerError: Not one JSON object, a missing key, or a value that is neither one of
-            the integers in the schema nor `insufficient_evidence`.
+        InvalidAnswerError: There is no single JSON object, or a key is missing, or a value is
+            neither an integer of the schema nor `insufficient_evidence`.
     """
     asked = _asked(judge)
     answer = parse_answer(text, "rationale", *asked)
     rationale = rationale_of(answer)
-    told = {name: _read_value(name, answer[name], values) for name, values in asked.items()}
-    levels = {criterion.name: told[criterion.name] for criterion in judge.rated}
+    values = {name: _read_value(name, answer[name], allowed) for name, allowed in asked.items()}
+    levels = {criterion.name: values[criterion.name] for criterion in judge.rated}
     if not judge.tells_quest:
         return Verdict(rationale, levels)
-    quest = _quest_vote(told)
+    start, end = (_standing(values, moment) for moment in MOMENTS)
+    quest = QuestVote(start, end) if start and end else None
     return Verdict(rationale, {PROGRESS.name: quest.level if quest else None, **levels}, quest)
 
 
-def _asked(judge: Judge) -> dict[str, tuple[int, ...]]:
-    """Key of the answer → the integers that may stand there, in the order of the answer."""
-    criteria: dict[str, tuple[int, ...]] = {criterion.name: LEVELS for criterion in judge.rated}
-    if not judge.tells_quest:
-        return criteria
-    numbers = tuple(range(1, judge.objectives + 1))
-    quest: dict[str, tuple[int, ...]] = {}
-    for moment in MOMENTS:
-        quest |= {f"objective_{moment}": numbers, f"distance_{moment}": DISTANCES}
-    return {**quest, **criteria}
+def check_answer(read: Callable[[str], object], answer: Answer) -> None:
+    """Raise InvalidAnswerError if `read` cannot parse an answer; CutOffAnswerError if cut off."""
+    try:
+        read(answer.text)
+    except InvalidAnswerError as error:
+        cut_off = answer.finish_reason == CUT_OFF
+        raised = CutOffAnswerError(answer.text) if cut_off else error
+        raised.answer = answer
+        raise raised from None
 
 
-def _quest_vote(told: Mapping[str, int | None]) -> QuestVote | None:
-    start, end = (_standing(told, moment) for moment in MOMENTS)
-    return QuestVote(start, end) if start and end else None
-
-
-def _standing(told: Mapping[str, int | None], moment: str) -> Standing | None:
-    objective, distance = told[f"objective_{moment}"], told[f"distance_{moment}"]
-    if objective is None or distance is None:
-        return None
-    return Standing(objective=objective, distance=distance)
-
-
-def _read_value(name: str, value: object, allowed: tuple[int, ...]) -> int | None:
-    if choice_of(value) == INSUFFICIENT:
-        return None
-    number = whole_number(value)
-    # `type` and not `isinstance`: true is an int to Python.
-    if type(number) is int and number in allowed:
-        return number
-    raise InvalidAnswerError(
-        f"{name} is {str(value)[:40]!r}, not one of {allowed[0]} to {allowed[-1]} or "
-        f"{INSUFFICIENT!r}"
-    )
+def runs_away(text: str) -> bool:
+    """Whether a text ends in nothing but white space, or in a repeated group of characters."""
+    tail = text[-_TAIL_CHARACTERS:]
+    if len(tail) < _TAIL_CHARACTERS:
+        return False
+    if not tail.strip():
+        return True
+    periods = range(1, _MAX_PERIOD + 1)
+    return any(tail == (tail[-n:] * _TAIL_CHARACTERS)[-_TAIL_CHARACTERS:] for n in periods)
 
 
 def parse_answer(text: str, *required: str) -> dict[str, Any]:
-    """The one JSON object in an answer, which has all `required` keys, else InvalidAnswerError."""
+    """The JSON object of an answer, with all `required` keys, else InvalidAnswerError."""
     try:
         answer = read_answer_object(text)
     except NoAnswerError as error:
@@ -126,10 +139,42 @@ def rationale_of(answer: Mapping[str, Any]) -> str:
     """The rationale of an answer, cut to what is stored, else InvalidAnswerError."""
     rationale = answer["rationale"]
     if not isinstance(rationale, str):
-        raise InvalidAnswerError("rationale is not a text")
+        raise InvalidAnswerError("rationale is not a string")
     return rationale[:RATIONALE_CHARACTERS]
 
 
 def choice_of(value: object) -> str | None:
-    """A word of an enum however it is spelled; None for what is no text."""
+    """A normalized word of an enum; None for anything but a string."""
     return "_".join(value.lower().split()) if isinstance(value, str) else None
+
+
+def _asked(judge: Judge) -> dict[str, tuple[int, ...]]:
+    """Key of the answer → its allowed integers, in the order of the answer."""
+    criteria: dict[str, tuple[int, ...]] = {criterion.name: LEVELS for criterion in judge.rated}
+    if not judge.tells_quest:
+        return criteria
+    numbers = tuple(range(1, judge.objectives + 1))
+    quest: dict[str, tuple[int, ...]] = {}
+    for moment in MOMENTS:
+        quest |= {f"objective_{moment}": numbers, f"distance_{moment}": DISTANCES}
+    return {**quest, **criteria}
+
+
+def _standing(values: Mapping[str, int | None], moment: str) -> Standing | None:
+    objective, distance = values[f"objective_{moment}"], values[f"distance_{moment}"]
+    if objective is None or distance is None:
+        return None
+    return Standing(objective=objective, distance=distance)
+
+
+def _read_value(name: str, value: object, allowed: tuple[int, ...]) -> int | None:
+    if choice_of(value) == INSUFFICIENT:
+        return None
+    number = whole_number(value)
+    # `type` and not `isinstance`: a bool is an int.
+    if type(number) is int and number in allowed:
+        return number
+    raise InvalidAnswerError(
+        f"{name} is {str(value)[:40]!r}, not one of {allowed[0]} to {allowed[-1]} or "
+        f"{INSUFFICIENT!r}"
+    )

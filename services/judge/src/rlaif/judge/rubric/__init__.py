@@ -1,1 +1,1 @@
-"""The floor: who judges what, and how ballots become one score."""
+"""The judges and their criteria, and the aggregation of votes into scores."""

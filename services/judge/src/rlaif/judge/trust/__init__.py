@@ -1,1 +1,1 @@
-"""Whom to believe: canaries, standing, agreement, and a person's word."""
+"""Accuracy of the judges: control questions, exclusion, statistics, and the token budget."""

@@ -1,4 +1,4 @@
-"""How well votes agree with a known level: accuracy, kappa, and the order of pairs."""
+"""Agreement of votes with known levels: accuracy, kappa, and the order of pairs."""
 
 import math
 from collections import Counter
@@ -13,25 +13,23 @@ class Confusion:
     counts: Counter[tuple[int, int]] = field(default_factory=Counter)
 
     def count(self, known: int, voted: int, times: int = 1) -> None:
-        """Note one vote on a segment whose level is known."""
         self.counts[known, voted] += times
 
     @property
     def votes(self) -> int:
-        """Votes noted."""
         return self.counts.total()
 
     @property
     def accuracy(self) -> float | None:
-        """Share of the votes that are the known level; None without votes."""
+        """Share of right votes; None without votes."""
         right = sum(n for (known, voted), n in self.counts.items() if known == voted)
         return right / self.votes if self.votes else None
 
     @property
     def kappa(self) -> float | None:
-        """Cohen's kappa: 1 is perfect, 0 is chance. None without votes, or when both are constant.
+        """Cohen's kappa: 1 is perfect, 0 is chance. None without votes, or if both are constant.
 
-        Levels that are mostly 0 make a judge that always says 0 accurate; kappa does not reward it.
+        If most levels are 0, a judge that always answers 0 is accurate; its kappa is 0.
         """
         accuracy = self.accuracy
         if accuracy is None:
@@ -42,10 +40,10 @@ class Confusion:
 
     @property
     def kappa_error(self) -> float | None:
-        """Standard error of kappa for votes that are independent; None when there is no kappa.
+        """Standard error of kappa for independent votes; None without a kappa.
 
         Large-sample variance of Fleiss, Cohen and Everitt, Psychological Bulletin 72 (1969) 323. It
-        is 0 for a judge that always says the same: its kappa is 0 whatever it is shown.
+        is 0 for constant votes.
         """
         right = self.accuracy
         if right is None or self.kappa is None:
@@ -65,7 +63,7 @@ class Confusion:
         return math.sqrt(max(0.0, variance) / n) / (1 - chance) ** 2
 
     def _margins(self) -> tuple[Counter[int], Counter[int]]:
-        """How often each level is known, and how often it was voted."""
+        """Counts of known levels and of votes."""
         known: Counter[int] = Counter()
         voted: Counter[int] = Counter()
         for (a, b), n in self.counts.items():
@@ -75,9 +73,9 @@ class Confusion:
 
     @property
     def pair_accuracy(self) -> float | None:
-        """Of pairs with different known levels, the share that the votes order rightly.
+        """Share of pairs with different known levels that the votes order correctly; ties half.
 
-        Votes that tie count half. None when all known levels are the same.
+        None if all known levels are the same.
         """
         right = total = 0.0
         cells = [(known, voted, n) for (known, voted), n in self.counts.items()]
@@ -88,10 +86,10 @@ class Confusion:
         return right / total if total else None
 
 
-def most_likely_share(right: int, of: int, *, z: float) -> float:
-    """Upper end of the share of which `right` of `of` is a sample: one-sided Wilson bound.
+def upper_bound_of_share(right: int, of: int, *, z: float) -> float:
+    """One-sided upper Wilson bound of a proportion, from `right` of `of` (at least 1) trials.
 
-    `z` is the normal quantile of the confidence, 1.645 for 95 %. `of` is at least 1.
+    `z` is the normal quantile of the confidence, 1.645 for 95 %.
     """
     share, spread = right / of, z * z / of
     root = math.sqrt(share * (1 - share) * spread + spread * spread / 4)

@@ -1,15 +1,15 @@
-"""Segments with known answers, asked now and then: does a judge still judge?
+"""Canaries: made-up segments with known answers, the control questions for the judges.
 
-They lie in `rlaif/judge/canaries`, one file a theme. A file has facts that all its canaries share,
-and for each what differs: sections of the evidence; `both` stands for its start and its end.
+They are in `rlaif/judge/canaries`, one file per theme. A file has facts common to its canaries, and
+the differences of each, by section of the evidence; `both` applies to its start and its end.
 
     {"theme": "walking", "shared": {"both": {"items": ["sword"]}, …}, "canaries": [
         {"name": "…", "start": {…}, "end": {…}, …, "rise": 2, "objectives": [3, 3], "turned": true,
          "levels": {"dialog": [1], "novelty": [0]}}]}
 
-`levels` are those that the anchors allow, the best first. `rise` is the level of the rise on the
-quest, `objectives` what is next at the start and at the end. With `turned` the way back is a canary
-as well, whose rise is the other way round.
+`levels` are allowed by the anchors, the best first. `rise` is the level of the rise on the quest,
+`objectives` are the next ones at the start and at the end. With `turned` the reversed segment is a
+canary as well, with the opposite rise.
 """
 
 import json
@@ -22,7 +22,7 @@ from typing import Any
 from rlaif.contracts.evidence import Evidence
 from rlaif.judge.panel.schema import Verdict
 from rlaif.judge.rubric.judges import PROGRESS, Judge
-from rlaif.judge.trust.belief import KnownAnswer
+from rlaif.judge.trust.exclusion import KnownAnswer
 
 _GROUP = "canaries"
 
@@ -50,17 +50,17 @@ _UNEVENTFUL: dict[str, dict[str, Any]] = {
     "enemies": {"most_near": 0, "left_at_end": 0, "defeated": 0},
     "puzzle": {"parts": {}, "events_done": 0, "items_taken": 0},
 }
-"""A walk in which nothing happens."""
+"""A segment in which nothing happens."""
 
 
 @dataclass(frozen=True)
 class Canary:
-    """One made-up segment, and what is known of it.
+    """One made-up segment with known answers.
 
     Attributes:
-        levels: Criterion → levels that its anchors allow, the best first.
-        rise: Level of the rise on the quest; None where the guide leaves doubt.
-        objectives: Next at the start and at the end, of the guide of the evidence's game.
+        levels: Criterion → levels allowed by its anchors, the best first.
+        rise: Level of the rise on the quest; None if the guide is ambiguous.
+        objectives: Next objectives of the game's guide at the start and at the end.
     """
 
     name: str
@@ -71,32 +71,32 @@ class Canary:
     objectives: tuple[int, int] | None = None
 
     def known(self, judge: Judge) -> dict[str, tuple[int, ...]]:
-        """Criterion → levels that are right, for what a briefed judge is asked."""
+        """Criterion → right levels, for the criteria of a briefed judge."""
         found = {c.name: self.levels[c.name] for c in judge.rated if c.name in self.levels}
         if judge.tells_quest and self.rise is not None:
             found[PROGRESS.name] = (self.rise,)
         return found
 
     def grade(self, judge: Judge, verdict: Verdict) -> dict[str, KnownAnswer]:
-        """Criterion → how a briefed judge did. Where the objectives are known, they count too."""
+        """Criterion → answer of a briefed judge; known objectives must be right as well."""
         graded = {}
         for name, right in self.known(judge).items():
-            said = verdict.levels[name]
-            fits = said in right
+            given = verdict.levels[name]
+            fits = given in right
             if name == PROGRESS.name and verdict.quest and self.objectives:
                 fits = fits and verdict.quest.objectives == self.objectives
-            graded[name] = KnownAnswer(right[0], said, fits)
+            graded[name] = KnownAnswer(right[0], given, fits)
         return graded
 
     def missed(self, judge: Judge) -> dict[str, KnownAnswer]:
-        """Criterion → a wrong answer, for one that could not be read."""
+        """Criterion → a wrong answer, for a reply that cannot be parsed."""
         known = self.known(judge).items()
         return {name: KnownAnswer(right[0], None, right=False) for name, right in known}
 
 
 @cache
 def canaries() -> tuple[Canary, ...]:
-    """All canaries, themes by name, each in the order of its file."""
+    """All canaries, by name of the theme and in the order of its file."""
     files = [
         f for f in (resources.files("rlaif.judge") / _GROUP).iterdir() if f.name[-5:] == ".json"
     ]
@@ -110,7 +110,7 @@ def read_theme(theme: Mapping[str, Any]) -> list[Canary]:
     """The canaries of one file.
 
     Raises:
-        ValueError: A fact is not one of the evidence: a judge would not see it.
+        ValueError: A fact is not part of the evidence, so that judges would not see it.
     """
     found = []
     for given in theme["canaries"]:
@@ -127,21 +127,18 @@ def read_theme(theme: Mapping[str, Any]) -> list[Canary]:
 
 
 def in_turn(judge: Judge, every: Sequence[Canary]) -> list[Canary]:
-    """The canaries that test a judge, in an order in which any few in a row differ in levels.
-
-    `judge` is briefed for their game.
-    """
+    """The canaries for a briefed judge, ordered so that neighbours differ in levels."""
     groups: dict[tuple[tuple[str, int], ...], list[Canary]] = {}
     for canary in every:
         known = canary.known(judge)
         if known:
-            # Novelty and efficiency are on nearly every sheet: the rest tells canaries apart.
+            # Novelty and efficiency are known for nearly all: group by the rest.
             telling = {n: r for n, r in known.items() if n in (PROGRESS.name, "dialog", "puzzle")}
             kind = tuple(sorted((name, right[0]) for name, right in (telling or known).items()))
             groups.setdefault(kind, []).append(canary)
     rows = sorted(groups.values(), key=len, reverse=True)
     longest = max(map(len, rows), default=0)
-    # Each group is spread over the whole turn, so that none is over before the others.
+    # Spread each group evenly over the whole sequence.
     placed = [
         ((at + 0.5) / len(row) * longest, number, canary)
         for number, row in enumerate(rows)
@@ -164,7 +161,7 @@ def _merged(*layers: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 def _evidence(facts: Mapping[str, Any]) -> Evidence:
     evidence = Evidence.model_validate_json(json.dumps(facts))
-    # What does not fit is unknown to the evidence; here it is a slip of the pen.
+    # The evidence ignores values that do not fit; here they are mistakes.
     seen = json.loads(evidence.model_dump_json())
     for section, given in facts.items():
         for name, value in given.items():
@@ -174,9 +171,9 @@ def _evidence(facts: Mapping[str, Any]) -> Evidence:
 
 
 def _turned(canary: Canary) -> Canary:
-    """The way back: start and end change places, and so does what comes in order."""
+    """The reversed segment."""
     if canary.rise is None:
-        raise ValueError(f"{canary.name} has no rise that could be turned")
+        raise ValueError(f"{canary.name} has no rise to reverse")
     evidence = canary.evidence
     rooms, movement = evidence.rooms, evidence.movement
     back = evidence.model_copy(

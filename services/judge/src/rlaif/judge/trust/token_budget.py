@@ -1,8 +1,8 @@
-"""How many tokens all replicas together may spend a day, and whether they have.
+"""The daily token budget of all replicas together.
 
-Each replica keeps one small object a day in the store and replaces it while it spends: the sum of
-all is what was spent. It is written and read every few seconds, so replicas together overshoot by
-what they spend in that time, and by the segments that they have in hand. Days are those of UTC.
+Each replica keeps one small object per day in the store, with the tokens that it has spent; the sum
+is compared with the budget. Objects are written and read every few seconds, so replicas overshoot
+by what they spend in that time, and by the segments in progress. Days are those of UTC.
 """
 
 import asyncio
@@ -12,19 +12,21 @@ from collections.abc import Callable
 from datetime import UTC, datetime, time, timedelta
 from itertools import islice
 
+from rlaif.llm.ports import Answer, CompletionRequest, LanguageModel
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
 
 logger = logging.getLogger(__name__)
 
+_CHARACTERS_PER_TOKEN = 3
 _REFRESH_SECONDS = 10.0
 _MAX_DELETED = 1000
 _KEPT_DAYS = 7
-_MOST_REPLICAS = 1000
+_MAX_REPLICAS = 1000
 
 
 class TokenBudget:
-    """What this replica and the others spent today, and what is left."""
+    """Tokens spent today, by this replica and by the others."""
 
     def __init__(
         self,
@@ -34,10 +36,10 @@ class TokenBudget:
         on_spent: Callable[[int], None] = lambda tokens: None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """Without a limit `per_day` tokens are counted and nothing is stored or held back.
+        """Without a limit `per_day`, tokens are only counted.
 
-        `replica` must be the same after a restart and another one for each process. `on_spent` is
-        called with the tokens of today whenever they change.
+        `replica` is unique per process and the same after a restart. `on_spent` is called with the
+        tokens of today whenever they change.
         """
         self.per_day = per_day
         self._replica = replica
@@ -52,54 +54,58 @@ class TokenBudget:
         self._stored: int | None = None
         self._others = 0
         self._refreshed: datetime | None = None
-        self._told = False
+        self._reported = False
 
     @property
     def spent(self) -> int:
-        """Tokens of today, of all replicas as far as is known."""
-        self._turn_the_page()
+        """Tokens of today, of all replicas as far as known."""
+        self._start_day_if_new()
         return self._mine + self._others
 
     @property
-    def mine(self) -> int:
-        """Tokens of today that this replica spent."""
-        self._turn_the_page()
+    def spent_here(self) -> int:
+        """Tokens of today, of this replica."""
+        self._start_day_if_new()
         return self._mine
 
     def spend(self, tokens: int) -> None:
-        """Note tokens that were spent."""
-        self._turn_the_page()
+        self._start_day_if_new()
         self._mine += tokens
         self._on_spent(self.spent)
 
+    @property
+    def pause(self) -> str | None:
+        """As `check`."""
+        return self.check()
+
     def seconds_to_wait(self) -> float:
-        """Until the next day when the budget is spent; 0 while some of it is left."""
+        """Seconds until the next day; 0 while some of the budget is left."""
         if self.per_day is None or self.spent < self.per_day:
             return 0.0
-        if not self._told:
-            self._told = True
+        if not self._reported:
+            self._reported = True
             logger.warning("%s", self.check())
         return max(1.0, (self._next_day() - self._now()).total_seconds())
 
     def check(self) -> str | None:
-        """One sentence when judging pauses because the budget is spent; None when it does not."""
+        """A message if judging pauses because the budget is spent."""
         if self.per_day is None or self.spent < self.per_day:
             return None
         return (
             f"{self.spent:,} of {self.per_day:,} tokens of this day are spent. Segments wait, none "
-            f"is dropped; judging goes on at {self._next_day():%Y-%m-%d %H:%M} UTC, or with a "
+            f"is dropped; judging resumes at {self._next_day():%Y-%m-%d %H:%M} UTC, or with a "
             "higher JUDGE_TOKENS_PER_DAY"
         )
 
     async def refresh(self, store: ObjectStore) -> None:
-        """Tell what was spent here and learn what was elsewhere, when that is some time ago.
+        """Publish the tokens of this replica and read those of the others, every few seconds.
 
-        A store that is away changes nothing: what is known goes on counting.
+        If the store is unavailable, the last known numbers count.
         """
         if self.per_day is None:
             return
         async with self._refreshing:
-            self._turn_the_page()
+            self._start_day_if_new()
             now = self._now()
             if self._refreshed is not None and now - self._refreshed < timedelta(
                 seconds=_REFRESH_SECONDS
@@ -108,14 +114,14 @@ class TokenBudget:
             try:
                 await self._exchange(store)
             except StorageError as error:
-                logger.info("the tokens of other replicas are not known: %s", error)
+                logger.info("tokens of other replicas are unknown: %s", error)
             self._refreshed = now
             self._on_spent(self.spent)
 
     async def _exchange(self, store: ObjectStore) -> None:
         day, key = self._day, keys.spent_tokens(self._day, self._replica)
         if self._stored is None:
-            # After a restart this replica goes on where it was.
+            # Resume after a restart.
             self._stored = await asyncio.to_thread(_read, store, key)
             self._mine += self._stored
             oldest = self._now() - timedelta(days=_KEPT_DAYS)
@@ -129,7 +135,7 @@ class TokenBudget:
         if day == self._day:
             self._others = others
 
-    def _turn_the_page(self) -> None:
+    def _start_day_if_new(self) -> None:
         if f"{self._now():%Y-%m-%d}" != self._day:
             self._begin_day()
 
@@ -146,13 +152,13 @@ def _delete_before(store: ObjectStore, day: str) -> None:
 
 
 def _sum(store: ObjectStore, day: str, but: str) -> int:
-    """What all but one replica spent on a day. Blocks."""
-    listed = [info.key for info in store.list(keys.spent_tokens(day))][:_MOST_REPLICAS]
+    """Tokens of all replicas but one on a day. Blocks."""
+    listed = [info.key for info in store.list(keys.spent_tokens(day))][:_MAX_REPLICAS]
     return sum(_read(store, key) for key in listed if key != but)
 
 
 def _read(store: ObjectStore, key: str) -> int:
-    """What a replica says that it spent; 0 when it says nothing that can be read. Blocks."""
+    """Tokens of a replica; 0 if its object cannot be parsed. Blocks."""
     try:
         tokens = json.loads(store.get(key))["tokens"]
     except ObjectNotFoundError:
@@ -160,3 +166,33 @@ def _read(store: ObjectStore, key: str) -> int:
     except (ValueError, LookupError, TypeError, RecursionError):
         return 0
     return tokens if type(tokens) is int and tokens >= 0 else 0
+
+
+class MeteredModel:
+    """A language model whose tokens are counted, whatever the call is for.
+
+    Missing numbers are estimated, rather too high than too low. Calls without an answer are not
+    counted.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        *,
+        prompt_tokens: Callable[[CompletionRequest], int],
+        on_spent: Callable[[int], None],
+    ) -> None:
+        """`prompt_tokens` estimates the tokens of a request."""
+        self._model = model
+        self._prompt_tokens = prompt_tokens
+        self._on_spent = on_spent
+
+    async def complete(self, request: CompletionRequest) -> Answer:
+        answer = await self._model.complete(request)
+        read, written = answer.prompt_tokens, answer.completion_tokens
+        if read is None:
+            read = self._prompt_tokens(request)
+        if written is None:
+            written = 1 + len(answer.text) // _CHARACTERS_PER_TOKEN
+        self._on_spent(read + written)
+        return answer

@@ -1,1 +1,1 @@
-"""The planner: asks language models for plans and buttons, and makes nobody wait for them."""
+"""The planner: asks language models for plans and buttons without blocking the environments."""

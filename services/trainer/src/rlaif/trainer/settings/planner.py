@@ -7,13 +7,7 @@ from pydantic import AfterValidator, Field, SecretStr
 
 from rlaif.contracts.plans import Mode
 from rlaif.llm.addresses import routed
-from rlaif.llm.settings import (
-    SCHEMA_MODE,
-    BreakerSettings,
-    CallSettings,
-    DialectSettings,
-    SchemaMode,
-)
+from rlaif.llm.settings import SCHEMA_MODE, CallSettings, DialectSettings, SchemaMode
 from rlaif.service.settings import INTERNAL
 
 
@@ -137,8 +131,3 @@ class PlannerSettings(DialectSettings):
         """How long a call may take at most, whatever its deadline."""
         longest = max(self.plan_seconds, self.text_seconds, self.vision_seconds)
         return CallSettings(connect_seconds=self.connect_seconds, total_seconds=longest)
-
-    @property
-    def breaker(self) -> BreakerSettings:
-        """When a route rests."""
-        return BreakerSettings(failures=self.failures, pause_seconds=self.pause_seconds)

@@ -11,7 +11,7 @@ from rlaif.game.description.words import words_of
 from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.game.skills.macros import PlanExecutor
 from rlaif.game.skills.script import OptionLimits
-from rlaif.trainer.planning.opening import open_planner
+from rlaif.trainer.planning.planner import open_planner
 from rlaif.trainer.play.assistance import Assistance, AssistanceParts
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.game_env import GameEnv

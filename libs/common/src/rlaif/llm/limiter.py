@@ -1,0 +1,115 @@
+"""Decides whether a call may begin now: calls in flight, calls per second, pauses, failures."""
+
+import threading
+from dataclasses import dataclass
+from typing import Literal
+
+from rlaif.pacing.token_bucket import TokenBucket
+
+TRIAL_POLL_SECONDS = 0.1
+"""How long a caller waits before it asks again whether the trial call has ended."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """Why a call may not begin now, and the seconds after which to ask again.
+
+    `busy`: too many calls in flight. `paced`: too many calls per second. `resting`: after failures
+    in a row, or at the server's request.
+    """
+
+    reason: Literal["busy", "resting", "paced"]
+    seconds: float
+
+
+class Limiter:
+    """The limits of one route. Thread-safe; `now` is in seconds of any steady clock.
+
+    It is a circuit breaker as well: after `failures` in a row no call begins for `pause_seconds`,
+    then one trial call at a time until one succeeds.
+    """
+
+    def __init__(
+        self,
+        *,
+        failures: int = 5,
+        pause_seconds: float = 3.0,
+        per_second: float | None = None,
+        burst: float = 4.0,
+        max_in_flight: int | None = None,
+        shared: "Limiter | None" = None,
+    ) -> None:
+        """`shared` limits the calls of several routes together, except for their failures."""
+        self._lock: threading.RLock = shared._lock if shared else threading.RLock()
+        self._shared = shared
+        self._max_failures = failures
+        self._pause_seconds = pause_seconds
+        self._bucket = TokenBucket(per_second, burst, burst) if per_second is not None else None
+        self._max_in_flight = max_in_flight
+        self._in_flight = 0
+        self._failures = 0
+        self._until: float | None = None
+        self._on_trial = False
+
+    @property
+    def open(self) -> bool:
+        """Whether calls are held back after failures, or one is on trial."""
+        return self._until is not None
+
+    def resting(self, now: float) -> float:
+        """Seconds until a call may begin after failures; 0 when it may now."""
+        if self._until is None:
+            return 0.0
+        if now < self._until:
+            return self._until - now
+        return TRIAL_POLL_SECONDS if self._on_trial else 0.0
+
+    def held(self, now: float) -> Held | None:
+        """Why no call may begin now; None when one may."""
+        with self._lock:
+            both = (self, self._shared) if self._shared else (self,)
+            if any(each._is_full for each in both):
+                return Held("busy", TRIAL_POLL_SECONDS)
+            if seconds := self.resting(now):
+                return Held("resting", seconds)
+            if seconds := max(each._bucket.wait(now) if each._bucket else 0.0 for each in both):
+                return Held("paced", seconds)
+        return None
+
+    def enter(self, now: float) -> Held | None:
+        """Begin a call, unless it is held; `leave` must follow."""
+        with self._lock:
+            if (held := self.held(now)) is not None:
+                return held
+            self._on_trial = self._until is not None
+            for each in (self, self._shared) if self._shared else (self,):
+                each._in_flight += 1
+                if each._bucket is not None:
+                    each._bucket.spend(1)
+        return None
+
+    def leave(self) -> None:
+        """A call has ended; without `succeeded` or `failed` its outcome says nothing."""
+        with self._lock:
+            self._on_trial = False
+            for each in (self, self._shared) if self._shared else (self,):
+                each._in_flight -= 1
+
+    def succeeded(self) -> None:
+        with self._lock:
+            self._failures, self._until, self._on_trial = 0, None, False
+
+    def failed(self, now: float) -> None:
+        with self._lock:
+            self._failures += 1
+            if self._failures >= self._max_failures:
+                self._until = now + self._pause_seconds
+
+    def rest(self, now: float, seconds: float) -> None:
+        """Begin no call for `seconds`, as the server asked; then one on trial."""
+        with self._lock:
+            self._until = max(self._until or now, now + seconds)
+
+    @property
+    def _is_full(self) -> bool:
+        return self._max_in_flight is not None and self._in_flight >= self._max_in_flight

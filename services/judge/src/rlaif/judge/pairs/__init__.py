@@ -1,0 +1,1 @@
+"""Comparisons of two segments that scores alone cannot order."""

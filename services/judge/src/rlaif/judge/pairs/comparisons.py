@@ -1,0 +1,160 @@
+"""Compares pairs of segments and stores the results.
+
+After a segment is scored there may be one comparison, of one of three kinds that take turns: a pair
+about which the reward model's networks disagree; two recent segments that the RAM cannot tell
+apart, with pictures of both; two recent segments with nearly equal scores. A failure costs a
+comparison, never a score.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Container, Mapping
+from dataclasses import replace
+
+from rlaif.contracts.comparisons import ComparisonRecord, WhyCompared
+from rlaif.judge.evidence.loading import CorruptSegmentError
+from rlaif.judge.pairs.choice import (
+    Kind,
+    Scored,
+    Tie,
+    Turns,
+    nearly_tie,
+    newest_partner,
+    ram_ties,
+)
+from rlaif.judge.pairs.pair_judge import NotComparableError, Pair, PairJudge, result_of
+from rlaif.judge.pairs.requested import RequestedPairs, ScoredSegments
+from rlaif.judge.panel.counting import in_share
+from rlaif.llm.ports import ModelError, UnreadableAnswerError
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
+
+logger = logging.getLogger(__name__)
+
+OnCompared = Callable[[WhyCompared, str, ComparisonRecord | None], None]
+"""Called with the reason, the result, and the stored record, if any."""
+
+_MAX_RECENT = 64
+_TIES: dict[Kind, Tie] = {"near_tie": nearly_tie, "ram_tie": ram_ties}
+
+
+class Comparisons:
+    """Chooses pairs, has them compared, and stores the records."""
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        judges: Mapping[Kind, PairJudge],
+        segments: ScoredSegments,
+        requested: RequestedPairs,
+        *,
+        share: float,
+        on_compared: OnCompared,
+        excluded: Callable[[], Container[str]] = frozenset,
+    ) -> None:
+        """After a `share` of the segments; a kind without one of `judges` is left out.
+
+        Judges that are `excluded` for any criterion are not asked.
+        """
+        self._store = store
+        self._judges = judges
+        self._segments = segments
+        self._requested = requested
+        self._share = share
+        self._on_compared = on_compared
+        self._excluded = excluded
+        self._recent: deque[Scored] = deque(maxlen=_MAX_RECENT)
+        self._turns = Turns()
+        # The requested pairs are used by one thread at a time.
+        self._choosing = asyncio.Lock()
+
+    async def after_scoring(self, scored: Scored) -> None:
+        """Compare one pair if the segment that was just scored is in the share."""
+        recent = tuple(reversed(self._recent))
+        if scored.record.weighted is not None:
+            self._recent.append(scored)
+        if not in_share("compare", scored.segment_id, self._share):
+            return
+        async with self._choosing:
+            chosen = await self._choose(scored, recent)
+        if chosen is not None:
+            await self._compare_and_report(*chosen)
+
+    async def _compare_and_report(self, judge: PairJudge, pair: Pair) -> None:
+        try:
+            found = await self._compare(judge, pair)
+        except (CorruptSegmentError, ObjectNotFoundError) as error:
+            self._failed(pair.why, "unreadable", error)
+        except UnreadableAnswerError as error:
+            self._failed(pair.why, "unanswered", error)
+        except (ModelError, StorageError) as error:
+            self._failed(pair.why, "outage", error)
+        except NotComparableError as error:
+            self._failed(pair.why, error.result, error)
+        else:
+            self._on_compared(pair.why, result_of(found) if found else "repeated", found)
+
+    async def _choose(
+        self, scored: Scored, recent: tuple[Scored, ...]
+    ) -> tuple[PairJudge, Pair] | None:
+        """A pair of the kind whose turn it is, else of the next kind that has one."""
+        for kind in self._turns.order():
+            judge = self._judges.get(kind)
+            if judge is None or judge.judge.name in self._excluded():
+                continue
+            pair = await self._find(kind, scored, recent)
+            if pair is not None:
+                self._turns.served(kind)
+                return judge, pair
+        return None
+
+    async def _find(self, kind: Kind, scored: Scored, recent: tuple[Scored, ...]) -> Pair | None:
+        if kind == "wanted":
+            return await asyncio.to_thread(self._find_requested, scored.segment_id)
+        if scored.record.weighted is None:
+            return None
+        other = newest_partner(scored, recent, _TIES[kind])
+        if other is None:
+            return None
+        first, second = sorted((scored, other), key=lambda item: item.segment_id)
+        return Pair(kind, first, second)
+
+    def _find_requested(self, segment_id: str) -> Pair | None:
+        """A requested pair; None if its segments cannot be read."""
+        try:
+            pair = self._requested.take(segment_id)
+            if pair is None:
+                return None
+            first, second = (self._segments.read(name) for name in (pair.first, pair.second))
+        except (ObjectNotFoundError, CorruptSegmentError) as error:
+            self._failed("uncertain", "unreadable", error)
+            return None
+        except StorageError as error:
+            self._failed("uncertain", "outage", error)
+            return None
+        if first.record.distrusted or second.record.distrusted:
+            # A comparison refers to the scores it was based on, and these will be replaced.
+            self._on_compared(pair.why, "provisional", None)
+            return None
+        return Pair(pair.why, first, second)
+
+    async def _compare(self, judge: PairJudge, pair: Pair) -> ComparisonRecord | None:
+        """The stored record; None if another judge stored one before."""
+        if pair.why == "ram_tie":
+            pair = await asyncio.to_thread(self._with_pictures, pair, judge.judge.pictures)
+        found = await judge.compare(pair)
+        key = keys.comparison(found.judge_config, found.first, found.second)
+        data = found.model_dump_json().encode()
+        put_once, kind = self._store.put_once, "application/json"
+        return found if await asyncio.to_thread(put_once, key, data, content_type=kind) else None
+
+    def _with_pictures(self, pair: Pair, limit: int) -> Pair:
+        first, second = (self._segments.strip(item, limit) for item in (pair.first, pair.second))
+        if first is None or second is None:
+            raise NotComparableError("no_pictures", "a segment has no pictures")
+        return replace(pair, strips=(first, second))
+
+    def _failed(self, why: WhyCompared, result: str, error: Exception) -> None:
+        logger.info("no comparison (%s): %s", why, error)
+        self._on_compared(why, result, None)

@@ -1,0 +1,238 @@
+"""Builds the route of each judge from the settings, and describes outages to the operator."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from rlaif.judge.panel import prompts
+from rlaif.judge.rubric.judges import Judge
+from rlaif.judge.settings import JudgeSettings
+from rlaif.judge.trust.canary_rounds import known_questions
+from rlaif.judge.trust.token_budget import MeteredModel
+from rlaif.llm.addresses import routed
+from rlaif.llm.cache import AnswerCache
+from rlaif.llm.connections import Connections
+from rlaif.llm.openai import OpenAiModel, connections_to
+from rlaif.llm.ports import (
+    CallTimeoutError,
+    ClientSetupError,
+    CompletionRequest,
+    ModelError,
+    ThrottledError,
+)
+from rlaif.llm.probing import Outage, Probe
+from rlaif.llm.reply import CUT_OFF
+from rlaif.llm.route import Completion, Route
+from rlaif.network.addresses import is_http_url, without_credentials
+from rlaif.service.cli import StartupError
+
+BUILT_IN = ("state", "puzzle", "vision")
+"""Judges whose URL is a setting of its own."""
+
+OnProbe = Callable[[str, str, ModelError | None], None]
+"""Called with judge, modality and error after each probe."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Describes outages of a judge's route.
+
+    Attributes:
+        url: Settings of its URL.
+        model: Setting of its model.
+        lost: The criteria that it judges.
+        any_healthy: Whether any route of the panel works; otherwise all segments wait.
+    """
+
+    url: str = "LLM_BASE_URL"
+    model: str = "the name of the model"
+    lost: str = "its criteria"
+    any_healthy: Callable[[], bool] = lambda: True
+
+    def describe(self, outage: Outage, waiting: bool) -> str:
+        """What is wrong, what to check, and the consequences."""
+        if outage.kind == "silent":
+            return (
+                f"{outage.error}; is its server overloaded or hung? See its log. "
+                "A call may take JUDGE_CALL_TIMEOUT_SECONDS"
+            )
+        problem = self._problem(outage)
+        end = "" if problem.endswith("?") else "."
+        return f"{problem}{end} {self._consequence(outage, waiting)}"
+
+    def _consequence(self, outage: Outage, waiting: bool) -> str:
+        if waiting:
+            return f"Segments that need it for {self.lost} wait"
+        if not self.any_healthy():
+            return "No judge can be asked now, so all segments wait"
+        if outage.kind == "unreadable":
+            return (
+                f"Segments are scored without {self.lost} for now, and again once its answers can "
+                "be read"
+            )
+        return f"Segments are scored without its votes on {self.lost}"
+
+    def _problem(self, outage: Outage) -> str:
+        url, model, error = self.url, self.model, outage.error
+        if outage.kind == "unreadable":
+            return f"answers in a form that cannot be read: {error}; {self._readable(error)}"
+        if outage.kind == "blind":
+            return (
+                f"answers text and fails on every picture: {error}; check {model} and {url}, the "
+                "model must accept pictures"
+            )
+        if isinstance(error, ThrottledError):
+            return (
+                f"answers nothing but 429: {error}; is a quota used up? "
+                "Or set JUDGE_LLM_CALLS_PER_SECOND"
+            )
+        if isinstance(error, CallTimeoutError) and error.is_slow:
+            return (
+                f"is slow: {error}, while its server answers /models; raise "
+                f"JUDGE_CALL_TIMEOUT_SECONDS, lower JUDGE_LLM_CONCURRENCY, or change {model}"
+            )
+        if outage.kind == "down":
+            return f"does not answer: {error}; is the server up, and {url} right?"
+        return f"refuses every call: {error}; check {self._to_check(error)}"
+
+    def _readable(self, error: ModelError) -> str:
+        """Settings that help; the message of a cut-off answer names its own."""
+        if error.fault == CUT_OFF:
+            return f"or change {self.model}"
+        if "content_filter" in str(error):
+            return f"see the content filter of its provider, or change {self.model}"
+        return (
+            "set JUDGE_SCHEMA_MODE to a mode that its server enforces (now the output is not "
+            f"constrained), raise JUDGE_MAX_TOKENS, or change {self.model}"
+        )
+
+    def _to_check(self, error: ModelError) -> str:
+        """Settings that may cause a rejection; some servers name the parameter."""
+        if error.status in (401, 403):
+            return f"LLM_API_KEY, {self.url}, {self.model}"
+        message = str(error).lower()
+        if any(word in message for word in ("chat_template", "enable_thinking")):
+            return "JUDGE_CHAT_TEMPLATE_KWARGS"
+        words = ("response_format", "json_schema", "schema", "guided", "grammar", "structured")
+        if any(word in message for word in words):
+            return "JUDGE_SCHEMA_MODE: the server does not accept the schema in this mode"
+        return f"{self.model}, {self.url}"
+
+
+def build_routes(
+    settings: JudgeSettings,
+    judges: tuple[Judge, ...],
+    connections: Connections,
+    *,
+    on_spent: Callable[[int], None],
+    on_probe: OnProbe,
+) -> dict[str, Route]:
+    """Judge name → route."""
+    routes: dict[str, Route] = {}
+    cache: AnswerCache[str, Completion] = AnswerCache(settings.cached_answers)
+
+    def any_healthy() -> bool:
+        return any(
+            routes[judge.name].is_healthy("pictures" if judge.pictures else "text")
+            for judge in judges
+        )
+
+    for judge in judges:
+        url, base = judge_urls(settings, judges)[judge.name]
+        model = OpenAiModel(connections, url, settings.calls, settings.dialect, base=base)
+        probe = Probe(
+            questions=known_questions(judge, max_tokens=settings.voting.answer_tokens),
+            interval_seconds=settings.route_check_seconds,
+            refused_patience_seconds=settings.patience.refused_seconds,
+            outage_patience_seconds=settings.patience.outage_seconds,
+            describe=_advice(settings, judge, any_healthy).describe,
+            on_result=_reporter(judge.name, on_probe),
+            is_up=model.is_up,
+        )
+        metered = MeteredModel(
+            model,
+            prompt_tokens=lambda request: prompts.tokens(request.messages),
+            on_spent=on_spent,
+        )
+        name = _route_name(url, judge.name)
+        routes[judge.name] = Route(name, metered, settings.route_limits, probe=probe, cache=cache)
+    return routes
+
+
+def judge_urls(
+    settings: JudgeSettings, judges: tuple[Judge, ...]
+) -> Mapping[str, tuple[str, str | None]]:
+    """Judge name → (URL, fallback URL for a server without routes).
+
+    The URL is its own setting, else its workload service or its route, as LLM_USE_DIRECT says.
+
+    Raises:
+        StartupError: A URL is not valid.
+    """
+    own = {
+        "state": settings.llm_state_url,
+        "puzzle": settings.llm_puzzle_url,
+        "vision": settings.llm_vision_url,
+    }
+    urls: dict[str, tuple[str, str | None]] = {}
+    for judge in judges:
+        direct = direct_url(judge.model, settings.llm_namespace) if settings.llm_use_direct else ""
+        url = own.get(judge.name) or direct
+        asked = url or settings.llm_base_url
+        if not is_http_url(asked):
+            raise StartupError(
+                f"the URL of judge {judge.name}, {without_credentials(asked)!r}, is "
+                f"not valid: set LLM_BASE_URL or LLM_{judge.name.upper()}_URL to one like "
+                "http://host:8000/v1"
+            )
+        urls[judge.name] = (url, None) if url else routed(settings.llm_base_url, judge.route)
+    return urls
+
+
+def direct_url(model: str, namespace: str) -> str:
+    """The workload service that KServe creates for the LLMInferenceService `model`."""
+    return f"https://{model}-kserve-workload-svc.{namespace}.svc.cluster.local:8000"
+
+
+def open_connections(settings: JudgeSettings, urls: Iterable[str]) -> Connections:
+    """Connections for all routes; StartupError if the API key or the CA file is unusable."""
+    key = settings.llm_api_key.get_secret_value() if settings.llm_api_key else None
+    if key is not None and not (key.isascii() and key.isprintable()):
+        raise StartupError(
+            "LLM_API_KEY has characters that are not allowed in a header, such as a line break at "
+            "its end; set it without them"
+        )
+    try:
+        return connections_to(settings.calls, api_key=key, ca_file=settings.llm_ca_file, urls=urls)
+    except ClientSetupError as error:
+        raise StartupError(str(error)) from error
+    except OSError as error:
+        raise StartupError(
+            f"{settings.llm_ca_file} is not a PEM file of certificates: {error}; set LLM_CA_FILE"
+        ) from error
+
+
+def _reporter(
+    judge: str, on_probe: OnProbe
+) -> Callable[[CompletionRequest, ModelError | None], None]:
+    return lambda request, error: on_probe(judge, request.modality, error)
+
+
+def _advice(settings: JudgeSettings, judge: Judge, any_healthy: Callable[[], bool]) -> Advice:
+    base = "LLM_NAMESPACE" if settings.llm_use_direct else "LLM_BASE_URL"
+    own = f"LLM_{judge.name.upper()}_URL"
+    return Advice(
+        url=f"{own} or {base}" if judge.name in BUILT_IN else base,
+        model=(
+            f"the model {judge.model} of {settings.panel_file.name} (JUDGE_PANEL_FILE)"
+            if settings.panel_file
+            else f"JUDGE_{judge.name.upper()}_MODEL ({judge.model})"
+        ),
+        lost=", ".join(criterion.name for criterion in judge.criteria),
+        any_healthy=any_healthy,
+    )
+
+
+def _route_name(url: str, judge: str) -> str:
+    """The path without the host, as it is stored in scores."""
+    return urlsplit(url).path.rstrip("/").removesuffix("/v1") or f"/{judge}"

@@ -1,0 +1,1 @@
+"""From the event of an exported segment to its stored and published score."""

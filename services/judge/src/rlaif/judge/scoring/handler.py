@@ -1,0 +1,161 @@
+"""Handles the event of an exported segment.
+
+A segment that has a score costs no call of a model: its event is published again. After a new
+score, and with tokens left, a pair is compared and a provisional score is replaced; failures of
+these never affect the event.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from rlaif.bus.errors import BusUnavailableError
+from rlaif.bus.outcome import Reject, Retry, Suspect
+from rlaif.contracts.envelope import CloudEvent
+from rlaif.contracts.events import SegmentExported
+from rlaif.judge.evidence.loading import CorruptSegmentError
+from rlaif.judge.metrics import JudgeMetrics
+from rlaif.judge.pairs.choice import Scored
+from rlaif.judge.pairs.comparisons import Comparisons
+from rlaif.judge.scoring.judging import SegmentJudge
+from rlaif.judge.scoring.provisional import ProvisionalScores
+from rlaif.judge.scoring.score_store import CorruptScoreError, ScoreStore, StoredScore
+from rlaif.judge.trust.canary_rounds import CanaryRounds
+from rlaif.judge.trust.token_budget import TokenBudget
+from rlaif.llm.ports import OutageError
+from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StoreUnavailableError
+
+MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 30.0
+"""How long an event waits after an outage; short, so that the end of an outage is noticed."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """What is done for each segment: a score, and some of the rest after it."""
+
+    judge: SegmentJudge
+    scores: ScoreStore
+    metrics: JudgeMetrics
+    canaries: CanaryRounds | None = None
+    comparisons: Comparisons | None = None
+    provisional: ProvisionalScores | None = None
+    budget: TokenBudget | None = None
+
+
+class SegmentHandler:
+    """Handles `SegmentExported`."""
+
+    def __init__(self, store: ObjectStore, jobs: Jobs) -> None:
+        self._store = store
+        self._jobs = jobs
+        self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
+
+    async def handle_segment_exported(self, event: CloudEvent[Any]) -> None:
+        """Score the segment unless it has a score, then publish `SegmentScored`.
+
+        Raises:
+            Retry: A model route, the store or NATS does not work now; nothing was committed.
+            Reject: The segment or its stored score is corrupt.
+            Suspect: An object is missing; after some retries the event is a dead letter.
+        """
+        exported: SegmentExported = event.data
+        with _as_outcomes():
+            async with self._exclusively(exported.segment_id):
+                scored: Scored | None = None
+                stored: StoredScore | Scored | None
+                stored = await self._jobs.scores.get(exported.segment_id)
+                if stored is None:
+                    stored = scored = await self._score(exported)
+                else:
+                    self._jobs.metrics.repeated()
+                await self._jobs.scores.publish(stored.record, sha256=stored.sha256)
+        if scored is not None and not self._wait_for_tokens():
+            await self._after(scored)
+
+    async def _score(self, exported: SegmentExported) -> Scored:
+        """Judge the segment and commit the score."""
+        jobs = self._jobs
+        await self._require_tokens()
+        segment = await jobs.judge.load(exported)
+        if jobs.canaries is not None:
+            await jobs.canaries.before_segment()
+        judged = await jobs.judge.judge(exported, segment)
+        if judged.record.distrusted and jobs.provisional is not None:
+            await jobs.provisional.note(exported, judged.record.distrusted)
+        stored, is_new = await jobs.scores.commit(judged.record)
+        if is_new:
+            jobs.metrics.scored(stored.record)
+        else:
+            jobs.metrics.repeated()  # another judge was faster
+        return Scored(judged.evidence, stored.record, stored.sha256)
+
+    async def _after(self, scored: Scored) -> None:
+        """Compare a pair of segments, and replace one provisional score."""
+        jobs = self._jobs
+        if jobs.comparisons is not None and not scored.record.distrusted:
+            await jobs.comparisons.after_scoring(scored)
+        if jobs.provisional is None:
+            return
+        try:
+            stored = await jobs.provisional.rescore_one(jobs.judge, after=scored.segment_id)
+            if stored is not None:
+                jobs.metrics.judged_again()
+                await jobs.scores.publish(stored.record, sha256=stored.sha256)
+                await jobs.provisional.drop(stored.record.segment_id)
+        except (OutageError, StoreUnavailableError, BusUnavailableError) as error:
+            logger.info("provisional scores are not replaced now: %s", error)
+
+    async def _require_tokens(self) -> None:
+        budget = self._jobs.budget
+        if budget is None:
+            return
+        await budget.refresh(self._store)
+        if wait := self._wait_for_tokens():
+            raise Retry(budget.check() or "no tokens left today", _clamped(wait))
+
+    def _wait_for_tokens(self) -> float:
+        """Seconds until tokens may be spent again."""
+        return self._jobs.budget.seconds_to_wait() if self._jobs.budget else 0.0
+
+    @contextlib.asynccontextmanager
+    async def _exclusively(self, segment_id: str) -> AsyncIterator[None]:
+        """One handler per segment at a time, so that concurrent duplicates cost nothing."""
+        lock, waiting = self._locks.get(segment_id, (asyncio.Lock(), 0))
+        self._locks[segment_id] = (lock, waiting + 1)
+        try:
+            async with lock:
+                yield
+        finally:
+            _, waiting = self._locks.pop(segment_id)
+            if waiting > 1:
+                self._locks[segment_id] = (lock, waiting - 1)
+
+
+@contextlib.contextmanager
+def _as_outcomes() -> Iterator[None]:
+    """Translate errors into outcomes of a delivery."""
+    try:
+        yield
+    except OutageError as error:
+        # The routes limit their calls themselves, so an event need not wait for long.
+        raise Retry(
+            f"a judge is unavailable: {error}", _clamped(error.retry_after or 0.0)
+        ) from error
+    except (StoreUnavailableError, BusUnavailableError) as error:
+        raise Retry(str(error)) from error
+    except ObjectNotFoundError as error:
+        raise Suspect("missing_object", str(error)) from error
+    except CorruptSegmentError as error:
+        raise Reject("corrupt_segment", str(error)) from error
+    except CorruptScoreError as error:
+        raise Reject("corrupt_score", str(error)) from error
+
+
+def _clamped(seconds: float) -> timedelta:
+    return timedelta(seconds=min(max(seconds, MIN_RETRY_SECONDS), MAX_RETRY_SECONDS))

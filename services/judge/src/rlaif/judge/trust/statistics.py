@@ -1,0 +1,228 @@
+"""Statistics of the judges: calls, abstentions, accuracy, position bias, cost of a label."""
+
+from collections import Counter, OrderedDict, deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rlaif.contracts.comparisons import ComparisonRecord
+from rlaif.contracts.scores import LEARNED, CriterionScore, JudgeCallRecord, ScoreRecord
+from rlaif.judge.panel.calls import reported_outcome
+from rlaif.judge.panel.counting import Results
+from rlaif.judge.rubric.votes import NoVote
+from rlaif.judge.trust.agreement import Confusion
+from rlaif.judge.trust.exclusion import Record
+
+_MAX_RECENT_CALLS = 2000
+_MAX_DIGESTS = 10_000
+"""Digests of evidence that are remembered, to tell what is judged for the first time."""
+_DECIDED = ("first", "second")
+
+
+@dataclass
+class PairStatistics:
+    """Comparisons of one judge since the start of the service.
+
+    Attributes:
+        pairs: Compared pairs.
+        both_answered: Of these, answered in both orders.
+        agreed: Of these, with answers that agree; two ties do.
+        preferring: Answers with a preference.
+        preferring_first_shown: Of these, for the segment shown first.
+    """
+
+    pairs: int = 0
+    both_answered: int = 0
+    agreed: int = 0
+    preferring: int = 0
+    preferring_first_shown: int = 0
+
+    def compared(self, record: ComparisonRecord) -> None:
+        straight, swapped = record.first_shown_first, record.second_shown_first
+        self.pairs += 1
+        if straight is not None and swapped is not None:
+            self.both_answered += 1
+            self.agreed += straight == swapped
+        self.preferring += (straight in _DECIDED) + (swapped in _DECIDED)
+        self.preferring_first_shown += (straight == "first") + (swapped == "second")
+
+    @property
+    def first_slot(self) -> float | None:
+        """Share of the preferences for the segment shown first; None without any."""
+        return self.preferring_first_shown / self.preferring if self.preferring else None
+
+    @property
+    def consistency(self) -> float | None:
+        """Share of the pairs answered in both orders whose answers agree; None without any."""
+        return self.agreed / self.both_answered if self.both_answered else None
+
+
+@dataclass
+class CriterionStatistics:
+    """One judge on one criterion since the start of the service.
+
+    Attributes:
+        asked: Segments on which it was asked and the criterion applies.
+        abstained: Reason → those of them without a score.
+        truth: Its votes against the level that the RAM determines.
+        record: Its newest answers to known questions; None before the first.
+    """
+
+    asked: int = 0
+    abstained: Counter[str] = field(default_factory=Counter)
+    truth: Confusion = field(default_factory=Confusion)
+    record: Record | None = None
+
+    @property
+    def abstain_rate(self) -> float | None:
+        return self.abstained.total() / self.asked if self.asked else None
+
+    @property
+    def why_not(self) -> str | None:
+        return self.record.why_not if self.record else None
+
+    @property
+    def believed(self) -> bool:
+        return self.why_not is None
+
+    @property
+    def canaries(self) -> int:
+        return len(self.record.canaries) if self.record else 0
+
+    @property
+    def canaries_right(self) -> int:
+        return self.record.right if self.record else 0
+
+
+@dataclass
+class JudgeStatistics:
+    """One judge since the start of the service; `cached_answers` cost no call."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    recent: deque[str] = field(default_factory=lambda: deque(maxlen=_MAX_RECENT_CALLS))
+    cached_answers: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+    criteria: dict[str, CriterionStatistics] = field(default_factory=dict)
+    comparisons: PairStatistics = field(default_factory=PairStatistics)
+
+    def called(self, record: JudgeCallRecord) -> None:
+        if record.cached:
+            self.cached_answers += 1
+            return
+        outcome = reported_outcome(record)
+        self.outcomes[outcome] += 1
+        self.recent.append(outcome)
+        self.seconds += record.latency_seconds
+        self.prompt_tokens += record.prompt_tokens or 0
+        self.completion_tokens += record.completion_tokens or 0
+
+    def share(self, *outcomes: str) -> float | None:
+        """Share of the newest calls with one of these outcomes; None without calls."""
+        if not self.recent:
+            return None
+        return sum(outcome in outcomes for outcome in self.recent) / len(self.recent)
+
+    @property
+    def abstain_rate(self) -> float | None:
+        asked = sum(each.asked for each in self.criteria.values())
+        return sum(c.abstained.total() for c in self.criteria.values()) / asked if asked else None
+
+    @property
+    def believed(self) -> bool:
+        """Whether it is excluded from no criterion."""
+        return all(each.believed for each in self.criteria.values())
+
+    @property
+    def parse_fail_rate(self) -> float | None:
+        return self.share("invalid", "length")
+
+    @property
+    def cut_off_rate(self) -> float | None:
+        return self.share("length")
+
+    @property
+    def retry_rate(self) -> float | None:
+        return self.share("throttled", "refused", "error", "timeout")
+
+
+class Statistics:
+    """All judges of this process, by name.
+
+    Attributes:
+        labels: Segments with a weighted score.
+        useful: Segments with new evidence on which votes decided a learned criterion, and
+            comparisons in which both orders agreed.
+    """
+
+    def __init__(self, criteria: Mapping[str, str]) -> None:
+        """`criteria` is criterion → judge."""
+        self._criteria = criteria
+        self.judges = {name: JudgeStatistics() for name in dict.fromkeys(criteria.values())}
+        for criterion, judge in criteria.items():
+            self.judges[judge].criteria[criterion] = CriterionStatistics()
+        self.labels = 0
+        self.useful = 0
+        self._digests: OrderedDict[str, None] = OrderedDict()
+
+    def of(self, criterion: str) -> CriterionStatistics:
+        return self.judges[self._criteria[criterion]].criteria[criterion]
+
+    def called(self, record: JudgeCallRecord) -> None:
+        self.judges.setdefault(record.judge, JudgeStatistics()).called(record)
+
+    def heard(self, results: Results) -> None:
+        """Count results of one segment, on the criteria that judges were asked for."""
+        for name, found in results.items():
+            criterion = self.of(name)
+            criterion.asked += 1
+            if isinstance(found, NoVote):
+                criterion.abstained[found.value] += 1
+
+    def scored(self, record: ScoreRecord) -> None:
+        """Count a new score."""
+        self.labels += record.weighted is not None
+        self.useful += self._is_useful(record)
+        for name in self._criteria:
+            score = record.audits.get(name) or record.criteria.get(name)
+            known = record.known_level(name)
+            if score is not None and score.source == "votes" and known is not None:
+                for level in score.votes:
+                    self.of(name).truth.count(known, level)
+
+    def compared(self, record: ComparisonRecord) -> PairStatistics:
+        """Count a comparison; returns the statistics of its judge."""
+        self.useful += record.soft in (0.0, 1.0)
+        pairs = self.judges.setdefault(record.judge, JudgeStatistics()).comparisons
+        pairs.compared(record)
+        return pairs
+
+    def known(self, criterion: str, record: Record) -> None:
+        """Set the answers to known questions."""
+        self.of(criterion).record = record
+
+    @property
+    def tokens_per_label(self) -> float | None:
+        return self._tokens / self.labels if self.labels else None
+
+    @property
+    def tokens_per_useful_label(self) -> float | None:
+        return self._tokens / self.useful if self.useful else None
+
+    @property
+    def seconds_per_label(self) -> float | None:
+        return sum(j.seconds for j in self.judges.values()) / self.labels if self.labels else None
+
+    @property
+    def _tokens(self) -> int:
+        return sum(j.prompt_tokens + j.completion_tokens for j in self.judges.values())
+
+    def _is_useful(self, record: ScoreRecord) -> bool:
+        digest = record.evidence_sha256 or record.segment_id
+        if digest in self._digests:
+            return False
+        self._digests[digest] = None
+        if len(self._digests) > _MAX_DIGESTS:
+            self._digests.popitem(last=False)
+        learned: list[CriterionScore | None] = [record.criteria.get(name) for name in LEARNED]
+        return any(score is not None and score.source == "votes" for score in learned)

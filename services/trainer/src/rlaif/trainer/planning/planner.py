@@ -1,0 +1,215 @@
+"""The planner of a runner: a daemon thread with an event loop makes the calls.
+
+The thread that plays hands over questions and collects replies; it never waits. A planner must be
+created in the process that uses it: it cannot be pickled, and in a forked child it is closed.
+"""
+
+import asyncio
+import itertools
+import logging
+import os
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from typing import NoReturn
+
+from rlaif.contracts.plans import Mode
+from rlaif.llm.openai import OpenAiModel, connections_to
+from rlaif.llm.ports import ClientSetupError, LanguageModel
+from rlaif.llm.route import Route
+from rlaif.network.addresses import is_http_url, without_credentials
+from rlaif.trainer.planning.calls import MODES, call, make_limiters, route_limits
+from rlaif.trainer.planning.questions import CallEnd, Questions
+from rlaif.trainer.play.planner_counts import PlannerCounts
+from rlaif.trainer.play.planner_port import Kind, Planner, PlannerQuestion, PlannerReply
+from rlaif.trainer.settings.planner import PlannerSettings
+
+log = logging.getLogger(__name__)
+
+CLOSE_SECONDS = 2.0
+"""How long `close` waits for the thread, which ends with the process at the latest."""
+
+Models = AbstractAsyncContextManager[Mapping[Mode, LanguageModel]]
+
+
+class PlannerSettingsError(ValueError):
+    """Unusable settings; the message says why and how to correct them."""
+
+
+def open_planner(settings: PlannerSettings) -> Planner | None:
+    """The planner; None when it is off. No connection is opened before the first question."""
+    return ThreadedPlanner(settings) if settings.is_on else None
+
+
+def check_planner(settings: PlannerSettings) -> None:
+    """Validate the settings without a call.
+
+    Raises:
+        PlannerSettingsError: A URL is invalid, the API key cannot be sent in a header, or the
+            certificate file or a proxy of the environment is unusable.
+    """
+    if not settings.is_on:
+        return
+    for mode in MODES:
+        _check_url(settings, mode)
+    key = settings.api_key.get_secret_value() if settings.api_key else ""
+    if not (key.isascii() and (key.isprintable() or not key)):
+        raise PlannerSettingsError(
+            "PLANNER_API_KEY has characters that are not allowed in a header, such as a line break "
+            "at its end; set it without them"
+        )
+    urls = [settings.url(mode) for mode in MODES]
+    try:
+        connections_to(settings.calls, api_key=None, ca_file=settings.ca_file, urls=urls)
+    except ClientSetupError as error:
+        raise PlannerSettingsError(str(error)) from error
+    except OSError as error:
+        raise PlannerSettingsError(
+            f"{settings.ca_file} is not a PEM file of certificates: {error}; set PLANNER_CA_FILE"
+        ) from error
+
+
+def _check_url(settings: PlannerSettings, mode: Mode) -> None:
+    url = settings.base_url or ""
+    with suppress(ValueError):
+        url = settings.url(mode)
+    if not is_http_url(url):
+        raise PlannerSettingsError(
+            f"the URL of the planner's route /{mode}, {without_credentials(url)!r}, is not valid: "
+            f"set PLANNER_BASE_URL or PLANNER_{mode.upper()}_URL to one like http://llm:8000"
+        )
+
+
+class ThreadedPlanner:
+    """A `Planner` over HTTP; its thread starts with the first call."""
+
+    def __init__(
+        self,
+        settings: PlannerSettings,
+        models: Callable[[PlannerSettings], Models] | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`models` opens the models of all modes in the thread, by default over HTTP."""
+        self._settings = settings
+        self._open_models = models or http_models
+        self._limiters = make_limiters(settings)
+        self._questions = Questions(
+            self._limiters,
+            cached_answers=settings.cached_answers,
+            cache_seconds=settings.cache_seconds,
+            clock=clock,
+        )
+        self._clock = clock
+        self._process = os.getpid()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._asked: asyncio.Queue[PlannerQuestion | None]
+        self._closed = False
+
+    def ask(self, question: PlannerQuestion) -> bool:
+        """Accept a question; False when it is not asked."""
+        if not self._is_mine:
+            return False
+        taken = self._questions.take(question)
+        if taken == "call":
+            self._hand_over(question)
+        return taken != "refused"
+
+    def refuses(self, mode: Mode, kind: Kind, about: str) -> bool:
+        """Whether such a question would not be asked; then it counts as refused."""
+        return not self._is_mine or self._questions.refuses(mode, kind, about)
+
+    def replies(self) -> list[PlannerReply]:
+        """Replies since the last call."""
+        return self._questions.replies() if self._is_mine else []
+
+    def counts(self) -> PlannerCounts:
+        """Events since the last call, and questions in flight."""
+        return self._questions.counts() if self._is_mine else PlannerCounts()
+
+    def close(self) -> None:
+        """Cancel all calls and end the thread, within `CLOSE_SECONDS`."""
+        if not self._is_mine or self._closed:
+            return
+        self._closed = True
+        self._questions.close()
+        if self._thread is not None:
+            self._hand_over(None)
+            self._thread.join(CLOSE_SECONDS)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a planner cannot be pickled: create it in the process that plays")
+
+    @property
+    def _is_mine(self) -> bool:
+        """Whether this process created it: threads do not survive a fork."""
+        return os.getpid() == self._process
+
+    def _hand_over(self, question: PlannerQuestion | None) -> None:
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._asked = asyncio.Queue()
+            self._thread = threading.Thread(
+                target=self._run, args=(self._loop,), name="planner", daemon=True
+            )
+            self._thread.start()
+        try:
+            self._loop.call_soon_threadsafe(self._asked.put_nowait, question)
+        except RuntimeError:  # the thread has ended and closed the loop
+            self._questions.give_up("the planner's thread has ended")
+
+    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
+        reason = "the planner's thread has ended"
+        try:
+            with asyncio.Runner(loop_factory=lambda: loop) as runner:
+                runner.run(self._serve())
+        except Exception as error:
+            log.exception("planner failed; the run continues without it")
+            reason = f"{reason}: {type(error).__name__}"
+        self._questions.give_up(reason)
+
+    async def _serve(self) -> None:
+        """Make a call for each question until None is handed over."""
+        seeds, limits = itertools.count(), route_limits(self._settings)
+        async with (
+            self._open_models(self._settings) as models,
+            asyncio.TaskGroup() as calls,
+        ):
+            routes = {
+                mode: Route(mode, model, limits, limiter=self._limiters[mode], clock=self._clock)
+                for mode, model in models.items()
+            }
+            tasks: set[asyncio.Task[None]] = set()
+            while (question := await self._asked.get()) is not None:
+                # Each call has another seed, so that a useless answer is not repeated.
+                answering = self._answer(routes[question.mode], question, next(seeds))
+                task = calls.create_task(answering)
+                tasks.add(task)
+                task.add_done_callback(tasks.discard)
+            for task in tasks:
+                task.cancel()
+
+    async def _answer(self, route: Route, question: PlannerQuestion, seed: int) -> None:
+        try:
+            end = await call(route, question, self._settings, seed=seed)
+        except Exception as error:
+            log.exception("unexpected error in a call of the planner")
+            end = CallEnd("error", detail=type(error).__name__)
+        self._questions.settle(question, end)
+
+
+@asynccontextmanager
+async def http_models(settings: PlannerSettings) -> AsyncIterator[Mapping[Mode, LanguageModel]]:
+    """The models of the settings, with connections that are closed at the end."""
+    key = settings.api_key.get_secret_value() if settings.api_key else None
+    addresses = {mode: settings.address(mode) for mode in MODES}
+    urls = [url for url, _ in addresses.values()]
+    async with connections_to(
+        settings.calls, api_key=key, ca_file=settings.ca_file, urls=urls
+    ) as connections:
+        yield {
+            mode: OpenAiModel(connections, url, settings.calls, settings, base=base)
+            for mode, (url, base) in addresses.items()
+        }

@@ -1,0 +1,132 @@
+from typing import Any
+
+from rlaif.contracts.scores import CriterionScore
+from rlaif.judge.metrics import JudgeMetrics
+from rlaif.judge.rubric.votes import NoVote
+from rlaif.judge.trust.exclusion import KnownAnswer, Record
+from rlaif.judge.views import StandingReport
+from rlaif.service.metrics import ServiceMetrics
+from rlaif.testing.data.comparisons import compared
+from rlaif.testing.data.scores import judge_call, score_record
+
+
+def _made() -> tuple[JudgeMetrics, ServiceMetrics]:
+    metrics = ServiceMetrics("judge")
+    return JudgeMetrics(metrics), metrics
+
+
+def _voted(*levels: int, **changes: Any) -> CriterionScore:
+    return CriterionScore(
+        value=levels[0] / 2, votes=levels, agreement=1.0, judge=changes.get("judge", "state")
+    )
+
+
+def test_rates_are_shares_of_the_calls_that_were_made() -> None:
+    metrics, _ = _made()
+    outcomes = ("ok",) * 5 + ("invalid", "throttled", "error", "timeout", "ok")
+    for outcome in outcomes:
+        metrics.called(judge_call(outcome=outcome))
+    metrics.called(judge_call(cached=True))
+    report = StandingReport.model_validate(metrics.statistics.judges["state"])
+    assert (report.parse_fail_rate, report.retry_rate) == (0.1, 0.3)
+    assert report.cached_answers == 1
+    assert (
+        StandingReport.model_validate(metrics.statistics.judges["vision"]).parse_fail_rate is None
+    )
+
+
+def test_abstentions_of_every_kind_count_by_criterion_over_what_was_asked() -> None:
+    metrics, service = _made()
+    for found in (_voted(2, 2, 2), NoVote.INSUFFICIENT, NoVote.SPLIT, NoVote.INVALID):
+        metrics.heard({"progress": found, "dialog": _voted(1, 1, 1)})
+    judges = metrics.statistics.judges
+    report = StandingReport.model_validate(judges["state"])
+    assert report.criteria["progress"].abstained == {
+        "insufficient_evidence": 1,
+        "split_votes": 1,
+        "invalid_answers": 1,
+    }
+    assert report.criteria["progress"].abstain_rate == 0.75
+    assert report.criteria["dialog"].abstain_rate == 0.0
+    assert report.abstain_rate == 3 / 8
+    assert judges["puzzle"].abstain_rate is None
+    labels = {"judge": "state", "criterion": "progress", "result": "split_votes"}
+    assert service.registry.get_sample_value("rlaif_judge_asked_total", labels) == 1
+
+
+def test_votes_are_held_against_what_the_memory_decides() -> None:
+    metrics, service = _made()
+    for known, voted in ((0, 0), (0, 0), (2, 2), (2, 1)):
+        metrics.scored(
+            score_record(criteria={"progress": _voted(*[voted] * 3)}, truth={"progress": known})
+        )
+    truth = (
+        StandingReport.model_validate(metrics.statistics.judges["state"]).criteria["progress"].truth
+    )
+    assert (truth.votes, truth.accuracy, truth.pair_accuracy) == (12, 0.75, 1.0)
+    assert truth.kappa is not None
+    assert 0 < truth.kappa < 1
+    labels = {"judge": "state", "criterion": "progress", "known": "2", "voted": "1"}
+    assert service.registry.get_sample_value("rlaif_judge_truth_votes_total", labels) == 3
+
+
+def test_computed_levels_are_no_votes_and_audits_are() -> None:
+    metrics, _ = _made()
+    computed = CriterionScore(value=1, votes=(2,), agreement=1, judge="ram", source="computed")
+    record = score_record(criteria={"novelty": computed}, truth={"novelty": 2})
+    metrics.scored(record)
+    assert metrics.statistics.of("novelty").truth.votes == 0
+    metrics.scored(
+        record.model_copy(update={"audits": {"novelty": _voted(1, 1, 1, judge="vision")}})
+    )
+    found = metrics.statistics.of("novelty").truth
+    assert (found.votes, found.accuracy) == (3, 0.0)
+
+
+def test_the_cost_is_that_of_a_useful_label() -> None:
+    metrics, service = _made()
+    before = metrics.statistics.tokens_per_label
+    assert before is None
+    for _ in range(4):
+        metrics.called(judge_call(prompt_tokens=100, completion_tokens=20, latency_seconds=0.5))
+    metrics.scored(score_record(weighted=0.5))
+    metrics.scored(score_record(weighted=None))
+    metrics.scored(score_record(weighted=0.7))
+    assert metrics.statistics.tokens_per_label == 240
+    assert metrics.statistics.seconds_per_label == 1.0
+    assert service.registry.get_sample_value("rlaif_judge_tokens_per_label") == 240
+
+
+def test_a_useful_label_is_one_that_votes_decided_on_evidence_that_is_new() -> None:
+    metrics, service = _made()
+    metrics.called(judge_call(prompt_tokens=500, completion_tokens=100))
+    ram = CriterionScore(value=1, votes=(2,), agreement=1, judge="ram", source="computed")
+    votes = {"progress": _voted(2, 2, 2)}
+    metrics.scored(score_record(criteria={"novelty": ram}, evidence_sha256="0" * 64))
+    before = metrics.statistics.tokens_per_useful_label
+    assert before is None
+    metrics.scored(score_record(criteria=votes, evidence_sha256="1" * 64))
+    metrics.scored(score_record(criteria=votes, evidence_sha256="1" * 64))
+    metrics.scored(score_record(criteria=votes, evidence_sha256="2" * 64))
+    metrics.compared("near_tie", "any", compared("first", "first"))
+    metrics.compared("near_tie", "any", compared("first", "second"))
+    assert metrics.statistics.useful == 3
+    assert metrics.statistics.tokens_per_useful_label == 200
+    metrics.scored(score_record(criteria=votes, evidence_sha256="3" * 64))
+    assert service.registry.get_sample_value("rlaif_judge_tokens_per_useful_label") == 150
+
+
+def test_a_judge_that_is_not_believed_shows_in_the_metrics() -> None:
+    metrics, service = _made()
+    record = Record(why_not="1 of 4 known answers right")
+    record.canaries.extend(KnownAnswer(2, said, said == 2) for said in (2, 0, 0, 0))
+    metrics.known("vision", "novelty", record)
+    labels = {"judge": "vision", "criterion": "novelty"}
+    assert service.registry.get_sample_value("rlaif_judge_believed", labels) == 0
+    assert service.registry.get_sample_value("rlaif_judge_canary_accuracy_ratio", labels) == 0.25
+    report = StandingReport.model_validate(metrics.statistics.judges["vision"])
+    assert not report.believed
+    novelty = report.criteria["novelty"]
+    assert (novelty.canaries, novelty.canaries_right) == (4, 1)
+    assert novelty.why_not == "1 of 4 known answers right"
+    assert StandingReport.model_validate(metrics.statistics.judges["state"]).believed

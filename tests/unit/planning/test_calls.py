@@ -1,0 +1,143 @@
+"""One call, with a model that does what a test says."""
+
+import asyncio
+import itertools
+import json
+
+import pytest
+
+from rlaif.llm.ports import (
+    Answer,
+    CallTimeoutError,
+    InvalidReplyError,
+    RefusedError,
+    ThrottledError,
+    UnavailableError,
+)
+from rlaif.llm.route import Route
+from rlaif.mock_llm.planners.malicious import HARMFUL, TRICKS
+from rlaif.trainer.planning.calls import MODES, call, make_limiters, route_limits, timeout
+from rlaif.trainer.settings.planner import PlannerSettings
+
+PLAN = {
+    "reason": "the sign is near",
+    "macros": [
+        {
+            "kind": "TALK", "room": None, "column": 3, "row": 4, "direction": None, "item": None,
+            "choice": None,
+        }
+    ],
+    "confidence": 0.5,
+}  # fmt: skip
+SUGGESTION = {"reason": "go on", "button": "UP"}
+
+
+class Model:
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.requests = []
+
+    async def complete(self, request):
+        self.requests.append(request)
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer if isinstance(answer, Answer) else Answer(answer)
+
+
+class Hanging:
+    async def complete(self, request):
+        await asyncio.Event().wait()
+
+
+DEFAULTS = PlannerSettings()
+
+
+class Calls:
+    """Makes calls as the planner does."""
+
+    def __init__(self, model, settings):
+        self.model, self.settings, self.seeds = model, settings, itertools.count()
+
+    async def ask(self, question):
+        limiter = make_limiters(self.settings)[question.mode]
+        assert limiter.enter(0.0) is None
+        route = Route(question.mode, self.model, route_limits(self.settings), limiter=limiter)
+        return await call(route, question, self.settings, seed=next(self.seeds))
+
+
+def caller(model, settings=DEFAULTS):
+    return Calls(model, settings)
+
+
+async def test_a_plan_is_read_whole(question):
+    answer = Answer(json.dumps(PLAN), prompt_tokens=3000, completion_tokens=80)
+    end = await caller(Model(answer)).ask(question())
+    assert end.outcome == "ok"
+    assert [macro.kind for macro in end.answer.macros] == ["TALK"]
+    assert (end.tokens_read, end.tokens_written) == (3000, 80)
+
+
+async def test_a_suggestion_is_read_whole(question):
+    end = await caller(Model(json.dumps(SUGGESTION))).ask(question(kind="suggestion"))
+    assert (end.outcome, end.answer.button) == ("ok", "UP")
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_route_is_asked_for_its_own_model_in_the_shape_of_the_answer(question, mode):
+    settings = PlannerSettings(temperature=0.7, max_tokens=99, vision_model="eyes")
+    model = Model(json.dumps(PLAN), json.dumps(SUGGESTION))
+    ask = caller(model, settings).ask
+    await ask(question(mode=mode))
+    await ask(question(mode=mode, kind="suggestion"))
+    plan, suggestion = model.requests
+    assert plan.model == {"dialog": "qwen25-7b", "puzzle": "qwen25-32b", "vision": "eyes"}[mode]
+    assert (plan.temperature, plan.max_tokens) == (0.7, 99)
+    assert list(plan.schema["properties"]) == ["reason", "macros", "confidence"]
+    assert list(suggestion.schema["properties"]) == ["reason", "button"]
+    assert plan.seed != suggestion.seed
+
+
+@pytest.mark.parametrize("trick", TRICKS)
+@pytest.mark.parametrize("kind", ["plan", "suggestion"])
+async def test_what_is_no_answer_is_invalid_and_nothing_of_it_is_used(question, kind, trick):
+    end = await caller(Model(TRICKS[trick]())).ask(question(kind=kind))
+    assert (end.outcome, end.answer) == ("invalid", None)
+    assert 0 < len(end.detail) <= 200
+
+
+@pytest.mark.parametrize("trick", HARMFUL)
+async def test_a_plan_that_does_no_good_is_still_a_plan(question, trick):
+    assert (await caller(Model(HARMFUL[trick]())).ask(question())).outcome == "ok"
+
+
+async def test_an_answer_that_was_cut_off_says_so(question):
+    end = await caller(Model(Answer('{"reason": "so', "length"))).ask(question())
+    assert (end.outcome, end.detail[:7]) == ("invalid", "cut off")
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        (ThrottledError("429", 3.0), "throttled"),
+        (UnavailableError("502", status=502), "error"),
+        (CallTimeoutError("silent"), "timeout"),
+        (InvalidReplyError("html"), "invalid"),
+        (RefusedError("401", 401), "refused"),
+    ],
+)
+async def test_how_a_call_fails_is_told(question, error, outcome):
+    end = await caller(Model(error)).ask(question())
+    assert (end.outcome, end.answer, end.detail) == (outcome, None, str(error))
+
+
+async def test_a_call_ends_at_its_timeout(question):
+    settings = PlannerSettings(plan_seconds=0.01)
+    assert (await caller(Hanging(), settings).ask(question())).outcome == "timeout"
+
+
+def test_a_suggestion_by_picture_may_take_longer_than_one_by_text(question):
+    settings = PlannerSettings()
+    assert timeout(question(kind="suggestion"), settings) == 15
+    assert timeout(question(kind="suggestion", mode="vision"), settings) == 60
+    assert timeout(question(mode="vision"), settings) == 30
