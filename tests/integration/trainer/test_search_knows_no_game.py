@@ -70,7 +70,7 @@ import numpy as np
 from rlaif.game.decisions.mask import allowed
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.policy_input.writer import policy_input
-from rlaif.trainer.play.decision_step import DecisionStep
+from rlaif.trainer.play.decisions import DecisionStep
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.rewards.learned import curiosity, shaping
 from rlaif.trainer.settings.game import GameSettings

@@ -27,7 +27,7 @@ def test_the_seeds_actions_keep_the_seeds_times():
     own = settings_with(actions="seed")
     assert not own.game.by_decisions
     assert own.game.ends_at_death
-    assert own.game.noops_where_play_was is None, "the same warm-up everywhere"
+    assert own.game.noops_where_play_was == 2
     assert own.evaluation_length == 3_000
     assert own.steps_between_saves == 16_000
 

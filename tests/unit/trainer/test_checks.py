@@ -92,7 +92,7 @@ def trained(home: Path, settings: dict[str, Any], **values: Any) -> Path:
     record = RunRecord.read(begin_attempt(home, "r-1", begun, NOW))
     known = {
         "hidden": begun.network.hidden,
-        "policy": begun.policy_kind,
+        "policy": "decisions" if begun.game.by_decisions else begun.network.kind,
         "share_layers": begun.ppo.share_layers,
         "normalize_values": begun.ppo.normalize_values,
     }

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from rlaif.game.decisions.catalog import DECISIONS, GO_TO, INTERACT, WALK
 from rlaif.game.machine.actions import ACTION_NAMES, Action
 from rlaif.game.skills.script import Choice, done
-from rlaif.trainer.play import decision_step
-from rlaif.trainer.play.decision_step import MOST_LYING, DecisionStep, button_of
+from rlaif.trainer.play import decisions
+from rlaif.trainer.play.decisions import MAX_RESPAWN_STEPS, DecisionStep, button_of
 from rlaif.trainer.play.game_env import StepOutcome
 
 GAMMA = 0.97
@@ -54,7 +54,7 @@ class Presses:
 
 @pytest.fixture(autouse=True)
 def _nobody_reads_ram(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decision_step, "read_blocks", lambda emulator: None)
+    monkeypatch.setattr(decisions, "read_blocks", lambda emulator: None)
 
 
 def deciding(*buttons: Action, gamma: float = GAMMA) -> tuple[DecisionStep, Game]:
@@ -62,7 +62,7 @@ def deciding(*buttons: Action, gamma: float = GAMMA) -> tuple[DecisionStep, Game
     game: Any = Game()
     step = DecisionStep(game, gamma=gamma)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(decision_step, "carry_out", lambda *_, **__: Presses(*buttons))
+        patch.setattr(decisions, "carry_out", lambda *_, **__: Presses(*buttons))
         step.begin(WALK.start)
     return step, game
 
@@ -151,9 +151,9 @@ def test_a_game_that_asks_the_dead_what_they_want_gets_the_policys_answer():
     step, game = deciding(Action.UP)
     step.button()
     step.note(game.play(dead=True))
-    assert len(list(pressed(step, game, dead=True))) == MOST_LYING
+    assert len(list(pressed(step, game, dead=True))) == MAX_RESPAWN_STEPS
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(decision_step, "carry_out", lambda *_, **__: Presses(Action.A, Action.A))
+        patch.setattr(decisions, "carry_out", lambda *_, **__: Presses(Action.A, Action.A))
         step.begin(INTERACT)
     assert list(pressed(step, game, dead=True)) == [Action.A, Action.A]
     assert step.died, "he may stand somewhere else after this one"

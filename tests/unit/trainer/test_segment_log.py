@@ -21,11 +21,11 @@ def row(value: float) -> np.ndarray:
     return np.array([value, 0.0], dtype=np.float32)
 
 
-def played(*moments: tuple[float, GameFacts], by_decisions: bool = False) -> SegmentLog:
-    log = SegmentLog(10, by_decisions=by_decisions)
+def played(*moments: tuple[float, GameFacts], frames: int = 4) -> SegmentLog:
+    log = SegmentLog(10)
     log.begin(row(0.25), HERE)
     for value, facts in moments:
-        log.note(row(value), facts, 0.0, NOTHING, frames=8)
+        log.note(row(value), facts, 0.0, NOTHING, frames=frames)
     return log
 
 
@@ -47,8 +47,8 @@ def test_a_death_after_which_the_game_goes_on_pays_nothing_wherever_it_puts_the_
     assert pay.model == (0.5, 0.0, 0.0, 1.0)
 
 
-def test_time_discounts_where_decisions_have_lengths_of_their_own():
-    pay = played((0.5, HERE), by_decisions=True).pay(model(gamma=0.5), terminated=False)
+def test_game_time_discounts():
+    pay = played((0.5, HERE), frames=8).pay(model(gamma=0.5), terminated=False)
     assert pay.model == (0.125,), "8 frames are two steps of four"
 
 
@@ -69,7 +69,7 @@ def test_rooms_are_told_once_in_the_order_in_which_they_were_entered():
 
 @pytest.mark.parametrize("part", [0, 3])
 def test_only_parts_that_paid_are_told(part):
-    log = SegmentLog(10, by_decisions=False)
+    log = SegmentLog(10)
     log.begin(row(0.0), HERE)
     amounts = NOTHING.copy()
     amounts[part] = 0.5

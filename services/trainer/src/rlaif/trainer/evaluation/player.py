@@ -21,7 +21,7 @@ from rlaif.game.stories.story_lookup import story_of
 from rlaif.trainer.evaluation.result import EvaluatedEpisode
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.decision_step import DecisionStep
+from rlaif.trainer.play.decisions import DecisionStep
 from rlaif.trainer.play.followers.episode_log import EpisodeLog, RecordedEpisode
 from rlaif.trainer.play.followers.frame_stack import FrameStack
 from rlaif.trainer.play.game_env import GameEnv, Row, StepOutcome

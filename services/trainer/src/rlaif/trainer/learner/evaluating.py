@@ -224,7 +224,7 @@ def _names_kept() -> set[str]:
 
 def _module(settings: TrainerSettings) -> Any:
     """The network of these settings without its critic, with initial weights."""
-    if settings.policy_kind != "decisions":
+    if not settings.game.by_decisions:
         raise PolicyError(
             "only a policy with the actions buttons, macros or options can be exported and "
             "evaluated by itself: train with TRAINER_ACTIONS set to one of them, or use mode "

@@ -163,7 +163,7 @@ class CheckpointSaver:
                 segments_skipped=self._figures.segments_skipped,
             ),
             hidden=run.settings.network.hidden,
-            policy=run.settings.policy_kind,
+            policy="decisions" if run.settings.game.by_decisions else run.settings.network.kind,
             share_layers=run.settings.ppo.share_layers,
             normalize_values=run.settings.ppo.normalize_values,
             rom_sha256=run.rom_sha256,

@@ -24,7 +24,7 @@ from rlaif.contracts.plans import Macro, Mode
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.motion.room_graph import RoomGraph, RoomGraphError
 from rlaif.trainer.play.assistance_figures import AssistanceFigures
-from rlaif.trainer.play.decision_step import button_of
+from rlaif.trainer.play.decisions import button_of
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.planner_port import Planner, PlannerQuestion, PlannerReply
 from rlaif.trainer.play.takeover.switch import mode_at

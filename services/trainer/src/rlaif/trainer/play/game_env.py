@@ -85,10 +85,8 @@ class GameEnv:
         """
         self._settings = settings
         self._frame_skip = settings.frame_skip
-        self._by_decisions = settings.by_decisions
         self._ends_at_death = settings.ends_at_death
-        self._most_steps = steps_lasting(settings.episode_length, settings.frame_skip)
-        self._most_frames = STEP_FRAMES * settings.episode_length
+        self._max_frames = STEP_FRAMES * settings.episode_length
         self._cut_at: int | None = None
         self._cut_is_lost = False
         self._finished = False
@@ -220,10 +218,7 @@ class GameEnv:
         return wait, scene, still
 
     def _update_facts(self, scene: RamBlocks | None, *, waited: bool) -> bool:
-        """Look at what the rewards are paid on; gives whether the game was finished just now.
-
-        Only decisions end an episode there: the seeds' went on.
-        """
+        """Read the facts that rewards depend on; returns whether the game was just completed."""
         encoder, finished_now = self._encoder, False
         if scene is not None:
             self.facts_before = self.facts
@@ -231,7 +226,7 @@ class GameEnv:
             ram = read_blocks(self.emulator) if waited else scene
             same_progress = not waited and not encoder.progressed
             self.facts = read_facts(ram, self.facts, same_progress=same_progress)
-            if self._by_decisions and not self._finished and self.facts.running:
+            if not self._finished and self.facts.running:
                 finished_now = self._finished = ram.u8(_FINISHED) != 0
         elif encoder.x != self.facts.x or encoder.y != self.facts.y:
             # The facts are of the scene but for the position; a test holds them to it.
@@ -240,12 +235,8 @@ class GameEnv:
 
     def _steps_left(self) -> int:
         """Steps without a wait until the episode is truncated; none left: 0 or less."""
-        left = self._most_steps - self.steps
-        if self._by_decisions:
-            left = -(-(self._most_frames - self.frames) // self._frame_skip)
-        if self._cut_at is not None:
-            left = min(left, -(-(self._cut_at - self.frames) // self._frame_skip))
-        return left
+        end = self._max_frames if self._cut_at is None else min(self._max_frames, self._cut_at)
+        return -(-(end - self.frames) // self._frame_skip)
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that decides how the episode continues, as plain values; about 36 ms."""
@@ -321,9 +312,9 @@ class GameEnv:
 
     def _drawn_walk(self) -> list[int]:
         settings, skip = self._settings, self._frame_skip
-        few = settings.noops_where_play_was if self.start.from_play else None
-        if few is not None:
-            return [int(Action.NOP)] * int(self._rng.integers(0, steps_lasting(few, skip) + 1))
+        if self.start.from_play:
+            noops = steps_lasting(settings.noops_where_play_was, skip)
+            return [int(Action.NOP)] * int(self._rng.integers(0, noops + 1))
         still = int(self._rng.integers(0, steps_lasting(settings.noop_start, skip) + 1))
         moves = int(self._rng.integers(0, steps_lasting(settings.walk_start, skip) + 1))
         drawn = self._rng.integers(0, len(_DIRECTIONS), size=moves).tolist()

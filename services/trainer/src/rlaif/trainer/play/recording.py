@@ -195,7 +195,7 @@ class Recording:
             game=game.cartridge.identity,
             emulator=game.emulator,
             frame_skip=self._config.game.frame_skip,
-            log=SegmentLog(self._config.segment_steps, by_decisions=self._config.game.by_decisions),
+            log=SegmentLog(self._config.segment_steps),
             keyframe_steps=self._config.capture.keyframe_steps,
             story=self._story,
             selector=self._selector,

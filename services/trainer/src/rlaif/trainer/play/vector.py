@@ -14,7 +14,7 @@ from rlaif.game.stories.story_lookup import story_of
 from rlaif.trainer.play.assistance import Assistance
 from rlaif.trainer.play.capturing.recorder import CaptureContext, Ended
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.decision_rows import DecisionRows
+from rlaif.trainer.play.decisions import DecisionRows
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.followers.frame_stack import HEIGHT, WIDTH, FrameStack, PictureFragment
 from rlaif.trainer.play.followers.room_log import RoomLog
@@ -74,7 +74,9 @@ class EmulatorVector:
         if follow is not None:
             self._let_follow(follow)
         self._assistance = None if assist is None else assist(self._games)
-        self._decisions = DecisionRows.of(config, self._games)
+        self._decisions = DecisionRows(config, self._games)
+        self._shown = False
+        self._pictured: Collection[int] = ()
         self.frame_stack = FrameStack(count) if config.pictures else None
         self._recording = Recording(
             config,
@@ -125,11 +127,9 @@ class EmulatorVector:
         if self.frame_stack is not None:
             self._first_stacks = self.frame_stack.stacks.copy()
             self._frames = np.zeros((steps, self.count, HEIGHT, WIDTH), dtype=np.uint8)
-        pace = 1.0
-        if self._decisions is not None:
-            pace = self._decisions.pace
-            self._decisions.begin_fragment(steps)
-        self._recording.begin_fragment(capture_quota, context, steps=steps * self.count * pace)
+        self._decisions.begin_fragment(steps)
+        base_steps = steps * self.count * self._decisions.pace
+        self._recording.begin_fragment(capture_quota, context, steps=base_steps)
 
     def ask_about(self, disagreement: Disagreement | None) -> None:
         """Select by another reward model's disagreement from now on; None: by none."""
@@ -149,16 +149,14 @@ class EmulatorVector:
         helped = self._assistance
         if helped is not None:
             actions = helped.before_step(actions, self._by_planner[t])
+            self._pictured = helped.pictured
             if helped.bonuses is not None:
                 self._bonuses[t] = helped.bonuses
         self._actions[t] = actions
         chosen = actions.tolist()
         if self._screen.turned() and self._screen.meter is not None:
             self._screen.meter.resume_at(self._rows[t, self._screen.watched])
-        if self._decisions is None:
-            ended = self._play_steps(t, chosen)
-        else:
-            ended = self._play_decisions(t, chosen, self._decisions)
+        ended = self._play_row(t, chosen)
         if helped is not None:
             helped.after_step(chosen, ended)
         self._rewards[t] = self._row_rewards
@@ -166,53 +164,32 @@ class EmulatorVector:
         self._env_steps += self.count
         self._screen.tell_standings(self._games, self._returns)
 
-    def _play_steps(self, t: int, chosen: list[int]) -> list[int]:
-        """Row t where each decision is one step; gives the environments whose episode ended."""
-        shown = self._screen.watched if self._screen.is_due() else None
-        drawn = self._drawn(shown)
-        self._press(t, chosen, drawn)
-        meter, measured = self._screen.meter, self._screen.measured
-        rows = self._rows[t + 1]
-        ended: list[int] = []
-        for n, game in enumerate(self._games):
-            outcome = game.finish_step(chosen[n], rows[n], render=n in drawn)
-            if self.frame_stack is not None:
-                self._frames[t, n] = self.frame_stack.push(n, game.emulator.screen())
-            self._row_rewards[n] = outcome.reward
-            self._note_step(n, rows[n], chosen[n], outcome)
-            if n in drawn and n in self._rooms.wanting:
-                self._rooms.take(n, game)
-            if n == measured and meter is not None:
-                meter.after_step(
-                    rows[n],
-                    terminated=outcome.terminated,
-                    truncated=outcome.truncated,
-                    env_step=self._env_steps,
-                )
-            if n == shown:
-                self._screen.show(game, self._env_steps)
-            if outcome.terminated or outcome.truncated:
-                self._end_episode(t, n, game, outcome)
-                ended.append(n)
-        return ended
+    def _play_row(self, t: int, chosen: list[int]) -> list[int]:
+        """Play one decision in every environment; returns those whose episode ended.
 
-    def _play_decisions(self, t: int, chosen: list[int], rows: DecisionRows) -> list[int]:
-        """Row t where decisions have lengths of their own: each environment plays its own.
-
-        Gives the environments whose episode ended.
+        All environments play their first base step before any of them is evaluated: that keeps the
+        emulator's code in the processor's cache.
         """
         meter, measured = self._screen.meter, self._screen.measured
-        after = self._rows[t + 1]
+        rows, after = self._decisions, self._rows[t + 1]
         ended: list[int] = []
-        for n, game in enumerate(self._games):
-            step = rows.steps[n]
+        begun: list[tuple[int, bool]] = []
+        for n, step in enumerate(rows.steps):
             step.begin(chosen[n])
+            button = step.button()
+            assert button is not None, "a decision has at least one base step"
+            begun.append((button, self._press(t, n, button)))
+        for n, step in enumerate(rows.steps):
+            outcome = self._finish_base_step(t, n, *begun[n])
+            step.note(outcome)
             while (button := step.button()) is not None:
-                step.note(self._play_base_step(t, n, game, button))
-            outcome = step.outcome
-            assert outcome is not None, "a decision plays one base step at least"
+                outcome = self._finish_base_step(t, n, button, self._press(t, n, button))
+                step.note(outcome)
             self._row_rewards[n] = step.reward
             rows.note(t, n)
+            game = self._games[n]
+            if self.frame_stack is not None:
+                self._frames[t, n] = self.frame_stack.push(n, game.emulator.screen())
             if n == measured and meter is not None:
                 meter.after_step(
                     after[n],
@@ -222,31 +199,36 @@ class EmulatorVector:
                     died=step.died,
                     env_step=self._env_steps,
                 )
-            if step.ended:
+            if outcome.terminated or outcome.truncated:
                 if outcome.truncated:
                     rows.note_final(n)
                 self._end_episode(t, n, game, outcome)
                 ended.append(n)
-        rows.look(t + 1)
+        rows.read_inputs(t + 1)
         return ended
 
-    def _play_base_step(self, t: int, n: int, game: GameEnv, button: int) -> StepOutcome:
-        """One base step of the decision of row t in environment `n`."""
+    def _press(self, t: int, n: int, button: int) -> bool:
+        """Play one base step in the emulator; returns whether the screen is drawn."""
         self._recording.before_step(t, n)
-        helped = self._assistance
-        shown = n == self._screen.watched and self._screen.is_due()
-        drawn = shown or n in self._rooms.wanting
-        drawn = drawn or (helped is not None and n in helped.pictured)
-        game.emulator.step(button, self._frame_skip, render=drawn)
-        row = self._rows[t + 1, n]
-        outcome = game.finish_step(button, row, render=drawn)
+        render = self.frame_stack is not None or n in self._rooms.wanting or n in self._pictured
+        if n == self._screen.watched and self._screen.is_due():
+            self._shown = render = True
+        self._games[n].emulator.step(button, self._frame_skip, render=render)
+        return render
+
+    def _finish_base_step(self, t: int, n: int, button: int, render: bool) -> StepOutcome:
+        """Evaluate the base step that the emulator of environment `n` has played."""
+        game, row = self._games[n], self._rows[t + 1, n]
+        outcome = game.finish_step(button, row, render=render)
         self._note_step(n, row, button, outcome)
-        if drawn and n in self._rooms.wanting:
-            self._rooms.take(n, game)
-        if helped is not None:
-            helped.walked(n, button)
-        if shown:
-            self._screen.show(game, self._env_steps)
+        if self._assistance is not None:
+            self._assistance.walked(n, button)
+        if render:
+            if n in self._rooms.wanting:
+                self._rooms.take(n, game)
+            if self._shown and n == self._screen.watched:
+                self._shown = False
+                self._screen.show(game, self._env_steps)
         return outcome
 
     def _note_step(self, n: int, row: Row, button: int, outcome: StepOutcome) -> None:
@@ -266,20 +248,6 @@ class EmulatorVector:
             self._rooms.note_capture(n, game, captured.capture)
         if self._followers:
             self._followers[n].after_step(game.emulator, game.facts, button, outcome.wait)
-
-    def _drawn(self, shown: int | None) -> Collection[int]:
-        """The environments whose picture somebody looks at in the step that comes now."""
-        if self.frame_stack is not None:
-            return range(self.count)
-        watched = (*(() if shown is None else (shown,)), *self._rooms.wanting)
-        return watched if self._assistance is None else (*watched, *self._assistance.pictured)
-
-    def _press(self, t: int, chosen: list[int], drawn: Collection[int]) -> None:
-        """Play the actions of row t in all emulators."""
-        recording = self._recording
-        for n, game in enumerate(self._games):
-            recording.before_step(t, n)
-            game.emulator.step(chosen[n], self._frame_skip, render=n in drawn)
 
     def end_fragment(
         self,
@@ -317,15 +285,13 @@ class EmulatorVector:
             segments_skipped=self._recording.skipped,
             rooms=self._rooms.end_fragment(self._games),
         )
-        if self._decisions is not None:
-            fragment = self._decisions.end_fragment(fragment)
         self._fragments += 1
-        return fragment
+        return self._decisions.end_fragment(fragment)
 
     @property
     def policy_inputs(self) -> npt.NDArray[np.float32] | None:
         """`[N, S] float32`, what the policy reads beside `observations`; None for the seeds'."""
-        return None if self._decisions is None else self._decisions.current
+        return self._decisions.current
 
     @property
     def played(self) -> npt.NDArray[np.int64]:
@@ -341,8 +307,7 @@ class EmulatorVector:
         more = self._recording.state_dict()
         if self._assistance is not None:
             more["assistance"] = self._assistance.state_dict()
-        if self._decisions is not None:
-            more["decisions"] = self._decisions.state_dict()
+        more["decisions"] = self._decisions.state_dict()
         return more | {
             "played": self._played,
             "observations": self.observations.copy(),
@@ -371,8 +336,9 @@ class EmulatorVector:
             KeyframeError: A save state in it is damaged.
             SaveStateError: The emulator cannot load one.
         """
-        if state["played"] != self._played:
-            return f"it was taken of {state['played']}, this run plays {self._played}"
+        played = {"actions": "seed"} | state["played"]  # which 0.1.0 did not write
+        if played != self._played:
+            return f"the state is of {played}, this run plays {self._played}"
         rows = np.zeros_like(self.observations)
         for n, game in enumerate(self._games):
             keyframe = game.load_state_dict(state["games"][n], rows[n])
@@ -384,8 +350,7 @@ class EmulatorVector:
                 self._followers[n].load_state_dict(state["watchers"][n], game.facts)
         if self._assistance is not None:
             self._assistance.load_state_dict(state.get("assistance"))
-        if self._decisions is not None:
-            self._decisions.load_state_dict(state["decisions"])
+        self._decisions.load_state_dict(state.get("decisions"))
         self._returns = list(state["returns"])
         # What a checkpoint of an older release did not keep is not known of these episodes.
         self._shown_at_start = [
@@ -407,8 +372,8 @@ class EmulatorVector:
     def _played(self) -> dict[str, Any]:
         """What a saved state depends on."""
         cartridge, config = self._games[0].cartridge, self._config
-        actions = {"actions": config.game.actions} if config.game.by_decisions else {}
-        return actions | {
+        return {
+            "actions": config.game.actions,
             "environments": self.count,
             "rom_sha256": cartridge.sha256,
             "emulator": self._games[0].emulator.identity.model_dump(mode="json"),
@@ -466,14 +431,12 @@ class EmulatorVector:
         self._begun = True
         for n in range(self.count):
             self._begin_episode(n, self.observations[n])
-        if self._decisions is not None:
-            self._decisions.look_at_start()
+        self._decisions.read_inputs()
 
     def _begin_episode(self, n: int, row: Row) -> None:
         game = self._games[n]
         game.reset(row)
-        if self._decisions is not None:
-            self._decisions.steps[n].begin_episode()
+        self._decisions.steps[n].begin_episode()
         if self.frame_stack is not None:
             self.frame_stack.clear(n)
         self._returns[n] = 0.0
@@ -496,10 +459,7 @@ class EmulatorVector:
 
     def _seen_last(self, t: int, n: int, most: int) -> npt.NDArray[np.float32]:
         """Up to `most` observations on which environment `n` decided last, row `t`'s included."""
-        before = self._recording.steps_of(n)
-        if self._decisions is not None:
-            before = self._decisions.steps[n].before
-        seen = min(t, before, most - 1)
+        seen = min(t, self._decisions.steps[n].before, most - 1)
         return self._rows[t - seen : t + 1, n]
 
 

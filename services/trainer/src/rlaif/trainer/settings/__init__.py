@@ -17,7 +17,7 @@ What needs a block takes it as it is; there is no second class with the same val
 """
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, model_validator
 from pydantic_settings import SettingsConfigDict
@@ -132,11 +132,6 @@ class TrainerSettings(ServiceSettings):
         """Steps of a runner between two archived states, in the length that steps have here."""
         frames = self.explore.save_frames or (4_000 if self.game.by_decisions else 64_000)
         return max(1, frames // self.game.frame_skip)
-
-    @property
-    def policy_kind(self) -> Literal["mlp", "cnn", "decisions"]:
-        """The network that plays: POLICY's, unless it chooses among decisions of many steps."""
-        return "decisions" if self.game.by_decisions else self.network.kind
 
     @property
     def curriculum_counts(self) -> bool:

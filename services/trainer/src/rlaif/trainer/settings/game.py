@@ -58,8 +58,8 @@ class GameSettings(BaseModel, frozen=True, extra="forbid"):
     episode_length: int = Field(
         default=30_000,
         ge=1,
-        description="Length at which an episode is truncated, in steps of four frames: 30,000 are "
-        "33 minutes in the game. With ACTIONS seed frames that were waited do not count.",
+        description="Length at which an episode is truncated, in steps of four frames, waits "
+        "included: 30,000 are 33 minutes in the game.",
     )
     death_ends: bool | None = Field(default=None, json_schema_extra=INTERNAL)
     """Whether an episode ends when the player dies. If false, it continues at the respawn point;
@@ -75,7 +75,7 @@ class GameSettings(BaseModel, frozen=True, extra="forbid"):
     """Then follow 0 to this many steps of four frames in random directions."""
     restart_noops: int | None = Field(default=None, ge=0, le=255, json_schema_extra=INTERNAL)
     """Steps without a button, instead of both, where an episode starts at an archived state. None:
-    2; with the seed action set, both."""
+    2."""
     longest_wait_frames: int = Field(default=240, ge=0, json_schema_extra=INTERNAL)
     """While the player has no control, as in a cutscene, a step is extended up to this many
     frames. 0: the policy acts throughout, as in the original."""
@@ -113,11 +113,9 @@ class GameSettings(BaseModel, frozen=True, extra="forbid"):
         return not self.by_decisions if self.death_ends is None else self.death_ends
 
     @property
-    def noops_where_play_was(self) -> int | None:
-        """At most so many steps of four frames before an episode there; None: as anywhere else."""
-        if self.restart_noops is None and self.by_decisions:
-            return 2
-        return self.restart_noops
+    def noops_where_play_was(self) -> int:
+        """Maximum of no-op steps of four frames before an episode from an archived state."""
+        return 2 if self.restart_noops is None else self.restart_noops
 
     def with_files(self, of: Callable[[Path], Path]) -> Self:
         """The same game from other paths: `of` gives that of each file."""

@@ -57,8 +57,8 @@ class PpoSettings(BaseModel, frozen=True, extra="forbid"):
         default=0.999,
         gt=0,
         lt=1,
-        description="Discount of four frames; with ACTIONS seed of a decision. Preset seed: 0.99, "
-        "which forgets a segment (ADR 0004).",
+        description="Discount of four frames. Preset seed: 0.99, which forgets a segment "
+        "(ADR 0004).",
         json_schema_extra=UNLESS_SET,
     )
     gae_lambda: float = Field(

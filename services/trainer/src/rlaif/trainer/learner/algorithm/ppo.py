@@ -125,7 +125,7 @@ def build_config(
 def network_of(settings: TrainerSettings) -> RLModuleSpec:
     """The network that plays and its critic, as RLlib builds them."""
     network, ppo = settings.network, settings.ppo
-    if settings.policy_kind == "decisions":
+    if settings.game.by_decisions:
         return decision_spec(
             network.hidden,
             share_layers=ppo.share_layers,

@@ -23,9 +23,9 @@ _DECIMALS = 6
 class SegmentLog:
     """Follows one segment after the other, step by step; 0.3 µs a step."""
 
-    def __init__(self, steps: int, *, by_decisions: bool) -> None:
-        """Segments have `steps` steps at most. `by_decisions`: time discounts, not steps."""
-        self.most_steps, self._by_decisions = steps, by_decisions
+    def __init__(self, steps: int) -> None:
+        """Segments have at most `steps` base steps."""
+        self.most_steps = steps
         self._rows: Float32 = np.empty((steps + 1, 0), dtype=np.float32)
         self._clear()
 
@@ -87,7 +87,7 @@ class SegmentLog:
         after = counted[1:].copy()
         if terminated:
             after[-1] = 0.0
-        gamma = np.array([self._discount(n, model.gamma) for n in self._frames])
+        gamma = np.array([discount_of(n, model.gamma) for n in self._frames])
         paid = model.weight * step_pay(counted[:-1], after, gamma=gamma)
         return SegmentPay(
             **game,
@@ -107,9 +107,6 @@ class SegmentLog:
         dead = np.array(self._dead, dtype=np.bool_)
         rises[dead | np.concatenate([[False], dead[:-1]])] = 0.0
         return np.concatenate([[0.0], np.cumsum(rises)])
-
-    def _discount(self, frames: int, gamma: float) -> float:
-        return discount_of(frames, gamma) if self._by_decisions else gamma
 
 
 def _told(values: Float64) -> tuple[float, ...]:
