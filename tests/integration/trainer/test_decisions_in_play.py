@@ -25,7 +25,7 @@ from rlaif.testing.scripted_planner import ScriptedPlanner
 from rlaif.trainer.evaluation.player import EvaluationTask
 from rlaif.trainer.evaluation.player import play as evaluate
 from rlaif.trainer.learner.algorithm.assisting import AssistConfig, assisted_by
-from rlaif.trainer.play.assistance import Assistance
+from rlaif.trainer.play.assist.assistance import Assistance
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExplorationFollower, ExploreConfig, Explorer

@@ -10,7 +10,7 @@ from rlaif.contracts.plans import Plan, Suggestion, Take
 from rlaif.game.machine.actions import Action
 from rlaif.testing.scripted_planner import ScriptedPlanner
 from rlaif.trainer.learner.algorithm.assisting import AssistConfig, assisted_by
-from rlaif.trainer.play.assistance import Assistance
+from rlaif.trainer.play.assist.assistance import Assistance
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.fragment import Fragment, fragment_of, plain

@@ -10,9 +10,8 @@ from PIL import Image
 from rlaif.contracts.briefing import Briefing
 from rlaif.contracts.plans import Suggestion
 from rlaif.testing.scripted_planner import ScriptedPlanner
+from rlaif.trainer.play.assist.guidance import Guidance, guidance_stream, question_picture
 from rlaif.trainer.play.game_env import GameEnv
-from rlaif.trainer.play.guidance.guidance import Guidance, guidance_stream
-from rlaif.trainer.play.guidance.picture import question_picture
 from rlaif.trainer.settings.game import GameSettings
 from rlaif.trainer.settings.guidance import GuidanceSettings
 

@@ -18,7 +18,7 @@ from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.predicates import is_puzzle_state
 from rlaif.testing.data.walkthrough import pressed
 from rlaif.testing.scripted_planner import ScriptedPlanner
-from rlaif.trainer.play.assistance import Assistance, AssistanceParts
+from rlaif.trainer.play.assist.assistance import Assistance, AssistanceParts
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.fragment import Fragment

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlaif.contracts.assistance import AssistanceEvent
-from rlaif.trainer.play.assistance_figures import (
+from rlaif.trainer.play.assist.figures import (
     MOST_EVENTS,
     AssistanceFigures,
     reason,

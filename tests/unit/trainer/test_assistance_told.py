@@ -9,7 +9,7 @@ from rlaif.contracts.assistance import AssistanceEvent
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.trainer.learner.algorithm.learner_rewards import LearnedRewards
 from rlaif.trainer.learner.progress import RunTally
-from rlaif.trainer.play.assistance_figures import AssistanceFigures
+from rlaif.trainer.play.assist.figures import AssistanceFigures
 from rlaif.trainer.play.planner_counts import ModeCounts, PlannerCounts, one_call
 from rlaif.trainer.run_folder.protocol import MESSAGES, IterationDone
 from rlaif.trainer.service.metrics import AssistanceMetrics

@@ -13,9 +13,9 @@ from rlaif.contracts.briefing import Briefing
 from rlaif.contracts.plans import Suggestion
 from rlaif.game.machine.actions import Action
 from rlaif.testing.scripted_planner import ScriptedPlanner
-from rlaif.trainer.play.assistance_figures import AssistanceFigures
-from rlaif.trainer.play.guidance.guidance import REFUSED_REST, Guidance, guidance_stream
-from rlaif.trainer.play.guidance.suggestion import KeptSuggestion
+from rlaif.trainer.play.assist.figures import AssistanceFigures
+from rlaif.trainer.play.assist.guidance import REJECTED_REST, Guidance, guidance_stream
+from rlaif.trainer.play.assist.suggestions import KeptSuggestion
 from rlaif.trainer.play.planner_port import PlannerQuestion
 from rlaif.trainer.rewards.game.facts import GameFacts, Progress
 from rlaif.trainer.run_folder.npz_tree import read, write
@@ -87,7 +87,7 @@ class Games:
     def told(self) -> AssistanceFigures:
         """What happened since it was last told."""
         account = AssistanceFigures()
-        self.guidance.tell(account)
+        self.guidance.report(account)
         return account
 
     def fates(self) -> dict[str, int]:
@@ -102,7 +102,7 @@ def asked_once(**changes: Any) -> Games:
     games = Games(rests)
     games.step(Action.NOP)
     games.answer()
-    assert games.guidance.last_llm_suggestion(0) is not None
+    assert games.guidance.suggestion(0) is not None
     return games
 
 
@@ -191,7 +191,7 @@ def test_an_answer_to_an_episode_that_is_over_is_not_kept():
     games.step(Action.NOP)
     games.end_episode()
     games.answer()
-    assert games.guidance.last_llm_suggestion(0) is None
+    assert games.guidance.suggestion(0) is None
     assert games.step(Action.UP) == [0.0]
 
 
@@ -207,9 +207,9 @@ def test_a_late_answer_does_not_stand_for_the_newer_question():
     (late,) = games.planner.replies()
     assert late.question is old
     assert not games.guidance.hear(late)
-    assert games.guidance.last_llm_suggestion(0) is None
+    assert games.guidance.suggestion(0) is None
     games.answer()
-    kept = games.guidance.last_llm_suggestion(0)
+    kept = games.guidance.suggestion(0)
     assert kept is not None
     assert (kept.button, kept.asked_step) == (Action.B, new.asked_step)
 
@@ -217,7 +217,7 @@ def test_a_late_answer_does_not_stand_for_the_newer_question():
 def test_an_episode_starts_without_a_suggestion():
     games = asked_once()
     games.end_episode()
-    assert games.guidance.last_llm_suggestion(0) is None
+    assert games.guidance.suggestion(0) is None
     assert games.step(Action.UP) == [0.0]
     assert games.fates() == {"left": 1}
 
@@ -246,7 +246,7 @@ def test_a_failed_call_leaves_no_suggestion_and_the_next_one_is_asked():
     games.answer()
     games.step(Action.NOP)
     assert len(games.planner.asked) == 2
-    assert games.guidance.last_llm_suggestion(0) is None
+    assert games.guidance.suggestion(0) is None
 
 
 def test_an_environment_asks_nothing_while_it_waits_and_rests_after_it():
@@ -269,7 +269,7 @@ def test_a_planner_that_takes_no_more_is_left_alone_for_a_while():
         described[games.steps[0]] += 1
         return Briefing()
 
-    for _ in range(2 * REFUSED_REST):
+    for _ in range(2 * REJECTED_REST):
         games.guidance.draw()
         games.steps[0] += 1
         for n in range(4):
@@ -439,12 +439,12 @@ def test_it_resumes_in_the_middle_of_episodes(tmp_path: Path):
     whole, first, second = (Games(settings, count=2) for _ in range(3))
     play(whole, 17)
     play(first, 17)
-    kept = first.guidance.last_llm_suggestion(1)
+    kept = first.guidance.suggestion(1)
     assert kept is not None
     write(tmp_path / "games.npz", first.guidance.state_dict())
     second.guidance.load_state_dict(read(tmp_path / "games.npz"))
     second.steps, second.facts = list(first.steps), list(first.facts)
-    assert second.guidance.last_llm_suggestion(1) == kept
+    assert second.guidance.suggestion(1) == kept
     assert play(second, 60) == play(whole, 60)
     assert second.guidance.paid(0) == whole.guidance.paid(0) > 0
 
@@ -530,14 +530,14 @@ def test_whatever_is_played_only_a_suggestion_for_that_very_place_is_paid(data: 
             games.facts[n] = PLACES[place]
             if action is None:
                 games.guidance.drop(n)
-        facts, kept = list(games.facts), [games.guidance.last_llm_suggestion(n) for n in range(3)]
+        facts, kept = list(games.facts), [games.guidance.suggestion(n) for n in range(3)]
         paid = games.step(*[action for action, _, _ in moves])
         audit.note_questions()
         for n, (action, _, _) in enumerate(moves):
             if paid[n]:
                 audit.check(n, paid[n], action, facts[n], kept[n])
         assert all(each <= most for each in audit.paid)
-        now = [games.guidance.last_llm_suggestion(n) for n in range(3)]
+        now = [games.guidance.suggestion(n) for n in range(3)]
         counts = {n for n, each in enumerate(now) if each is not None and each.fate is None}
         assert games.guidance.open == counts
         if data.draw(st.booleans()):

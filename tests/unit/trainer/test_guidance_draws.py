@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlaif.contracts.plans import Mode
-from rlaif.trainer.play.guidance.draws import TEXT, VISION, Draws
-from rlaif.trainer.play.guidance.guidance import guidance_stream
+from rlaif.trainer.play.assist.guidance import TEXT, VISION, Draws, guidance_stream
 from rlaif.trainer.settings.guidance import GuidanceSettings
 
 RULES = GuidanceSettings(text_chance=0.2, vision_chance=0.3)

@@ -17,7 +17,7 @@ from rlaif.contracts.plans import Suggestion
 from rlaif.game.machine.actions import Action
 from rlaif.testing.scripted_planner import ScriptedPlanner
 from rlaif.trainer.learner.algorithm.gae import advantages
-from rlaif.trainer.play.guidance.guidance import Guidance, guidance_stream
+from rlaif.trainer.play.assist.guidance import Guidance, guidance_stream
 from rlaif.trainer.rewards.game.facts import GameFacts, Progress
 from rlaif.trainer.rewards.game.presets import preset
 from rlaif.trainer.settings.guidance import GuidanceSettings

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from rlaif.contracts.plans import Mode
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
+from rlaif.trainer.play.assist.takeover import PolicySwitch, mode_at, mode_of
 from rlaif.trainer.play.facts import read_facts
-from rlaif.trainer.play.takeover.switch import PolicySwitch, mode_at, mode_of
 
 MODES = st.sampled_from([None, "dialog", "puzzle"])
 LOOKS = st.lists(MODES, max_size=60)

@@ -10,8 +10,7 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.testing.takeover_world import World, WrittenGame, plan
-from rlaif.trainer.play.assistance import REFUSED_REST
-from rlaif.trainer.play.takeover.ways import WayLearner
+from rlaif.trainer.play.assist.assistance import REJECTED_REST, WayLearner
 from rlaif.trainer.settings.takeover import TakeoverSettings
 
 QUICK = TakeoverSettings(share=1.0, most_steps=6, rest_steps=5)
@@ -205,7 +204,7 @@ def test_a_planner_that_is_full_is_left_alone_until_it_has_answered_somebody():
 def test_a_planner_that_refuses_is_asked_again_after_a_while():
     world = World(1, lambda asked: plan(asked.env), QUICK, most_in_flight=0)
     world.games[0].puzzle(3)
-    world.steps(2 * REFUSED_REST + 10)
+    world.steps(2 * REJECTED_REST + 10)
     assert world.planner.counts().by_mode["puzzle"].not_asked == {"busy": 3}
     assert world.told_failed == [], "what is refused is not described before"
 

@@ -10,9 +10,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from rlaif.contracts.plans import MoveTo, Plan
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.testing.takeover_world import World, plan
+from rlaif.trainer.play.assist.takeover import Situation, mode_of
 from rlaif.trainer.play.planner_port import PlannerQuestion
-from rlaif.trainer.play.takeover.situation import Situation
-from rlaif.trainer.play.takeover.switch import mode_of
 from rlaif.trainer.settings.takeover import TakeoverSettings
 
 COUNT = 3

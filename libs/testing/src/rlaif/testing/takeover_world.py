@@ -14,7 +14,8 @@ from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
 from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.testing.scripted_planner import ScriptedPlanner
-from rlaif.trainer.play.assistance import Assistance, AssistanceParts, Guide
+from rlaif.trainer.play.assist.assistance import Assistance, AssistanceParts
+from rlaif.trainer.play.assist.guidance import Guidance
 from rlaif.trainer.play.facts import read_facts
 from rlaif.trainer.play.planner_port import PlannerQuestion
 from rlaif.trainer.settings.takeover import TakeoverSettings
@@ -36,7 +37,6 @@ class WrittenGame:
             screen=lambda: np.zeros((144, 160, 3), dtype=np.uint8),
         )
         self.steps = 0
-        self.on_scene: Callable[[], object] = lambda: None
         self.poke(WHOSE, number)
         self._poke("wSavefileString", SAVEFILE_STRING)
         for name in ("wCutsceneIndex", "wScrollMode", "w1Link.state", "wLinkHealth"):
@@ -52,7 +52,6 @@ class WrittenGame:
         self._wram[where - 0xC000 : where - 0xC000 + len(data)] = data
         self.scene = RamBlocks(bytes(self._wram))
         self.facts = read_facts(self.scene)
-        self.on_scene()
 
     def walk(self, room: int = 1) -> None:
         """Plain play in a room."""
@@ -123,7 +122,7 @@ class World:
         *,
         at_once: bool = False,
         most_in_flight: int = 1_000_000,
-        guide: Callable[..., Guide] | None = None,
+        guide: Callable[..., Guidance] | None = None,
     ) -> None:
         self.games = [WrittenGame(n) for n in range(count)]
         self.planner = ScriptedPlanner(script, at_once=at_once, most_in_flight=most_in_flight)
@@ -152,7 +151,9 @@ class World:
             if n in ended:
                 self.assistance.begin_episode(n)
                 game.steps = 0
-        self.assistance.after_step(played.tolist(), ended)
+            else:
+                self.assistance.walked(n, int(played[n]))
+        self.assistance.after_step(ended)
         for game in self.games:
             game.facts_before = game.facts  # of the step that comes next
         self.by_planner.append(by_planner.tolist())

@@ -13,7 +13,7 @@ from rlaif.contracts.run_points import EndedEpisodes
 from rlaif.trainer.learner.algorithm.learner_rewards import GAME, LearnedRewards
 from rlaif.trainer.learner.cohorts import Cohorts
 from rlaif.trainer.learner.world_tally import WorldTally
-from rlaif.trainer.play.assistance_figures import AssistanceFigures, summed
+from rlaif.trainer.play.assist.figures import AssistanceFigures, summed
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.shaping import Float32
 from rlaif.trainer.run_folder.protocol import AssistanceDone

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.trainer.play.assistance_figures import AssistanceFigures
+from rlaif.trainer.play.assist.figures import AssistanceFigures
 from rlaif.trainer.play.course_figures import CourseFigures
 from rlaif.trainer.play.followers.episode_log import RecordedEpisode
 from rlaif.trainer.play.followers.frame_stack import PictureFragment

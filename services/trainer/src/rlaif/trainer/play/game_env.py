@@ -1,6 +1,5 @@
 """One emulator played in episodes: the part that the Gymnasium and the vector form share."""
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,7 +66,6 @@ class GameEnv:
         scene: The RAM of the newest scene (`Encoder.scene`), another object with each one: while it
             is the same, so are the room, what is owned and what kind of moment it is.
         facts_before: Those of the step before the one that brought this scene.
-        on_scene: Called with every new scene; None for nobody.
     """
 
     def __init__(
@@ -110,7 +108,6 @@ class GameEnv:
         self.warm_up: tuple[tuple[int, int], ...] = ()
         self.steps = self.frames = 0
         self.scene: RamBlocks | None = None
-        self.on_scene: Callable[[], object] | None = None
         self.start: Start
         self.facts: GameFacts
         self.facts_before: GameFacts
@@ -305,8 +302,6 @@ class GameEnv:
         encoder.encode_into(ram.wram, ram.dungeon_layout, out)
         if encoder.scene is not None:
             self.scene = encoder.scene
-            if self.on_scene is not None:
-                self.on_scene()
             self._alone = not out[_HAS_CONTROL] and plays_alone(encoder.scene)
         return encoder.scene
 

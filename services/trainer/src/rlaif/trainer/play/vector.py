@@ -11,7 +11,7 @@ from rlaif.game.encoder.numba_look import EncoderCache
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.stories.milestones import fraction, milestones_reached
 from rlaif.game.stories.story_lookup import story_of
-from rlaif.trainer.play.assistance import Assistance
+from rlaif.trainer.play.assist.assistance import Assistance
 from rlaif.trainer.play.capturing.recorder import CaptureContext, Ended
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.decisions import DecisionRows
@@ -158,7 +158,7 @@ class EmulatorVector:
             self._screen.meter.resume_at(self._rows[t, self._screen.watched])
         ended = self._play_row(t, chosen)
         if helped is not None:
-            helped.after_step(chosen, ended)
+            helped.after_step(ended)
         self._rewards[t] = self._row_rewards
         self.observations = self._rows[t + 1]
         self._env_steps += self.count

@@ -1,0 +1,1 @@
+"""Help of a language model during play: planner override (takeover) and guidance."""

@@ -1,0 +1,286 @@
+"""Help of a language model in the games of a runner: the object that `EmulatorVector` calls.
+
+    actions = assistance.before_step(actions, by_planner)    # once for all environments
+    ... the step is played; `walked` for each base step ...
+    assistance.begin_episode(n)                              # for each that starts an episode
+    assistance.after_step(ended)                             # once, for those that continue
+
+A takeover replaces the policy's button by the planner's; guidance suggests one button and rewards
+following it. Nothing here blocks, draws from the games' random streams or changes an emulator: a
+game without a takeover plays as it would alone.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rlaif.contracts.briefing import Briefing
+from rlaif.contracts.plans import Macro
+from rlaif.game.machine.actions import Action
+from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.predicates import has_control
+from rlaif.game.motion.grid import OPPOSITE
+from rlaif.game.motion.room_graph import RoomGraph, RoomGraphError
+from rlaif.game.motion.room_watcher import RoomWatcher
+from rlaif.trainer.play.assist.figures import AssistanceFigures
+from rlaif.trainer.play.assist.guidance import Guidance
+from rlaif.trainer.play.assist.takeover import Executor, Takeover, TakeoverParts, mode_at
+from rlaif.trainer.play.decisions import button_of
+from rlaif.trainer.play.game_env import GameEnv
+from rlaif.trainer.play.planner_port import Planner, PlannerReply
+from rlaif.trainer.rewards.game.facts import GameFacts
+from rlaif.trainer.settings.takeover import TakeoverSettings
+
+Actions = npt.NDArray[np.int64]
+
+REJECTED_REST = 1024
+"""Steps without a request after one was rejected, unless a reply arrives before: a full planner
+stays full until then."""
+
+MAX_CROSSINGS = 4096
+"""Crossings in a runner's room graph; Oracle of Seasons has some 1,500 rooms."""
+
+_GROUP, _ROOM = address("wActiveGroup"), address("wActiveRoom")
+
+
+class WayLearner:
+    """Adds the room crossings of one environment to a graph that the runner's games share."""
+
+    def __init__(self, graph: RoomGraph) -> None:
+        self._graph = graph
+        self._watcher = RoomWatcher()
+        self._here: tuple[int, int] | None = None
+
+    def begin_episode(self) -> None:
+        self._watcher.forget()
+        self._here = None
+
+    def see(self, ram: RamBlocks, before: GameFacts, action: int) -> None:
+        """The RAM of a new scene, after `action` was played at `before`."""
+        room = (ram.u8(_GROUP), ram.u8(_ROOM))
+        if room == self._here:
+            return
+        walked = Action(action)
+        self._watcher.moved(before.x, before.y, walked if walked in OPPOSITE else None)
+        crossing = self._watcher.see(ram)
+        self._here = room if has_control(ram) else None
+        if crossing is not None and len(self._graph) < MAX_CROSSINGS:
+            self._graph.add_crossing(crossing)
+
+
+@dataclass(frozen=True)
+class AssistanceParts:
+    """What an `Assistance` is made of besides the games.
+
+    Attributes:
+        brief: Describes a state: its RAM, the room graph, macros that failed there.
+        executor_of: Makes an executor of macros that knows this graph.
+        guide: Makes the guidance of N games that asks a planner; None for none.
+    """
+
+    planner: Planner
+    takeover: TakeoverSettings
+    brief: Callable[[RamBlocks, RoomGraph, Sequence[str]], Briefing]
+    executor_of: Callable[[tuple[Macro, ...], RoomGraph], Executor]
+    guide: Callable[[int, Planner], Guidance] | None = None
+
+
+class Assistance:
+    """Takeovers and guidance of N games; they share the planner and the room graph.
+
+    Attributes:
+        pictured: Environments that have to draw the next step.
+        bonuses: `[N] float32`, rewards for following suggestions in the last step; None where all
+            are 0.
+        graph: Crossings between rooms that the games have shown so far.
+        on_reply: Called with every reply.
+    """
+
+    def __init__(self, parts: AssistanceParts, games: Sequence[GameEnv], *, runner: int) -> None:
+        """Assist `games`, of runner number `runner`; starts with `begin_episode`."""
+        self._games = games
+        self._planner = parts.planner
+        self.graph = RoomGraph()
+        self._brief: Callable[[RamBlocks, Sequence[str]], Briefing] = lambda ram, failed: (
+            parts.brief(ram, self.graph, failed)
+        )
+        shared = TakeoverParts(
+            ask=parts.planner.ask,
+            refuses=parts.planner.refuses,
+            brief=self._brief,
+            executor_of=lambda macros: parts.executor_of(macros, self.graph),
+        )
+        self._takeovers = [
+            Takeover(
+                parts.takeover,
+                shared,
+                env=n,
+                name=f"{runner}-{n}",
+                read=partial(read_blocks, game.emulator),
+            )
+            for n, game in enumerate(games)
+        ]
+        self._learners = [WayLearner(self.graph) for _ in games]
+        self._scenes: list[RamBlocks | None] = [None] * len(games)
+        self._looked_at: list[RamBlocks | None] = [None] * len(games)
+        self._guide = None if parts.guide is None else parts.guide(len(games), parts.planner)
+        self._running: dict[int, None] = {}  # a set in the order in which they began
+        self._rest = 0  # steps without a request
+        self.pictured: Collection[int] = ()
+        self.bonuses: npt.NDArray[np.float32] | None = None
+        self.on_reply: Callable[[PlannerReply], object] | None = None
+        self.begin_fragment()
+
+    def begin_fragment(self) -> None:
+        self._account = AssistanceFigures()
+        for takeover in self._takeovers:
+            takeover.account = self._account
+
+    def end_fragment(self) -> AssistanceFigures:
+        """Counts and events since `begin_fragment`."""
+        self._account.planner = self._planner.counts()
+        if self._guide is not None:
+            self._guide.report(self._account)
+        return self._account
+
+    def before_step(self, actions: Actions, by_planner: npt.NDArray[np.bool_]) -> Actions:
+        """The actions of the next step, `[N]`, given the policy's, which are not changed.
+
+        Sets `by_planner`, `[N]`, where the planner plays.
+        """
+        for reply in self._planner.replies():
+            self._hear(reply)
+        played = self._take_over(actions, by_planner) if self._running else actions
+        if self._guide is not None:
+            self._ask_the_guide(self._guide, actions)
+        return played
+
+    def walked(self, n: int, button: int) -> None:
+        """Environment `n` played a base step: learn crossings and the mode of a new scene."""
+        game = self._games[n]
+        scene = game.scene
+        if scene is not None and scene is not self._scenes[n]:
+            self._scenes[n] = scene
+            self._learners[n].see(scene, game.facts_before, button)
+
+    def after_step(self, ended: Collection[int] = ()) -> None:
+        """All environments played a decision; the episodes continue except for those in `ended`."""
+        self._rest -= 1
+        drawn = {} if self._guide is None else self._guide.drawn
+        for n, takeover in enumerate(self._takeovers):
+            if n in ended:
+                continue
+            game, scene = self._games[n], self._scenes[n]
+            if scene is not None and scene is not self._looked_at[n]:
+                self._looked_at[n] = scene
+                takeover.seen = mode_at(game.facts, scene)
+            if takeover.after_step(may_ask=self._rest < 0):
+                self._rest = REJECTED_REST - 1
+            if n in drawn:
+                self._ask_for_a_button(n, game)
+
+    def begin_episode(self, n: int) -> None:
+        """Environment `n` starts another episode; a running takeover ends."""
+        self._takeovers[n].begin_episode()
+        self._restart(n)
+        if self._guide is not None:
+            self._guide.begin_episode(n)
+
+    @property
+    def guides(self) -> bool:
+        """Whether following suggestions is rewarded."""
+        return self._guide is not None
+
+    def takes_over(self, n: int) -> bool:
+        """Whether the planner plays in environment `n`."""
+        return n in self._running
+
+    def state_dict(self) -> dict[str, Any]:
+        """Between two fragments; running takeovers and pending questions are dropped."""
+        return {
+            "takeovers": [takeover.state_dict() for takeover in self._takeovers],
+            "ways": self.graph.to_json(),
+            "guide": None if self._guide is None else self._guide.state_dict(),
+        }
+
+    def load_state_dict(self, state: dict[str, Any] | None) -> None:
+        """Resume in the middle of the episodes; None: of a run without a planner."""
+        if state is None:
+            for n in range(len(self._games)):
+                self.begin_episode(n)
+            return
+        for n, saved in enumerate(state["takeovers"]):
+            self._takeovers[n].load_state_dict(saved)
+            self._restart(n)
+        for crossing in _graph_of(state["ways"]):
+            self.graph.add_crossing(crossing)
+        if self._guide is not None and state["guide"] is not None:
+            self._guide.load_state_dict(state["guide"])
+
+    def close(self) -> None:
+        self._planner.close()
+
+    def _restart(self, n: int) -> None:
+        """The player of environment `n` is somewhere else."""
+        self._running.pop(n, None)
+        self._learners[n].begin_episode()
+        self._scenes[n] = self._looked_at[n] = None
+
+    def _take_over(self, actions: Actions, by_planner: npt.NDArray[np.bool_]) -> Actions:
+        played = actions.copy()
+        for n in list(self._running):
+            button = self._takeovers[n].choose()
+            if button is None:
+                del self._running[n]
+            else:
+                played[n], by_planner[n] = button, True
+        return played
+
+    def _ask_for_a_button(self, n: int, game: GameEnv) -> None:
+        assert self._guide is not None
+        self._guide.ask(
+            n,
+            game.facts,
+            game.steps,
+            evidence=lambda: self._brief(read_blocks(game.emulator), ()),
+            screen=game.emulator.screen,
+        )
+
+    def _hear(self, reply: PlannerReply) -> None:
+        if self.on_reply is not None:
+            self.on_reply(reply)
+        self._rest = 0  # there is room for another question
+        n = reply.question.env
+        if reply.question.kind == "suggestion":
+            if self._guide is not None:
+                self._guide.hear(reply)
+        elif self._takeovers[n].hear(reply):
+            self._running[n] = None
+            if self._guide is not None:
+                self._guide.drop(n)
+
+    def _ask_the_guide(self, guide: Guidance, actions: Actions) -> None:
+        """Reward the policy's own choices, and draw which environments ask after this step."""
+        self.bonuses = None
+        for n in guide.open - self._running.keys() if guide.open else ():
+            game = self._games[n]
+            bonus = guide.choose(n, button_of(int(actions[n])), game.facts, game.steps)
+            if bonus:
+                if self.bonuses is None:
+                    self.bonuses = np.zeros(len(self._games), dtype=np.float32)
+                self.bonuses[n] = bonus
+        guide.draw(self._running)
+        self.pictured = [n for n in guide.drawn if guide.looks(n)] if guide.drawn else ()
+
+
+def _graph_of(text: str) -> RoomGraph:
+    """A saved graph; empty when it is of another version."""
+    try:
+        return RoomGraph.from_json(text)
+    except RoomGraphError:
+        return RoomGraph()

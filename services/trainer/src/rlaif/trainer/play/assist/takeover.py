@@ -1,0 +1,477 @@
+"""Takeover of one environment: decision steps in, the planner's button or None out.
+
+    idle       a dialog or puzzle is confirmed and the budget allows a request: asked
+    asked      a plan for the present situation arrives: executing; a stale one, or none: resting
+    executing  done: idle; failed, without effect, or out of steps: resting
+    resting    for some steps, in that mode alone: idle
+
+The policy plays in every state but `executing`. An environment has at most one pending request.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Literal, Protocol
+
+from rlaif.contracts.assistance import AssistanceEvent
+from rlaif.contracts.briefing import Briefing
+from rlaif.contracts.plans import Macro, Mode, macro_words
+from rlaif.game.machine.actions import Action
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.predicates import (
+    has_puzzle,
+    is_dialog_state,
+    is_menu,
+    is_puzzle_state,
+    is_text,
+)
+from rlaif.game.memory.puzzles import PuzzleElement, puzzle_elements
+from rlaif.trainer.play.assist.figures import DONE, AssistanceFigures, PlanFate, reason, wanted
+from rlaif.trainer.play.planner_port import Kind, PlannerQuestion, PlannerReply
+from rlaif.trainer.rewards.game.facts import GameFacts
+from rlaif.trainer.settings.takeover import TakeoverSettings
+
+State = Literal["idle", "asked", "executing", "resting"]
+
+BUDGET, NO_EFFECT, EPISODE_OVER, RESUMED = "budget", "no_effect", "episode_over", "resumed"
+"""How takeovers end besides `done` and the causes of skills: out of steps; the plan was executed
+and the situation is unchanged; the episode ended; the run was resumed."""
+
+_MAX_FAILED = 4
+"""Failed macros included in the next request about that room."""
+
+_MAX_DOUBLINGS = 4
+"""Of the rest after consecutive failures."""
+
+_GROUP, _ROOM, _TEXT = address("wActiveGroup"), address("wActiveRoom"), address("wTextIndex")
+
+_PLANNED_BY = {
+    "items", "on_a", "on_b", "keys", "boss_key", "bombs", "rupees", "hearts", "failed",
+}  # fmt: skip
+"""Fields of a briefing that a plan depends on, besides room, text and puzzle. Positions of player
+and others are excluded: macros find their own path."""
+
+
+def mode_of(ram: RamBlocks) -> Mode | None:
+    """The mode in which a planner could be asked now; None in plain play."""
+    if is_text(ram):
+        return "dialog" if is_dialog_state(ram) else None
+    # An open menu is the most frequent exclusion and the cheapest to detect.
+    return "puzzle" if not is_menu(ram) and is_puzzle_state(ram) else None
+
+
+def mode_at(facts: GameFacts, ram: RamBlocks) -> Mode | None:
+    """The same of a state whose facts are known: most states need no RAM access."""
+    if facts.text:
+        return mode_of(ram)
+    return "puzzle" if facts.control and facts.settled and has_puzzle(ram) else None
+
+
+class PolicySwitch:
+    """Hysteresis: another mode counts after `looks` equal observations in a row.
+
+    Attributes:
+        mode: The confirmed mode; None in plain play.
+    """
+
+    def __init__(self, looks: int) -> None:
+        self._looks = looks
+        self.reset()
+
+    def reset(self) -> None:
+        self.mode: Mode | None = None
+        self._other: Mode | None = None
+        self._agreed = 0
+
+    def look(self, seen: Mode | None) -> Mode | None:
+        """Add the observation of one step; returns the confirmed mode."""
+        if seen == self.mode:
+            self._agreed = 0
+            return self.mode
+        if seen != self._other:
+            self._other, self._agreed = seen, 0
+        self._agreed += 1
+        if self._agreed >= self._looks:
+            self.mode, self._agreed = seen, 0
+        return self.mode
+
+
+@dataclass(frozen=True)
+class Situation:
+    """The part of a state on which a plan depends; a plan for another situation is stale.
+
+    Attributes:
+        text: Id of the open text; None in a puzzle.
+        puzzle: Unsolved elements of the room; empty in a dialog.
+    """
+
+    mode: Mode
+    group: int
+    room: int
+    text: int | None = None
+    puzzle: tuple[PuzzleElement, ...] = ()
+
+    @classmethod
+    def at(cls, ram: RamBlocks) -> "Situation | None":
+        """The present situation; None in plain play."""
+        mode = mode_of(ram)
+        if mode is None:
+            return None
+        place = (mode, ram.u8(_GROUP), ram.u8(_ROOM))
+        if mode == "dialog":
+            return cls(*place, text=ram.u16(_TEXT))
+        return cls(*place, puzzle=puzzle_elements(ram))
+
+    def key(self, evidence: Briefing) -> str:
+        """Equal for questions whose answers are interchangeable."""
+        digest = blake2b(digest_size=16)
+        digest.update(repr((self.group, self.room, self.text, self.puzzle)).encode())
+        digest.update(evidence.model_dump_json(include=_PLANNED_BY).encode())
+        return f"{self.about}/{digest.hexdigest()}"
+
+    @property
+    def about(self) -> str:
+        """Common prefix of the keys of all situations in this room."""
+        return f"{self.mode}/{self.group}/{self.room}"
+
+
+class TakeoverBudget:
+    """Limits of the planner in one environment's running episode.
+
+    At any step the planner has played at most `share` of the episode's steps plus one takeover of
+    `most_steps`. Rests apply to one mode: a planner that is too slow for short dialogs may be fast
+    enough for puzzles.
+
+    Attributes:
+        steps: Decision steps of the episode.
+        planned: Of these, steps that the planner played.
+        taken: Steps of the running takeover.
+    """
+
+    def __init__(self, settings: TakeoverSettings) -> None:
+        self._settings = settings
+        self.begin_episode()
+
+    def begin_episode(self) -> None:
+        self.steps = self.planned = self.taken = 0
+        self._rests_until: dict[Mode, int] = {}
+        self._failures: dict[Mode, int] = {}
+
+    def allows(self, mode: Mode) -> bool:
+        """Whether a takeover of this mode may start now."""
+        share = self._settings.share
+        return share > 0 and self.planned <= share * self.steps and not self.rests(mode)
+
+    def rests(self, mode: Mode) -> bool:
+        return self.steps < self._rests_until.get(mode, 0)
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the running takeover has used its steps."""
+        return self.taken >= self._settings.most_steps
+
+    def play(self) -> None:
+        """Count a step of the planner."""
+        self.planned += 1
+        self.taken += 1
+
+    def note_success(self, mode: Mode) -> None:
+        self._failures.pop(mode, None)
+
+    def note_failure(self, mode: Mode) -> None:
+        """Rest after a failed takeover or a useless request, longer after consecutive ones."""
+        failures = self._failures.get(mode, 0)
+        rest = self._settings.rest_steps * 2 ** min(failures, _MAX_DOUBLINGS)
+        self._rests_until[mode] = self.steps + rest
+        self._failures[mode] = failures + 1
+
+    def state_dict(self) -> dict[str, Any]:
+        return {
+            "steps": self.steps,
+            "planned": self.planned,
+            "rests_until": dict(self._rests_until),
+            "failed_in_a_row": dict(self._failures),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.steps, self.planned, self.taken = state["steps"], state["planned"], 0
+        self._rests_until = dict(state["rests_until"])
+        self._failures = dict(state["failed_in_a_row"])
+
+
+class Chosen(Protocol):
+    """One step of an executor: a button while it runs, or how it ended (`rlaif.game.skills`)."""
+
+    @property
+    def over(self) -> bool: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def action(self) -> Action: ...
+    @property
+    def cause(self) -> str | None: ...
+    @property
+    def reason(self) -> str: ...
+
+
+class Executor(Protocol):
+    """Executes the macros of one plan, one button per step."""
+
+    def next(self, ram: RamBlocks) -> Chosen:
+        """The button of the next step, or the end."""
+        ...
+
+    @property
+    def finished(self) -> Sequence[Any]:
+        """Results of the macros so far; each has `macro`, `status` and `cause`."""
+        ...
+
+
+@dataclass(frozen=True)
+class TakeoverParts:
+    """What the takeovers of a runner share.
+
+    Attributes:
+        ask: Accepts a question or returns False; does not block.
+        refuses: Whether `ask` would reject it, given the prefix of the situation's key.
+        brief: Describes a state; the second argument holds the macros that failed in that room.
+        executor_of: Makes an executor; raises `ValueError` for macros that cannot be executed.
+    """
+
+    ask: Callable[[PlannerQuestion], bool]
+    refuses: Callable[[Mode, Kind, str], bool]
+    brief: Callable[[RamBlocks, Sequence[str]], Briefing]
+    executor_of: Callable[[tuple[Macro, ...]], Executor]
+
+
+@dataclass
+class _Request:
+    question: PlannerQuestion
+    situation: Situation | None  # None: its episode is over
+    at: int  # of `Takeover._clock`
+
+
+@dataclass
+class _Run:
+    reply: PlannerReply
+    situation: Situation
+    executor: Executor
+    steps: int = 0
+
+
+class Takeover:
+    """The state machine of one environment; see the module.
+
+    Attributes:
+        account: Receives counts and events; replaced for each fragment.
+        seen: Mode of the newest scene; set by the caller.
+    """
+
+    def __init__(
+        self,
+        settings: TakeoverSettings,
+        parts: TakeoverParts,
+        *,
+        env: int,
+        name: str,
+        read: Callable[[], RamBlocks],
+    ) -> None:
+        """For environment `env`, reported as `name`; `read` returns its present RAM."""
+        self._patience = settings.patience_steps
+        self._parts = parts
+        self._env, self._name = env, name
+        self._read = read
+        self.account = AssistanceFigures()
+        self._switch = PolicySwitch(settings.looks)
+        self._budget = TakeoverBudget(settings)
+        self.seen: Mode | None = None
+        self._request: _Request | None = None
+        self._run: _Run | None = None
+        self._failed: tuple[tuple[int, int] | None, tuple[str, ...]] = (None, ())
+        self._clock = 0
+
+    @property
+    def state(self) -> State:
+        if self._run is not None:
+            return "executing"
+        if self._request is not None:
+            return "asked"
+        mode = self._switch.mode
+        return "resting" if mode is not None and self._budget.rests(mode) else "idle"
+
+    def begin_episode(self) -> None:
+        """Another episode starts: a running takeover and a pending request are dropped."""
+        self._stop(EPISODE_OVER)
+        if self._request is not None:
+            self._request.situation = None
+        self._budget.begin_episode()
+        self._switch.reset()
+        self.seen = None
+        self._failed = (None, ())
+
+    def choose(self) -> Action | None:
+        """The planner's button for the next step; None where the policy plays it."""
+        run = self._run
+        if run is None:
+            return None
+        if self._budget.is_spent:
+            self._end(BUDGET, f"{run.steps} steps")
+            return None
+        choice = run.executor.next(self._read())
+        if choice.over:
+            ending = DONE if choice.status == DONE else choice.cause or choice.status
+            self._end(ending, choice.reason)
+            return None
+        run.steps += 1
+        self._budget.play()
+        self.account.note_planner_steps(run.reply.question.mode)
+        return choice.action
+
+    def after_step(self, *, may_ask: bool = True) -> bool:
+        """A step was played and the episode continues; returns whether a request was rejected."""
+        self._clock += 1
+        self._budget.steps += 1
+        mode = self._switch.look(self.seen)
+        if mode is None or not may_ask or self._run is not None or self._is_pending():
+            return False
+        return self._budget.allows(mode) and not self._ask(mode)
+
+    def hear(self, reply: PlannerReply) -> bool:
+        """A request of this environment was answered; returns whether a takeover starts."""
+        request, mode = self._request, reply.question.mode
+        if request is None or request.question is not reply.question:
+            self._report_fate(reply, "stale")  # given up before
+            return False
+        self._request = None
+        if reply.plan is None:
+            self._budget.note_failure(mode)
+            self._report(reply, detail=reply.detail or "")
+            return False
+        if request.situation is None or Situation.at(self._read()) != request.situation:
+            if request.situation is not None:
+                self._budget.note_failure(mode)  # late answers: ask less often
+            self._report_fate(reply, "stale")
+            return False
+        if self._run is not None or not self._budget.allows(mode):
+            self._report_fate(reply, "dropped")
+            return False
+        try:
+            executor = self._parts.executor_of(reply.plan.macros)
+        except ValueError as error:
+            self._budget.note_failure(mode)
+            self._report_fate(reply, "refused", str(error))
+            return False
+        self.account.note_plan(mode, "taken")
+        self._budget.taken = 0
+        self._run = _Run(reply, request.situation, executor)
+        return True
+
+    def state_dict(self) -> dict[str, Any]:
+        """The budget alone: running takeovers and pending requests are dropped on a resume."""
+        return {"budget": self._budget.state_dict()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self._stop(RESUMED)
+        self.begin_episode()
+        self._budget.load_state_dict(state["budget"])
+
+    def _is_pending(self) -> bool:
+        request = self._request
+        if request is not None and self._clock - request.at > self._patience:
+            self._request = None
+        return self._request is not None
+
+    def _ask(self, mode: Mode) -> bool:
+        """Ask about the present state if it still shows `mode`; False when rejected."""
+        ram = self._read()
+        situation = Situation.at(ram)
+        if situation is None or situation.mode != mode:
+            return True
+        if self._parts.refuses(mode, "plan", situation.about):
+            return False
+        room, failed = self._failed
+        evidence = self._parts.brief(ram, failed if room == _room_of(situation) else ())
+        question = PlannerQuestion(
+            env=self._env,
+            mode=mode,
+            kind="plan",
+            situation=situation.key(evidence),
+            evidence=evidence,
+            asked_step=self._budget.steps,
+        )
+        if not self._parts.ask(question):
+            return False
+        self._request = _Request(question, situation, self._clock)
+        return True
+
+    def _stop(self, ending: str) -> None:
+        """Drop the running takeover; it counts neither as success nor as failure."""
+        run, self._run = self._run, None
+        if run is not None:
+            self.account.note_takeover(run.reply.question.mode, ending)
+            self._report(run.reply, followed=True, ending=ending, steps=run.steps)
+
+    def _end(self, ending: str, detail: str) -> None:
+        run, self._run = self._run, None
+        assert run is not None
+        if ending == DONE and Situation.at(self._read()) == run.situation:
+            ending = NO_EFFECT
+        mode = run.reply.question.mode
+        if ending == DONE:
+            self._budget.note_success(mode)
+        else:
+            self._budget.note_failure(mode)
+            self._remember_failed(run, ending)
+        self.account.note_takeover(mode, ending)
+        self._report(run.reply, followed=True, ending=ending, detail=detail, steps=run.steps)
+
+    def _remember_failed(self, run: _Run, ending: str) -> None:
+        room, before = self._failed
+        here = _room_of(run.situation)
+        failed = [
+            f"{macro_words(each.macro)}: {each.cause or ending}"
+            for each in run.executor.finished
+            if each.status != DONE or ending == NO_EFFECT
+        ]
+        self._failed = here, (*(before if room == here else ()), *failed)[-_MAX_FAILED:]
+
+    def _report_fate(self, reply: PlannerReply, fate: PlanFate, detail: str = "") -> None:
+        """Report a plan that is not executed; an answer without a plan has no fate."""
+        if reply.plan is None:
+            self._report(reply, detail=reply.detail or "")
+            return
+        self.account.note_plan(reply.question.mode, fate)
+        self._report(reply, followed=False, ending=fate, detail=detail)
+
+    def _report(
+        self,
+        reply: PlannerReply,
+        *,
+        followed: bool | None = None,
+        ending: str = "",
+        detail: str = "",
+        steps: int = 0,
+    ) -> None:
+        plan = reply.plan
+        self.account.note_event(
+            AssistanceEvent(
+                kind="plan",
+                mode=reply.question.mode,
+                env=self._name,
+                step=reply.question.asked_step,
+                call=reply.outcome,
+                wanted=() if plan is None else wanted(macro_words(each) for each in plan.macros),
+                reason="" if plan is None else reason(plan.reason),
+                followed=followed,
+                ending=ending,
+                ending_reason=reason(detail),
+                steps=steps,
+                latency_seconds=reply.latency_seconds,
+                cached=reply.cached,
+            )
+        )
+
+
+def _room_of(situation: Situation) -> tuple[int, int]:
+    return situation.group, situation.room

@@ -1,1 +1,0 @@
-"""Guidance: a language model suggests one button now and then; following it pays a little."""
