@@ -63,11 +63,9 @@ class Cohorts:
             self._began[key] = begins_at
 
     def state_dict(self) -> list[tuple[int, int, int | None]]:
-        """When the running episodes began, as plain values."""
         return [(*key, began) for key, began in self._began.items()]
 
     def load_state_dict(self, state: list[Any]) -> None:
-        """Resume with what `state_dict` gave."""
         self._began = {(runner, n): began for runner, n, began in state}
 
 

@@ -43,7 +43,6 @@ class Requests:
     _stop: bool = False
 
     def stop_asked(self) -> bool:
-        """Whether the run shall save and end."""
         while not self._stop:
             try:
                 command = self.commands.get_nowait()
@@ -56,7 +55,6 @@ class Requests:
         return self._stop
 
     def take(self) -> list[Command]:
-        """The others, in their order; each is given once."""
         self.stop_asked()
         taken, self._others = self._others, []
         return taken
@@ -88,19 +86,16 @@ class CommandHandler:
         return True
 
     def load_given(self, path: Path) -> None:
-        """Begin with the reward model that the settings name."""
         data, version = checks.read_reward_model(path)
         sha256 = hashlib.sha256(data).hexdigest()
         self._load(LoadRewardModel(version=version, path=str(path), sha256=sha256))
 
     def tell_live_model(self) -> None:
-        """Say which reward model counts, if one does."""
         version = self._algorithm.rewards.version
         if version is not None:
             self._run.tell(RewardModelLoaded(version=version, env_step=self._algorithm.env_steps))
 
     def tell_refused_models(self) -> None:
-        """Those that answered nonsense in the last iteration, and which one counts instead."""
         rewards = self._algorithm.rewards
         for model, reason in rewards.refused if self._algorithm.fragments else ():
             self._run.tell(

@@ -217,7 +217,6 @@ class LearnerProcess:
         return lost[0] if lost else None
 
     def _keep_world(self, algorithm: ShapedPPO) -> str | None:
-        """Count rooms and keep their pictures; gives why the disk did not take one."""
         world, lost = self._figures.world, None
         played = [fragment.rooms for fragment in algorithm.fragments if fragment.rooms is not None]
         world.add(played, algorithm.env_steps)

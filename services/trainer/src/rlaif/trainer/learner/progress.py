@@ -48,7 +48,6 @@ class RunTally:
     def add(
         self, fragments: list[Fragment], learned: LearnedRewards, *, env_steps: int = 0
     ) -> None:
-        """Fold one iteration in, after which the run has had `env_steps`."""
         self.reward_parts = {}
         shaped: list[list[float]] = []
         self.captures_lost = None
@@ -101,7 +100,6 @@ class RunTally:
         return paid
 
     def state_dict(self) -> dict[str, Any]:
-        """Counters and windows as plain values, for a checkpoint."""
         return {
             "counts": (self.episodes, self.segments_captured, self.segments_skipped),
             "windows": {name: list(window) for name, window in self._windows.items()},
@@ -115,7 +113,6 @@ class RunTally:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Resume with what `state_dict` gave."""
         self.episodes, self.segments_captured, self.segments_skipped = state["counts"]
         self.segments_dropped = state.get("dropped", 0)
         self.selected_by = Counter(state.get("selected_by", {}))
@@ -129,7 +126,6 @@ class RunTally:
 
     @property
     def ended(self) -> EndedEpisodes:
-        """The episodes that ended in the last iteration."""
         return self._cohorts.ended
 
     @property
@@ -151,7 +147,6 @@ class RunTally:
         )
 
     def figures(self) -> RunFigures:
-        """What they amount to now."""
         mean = {name: _mean(window) for name, window in self._windows.items()}
         return RunFigures(
             episodes=self.episodes,

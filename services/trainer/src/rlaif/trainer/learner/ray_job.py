@@ -111,7 +111,6 @@ async def relay(lines: AsyncIterator[str], messages: BinaryIO) -> None:
 
 
 def _listen(stream: BinaryIO, client: Any, job: "SimpleQueue[str]") -> None:
-    """Stop the job when asked. Reward models and grants reach it through the ring."""
     name = job.get()
     for line in stream:
         if isinstance(COMMANDS.validate_json(line), Stop):

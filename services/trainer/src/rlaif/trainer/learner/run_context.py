@@ -26,12 +26,10 @@ class RunContext:
 
     @property
     def checkpoints(self) -> Path:
-        """Folder of the run's checkpoints."""
         return self.directory / "checkpoints"
 
     @property
     def rom_sha256(self) -> str:
-        """Digest of the game's ROM."""
         return load_cartridge(self.settings.game.rom_path).sha256
 
     def named_checkpoint(self, name: str) -> Path:
@@ -39,18 +37,15 @@ class RunContext:
         return checkpoints.find(self.settings.data_dir.resolve(), name)
 
     def plan(self, first_step: int) -> Plan:
-        """When the run saves, evaluates and ends, from `first_step` on."""
         return Plan(self.settings.run, self.settings.evaluation.interval, first_step)
 
     def exploration(self) -> ExploreConfig:
-        """How places are explored."""
         settings = self.settings
         return ExploreConfig(
             self.directory, settings.explore, save_every=settings.steps_between_saves
         )
 
     def environments(self) -> EnvConfig:
-        """What every environment is built from."""
         game = self.settings.game
         if not self.settings.ray.is_own:  # other machines ask for its files by these paths
             game = game.with_files(Path.resolve)

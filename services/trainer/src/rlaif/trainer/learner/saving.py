@@ -43,12 +43,10 @@ class CheckpointSaver:
 
     @property
     def trained_seconds(self) -> float:
-        """In the training loop, over all attempts, as far as checkpoints count them."""
         return self._trained_before + time.monotonic() - self._began
 
     @property
     def is_saved(self) -> bool:
-        """Whether the newest checkpoint is of this iteration."""
         return self._saved_iteration == self.iteration
 
     def restore(self, found: tuple[Path, list[str]] | None) -> None:

@@ -29,15 +29,12 @@ class RayWorkers:
 
     @property
     def size(self) -> int:
-        """How many there are."""
         return len(self._actors)
 
     def submit(self, worker: int, job: Job) -> None:
-        """Send a job; a worker that is lost is told by `collect`."""
         self._workers[self._actors[worker].play.remote(job)] = worker
 
     def collect(self) -> list[tuple[int, Report]]:
-        """Wait for the first report; LostWorkerError when a worker ends or none answers."""
         running = list(self._workers)
         if not ray.wait(running, timeout=LONGEST_JOB_SECONDS)[0]:
             raise LostWorkerError(

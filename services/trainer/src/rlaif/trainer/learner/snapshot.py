@@ -143,14 +143,12 @@ def _on_runners(algorithm: ShapedPPO, call: Any) -> list[Any]:
 
 
 def _plain(tree: Any) -> Any:
-    """Tensors as arrays, all the way down."""
     if isinstance(tree, dict):
         return {key: _plain(value) for key, value in tree.items()}
     return tree.detach().cpu().numpy() if isinstance(tree, torch.Tensor) else tree
 
 
 def _generators() -> dict[str, Any]:
-    """The process's own generators, which RLlib may draw from."""
     return {
         "python": random.getstate(),
         "numpy": np.random.get_state(),  # noqa: NPY002  # RLlib shuffles with it

@@ -15,7 +15,6 @@ class StepRate:
     """
 
     def __init__(self, now: float, steps: int) -> None:
-        """Begin to count at `now`, in seconds of any clock, with `steps` behind."""
         self._marks = deque([(now, steps, 0.0)])
 
     def after(self, now: float, steps: int, played_seconds: float = 0.0) -> float:

@@ -37,7 +37,6 @@ class WorldTally:
     _pictures: dict[Room, Corner] = field(default_factory=dict)
 
     def add(self, played: Iterable[RoomsPlayed], env_step: int) -> None:
-        """Count what was played until environment step `env_step` of the run."""
         for rooms in played:
             for room, tally in rooms.tallies.items():
                 self._tallies.setdefault(room, RoomTally()).add(tally)
@@ -51,15 +50,12 @@ class WorldTally:
                     self._segments[room] = [name, *known][:SEGMENTS_OF_A_ROOM]
 
     def wants(self, room: Room) -> bool:
-        """Whether no picture of the room is kept yet."""
         return room not in self._pictures
 
     def keep(self, room: Room, picture: RoomPicture) -> None:
-        """A picture of the room was kept."""
         self._pictures[room] = (picture.left, picture.top)
 
     def figures(self) -> WorldFigures:
-        """What they amount to now."""
         known = sorted(
             (room for room in self._places if room in self._tallies),
             key=lambda room: (-self._last_steps.get(room, 0), room),
@@ -81,7 +77,6 @@ class WorldTally:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Resume with what `state_dict` gave."""
         played = RoomsPlayed.of({**state, "pictures": [], "passed": []})
         self._tallies, self._places = played.tallies, played.places
         self._last_steps = {(group, room): step for group, room, step in state["last_steps"]}

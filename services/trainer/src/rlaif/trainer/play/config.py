@@ -31,5 +31,4 @@ class EnvConfig:
 
     @property
     def segment_steps(self) -> int:
-        """Decision steps a segment."""
         return self.capture.segment_steps(self.game.frame_skip)

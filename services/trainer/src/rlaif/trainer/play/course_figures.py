@@ -47,7 +47,6 @@ class CourseFigures(NamedTuple):
         return sum(self.whole) / len(self.whole) if self.whole else None
 
     def plain(self) -> dict[str, Any]:
-        """The figures as plain values, for a checkpoint."""
         return {"legs": [tuple(leg) for leg in self.legs], "whole": list(self.whole)}
 
     @classmethod

@@ -130,12 +130,10 @@ class Fragment:
 
     @property
     def faults(self) -> dict[str, int]:
-        """Fault → episodes inside that the stall detector cut because of it."""
         return dict(Counter(episode.fault for episode in self.episodes if episode.fault))
 
     @property
     def steps(self) -> int:
-        """Decisions inside: T * N."""
         return int(self.actions.size)
 
     @property
@@ -160,7 +158,6 @@ def plain(fragment: Fragment) -> dict[str, Any]:
 
 
 def _by_field(record: Fragment | Transitions | PictureFragment) -> dict[str, Any]:
-    """Not `asdict`, which copies every array."""
     return {each.name: getattr(record, each.name) for each in fields(record)}
 
 

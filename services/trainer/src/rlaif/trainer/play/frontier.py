@@ -58,7 +58,6 @@ class Frontier:
 
     @property
     def is_home(self) -> bool:
-        """Whether the last tries from the farthest place succeeded often enough."""
         return self._is_home
 
     @property
@@ -69,7 +68,6 @@ class Frontier:
         return sum(self._outcomes) / len(self._outcomes)
 
     def note(self, place: int, *, success: bool) -> None:
-        """A try from `place` ended. Tries from elsewhere than `at` decide nothing."""
         if place != self.at:
             return
         self._outcomes.append(success)
@@ -117,7 +115,6 @@ class Frontier:
         self._is_home = False
 
     def state_dict(self) -> dict[str, Any]:
-        """Where it stands, as plain values."""
         return {
             "places": self.places,
             "at": self.at,

@@ -113,7 +113,6 @@ class GameEnv:
         self.facts_before: GameFacts
 
     def use(self, rng: np.random.Generator) -> None:
-        """Draw from another generator from now on."""
         self._rng = rng
 
     def count_visits(self, visits: VisitCounts) -> None:
@@ -153,7 +152,6 @@ class GameEnv:
         self._next_check = 0
 
     def step(self, action: int, out: Row, *, render: bool = False) -> StepOutcome:
-        """Play one action; writes the observation after it into `out`."""
         self.emulator.step(action, self._frame_skip, render=render)
         return self.finish_step(action, out, render=render)
 
@@ -180,7 +178,6 @@ class GameEnv:
     def _finish_eventful_step(
         self, action: int, out: Row, scene: RamBlocks | None, *, render: bool
     ) -> StepOutcome:
-        """`finish_step` for the steps in which something happens: two in five."""
         wait, still = 0, self._encoder.still
         if self._alone:
             wait, scene, still = self._wait(out, scene, render=render)
@@ -215,7 +212,6 @@ class GameEnv:
         return wait, scene, still
 
     def _update_facts(self, scene: RamBlocks | None, *, waited: bool) -> bool:
-        """Read the facts that rewards depend on; returns whether the game was just completed."""
         encoder, finished_now = self._encoder, False
         if scene is not None:
             self.facts_before = self.facts
@@ -231,7 +227,6 @@ class GameEnv:
         return finished_now
 
     def _steps_left(self) -> int:
-        """Steps without a wait until the episode is truncated; none left: 0 or less."""
         end = self._max_frames if self._cut_at is None else min(self._max_frames, self._cut_at)
         return -(-(end - self.frames) // self._frame_skip)
 
@@ -285,11 +280,9 @@ class GameEnv:
 
     @property
     def rooms_visited(self) -> int:
-        """Distinct rooms of this episode."""
         return self._rewards.rooms_visited
 
     def close(self) -> None:
-        """Stop the emulator."""
         self.emulator.close()
 
     def _look(self, out: Row) -> RamBlocks | None:

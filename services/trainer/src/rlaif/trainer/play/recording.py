@@ -88,12 +88,10 @@ class Recording:
 
     @property
     def best(self) -> tuple[RecordedEpisode, ...]:
-        """Episodes that ended in this fragment and are among the best so far."""
         return tuple(self._best.found)
 
     @property
     def skipped(self) -> int:
-        """Segments that ended in this fragment and were not selected."""
         return self._selector.skipped
 
     def ask_about(self, disagreement: Disagreement | None) -> None:
@@ -111,7 +109,6 @@ class Recording:
         return self._recorders[n].step
 
     def before_step(self, t: int, n: int) -> None:
-        """Environment `n` plays a step of row `t` now."""
         recorder = self._recorders[n]
         if recorder.at_border:
             newest = self._newest[n]
@@ -135,14 +132,12 @@ class Recording:
         return capture
 
     def begin_episode(self, n: int, name: str, row: Row) -> None:
-        """Environment `n` starts an episode; `row` is its first observation."""
         self._newest[n] = row
         game = self._games[n]
         self._recorders[n].begin_episode(name, game.start.keyframe, game.warm_up, game.facts)
         self._best.begin_episode(n, name, game)
 
     def resume_episode(self, n: int, name: str, keyframe: PackedKeyframe, row: Row) -> None:
-        """Environment `n` stands in the middle of one, at `keyframe`: captures begin there."""
         self._newest[n] = row
         self._recorders[n].begin_episode(name, keyframe, (), self._games[n].facts)
         self._best.skip_episode(n)
@@ -150,7 +145,6 @@ class Recording:
     def end_episode(
         self, n: int, reached: Sequence[Milestone], *, reward: float, ended: Ended
     ) -> None:
-        """The episode of environment `n` has just ended, with these milestones."""
         self._best.end_episode(
             n,
             self._games[n],
@@ -161,7 +155,6 @@ class Recording:
         )
 
     def state_dict(self) -> dict[str, Any]:
-        """What counts between two fragments, as plain values."""
         return {
             "select_rng": self._rng.bit_generator.state,
             "selected": self._selector.state_dict(),
@@ -169,13 +162,11 @@ class Recording:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Resume with what `state_dict` gave."""
         self._rng.bit_generator.state = state["select_rng"]
         self._best.ranks.load_state_dict(state.get("best_ranks", ()))
         self._selector.load_state_dict(state.get("selected", {"taken": {}, "shown": {}}))
 
     def _asked(self, t: int, n: int) -> Callable[[], float] | None:
-        """The reward model's disagreement on what environment `n` has seen last."""
         measure = self._disagreement
         return None if measure is None else lambda: measure(self._seen(t, n, _SEEN_LAST))
 

@@ -21,7 +21,6 @@ class RoomTally:
     calls: int = 0
 
     def add(self, other: "RoomTally") -> None:
-        """Count what the other one counted, too."""
         self.entries += other.entries
         self.frames += other.frames
         self.deaths += other.deaths
@@ -80,11 +79,9 @@ class RoomsPlayed:
     passed: list[PassedThrough] = field(default_factory=list)
 
     def tally(self, room: Room) -> RoomTally:
-        """The counts of a room, to be added to."""
         return self.tallies.setdefault(room, RoomTally())
 
     def plain(self) -> dict[str, Any]:
-        """As plain values, for a checkpoint."""
         return {
             "tallies": _rows(self.tallies),
             "places": _rows(self.places),
@@ -97,7 +94,6 @@ class RoomsPlayed:
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "RoomsPlayed":
-        """What `plain` gave."""
         return cls(
             tallies={room: RoomTally(*rest) for room, rest in _records(plain["tallies"])},
             places={room: RoomPlace(*rest) for room, rest in _records(plain["places"])},

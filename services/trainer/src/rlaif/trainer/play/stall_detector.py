@@ -21,20 +21,16 @@ class StallDetector:
         self._off = self._same = 0
 
     def begin(self) -> None:
-        """Another episode starts."""
         self._off = self._same = 0
 
     @property
     def suspects(self) -> bool:
-        """Whether the last check saw something that becomes a fault if it stays."""
         return bool(self._off or self._same)
 
     def state_dict(self) -> dict[str, Any]:
-        """What it remembers of the running episode, as plain values."""
         return {"off": self._off, "same": self._same}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Resume with what `state_dict` gave."""
         self._off, self._same = state["off"], state["same"]
 
     def check(self, still: bool, frames: int) -> Fault | None:

@@ -76,7 +76,6 @@ class StartSet:
         self._shares = shares / shares.sum()
 
     def choose(self, rng: np.random.Generator) -> Start:
-        """One of the starts."""
         if len(self._starts) == 1:
             return self._starts[0]
         return self._starts[int(rng.choice(len(self._starts), p=self._shares))]

@@ -106,7 +106,6 @@ class EmulatorVector:
             self._begin()
 
     def begin_fragment(self, steps: int, *, capture_quota: int, context: CaptureContext) -> None:
-        """Allocate T = `steps` rows; select at most `capture_quota` segments on the way."""
         if not self._begun:
             self._begin()
         self._screen.open()
@@ -208,7 +207,6 @@ class EmulatorVector:
         return ended
 
     def _press(self, t: int, n: int, button: int) -> bool:
-        """Play one base step in the emulator; returns whether the screen is drawn."""
         self._recording.before_step(t, n)
         render = self.frame_stack is not None or n in self._rooms.wanting or n in self._pictured
         if n == self._screen.watched and self._screen.is_due():
@@ -217,7 +215,6 @@ class EmulatorVector:
         return render
 
     def _finish_base_step(self, t: int, n: int, button: int, render: bool) -> StepOutcome:
-        """Evaluate the base step that the emulator of environment `n` has played."""
         game, row = self._games[n], self._rows[t + 1, n]
         outcome = game.finish_step(button, row, render=render)
         self._note_step(n, row, button, outcome)
@@ -254,7 +251,6 @@ class EmulatorVector:
         action_dist_inputs: npt.NDArray[np.float32],
         action_logp: npt.NDArray[np.float32],
     ) -> Fragment:
-        """What was played since `begin_fragment`."""
         final_index = np.array([(t, n) for t, n, _ in self._finals], dtype=np.int64)
         finals = [row for _, _, row in self._finals]
         fragment = Fragment(
@@ -299,7 +295,6 @@ class EmulatorVector:
         return self._actions
 
     def ram_digests(self) -> list[str]:
-        """The RAM digest of each environment: equal digests are equal games."""
         return [game.emulator.ram_digest() for game in self._games]
 
     def state_dict(self) -> dict[str, Any]:
@@ -370,7 +365,6 @@ class EmulatorVector:
 
     @property
     def _played(self) -> dict[str, Any]:
-        """What a saved state depends on."""
         cartridge, config = self._games[0].cartridge, self._config
         return {
             "actions": config.game.actions,
@@ -382,7 +376,6 @@ class EmulatorVector:
         }
 
     def close(self) -> None:
-        """Stop the emulators."""
         for game in self._games:
             game.close()
         if self._assistance is not None:
@@ -458,7 +451,6 @@ class EmulatorVector:
         return f"{self._config.run_id}-{self._config.attempt}-{self._runner}{life}-{n}"
 
     def _seen_last(self, t: int, n: int, most: int) -> npt.NDArray[np.float32]:
-        """Up to `most` observations on which environment `n` decided last, row `t`'s included."""
         seen = min(t, self._decisions.steps[n].before, most - 1)
         return self._rows[t - seen : t + 1, n]
 

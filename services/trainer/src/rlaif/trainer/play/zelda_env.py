@@ -61,7 +61,6 @@ class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Start an episode; see `gymnasium.Env.reset`."""
         super().reset(seed=seed)
         if self._game is None:
             self._game = GameEnv(self._game_settings, self.np_random, starts=self._starts)
@@ -86,7 +85,6 @@ class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
 
     @property
     def reward_parts(self) -> dict[str, float]:
-        """The terms of the last step's reward by name; they sum to it."""
         return dict(zip(PARTS, self._parts.tolist(), strict=True))
 
     def render(self) -> npt.NDArray[np.uint8] | None:  # type: ignore[override]  # one mode, one type
@@ -103,11 +101,9 @@ class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
         return self._game.emulator
 
     def ram_digest(self) -> str:
-        """SHA-256 of the game's memory: equal digests are equal games."""
         return self.emulator.ram_digest()
 
     def close(self) -> None:
-        """Stop the emulator."""
         if self._game is not None:
             self._game.close()
             self._game = None

@@ -70,7 +70,6 @@ class Imitated:
 
     @classmethod
     def of(cls, demonstrations: Sequence[Demonstration], *, gamma: float) -> "Imitated":
-        """The examples in some demonstrations; `gamma` is the discount of four frames."""
         learned, tested = held_out(demonstrations, gamma=gamma)
         return cls(_rows(learned), _rows(tested))
 

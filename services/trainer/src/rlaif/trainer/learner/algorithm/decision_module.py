@@ -163,7 +163,6 @@ class Map(nn.Module):
 
     @torch.no_grad()
     def forward(self, inputs: Tensor) -> RoomSeen:
-        """What is looked up of each row."""
         rows = len(inputs)
         here = (inputs[:, _at("tile_row")] * TILE_COLUMNS + inputs[:, _at("tile_column")]).long()
         tiles = inputs[:, POLICY_INPUT["tiles"].span].long()
@@ -192,7 +191,6 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
     """
 
     def setup(self) -> None:
-        """Build the layers."""
         hidden: int = self.model_config["hidden"]
         self.shares: bool = self.model_config.get("share_layers", False)
         self.follows: bool = self.model_config.get("normalize_inputs", True)
@@ -210,7 +208,6 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
         self.action_dist_cls = TorchCategorical
 
     def get_non_inference_attributes(self) -> list[str]:
-        """What a runner does without: the critic."""
         return ["vf"] if self.shares else ["critic", "vf"]
 
     def logits(self, observations: Tensor, inputs: Tensor) -> Tensor:
@@ -229,7 +226,6 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
         return {Columns.ACTION_DIST_INPUTS: self.logits(batch[Columns.OBS], batch[POLICY_INPUTS])}
 
     def _forward_train(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-        """Logits, and what the critic goes on from."""
         inputs = batch[POLICY_INPUTS]
         room, observations = self.map(inputs), self.scale(batch[Columns.OBS])
         features = self.sight(observations, inputs, room)

@@ -78,7 +78,6 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         self.make_module()
 
     def make_env(self) -> None:
-        """Start the emulators."""
         if self._vector is not None:
             self._vector.close()
             self._vector = None
@@ -119,7 +118,6 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         game: GameEnv,
         n: int,
     ) -> EpisodeFollower:
-        """What follows environment `n`; all of this runner share one explorer and one course."""
         if explore is not None and self._explorer is None:
             self._explorer = Explorer.of_game(
                 explore,
@@ -138,14 +136,12 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         return self._course.environment(game, explorer)
 
     def make_module(self) -> None:
-        """Build the policy network; the critic stays with the learner."""
         self._choices = int(actions_of(self.config.env_config["env"].game).n)
         spec = self.config.get_rl_module_spec(spaces=self.get_spaces(), inference_only=True)
         self.module = spec.build()
         self._policy = PolicyInference(self.module, self.config.num_envs_per_env_runner)
 
     def get_spaces(self) -> dict[str, tuple[gym.Space[Any], gym.Space[Any]]]:
-        """Spaces of the environment and of the module."""
         env: EnvConfig = self.config.env_config["env"]
         spaces = (OBSERVATION_SPACE, actions_of(env.game))
         return {
@@ -206,7 +202,6 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         )
 
     def _use(self, model: RunnerRewardModel | None, vector: EmulatorVector) -> None:
-        """Select captures by this reward model, and show what it pays."""
         sha256 = "" if model is None else model.sha256
         if sha256 == self._used:
             return
@@ -227,7 +222,6 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         )
 
     def get_metrics(self) -> dict[str, Any]:
-        """Metrics travel inside the fragment."""
         return {}
 
     def get_state(
@@ -237,7 +231,6 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         not_components: str | Collection[str] | None = None,
         **kwargs: Any,
     ) -> dict[str, Any]:
-        """Counters, and the weights when they are asked for."""
         state: dict[str, Any] = {
             NUM_ENV_STEPS_SAMPLED_LIFETIME: self.num_env_steps_sampled_lifetime
         }
@@ -247,7 +240,6 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         return state
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Take over weights and counters; the weights may come as an object reference."""
         if COMPONENT_RL_MODULE in state:
             weights = state[COMPONENT_RL_MODULE]
             if isinstance(weights, ray.ObjectRef):
@@ -259,15 +251,12 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
             self.num_env_steps_sampled_lifetime = state[NUM_ENV_STEPS_SAMPLED_LIFETIME]
 
     def get_ctor_args_and_kwargs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """How RLlib builds this runner again."""
         return (), {"config": self.config}
 
     def get_checkpointable_components(self) -> list[tuple[str, Any]]:
-        """The parts with a state of their own."""
         return [(COMPONENT_RL_MODULE, self.module)]
 
     def assert_healthy(self) -> None:
-        """Fail unless the constructor came to its end."""
         assert self.module is not None
 
     def state_dict(self) -> dict[str, Any]:
@@ -308,7 +297,6 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         return None
 
     def stop(self) -> None:
-        """Write what is known of the places, close the emulators."""
         if self._explorer is not None:
             self._explorer.sync()
         if self._vector is not None:

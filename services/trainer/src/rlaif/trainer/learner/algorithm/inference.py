@@ -60,7 +60,6 @@ class PolicyInference:
         self.straight = bool(self._layers)
 
     def refresh(self) -> None:
-        """Take over the module's weights; call it when they have changed."""
         for layer in self._layers:
             layer.refresh()
 
@@ -101,7 +100,6 @@ def log_probabilities(logits: Float32, actions: npt.NDArray[np.int64]) -> Float3
 
 
 def _layers(module: Any, rows: int) -> list[_Layer]:
-    """The policy as plain layers; empty when it is something else."""
     layers: list[_Layer] = []
     for part in _parts(module):
         activation = _IN_PLACE.get(type(part))

@@ -50,7 +50,6 @@ class DriverFiles(Keeper):
     """What the actor does, on the driver's machine."""
 
     def __init__(self, directory: Path, settings: ExploreSettings) -> None:
-        """See `Keeper`."""
         super().__init__(directory, settings)
         self._screens = ScreenMirror(directory / SCREENS)
 
@@ -60,7 +59,6 @@ class DriverFiles(Keeper):
         return {"" if each == path else each.name: each.read_bytes() for each in found}
 
     def show(self, update: ScreenUpdate) -> tuple[int, int] | None:
-        """See `ScreenMirror.write`."""
         return self._screens.write(update)
 
 
@@ -101,33 +99,26 @@ class RemoteKeeper:
         self._actor: Any = None
 
     def files_of(self, identity: ArchiveIdentity, runner: int) -> CountFiles:
-        """See `Keeper`."""
         files: CountFiles = self._ask("files_of", identity, runner)
         return files
 
     def exchange(self, identity: ArchiveIdentity, report: Report) -> Answer:
-        """See `Keeper`."""
         answer: Answer = self._ask("exchange", identity, report)
         return answer
 
     def take(self, identity: ArchiveIdentity, states: tuple[SentState, ...]) -> None:
-        """See `Keeper`."""
         self._ask("take", identity, states)
 
     def collect(self, identity: ArchiveIdentity, played_from: Collection[Sha256]) -> None:
-        """See `Keeper`."""
         self._ask("collect", identity, played_from)
 
     def read(self, path: Path) -> dict[str, bytes]:
-        """See `DriverFiles`."""
         return self._ask("read", path)  # type: ignore[no-any-return]  # ray has no types
 
     def show(self, update: ScreenUpdate) -> tuple[int, int] | None:
-        """See `DriverFiles`."""
         return self._ask("show", update, group=_SCREENS)  # type: ignore[no-any-return]  # likewise
 
     def _ask(self, method: str, *arguments: Any, group: str | None = None) -> Any:
-        """Call it, and raise what it raised; no answer is a ConnectionError."""
         try:
             if self._actor is None:
                 self._actor = ray.get_actor(self._name)
@@ -147,7 +138,6 @@ class RunnerFiles:
     """
 
     def __init__(self, explore: ExploreConfig | None) -> None:
-        """Through the keeper that `explore` names; without one in the run's directory."""
         self._explore = explore
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._closed = threading.Event()
@@ -165,20 +155,17 @@ class RunnerFiles:
         return replace(self._explore, directory=Path(self._folder.name))
 
     def environment(self, env: EnvConfig) -> EnvConfig:
-        """The same environment with files of this machine."""
         if self._folder is None:
             return env
         screens = None if env.screens is None else Path(self._folder.name) / SCREENS
         return replace(env, game=env.game.with_files(self._copied), screens=screens)
 
     def curriculum(self, settings: CurriculumSettings | None) -> CurriculumSettings | None:
-        """Likewise the same curriculum."""
         if settings is None or settings.path is None:
             return settings
         return settings.model_copy(update={"path": self._copied(settings.path)})
 
     def show_screens(self, env: EnvConfig, runner: int) -> None:
-        """Copy the screen files of `environment` to the driver's machine from now on."""
         if self.keeper is None or env.screens is None or env.game.watch_fps <= 0:
             return
         # Looks twice as often as pictures are drawn, or some would be missed.
@@ -187,13 +174,11 @@ class RunnerFiles:
         threading.Thread(target=show, name="screens", daemon=True).start()
 
     def close(self) -> None:
-        """Show no more screens, and delete this runner's own copies."""
         self._closed.set()
         if self._folder is not None:
             self._folder.cleanup()
 
     def _copied(self, path: Path) -> Path:
-        """A file or folder of the driver's machine, here and under the same name."""
         if self._folder is None or self.keeper is None:
             return path
         apart = hashlib.sha256(bytes(path)).hexdigest()[:12]

@@ -73,11 +73,9 @@ NORMALIZE = "normalize_values"
 class _NoMetrics:
     """Takes what the loss reports for every minibatch, and drops it."""
 
-    def log_dict(self, *args: Any, **kwargs: Any) -> None:
-        """Nothing."""
+    def log_dict(self, *args: Any, **kwargs: Any) -> None: ...
 
-    def log_value(self, *args: Any, **kwargs: Any) -> None:
-        """Nothing."""
+    def log_value(self, *args: Any, **kwargs: Any) -> None: ...
 
 
 class _HeldSchedule:
@@ -92,7 +90,6 @@ class _HeldSchedule:
         return max(self._schedule.get_current_value(), self.floor)
 
     def update(self, timestep: int) -> float:
-        """Go on to this step of the run; gives the weight there."""
         return max(float(self._schedule.update(timestep=timestep)), self.floor)
 
 
@@ -121,7 +118,6 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
         schedules[DEFAULT_MODULE_ID] = self._entropy
 
     def hold_entropy(self, floor: float) -> None:
-        """Weigh the entropy bonus at least so much from the next update on."""
         self._entropy.floor = floor
 
     def configure_optimizers_for_module(self, module_id: str, config: Any = None) -> None:
@@ -215,7 +211,6 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
         tested: dict[str, np.ndarray[Any, Any]],
         settings: WarmStart,
     ) -> ImitationFigures:
-        """Imitate these rows now, before any update; gives how well it does then."""
         module = self.module[DEFAULT_MODULE_ID]
         own, apart = (
             {name: torch.as_tensor(array).to(self._device) for name, array in each.items()}
@@ -276,7 +271,6 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
             head.follow(batch[Postprocessing.VALUE_TARGETS])
 
     def _after_steps(self, batch: dict[str, torch.Tensor]) -> None:
-        """A network that normalises what it reads takes this batch into its figures."""
         observe = getattr(self.module[DEFAULT_MODULE_ID], "observe", None)
         if observe is not None:
             observe(batch)
@@ -296,7 +290,6 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
     def _step(
         self, optimizer: torch.optim.Optimizer, batch: dict[str, torch.Tensor]
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """One gradient step; returns the loss, and the norm of its gradient before clipping."""
         module = self.module[DEFAULT_MODULE_ID]
         loss = self.compute_loss_for_module(
             module_id=DEFAULT_MODULE_ID,
@@ -331,7 +324,6 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
         return norms[0] if len(norms) == 1 else torch.stack(norms).norm()
 
     def _log(self, loss: torch.Tensor, norm: torch.Tensor, *, trained: int) -> None:
-        """What RLlib logs after each minibatch, once."""
         own = DEFAULT_MODULE_ID
         log = self.metrics.log_value
         log((own, self.TOTAL_LOSS_KEY), loss, window=1)
@@ -353,7 +345,6 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
 
 
 def _policy_and_critic(module: Any) -> list[list[torch.nn.Parameter]]:
-    """The parameters of policy and critic; empty where they share some."""
     if not isinstance(module, InferenceOnlyAPI):
         return []
     apart = tuple(f"{name}." for name in module.get_non_inference_attributes())

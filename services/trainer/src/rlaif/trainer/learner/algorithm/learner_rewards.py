@@ -102,7 +102,6 @@ class LearnerRewards:
         return self.models.live.version if self.models.live else None
 
     def learn_from(self, fragments: list[Fragment]) -> LearnedRewards:
-        """Rewards of one iteration; each fragment follows the last one of its runner."""
         by_planner: list[Bool] = [fragment.by_planner for fragment in fragments]
         parts = {GAME: [fragment.rewards for fragment in fragments]}
         parts[SHAPING] = self._shaping(fragments)
@@ -183,7 +182,6 @@ class LearnerRewards:
         return float(seen.mean()) if len(seen) else None
 
     def state_dict(self) -> State:
-        """Everything that the next iteration depends on; see the class."""
         state = {f"models/{key}": value for key, value in self.models.state_dict().items()}
         for name, part in self._stateful().items():
             state |= {f"{name}/{key}": value for key, value in part.state_dict().items()}
@@ -211,14 +209,12 @@ def _unpaid(grid: Float32, by_planner: Bool) -> Float32:
 
 
 def _visited_by_policy(fragment: Fragment) -> Bool:
-    """Which observations of `Transitions.visited` belong to the policy's steps."""
     trans, own = fragment.transitions, ~fragment.by_planner
     t, n = trans.final_index.T
     return np.concatenate([own.reshape(-1), np.ones(own.shape[1], dtype=np.bool_), own[t, n]])
 
 
 def _guided(fragments: list[Fragment]) -> dict[str, list[Float32]]:
-    """What following suggestions was paid; no part at all where nobody suggests anything."""
     if all(fragment.guidance is None for fragment in fragments):
         return {}
     nothing = [np.zeros_like(fragment.rewards) for fragment in fragments]

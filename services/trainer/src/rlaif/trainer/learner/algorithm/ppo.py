@@ -171,7 +171,6 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
     policy_lag: int = 0
 
     def setup(self, config: Any) -> None:
-        """Build learner and runners."""
         super().setup(config)
         self.rewards = LearnerRewards(
             self.config.env_config.get("rewards", RewardSettings()),
@@ -194,12 +193,10 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
 
     @property
     def overlaps(self) -> bool:
-        """Whether the next fragments are played while this step's update runs."""
         return self.sampler.remote and bool(self.config.env_config.get("overlap", False))
 
     @property
     def _depth(self) -> int:
-        """Batches on order at a time."""
         return MOST_AHEAD if self.overlaps else 1
 
     def training_step(self) -> None:
@@ -295,7 +292,6 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         return of_all_runners(list(self._courses.values()))
 
     def _go_along(self, curriculum: CurriculumSettings) -> None:
-        """Weigh imitation and entropy by how far the run and its curriculum came."""
         self._courses |= {each.runner: each.course for each in self.fragments if each.course}
         legs = self.course.legs
         imitate = methodcaller("imitate_legs", legs_to_imitate(legs), curriculum.imitation)
@@ -368,7 +364,6 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         )
 
     def _send_weights(self) -> None:
-        """To every runner; one that plays takes them over before its next fragment."""
         # RLlib drops weights for a runner that has not answered to the ones before. Those it got
         # before the fragment that was just collected, or right after: there is no long wait.
         self.env_runner_group.fetch_ready_async_reqs(
@@ -459,6 +454,5 @@ def _share_of_quota(quota: int, *, depth: int, ahead: int) -> int:
 
 
 def _updates_of(learner: Any) -> int:
-    """How many updates a learner's weights have had."""
     count: int = learner._weights_seq_no
     return count

@@ -47,7 +47,6 @@ class FragmentSampler:
     """
 
     def __init__(self, group: Any, *, timeout: float) -> None:
-        """Use the runners of `group`; wait `timeout` seconds for a fragment at most."""
         self._group = group
         self._timeout = timeout
         self._for_local: Callable[[Any], Fragment] | None = None
@@ -60,12 +59,10 @@ class FragmentSampler:
 
     @property
     def remote(self) -> bool:
-        """Whether sampling happens in processes of its own."""
         return bool(self._group.num_remote_env_runners() > 0)
 
     @property
     def ahead(self) -> int:
-        """Batches that are ordered or held and not collected yet."""
         return len(self._turns) + len(self.held) + (self._for_local is not None)
 
     def order(

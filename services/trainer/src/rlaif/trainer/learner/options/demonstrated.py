@@ -84,7 +84,6 @@ class ImitationFigures:
     value_error: float
 
     def write(self, path: Path) -> None:
-        """Write them to a file, whole."""
         write_whole(path, (json.dumps(asdict(self), indent=1) + "\n").encode())
 
 
@@ -159,13 +158,11 @@ def _loss(
 
 
 def _huber(module: Any, values: Tensor, returns: Tensor) -> Tensor:
-    """In the critic's own unit, if it has one."""
     unit = getattr(module.vf, "spread", 1.0)
     return torch.nn.functional.huber_loss(values / unit, returns / unit, reduction="none")
 
 
 def _orders(rows: int, size: int, rng: np.random.Generator) -> Iterator[Tensor]:
-    """Numbers of the rows of each minibatch, pass after pass, without end."""
     while rows:
         yield from torch.split(torch.from_numpy(rng.permutation(rows)), size)
 

@@ -27,7 +27,6 @@ class RunnerRewardModel:
         return cls(model.version, model.sha256, ray.put(model.data) if remote else model.data)
 
     def answers(self) -> PotentialFunction:
-        """The network, read from its file."""
         data = ray.get(self.data) if isinstance(self.data, ray.ObjectRef) else self.data
         return check_reward_model(data, version=self.version, sha256=self.sha256).answers
 

@@ -76,7 +76,6 @@ class TopSegments:
     def _cut(
         self, fragment: Fragment, rewards: Float32, returns: Float32, iteration: int
     ) -> list[GoodSegment]:
-        """Whole segments of one episode that were paid and that the policy played alone."""
         found = []
         inputs = fragment.policy_inputs
         steps = min(self.steps, len(rewards))
@@ -113,11 +112,9 @@ class TopSegments:
         return rows | {_INPUTS: np.concatenate(inputs)} if inputs else rows
 
     def state_dict(self) -> list[dict[str, Any]]:
-        """The segments as plain values, for a checkpoint."""
         return [each._asdict() for each in self.segments]
 
     def load_state_dict(self, state: list[dict[str, Any]]) -> None:
-        """Resume with what `state_dict` gave."""
         self.segments = [GoodSegment(**each) for each in state]
 
 

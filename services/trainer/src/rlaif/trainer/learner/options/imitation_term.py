@@ -24,7 +24,6 @@ class ImitationTerm:
     """
 
     def __init__(self, loss: Loss, *, share: float = 1.0) -> None:
-        """Imitate by `loss`, on `share` of a minibatch's rows."""
         self._loss, self._share = loss, share
         self._rows: dict[str, Tensor] = {}
         self._some = np.empty(0, dtype=np.int64)

@@ -56,7 +56,6 @@ class PictureModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]  # r
         return {Columns.ACTION_DIST_INPUTS: self.pi(self._features(batch))}
 
     def _forward_train(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-        """Logits, and what `compute_values` goes on from."""
         features = self._features(batch)
         return {
             Columns.ACTION_DIST_INPUTS: self.pi(features),

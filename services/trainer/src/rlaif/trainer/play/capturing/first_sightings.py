@@ -17,7 +17,6 @@ class FirstSightingsReader:
         self._place = (-1, -1)
 
     def begin_episode(self, facts: GameFacts, ram: RamBlocks) -> None:
-        """An episode starts; what its start shows is no news."""
         self._known_steps = {step.name for step in milestones_reached(ram, self._story)}
         self._known_rooms = {facts.room_index}
         self._entered = []

@@ -28,16 +28,14 @@ class PaidStep(Protocol):
     """What a step gave; see `rlaif.trainer.play.game_env.StepOutcome`."""
 
     @property
-    def reward(self) -> float:
-        """The game's own reward."""
+    def reward(self) -> float: ...
 
     @property
     def parts(self) -> Float32:
         """`[P]`; they sum to it."""
 
     @property
-    def wait(self) -> int:
-        """Game frames played after the step."""
+    def wait(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,6 @@ class EnvRecorder:
 
     @property
     def step(self) -> int:
-        """Decision steps of the episode so far; of its part since a resume."""
         return self._step
 
     def begin_episode(
@@ -111,7 +108,6 @@ class EnvRecorder:
         warm_up: Sequence[tuple[int, int]],
         facts: GameFacts,
     ) -> None:
-        """An episode starts: `warm_up`, (action, frames waited), was played on `keyframe`."""
         self._episode_id = episode_id
         self._step = 0
         self.chosen = None
@@ -124,7 +120,6 @@ class EnvRecorder:
 
     @property
     def at_border(self) -> bool:
-        """Whether the next step is the first of a segment."""
         return self._step % self._segment_steps == 0
 
     def before_segment(self, row: Float32, disagreement: Callable[[], float] | None = None) -> None:

@@ -24,7 +24,6 @@ class SegmentLog:
     """Follows one segment after the other, step by step; 0.3 µs a step."""
 
     def __init__(self, steps: int) -> None:
-        """Segments have at most `steps` base steps."""
         self.most_steps = steps
         self._rows: Float32 = np.empty((steps + 1, 0), dtype=np.float32)
         self._clear()
@@ -39,7 +38,6 @@ class SegmentLog:
 
     @property
     def rooms(self) -> tuple[RoomNumber, ...]:
-        """Rooms that it shows, in the order in which they were entered."""
         return tuple(self._rooms)
 
     def begin(self, row: Float32, facts: GameFacts) -> None:

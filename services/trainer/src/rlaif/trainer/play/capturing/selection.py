@@ -71,7 +71,6 @@ class FirstSightings:
     milestones: tuple[str, ...] = ()
 
     def items(self, reason: str) -> list[str]:
-        """What it shows of a kind, as names to count by."""
         found: Iterable[object] = self.rooms if reason == "new room" else self.milestones
         return [f"{reason} {each}" for each in found]
 
@@ -121,7 +120,6 @@ class SegmentSelector:
         self._rate = min(_MOST_OF_ALL, self._interest_left / max(1.0, starting))
 
     def forget_scores(self) -> None:
-        """Another reward model: its disagreement is on another scale."""
         self._scores.clear()
 
     def at_start(self, episode: str, disagreement: Callable[[], float] | None) -> Reason | None:
@@ -148,7 +146,6 @@ class SegmentSelector:
         return "disagreement"
 
     def looks_back(self, episode: str) -> bool:
-        """Whether a segment that starts now may still be chosen at its end."""
         return self._takes_interest(episode)
 
     def at_end(
@@ -174,11 +171,9 @@ class SegmentSelector:
         return reason
 
     def state_dict(self) -> dict[str, Any]:
-        """What it knows of the run, as plain values."""
         return {"taken": dict(self.taken), "shown": dict(self._shown)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Resume with what `state_dict` gave."""
         self.taken, self._shown = Counter(state["taken"]), Counter(state["shown"])
 
     def _why_new(self, seen_first: FirstSightings) -> Reason | None:

@@ -20,11 +20,9 @@ class BestEpisodes:
 
     @classmethod
     def of_run(cls, run_directory: Path, keep: int) -> "BestEpisodes":
-        """The shelf of a run that keeps `keep` episodes."""
         return cls(run_directory / _FOLDER, keep)
 
     def add(self, episodes: Iterable[RecordedEpisode]) -> None:
-        """Put episodes on the shelf; only the best stay."""
         new = list(episodes)
         if not new:
             return
@@ -34,7 +32,6 @@ class BestEpisodes:
             path.unlink(missing_ok=True)
 
     def best(self) -> list[tuple[Path, RecordedEpisode]]:
-        """What is there, the best first; unreadable files are left out."""
         found = []
         for path in sorted(self.directory.glob(f"*{_SUFFIX}")):
             try:

@@ -36,11 +36,9 @@ class RecordedEpisode:
 
     @property
     def rank(self) -> Rank:
-        """The greater, the better."""
         return len(self.milestones), self.reward
 
     def pack(self) -> bytes:
-        """One line of JSON, then the capture."""
         head = {"milestones": self.milestones, "reward": self.reward, "rooms": self.rooms}
         return json.dumps(head).encode() + b"\n" + self.whole.pack()
 
@@ -80,7 +78,6 @@ class EpisodeLog:
     def begin(
         self, episode_id: str, keyframe: PackedKeyframe, warm_up: Sequence[tuple[int, int]]
     ) -> None:
-        """An episode starts: `warm_up`, (action, frames waited), was played on `keyframe`."""
         self._episode_id, self._keyframe = episode_id, keyframe
         self._recorder.keyframe(keyframe.sha256, step=-len(warm_up))
         for action, wait in warm_up:
@@ -88,21 +85,17 @@ class EpisodeLog:
         self._recorder.start_segment(self._emulator.ram_digest())
 
     def skip(self) -> None:
-        """The running episode began before this log did; it is not recorded."""
         self._keyframe = None
 
     def add(self, action: int, wait: int) -> None:
-        """One more step was played, and the frames waited after it."""
         if self._keyframe is not None:
             self._recorder.add_step(action, wait=wait)
 
     @property
     def records(self) -> bool:
-        """Whether the running episode is recorded from its start."""
         return self._keyframe is not None
 
     def finish(self, ended: Ended, context: CaptureContext) -> SpooledCapture:
-        """The episode that has just ended; the emulator still stands at its end."""
         assert self._keyframe is not None
         capture = self._recorder.finish_segment(
             episode_id=self._episode_id,
@@ -127,7 +120,6 @@ class BestRanks:
         self._ranks: list[Rank] = []
 
     def takes(self, rank: Rank) -> bool:
-        """Whether an episode is among the best so far; then it is counted."""
         if self._keep == 0:
             return False
         if len(self._ranks) < self._keep:
@@ -136,11 +128,9 @@ class BestRanks:
         return rank > self._ranks[0] and heapq.heapreplace(self._ranks, rank) is not None
 
     def state_dict(self) -> list[Rank]:
-        """The ranks, as plain values."""
         return list(self._ranks)
 
     def load_state_dict(self, ranks: Sequence[Sequence[float]]) -> None:
-        """Resume with what `state_dict` gave."""
         self._ranks = [(int(steps), float(reward)) for steps, reward in ranks]
         heapq.heapify(self._ranks)
 
@@ -161,7 +151,6 @@ class BestEpisodeRecorder:
         self._first_steps: list[frozenset[str]] = [frozenset()] * len(logs)
 
     def begin_fragment(self) -> None:
-        """What was found in the fragment before is gone with it."""
         self.found = []
 
     def begin_episode(self, n: int, episode_id: str, game: GameEnv) -> None:
@@ -172,7 +161,6 @@ class BestEpisodeRecorder:
             self._first_steps[n] = frozenset(step.name for step in shown)
 
     def skip_episode(self, n: int) -> None:
-        """The running episode of environment `n` began elsewhere; it is not recorded."""
         if self.logs:
             self.logs[n].skip()
 

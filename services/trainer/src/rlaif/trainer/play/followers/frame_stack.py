@@ -41,7 +41,6 @@ class FrameStack:
         return picture
 
     def clear(self, n: int) -> None:
-        """Another episode starts."""
         self.stacks[n] = 0
 
 

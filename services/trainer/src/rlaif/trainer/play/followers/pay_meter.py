@@ -29,7 +29,6 @@ class PayMeter:
     def __init__(
         self, clock: Callable[[], float] = time.monotonic, ledger: StepLedger | None = None
     ) -> None:
-        """`clock` gives seconds; `ledger` is told what each decision was paid."""
         self._clock = clock
         self._ledger = ledger
         self._model: PayingModel | None = None
@@ -50,7 +49,6 @@ class PayMeter:
             self._shaper.gamma, self._shaper.weight = model.gamma, model.weight
 
     def resume_at(self, row: Float32) -> None:
-        """The game was put somewhere else: nothing before counts for its pay."""
         self._newest = row.copy()
         self._rows, self._ends, self._finals, self._frames = [self._newest], [], [], []
         self._continues = False
@@ -120,7 +118,6 @@ class PayMeter:
         return tuple(bins)
 
     def _settle(self) -> None:
-        """Count what the steps since the last look are paid."""
         # A step that ended its episode is whole when the next one has begun.
         whole = len(self._rows) - 1
         if whole < 1:

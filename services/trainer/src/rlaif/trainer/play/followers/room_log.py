@@ -56,7 +56,6 @@ class RoomLog:
     """
 
     def __init__(self, count: int, words: GameWords, *, pictures: bool) -> None:
-        """Follow `count` environments of a game with these words; with `pictures`, take some."""
         self._words = words
         self._pictures = pictures
         self.seen: list[GameFacts | None] = [None] * count
@@ -78,11 +77,9 @@ class RoomLog:
         self.see(n, game)
 
     def end_episode(self, n: int, game: GameEnv) -> None:
-        """The episode of environment `n` has just ended."""
         self._leave(n, game.frames)
 
     def see(self, n: int, game: GameEnv) -> None:
-        """Look at what is new of environment `n`."""
         facts = self.seen[n] = game.facts
         stay = self._stays[n]
         if facts.dead != self._dead[n]:
@@ -120,7 +117,6 @@ class RoomLog:
             self._played.tally((int(group), int(room))).calls += 1
 
     def note_capture(self, n: int, game: GameEnv, capture: Capture) -> None:
-        """A segment of environment `n` has ended now and is captured."""
         began = game.steps - len(capture.actions)
         rooms: dict[Room, None] = {}
         for entered, room in reversed(self._trails[n]):
@@ -131,7 +127,6 @@ class RoomLog:
         self._played.passed.append(passed)
 
     def end_fragment(self, games: Sequence[GameEnv]) -> RoomsPlayed:
-        """What happened since the last call; stays go on."""
         for stay, game in zip(self._stays, games, strict=True):
             if stay is not None:
                 self._count_stay(stay, game.frames)

@@ -61,7 +61,6 @@ class ScreenFeed:
         self.open()
 
     def open(self) -> None:
-        """Make the files, unless they are there; asked again for each fragment."""
         if self._folder is None:
             return
         with suppress(OSError, ValueError):  # a full disk, or a file that another makes just now
@@ -100,7 +99,6 @@ class ScreenFeed:
         return self.watched if self.is_wanted and self.meter is not None else None
 
     def is_due(self) -> bool:
-        """Whether the watched environment draws this step; drawing does not touch its RAM."""
         if self._slot is None:
             return False
         now = time.monotonic()
@@ -113,7 +111,6 @@ class ScreenFeed:
         return True
 
     def show(self, game: GameEnv, env_step: int) -> None:
-        """Write the picture that `game`, the watched one, has drawn; after `is_due` alone."""
         assert self._slot is not None
         facts = game.facts
         self._slot.write(
@@ -126,7 +123,6 @@ class ScreenFeed:
         )
 
     def tell_standings(self, games: Sequence[GameEnv], returns: Sequence[float]) -> None:
-        """Write where all players stand, if that is due; asked once a row."""
         if self._standings is None:
             return
         now = time.monotonic()
@@ -136,7 +132,6 @@ class ScreenFeed:
         self._standings.write([_stands(*each) for each in zip(games, returns, strict=True)])
 
     def close(self) -> None:
-        """Close the files."""
         if self._beating is not None:
             self._beating.set()
         for file in (self._slot, self._standings, self._wish, self._ledger):

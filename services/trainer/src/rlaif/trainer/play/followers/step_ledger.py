@@ -30,7 +30,6 @@ class StepLedger:
         self.open()
 
     def open(self) -> None:
-        """Make the file, unless it is there; asked again from time to time."""
         if self._ring is not None:
             return
         try:
@@ -39,7 +38,6 @@ class StepLedger:
             return
 
     def note(self, reward: float, parts: npt.NDArray[np.float32]) -> None:
-        """A base step in which something happened was paid this."""
         self._reward += reward
         self._parts += parts
 
@@ -52,7 +50,6 @@ class StepLedger:
         self._parts[:] = 0.0
 
     def settle(self, paid: Sequence[float | None], version: int | None) -> None:
-        """The oldest decisions that wait were paid this by the reward model."""
         steps = [
             replace(self._waiting.popleft(), paid=each, version=version)
             for each in paid[: len(self._waiting)]
@@ -68,6 +65,5 @@ class StepLedger:
         self._parts[:] = 0.0
 
     def close(self) -> None:
-        """Close the file."""
         if self._ring is not None:
             self._ring.close()

@@ -54,7 +54,6 @@ class GameFacts(NamedTuple):
     progress: Progress
 
     def plain(self) -> tuple[Any, ...]:
-        """The moment as plain values, for a checkpoint."""
         return (*self[:-1], tuple(self.progress))
 
     @staticmethod
@@ -81,12 +80,10 @@ class GameFacts(NamedTuple):
 
     @property
     def room_index(self) -> int:
-        """Number of the room, see `places`."""
         return room_index(self.group, self.room)
 
     @property
     def square_index(self) -> int:
-        """Number of the square that the player stands on, see `places`."""
         return square_index(self.group, self.room, self.x, self.y)
 
 

@@ -83,21 +83,17 @@ class EpisodeRewards:
 
     @property
     def asks_each_step(self) -> bool:
-        """Whether a step in which nothing happens may pay: an action, standing still."""
         return bool(self._on_steps)
 
     @property
     def rooms_visited(self) -> int:
-        """Distinct rooms of this episode."""
         assert isinstance(self._rooms, terms.NewRooms)
         return self._rooms.count if self._before else 0
 
     def count_visits(self, visits: terms.VisitCounts) -> None:
-        """Ask `visits` from now on how well known places are."""
         self._visits.source = visits
 
     def begin(self, facts: GameFacts) -> None:
-        """An episode starts; what is true now pays nothing later."""
         self._before = None
         if facts.running:
             self._baseline(facts)
@@ -129,7 +125,6 @@ class EpisodeRewards:
         return self._on_moves if facts.is_near(before) else self._on_squares
 
     def state_dict(self) -> dict[str, Any]:
-        """What is remembered of the running episode, as plain values."""
         before = self._before
         return {
             "before": None if before is None else before.plain(),
@@ -137,7 +132,6 @@ class EpisodeRewards:
         }
 
     def load_state_dict(self, state: dict[str, Any], progress: Progress) -> None:
-        """Resume with what `state_dict` gave; `progress` is shared where it is equal."""
         kept = state["before"]
         self._before = None if kept is None else GameFacts.of(kept, progress)
         for _, term in self._paying:

@@ -32,7 +32,6 @@ class SwitchedVisits:
         self.source: VisitCounts | None = None
 
     def episodes(self, square: int) -> int:
-        """What the source says."""
         return 0 if self.source is None else self.source.episodes(square)
 
 
@@ -53,33 +52,27 @@ class Term(ABC):
         self.weight = weight
 
     @abstractmethod
-    def begin(self, facts: GameFacts) -> None:
-        """An episode starts here; what is true now pays nothing later."""
+    def begin(self, facts: GameFacts) -> None: ...
 
     @abstractmethod
-    def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
-        """The reward of one step."""
+    def step(self, before: GameFacts, after: GameFacts, action: int) -> float: ...
 
     @abstractmethod
-    def state_dict(self) -> dict[str, Any]:
-        """What it remembers of the running episode, as plain values."""
+    def state_dict(self) -> dict[str, Any]: ...
 
     @abstractmethod
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Resume with what `state_dict` gave."""
+    def load_state_dict(self, state: dict[str, Any]) -> None: ...
 
 
 class _Stateless(Term):
     """A term that looks at two moments and remembers nothing."""
 
-    def begin(self, facts: GameFacts) -> None:
-        """Nothing to remember."""
+    def begin(self, facts: GameFacts) -> None: ...
 
     def state_dict(self) -> dict[str, Any]:
         return {}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Nothing to resume."""
+    def load_state_dict(self, state: dict[str, Any]) -> None: ...
 
 
 class _NewPlaces(Term):
@@ -128,7 +121,6 @@ class NewRooms(_NewPlaces):
 
     @property
     def count(self) -> int:
-        """Distinct rooms of this episode."""
         return len(self._seen)
 
     def _place(self, facts: GameFacts) -> int:
@@ -169,7 +161,6 @@ class Moves(_Stateless):
     looks_at = "moves"
 
     def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
-        """The reward of one step."""
         moved = (
             (after.x != before.x or after.y != before.y)
             and before.settled
@@ -190,19 +181,15 @@ class Rupees(Term):
     looks_at = "progress"
 
     def begin(self, facts: GameFacts) -> None:
-        """An episode starts here."""
         self._most = facts.progress.rupees
 
     def state_dict(self) -> dict[str, Any]:
-        """See `Term`."""
         return {"_most": self._most}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """See `Term`."""
         self._most = state["_most"]
 
     def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
-        """The reward of one step."""
         gain = after.progress.rupees - self._most
         if gain <= 0:
             return 0.0
@@ -221,19 +208,15 @@ class Keys(Term):
     looks_at = "progress"
 
     def begin(self, facts: GameFacts) -> None:
-        """An episode starts here."""
         self._most = facts.progress.keys
 
     def state_dict(self) -> dict[str, Any]:
-        """See `Term`."""
         return {"_most": self._most}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """See `Term`."""
         self._most = state["_most"]
 
     def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
-        """The reward of one step."""
         held = after.progress.keys
         if held == before.progress.keys and held == self._most:
             return 0.0
@@ -303,7 +286,6 @@ class Damage(_Stateless):
     name = "damage"
 
     def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
-        """The reward of one step."""
         lost = before.health - after.health
         return self.weight * lost if lost > 0 else 0.0
 
@@ -314,7 +296,6 @@ class Deaths(_Stateless):
     name = "death"
 
     def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
-        """The reward of one step."""
         return self.weight if after.dead and not before.dead else 0.0
 
 
@@ -325,7 +306,6 @@ class MenuPresses(_Stateless):
     looks_at = "steps"
 
     def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
-        """The reward of one step."""
         return self.weight if action == Action.START else 0.0
 
 
@@ -344,19 +324,15 @@ class Standstill(Term):
         self._most = steps_lasting(STUCK_STEPS, frame_skip)
 
     def begin(self, facts: GameFacts) -> None:
-        """An episode starts here."""
         self._still = 0
 
     def state_dict(self) -> dict[str, Any]:
-        """See `Term`."""
         return {"_still": self._still}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """See `Term`."""
         self._still = state["_still"]
 
     def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
-        """The reward of one step."""
         if (after.x, after.y, after.room) != (before.x, before.y, before.room):
             self._still = 0
             return 0.0

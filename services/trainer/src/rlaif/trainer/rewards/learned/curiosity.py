@@ -47,7 +47,6 @@ class Curiosity:
     """The two networks and their running figures. Equal seeds and fragments give equal rewards."""
 
     def __init__(self, *, inputs: int, weight: float, seed: int) -> None:
-        """Start anew for `inputs` numbers an observation; a normalised error of 1 pays `weight`."""
         self.weight = weight
         generator = torch.Generator().manual_seed(seed)
         self._target = _network((inputs, *_TARGET), generator).requires_grad_(False)
@@ -120,7 +119,6 @@ class Curiosity:
         self._returns.add(sums[own].reshape(-1, 1))
 
     def _learn(self, x: Tensor, goal: Tensor) -> None:
-        """One pass of the predictor over a share of the iteration's observations."""
         size = max(1, round(_LEARNED_SHARE * len(x)))
         order = torch.from_numpy(self._order.permutation(len(x))[:size])
         for chosen in torch.split(order, _MINIBATCH):
@@ -130,7 +128,6 @@ class Curiosity:
             self._optimiser.step()
 
     def state_dict(self) -> dict[str, Array]:
-        """Everything as arrays: both networks, the optimiser, the running figures, the stream."""
         state: dict[str, Array] = {}
         for name, module in (("target", self._target), ("predictor", self._predictor)):
             for key, value in module.state_dict().items():
@@ -144,7 +141,6 @@ class Curiosity:
         return state | {"order": _stream_words(self._order)}
 
     def load_state_dict(self, state: dict[str, Array]) -> None:
-        """Resume with what `state_dict` gave."""
         for name, module in (("target", self._target), ("predictor", self._predictor)):
             found = _under(state, name)
             module.load_state_dict({key: torch.from_numpy(v.copy()) for key, v in found.items()})
@@ -162,7 +158,6 @@ class Curiosity:
 
 
 def _network(sizes: tuple[int, ...], generator: torch.Generator) -> nn.Sequential:
-    """Orthogonal weights of gain sqrt(2), as in the paper; biases 0."""
     layers: list[nn.Module] = []
     for fan_in, fan_out in pairwise(sizes):
         layer = nn.Linear(fan_in, fan_out, device="meta").to_empty(device="cpu")
@@ -173,7 +168,6 @@ def _network(sizes: tuple[int, ...], generator: torch.Generator) -> nn.Sequentia
 
 
 def _under(state: dict[str, Array], prefix: str) -> dict[str, Array]:
-    """The entries below `prefix/`, by the rest of their names."""
     start = f"{prefix}/"
     return {key[len(start) :]: value for key, value in state.items() if key.startswith(start)}
 

@@ -28,7 +28,6 @@ class RunningMoments:
 
     @classmethod
     def of_width(cls, width: int) -> "RunningMoments":
-        """Of `width` columns; nothing is added yet."""
         return cls(np.zeros(width), np.zeros(width))
 
     def add(self, rows: npt.NDArray[Any]) -> None:
@@ -53,7 +52,6 @@ class RunningMoments:
         return spread
 
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
-        """As arrays."""
         return {
             "mean": self.mean.copy(),
             "squares": self.squares.copy(),
@@ -61,7 +59,6 @@ class RunningMoments:
         }
 
     def load_state_dict(self, state: dict[str, npt.NDArray[Any]]) -> None:
-        """Resume with what `state_dict` gave."""
         self.mean = state["mean"].astype(np.float64)
         self.squares = state["squares"].astype(np.float64)
         self.count = int(state["count"][0])

@@ -25,9 +25,7 @@ State = dict[str, npt.NDArray[Any]]
 class CheckModel(Protocol):
     """Makes a reward model of a file's bytes, or raises `RewardNetError`."""
 
-    def __call__(self, data: bytes, *, version: int, sha256: str) -> "RewardModel":
-        """Check `data`."""
-        ...
+    def __call__(self, data: bytes, *, version: int, sha256: str) -> "RewardModel": ...
 
 
 @dataclass(frozen=True)
@@ -113,7 +111,6 @@ class ModelSchedule:
         return counted
 
     def end_iteration(self) -> None:
-        """An iteration was rewarded with the mix."""
         self.age += self.live is not None
         if self.share >= 1.0:
             self.previous = None
@@ -139,7 +136,6 @@ class ModelSchedule:
         return state
 
     def load_state_dict(self, state: State, check: CheckModel) -> None:
-        """Resume with what `state_dict` gave; a damaged reward model is a `RewardNetError`."""
 
         def model(role: str) -> RewardModel | None:
             if f"{role}/data" not in state:

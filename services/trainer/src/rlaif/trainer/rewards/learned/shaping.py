@@ -161,7 +161,6 @@ class PotentialShaper:
         }
 
     def load_state_dict(self, state: dict[str, npt.NDArray[Any]]) -> None:
-        """Resume with what `state_dict` gave."""
         runners = {key.split("/")[0] for key in state}
         self._last = {
             int(runner): _Last(*(state[f"{runner}/{name}"].copy() for name in _Last._fields))
@@ -187,7 +186,6 @@ def _baselines(phi: Float64, carried: Float64, transitions: Transitions) -> Floa
 
 
 def _evaluate(transitions: Transitions, potential: Potential) -> tuple[Float32, Float32]:
-    """Phi of every row and of every final observation, in one batch."""
     rows = transitions.observations.shape[:2]
     count = rows[0] * rows[1]
     values = potential(transitions.visited())

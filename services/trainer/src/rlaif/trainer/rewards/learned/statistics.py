@@ -71,7 +71,6 @@ def _advantage_shares(
     own: list[Bool],
     decay: Sequence[float | Float32],
 ) -> dict[str, float] | None:
-    """Advantages are linear in the rewards, so their variance splits into the parts'."""
     sums: list[npt.NDArray[np.float64]] = []
     for length in sorted({len(ends) for ends in ended}):
         # Fragments of one length side by side: the recursion costs by the step, not by the column.
