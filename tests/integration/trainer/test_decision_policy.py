@@ -11,9 +11,9 @@ from ray.rllib.core.columns import Columns
 from rlaif.game.policy_input.layout import ALLOWED
 from rlaif.trainer.evaluation.player import EvaluationTask
 from rlaif.trainer.learner import snapshot
-from rlaif.trainer.learner.algorithm.decision_module import POLICY_INPUTS
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.evaluating import play_on_runners
+from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.settings import TrainerSettings

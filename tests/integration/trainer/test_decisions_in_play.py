@@ -27,11 +27,10 @@ from rlaif.trainer.evaluation.player import play as evaluate
 from rlaif.trainer.learner.algorithm.assisting import AssistConfig, assisted_by
 from rlaif.trainer.play.assist.assistance import Assistance
 from rlaif.trainer.play.capturing.recorder import CaptureContext
-from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.config import EnvConfig, PayingModel
 from rlaif.trainer.play.exploration.explorer import ExplorationFollower, ExploreConfig, Explorer
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.play.game_env import GameEnv
-from rlaif.trainer.play.paying_model import PayingModel
 from rlaif.trainer.play.planner_port import PlannerQuestion
 from rlaif.trainer.play.start import Start, StartSet
 from rlaif.trainer.play.vector import EmulatorVector

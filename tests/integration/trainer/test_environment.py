@@ -17,9 +17,8 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.trainer.play.capturing.recorder import CaptureContext
-from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.config import EnvConfig, PayingModel
 from rlaif.trainer.play.game_env import GameEnv
-from rlaif.trainer.play.paying_model import PayingModel
 from rlaif.trainer.play.start import Start
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.play.zelda_env import ENV_ID, ZeldaOracleEnv, register

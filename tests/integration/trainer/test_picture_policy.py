@@ -14,7 +14,7 @@ from rlaif.trainer.evaluation.player import EvaluationTask
 from rlaif.trainer.learner import snapshot
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.evaluating import play_on_runners
-from rlaif.trainer.learner.options.picture_policy import PICTURES
+from rlaif.trainer.learner.networks.button_networks import PICTURES
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.settings import TrainerSettings

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from rlaif.trainer.play.capturing.recorder import CaptureContext
-from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.paying_model import PayingModel
+from rlaif.trainer.play.config import EnvConfig, PayingModel
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
 from rlaif.trainer.settings.capture import CaptureSettings

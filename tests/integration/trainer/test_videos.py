@@ -18,8 +18,7 @@ from rlaif.trainer.evaluation.film import film
 from rlaif.trainer.evaluation.replaying import STEP, pictures
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.followers.best_episodes import BestEpisodes
-from rlaif.trainer.play.followers.episode_log import RecordedEpisode
+from rlaif.trainer.play.followers.episode_log import BestEpisodes, RecordedEpisode
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.run_folder.record import record_path
 from rlaif.trainer.settings.capture import CaptureSettings

@@ -13,9 +13,8 @@ from rlaif.contracts.telemetry import PaidStep, PaidSteps
 from rlaif.game.policy_input.layout import ALLOWED
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.play.capturing.recorder import CaptureContext
-from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.config import EnvConfig, PayingModel
 from rlaif.trainer.play.fragment import Fragment
-from rlaif.trainer.play.paying_model import PayingModel
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.rewards.game.presets import PARTS
 from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions

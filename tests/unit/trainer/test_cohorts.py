@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.unit.trainer.test_run_figures import STEPS, fragment
 
-from rlaif.trainer.learner.cohorts import Cohorts
+from rlaif.trainer.learner.progress import Cohorts
 from rlaif.trainer.play.fragment import EpisodeSummary, Fragment
 
 

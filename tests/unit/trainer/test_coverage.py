@@ -15,7 +15,7 @@ from rlaif.trainer.play.exploration.coverage import (
     RunCoverage,
     load_directory,
 )
-from rlaif.trainer.rewards.game import places
+from rlaif.trainer.rewards.game import facts as places
 
 HERE = places.square_index(0, 0x65, 80, 64)
 THERE = places.square_index(5, 0x10, 17, 160)

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load, save
 
-from rlaif.trainer.rewards.learned.curiosity import Curiosity
-from rlaif.trainer.rewards.learned.moments import RunningMoments
+from rlaif.trainer.rewards.learned.curiosity import Curiosity, RunningMoments
 from rlaif.trainer.rewards.learned.shaping import Transitions
 
 WIDTH = 12

@@ -11,13 +11,13 @@ from ray.rllib.models.torch.torch_distributions import TorchCategorical
 
 from rlaif.game.decisions.catalog import COUNT, GO_TO
 from rlaif.game.policy_input.layout import ALLOWED, POLICY_INPUT, SIZE, THINGS
-from rlaif.trainer.learner.algorithm.decision_module import (
+from rlaif.trainer.learner.algorithm.inference import PolicyInference, log_probabilities
+from rlaif.trainer.learner.networks.decision_module import (
     NEVER,
     POLICY_INPUTS,
     DecisionModule,
     decision_spec,
 )
-from rlaif.trainer.learner.algorithm.inference import PolicyInference, log_probabilities
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 

@@ -13,11 +13,15 @@ from ray.rllib.evaluation.postprocessing import Postprocessing
 
 from rlaif.game.policy_input.layout import SIZE
 from rlaif.trainer.learner.algorithm.batch import columns
-from rlaif.trainer.learner.algorithm.decision_module import POLICY_INPUTS
 from rlaif.trainer.learner.algorithm.gae import advantages
+from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
 from rlaif.trainer.play.fragment import Fragment, fragment_of, plain
-from rlaif.trainer.rewards.learned.discounting import discount_of, discounts
-from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
+from rlaif.trainer.rewards.learned.shaping import (
+    PotentialShaper,
+    Transitions,
+    discount_of,
+    discounts,
+)
 from rlaif.trainer.rewards.learned.statistics import part_statistics
 
 GAMMA, LAM, WEIGHT = 0.97, 0.9, 0.7

@@ -7,7 +7,7 @@ import pytest
 
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.trainer.play.facts import read_facts
-from rlaif.trainer.rewards.game import places
+from rlaif.trainer.rewards.game import facts as places
 
 
 def test_progress_that_did_not_change_is_the_same_object(scripted_game: Callable[..., Any]):

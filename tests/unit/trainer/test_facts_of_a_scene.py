@@ -7,7 +7,7 @@ from rlaif.game.encoder.numba_look import Encoder
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
 from rlaif.trainer.play.facts import read_facts
-from rlaif.trainer.play.waiting import plays_alone
+from rlaif.trainer.play.start import plays_alone
 
 SIZE = 0x2000
 

@@ -14,7 +14,7 @@ from rlaif.reward_net import artifact
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.network import RewardNet
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.trainer.learner.hot_load import read_reward_model
+from rlaif.trainer.rewards.learned.reward_models import read_reward_model
 from rlaif.trainer.run_folder.protocol import (
     MESSAGES,
     IterationDone,

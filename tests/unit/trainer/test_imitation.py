@@ -7,8 +7,13 @@ import pytest
 import torch
 from ray.rllib.core.columns import Columns
 
-from rlaif.trainer.learner.algorithm.decision_module import POLICY_INPUTS
-from rlaif.trainer.learner.options.imitation import MAX_AGE, TopSegments, imitation_loss, weights_of
+from rlaif.trainer.learner.algorithm.imitation import (
+    MAX_AGE,
+    TopSegments,
+    imitation_loss,
+    weights_of,
+)
+from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.shaping import Transitions
 

@@ -15,9 +15,9 @@ from rlaif.reward_net import artifact
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.network import RewardNet
 from rlaif.trainer.learner.algorithm.learner_rewards import LearnerRewards
-from rlaif.trainer.learner.hot_load import check_reward_model
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.fragment import Fragment
+from rlaif.trainer.rewards.learned.reward_models import check_reward_model
 from rlaif.trainer.rewards.learned.shaping import Transitions
 from rlaif.trainer.settings.rewards import (
     CuriositySettings,

@@ -17,9 +17,8 @@ from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 from rlaif.trainer.learner.algorithm.inference import log_probabilities
 from rlaif.trainer.learner.algorithm.learner import NORMALIZE, VALUE_LOSS, ArrayLearner
 from rlaif.trainer.learner.algorithm.ppo import network_of, value_loss_of
-from rlaif.trainer.learner.networks.mlp import ScaledMlpModule
-from rlaif.trainer.learner.networks.running_scale import ValueHead
-from rlaif.trainer.learner.networks.value_loss import ValueLoss
+from rlaif.trainer.learner.networks.button_networks import ScaledMlpModule
+from rlaif.trainer.learner.networks.running_scale import ValueHead, ValueLoss
 from rlaif.trainer.settings import TrainerSettings
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

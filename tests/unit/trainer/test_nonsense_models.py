@@ -21,9 +21,8 @@ from rlaif.service.metrics import ServiceMetrics
 from rlaif.trainer.learner.algorithm.batch import finite
 from rlaif.trainer.learner.algorithm.gae import standardized
 from rlaif.trainer.learner.algorithm.learner_rewards import LearnerRewards
-from rlaif.trainer.learner.hot_load import check_reward_model
 from rlaif.trainer.play.fragment import Fragment
-from rlaif.trainer.rewards.learned.reward_models import RewardModel
+from rlaif.trainer.rewards.learned.reward_models import RewardModel, check_reward_model
 from rlaif.trainer.rewards.learned.shaping import Transitions
 from rlaif.trainer.run_folder.protocol import MESSAGES, RewardModelLoaded, RewardModelRefused
 from rlaif.trainer.service.runs.manager import RunManager

@@ -24,7 +24,7 @@ from rlaif.game.memory.state import decode
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.trainer.play.exploration.states import Cell
-from rlaif.trainer.rewards.game.places import room_index
+from rlaif.trainer.rewards.game.facts import room_index
 from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
 
 PRESETS = pytest.mark.parametrize("weights", ["seed", "default"])

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rlaif.trainer.play.config import PayingModel
 from rlaif.trainer.play.followers.pay_meter import PayMeter
-from rlaif.trainer.play.paying_model import PayingModel
 from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
 from rlaif.trainer.run_folder.live_files import BIN_SECONDS, BINS, Opinion, ScreenFile
 

@@ -23,9 +23,9 @@ from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 from rlaif.testing.made_fragments import End, made_fragment
 from rlaif.trainer.learner.algorithm.batch import by_policy, columns, finite
 from rlaif.trainer.learner.algorithm.gae import advantages, cut_by_planner
+from rlaif.trainer.learner.algorithm.imitation import TopSegments
 from rlaif.trainer.learner.algorithm.learner import ArrayLearner
 from rlaif.trainer.learner.algorithm.learner_rewards import CURIOSITY, LearnerRewards
-from rlaif.trainer.learner.options.imitation import TopSegments
 from rlaif.trainer.play.fragment import Fragment, fragment_of, plain
 from rlaif.trainer.rewards.learned.shaping import Transitions
 from rlaif.trainer.settings.rewards import (

@@ -6,8 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlaif.trainer.learner.networks.running_scale import RunningScale, ValueHead
-from rlaif.trainer.learner.networks.value_loss import ValueLoss
+from rlaif.trainer.learner.networks.running_scale import RunningScale, ValueHead, ValueLoss
 
 
 @given(

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rlaif.trainer.play.capturing.segment_log import SegmentLog
-from rlaif.trainer.play.paying_model import PayingModel
+from rlaif.trainer.play.capturing.recorder import SegmentLog
+from rlaif.trainer.play.config import PayingModel
 from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.rewards.game.presets import PARTS
 

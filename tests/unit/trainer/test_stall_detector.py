@@ -1,6 +1,6 @@
 import pytest
 
-from rlaif.trainer.play.stall_detector import FROZEN_FRAMES, SCREEN_OFF_FRAMES, StallDetector
+from rlaif.trainer.play.game_env import FROZEN_FRAMES, SCREEN_OFF_FRAMES, StallDetector
 
 
 class Machine:

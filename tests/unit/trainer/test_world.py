@@ -11,17 +11,17 @@ from rlaif.contracts.world_figures import LONG_STAY_FRAMES, MOST_ROOMS, SEGMENTS
 from rlaif.game.description.words import NO_WORDS
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
-from rlaif.trainer.learner.world_tally import WorldTally
+from rlaif.trainer.learner.progress import WorldTally
 from rlaif.trainer.play.followers import room_log
-from rlaif.trainer.play.followers.room_log import RoomLog
-from rlaif.trainer.play.planner_port import PlannerQuestion, PlannerReply
-from rlaif.trainer.play.rooms_played import (
+from rlaif.trainer.play.followers.room_log import (
     PassedThrough,
+    RoomLog,
     RoomPicture,
     RoomPlace,
     RoomsPlayed,
     RoomTally,
 )
+from rlaif.trainer.play.planner_port import PlannerQuestion, PlannerReply
 from rlaif.trainer.rewards.game.facts import GameFacts, Progress
 from rlaif.trainer.run_folder.spool import RoomPictures
 from rlaif.trainer.service.uploader import RoomUploader

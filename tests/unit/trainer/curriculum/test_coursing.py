@@ -7,8 +7,8 @@ from rlaif.trainer.learner.algorithm.coursing import (
     legs_to_imitate,
     of_all_runners,
 )
-from rlaif.trainer.learner.course_report import course_report
-from rlaif.trainer.play.course_figures import CourseFigures, LegFigures
+from rlaif.trainer.learner.report import course_report
+from rlaif.trainer.play.frontier import CourseFigures, LegFigures
 from rlaif.trainer.settings.curriculum import CurriculumSettings
 
 LEG = LegFigures("one", ("sword",), ("map", "shield"), 5, 4, False, 10, 0.5, 0.75)

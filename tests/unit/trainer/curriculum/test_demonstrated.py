@@ -9,14 +9,14 @@ import pytest
 import torch
 from ray.rllib.core.columns import Columns
 
-from rlaif.trainer.learner.options.demonstrated import (
+from rlaif.trainer.learner.algorithm.demonstrated import (
     RETURNS,
     WarmStart,
     demonstration_loss,
     figures_of,
     warm_start,
 )
-from rlaif.trainer.learner.options.imitation_term import ImitationTerm
+from rlaif.trainer.learner.algorithm.imitation import ImitationTerm
 
 SETTINGS = WarmStart(steps=500, minibatch_size=16, learning_rate=1e-2)
 

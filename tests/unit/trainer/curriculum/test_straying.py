@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from ray.rllib.core.columns import Columns
 
 from rlaif.game.policy_input.layout import ALLOWED, POLICY_INPUT, SIZE
-from rlaif.trainer.learner.options.demonstrated import WarmStart, warm_start
-from rlaif.trainer.learner.options.straying import strayed
+from rlaif.trainer.learner.algorithm.demonstrated import WarmStart, warm_start
+from rlaif.trainer.learner.algorithm.imitation import strayed
 
 INPUTS = "policy_inputs"
 ROWS = 64

@@ -26,8 +26,7 @@ from rlaif.trainer.evaluation.player import EpisodeCallback, EvaluationTask, For
 from rlaif.trainer.evaluation.policy import PolicyError
 from rlaif.trainer.evaluation.result import EvaluatedEpisode, Evaluation
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.followers.best_episodes import BestEpisodes
-from rlaif.trainer.play.followers.episode_log import RecordedEpisode
+from rlaif.trainer.play.followers.episode_log import BestEpisodes, RecordedEpisode
 from rlaif.trainer.run_folder.checkpoints import Manifest
 from rlaif.trainer.run_folder.record import record_path
 from rlaif.trainer.settings.capture import CaptureSettings

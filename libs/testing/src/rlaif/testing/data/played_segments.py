@@ -21,8 +21,7 @@ from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.captures import write_capture
 from rlaif.testing.data.scores import judge_call
 from rlaif.trainer.play.capturing.recorder import CaptureContext
-from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.paying_model import PayingModel
+from rlaif.trainer.play.config import EnvConfig, PayingModel
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.run_folder.spool import SpooledCapture
 from rlaif.trainer.service.uploader import captured_event

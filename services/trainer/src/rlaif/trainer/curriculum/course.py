@@ -12,8 +12,8 @@ from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.trainer.curriculum.attempt import Attempt
 from rlaif.trainer.curriculum.demonstrations import Demonstration
 from rlaif.trainer.curriculum.route import Route
-from rlaif.trainer.play.course_figures import CourseFigures
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower, WatchedGame
+from rlaif.trainer.play.frontier import CourseFigures
 from rlaif.trainer.play.start import Start, StartSource
 from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.search.marks import Marks

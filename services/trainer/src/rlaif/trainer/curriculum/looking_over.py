@@ -8,7 +8,7 @@ from rlaif.trainer.curriculum.demonstrations import needed_marks
 from rlaif.trainer.curriculum.lineages import Way
 from rlaif.trainer.curriculum.playing import Player
 from rlaif.trainer.curriculum.replaying import check, pieces
-from rlaif.trainer.play.waiting import plays_alone
+from rlaif.trainer.play.start import plays_alone
 from rlaif.trainer.search.marks import Marks, marks_of
 
 

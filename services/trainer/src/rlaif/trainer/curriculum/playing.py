@@ -5,7 +5,7 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.motion.room_graph import RoomGraph
-from rlaif.trainer.play.waiting import plays_alone
+from rlaif.trainer.play.start import plays_alone
 
 FRAMES = 4
 """Of a base step."""

@@ -24,7 +24,7 @@ from rlaif.trainer.curriculum.demonstrations import (
 )
 from rlaif.trainer.curriculum.playing import FRAMES, Player
 from rlaif.trainer.play.facts import read_facts
-from rlaif.trainer.play.waiting import plays_alone
+from rlaif.trainer.play.start import plays_alone
 from rlaif.trainer.rewards.game.ledger import EpisodeRewards, total
 from rlaif.trainer.rewards.game.presets import RewardWeights
 from rlaif.trainer.search.marks import Marks, marks_of

@@ -15,8 +15,7 @@ from rlaif.trainer.curriculum.demonstrations import (
     Segment,
     segments,
 )
-from rlaif.trainer.play.course_figures import LegFigures
-from rlaif.trainer.play.frontier import Frontier
+from rlaif.trainer.play.frontier import Frontier, LegFigures
 from rlaif.trainer.search.marks import Marks
 from rlaif.trainer.settings.curriculum import CurriculumSettings
 

@@ -10,8 +10,8 @@ from typing import BinaryIO
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.trainer import checks
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO
-from rlaif.trainer.learner.hot_load import read_reward_model
 from rlaif.trainer.learner.run_context import RunContext
+from rlaif.trainer.rewards.learned.reward_models import read_reward_model
 from rlaif.trainer.run_folder.protocol import (
     COMMANDS,
     Command,

@@ -22,9 +22,9 @@ from rlaif.trainer.evaluation.player import EvaluationTask, Forward, play
 from rlaif.trainer.evaluation.policy import PolicyError
 from rlaif.trainer.evaluation.result import EvaluatedEpisode, Evaluation
 from rlaif.trainer.learner import snapshot
-from rlaif.trainer.learner.algorithm.decision_module import NEVER, POLICY_INPUTS
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, network_of
-from rlaif.trainer.learner.options.picture_policy import PICTURES
+from rlaif.trainer.learner.networks.button_networks import PICTURES
+from rlaif.trainer.learner.networks.decision_module import NEVER, POLICY_INPUTS
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, actions_of
 from rlaif.trainer.run_folder import checkpoints

@@ -25,19 +25,17 @@ from rlaif.trainer.curriculum.library import DemonstrationsError
 from rlaif.trainer.evaluation import policy
 from rlaif.trainer.evaluation.policy import PolicyError
 from rlaif.trainer.learner import evaluating, quest_phases
+from rlaif.trainer.learner.algorithm.demonstrated import IMITATION
 from rlaif.trainer.learner.algorithm.keeping import RunningKeeper
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.algorithm.sampler import StopAskedError
 from rlaif.trainer.learner.commands import CommandHandler, Requests, queue_commands
-from rlaif.trainer.learner.course_report import course_report
-from rlaif.trainer.learner.options.demonstrated import IMITATION
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.learner.quest_search import QuestSearch, make_demonstrations
-from rlaif.trainer.learner.report import report
+from rlaif.trainer.learner.report import StepRate, course_report, report
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.learner.saving import CheckpointSaver
-from rlaif.trainer.learner.step_rate import StepRate
-from rlaif.trainer.play.followers.best_episodes import BestEpisodes
+from rlaif.trainer.play.followers.episode_log import BestEpisodes
 from rlaif.trainer.run_folder import checkpoints, disk, session
 from rlaif.trainer.run_folder.npz_tree import NpzTreeError
 from rlaif.trainer.run_folder.plan import End, Plan

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, deque
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,13 +10,184 @@ import numpy as np
 
 from rlaif.contracts.run_figures import RunFigures
 from rlaif.contracts.run_points import EndedEpisodes
+from rlaif.contracts.world_figures import (
+    MOST_ROOMS,
+    SEGMENTS_OF_A_ROOM,
+    RoomSeen,
+    SegmentName,
+    WorldFigures,
+)
 from rlaif.trainer.learner.algorithm.learner_rewards import GAME, LearnedRewards
-from rlaif.trainer.learner.cohorts import Cohorts
-from rlaif.trainer.learner.world_tally import WorldTally
 from rlaif.trainer.play.assist.figures import AssistanceFigures, summed
-from rlaif.trainer.play.fragment import Fragment
+from rlaif.trainer.play.followers.room_log import (
+    Room,
+    RoomPicture,
+    RoomPlace,
+    RoomsPlayed,
+    RoomTally,
+)
+from rlaif.trainer.play.fragment import EpisodeSummary, Fragment
 from rlaif.trainer.rewards.learned.shaping import Float32
 from rlaif.trainer.run_folder.protocol import AssistanceDone
+
+_Key = tuple[int, int]
+"""Runner and environment."""
+
+
+class Cohorts:
+    """Fragments in; episodes with the step at which they began out.
+
+    Attributes:
+        ended: Those that ended in the last iteration.
+    """
+
+    def __init__(self) -> None:
+        self.ended = EndedEpisodes()
+        self._began: dict[_Key, int | None] = {}
+
+    @property
+    def oldest_open(self) -> int | None:
+        """The step at which the running episode began that runs longest; None: not known."""
+        known = [began for began in self._began.values() if began is not None]
+        return min(known) if known and len(known) == len(self._began) else None
+
+    def add(self, fragments: list[Fragment], shaped: list[list[float]], env_steps: int) -> None:
+        """Fold one iteration in, at whose end the run has had `env_steps`.
+
+        `shaped` is what the reward model paid each episode that ended, fragment by fragment.
+        """
+        begins_at = env_steps - sum(fragment.steps for fragment in fragments)
+        here = {
+            (fragment.runner, n) for fragment in fragments for n in range(fragment.actions.shape[1])
+        }
+        # The games of a runner that is gone never end.
+        self._began = {key: began for key, began in self._began.items() if key in here}
+        self.ended = EndedEpisodes()
+        for fragment, paid in zip(fragments, shaped, strict=True):
+            self._fold(fragment, paid, begins_at)
+
+    def _fold(self, fragment: Fragment, paid: list[float], begins_at: int) -> None:
+        for n in range(fragment.actions.shape[1]):
+            key = (fragment.runner, n)
+            if not fragment.continues:
+                self._began[key] = begins_at
+            else:
+                # Of a game from a checkpoint that did not say it is not known.
+                self._began.setdefault(key, None)
+        ends = zip(fragment.episodes, fragment.env_index_of_end, paid, strict=True)
+        for episode, (_, n), shaped in ends:
+            key = (fragment.runner, n)
+            if math.isfinite(episode.reward) and not episode.is_practice:
+                self.ended = self.ended.and_then(_row(episode, self._began[key], shaped))
+            self._began[key] = begins_at
+
+    def state_dict(self) -> list[tuple[int, int, int | None]]:
+        return [(*key, began) for key, began in self._began.items()]
+
+    def load_state_dict(self, state: list[Any]) -> None:
+        self._began = {(runner, n): began for runner, n, began in state}
+
+
+def _row(episode: EpisodeSummary, began: int | None, shaped: float) -> EndedEpisodes:
+    return EndedEpisodes(
+        count=1,
+        began=(began,),
+        gained=(episode.gained,),
+        rooms=(episode.rooms,),
+        returns=(round(float(episode.reward), 4),),
+        shaped=(round(shaped, 4) if math.isfinite(shaped) else None,),
+        lengths=(episode.length,),
+        died=(episode.died,),
+    )
+
+
+Corner = tuple[int, int]
+"""Left and top of a picture in its room."""
+
+
+@dataclass
+class WorldTally:
+    """Counts and places of all rooms, over all environments of a run.
+
+    A room whose place is not known was never entered: it is not told.
+    """
+
+    _tallies: dict[Room, RoomTally] = field(default_factory=dict)
+    _places: dict[Room, RoomPlace] = field(default_factory=dict)
+    _last_steps: dict[Room, int] = field(default_factory=dict)
+    _segments: dict[Room, list[tuple[str, str]]] = field(default_factory=dict)
+    _pictures: dict[Room, Corner] = field(default_factory=dict)
+
+    def add(self, played: Iterable[RoomsPlayed], env_step: int) -> None:
+        for rooms in played:
+            for room, tally in rooms.tallies.items():
+                self._tallies.setdefault(room, RoomTally()).add(tally)
+                if tally.frames or tally.entries:
+                    self._last_steps[room] = env_step
+            self._places |= rooms.places
+            for passed in rooms.passed:
+                name = (passed.episode_id, passed.segment_id)
+                for room in passed.rooms:
+                    known = self._segments.setdefault(room, [])
+                    self._segments[room] = [name, *known][:SEGMENTS_OF_A_ROOM]
+
+    def wants(self, room: Room) -> bool:
+        return room not in self._pictures
+
+    def keep(self, room: Room, picture: RoomPicture) -> None:
+        self._pictures[room] = (picture.left, picture.top)
+
+    def figures(self) -> WorldFigures:
+        known = sorted(
+            (room for room in self._places if room in self._tallies),
+            key=lambda room: (-self._last_steps.get(room, 0), room),
+        )
+        told = tuple(self._seen(room) for room in known[:MOST_ROOMS])
+        return WorldFigures(rooms=told, rooms_left_out=len(known) - len(told))
+
+    def state_dict(self) -> dict[str, Any]:
+        """All of it as plain values, for a checkpoint; pictures are files of the run."""
+        played = RoomsPlayed(tallies=self._tallies, places=self._places).plain()
+        return {
+            "tallies": played["tallies"],
+            "places": played["places"],
+            "last_steps": [[*room, step] for room, step in self._last_steps.items()],
+            "segments": [
+                [*room, [list(name) for name in names]] for room, names in self._segments.items()
+            ],
+            "pictures": [[*room, *corner] for room, corner in self._pictures.items()],
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        played = RoomsPlayed.of({**state, "pictures": [], "passed": []})
+        self._tallies, self._places = played.tallies, played.places
+        self._last_steps = {(group, room): step for group, room, step in state["last_steps"]}
+        self._segments = {
+            (group, room): [(episode, segment) for episode, segment in names]
+            for group, room, names in state["segments"]
+        }
+        self._pictures = {
+            (group, room): (left, top) for group, room, left, top in state["pictures"]
+        }
+
+    def _seen(self, room: Room) -> RoomSeen:
+        tally, place = self._tallies[room], self._places[room]
+        corner = self._pictures.get(room)
+        return RoomSeen(
+            group=room[0],
+            room=room[1],
+            **vars(place),
+            **vars(tally),
+            last_step=self._last_steps.get(room, 0),
+            picture=corner is not None,
+            picture_left=corner[0] if corner else 0,
+            picture_top=corner[1] if corner else 0,
+            segments=tuple(
+                SegmentName(episode_id=episode, segment_id=segment)
+                for episode, segment in self._segments.get(room, ())
+            ),
+        )
+
 
 WINDOW = 100
 """Finished episodes over which means are taken, as RLlib does by default."""

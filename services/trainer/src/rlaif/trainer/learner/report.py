@@ -1,15 +1,83 @@
 """An iteration as the service hears of it."""
 
 import math
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import asdict
 
 import numpy as np
 
+from rlaif.contracts.curriculum_figures import CurriculumSegment
+from rlaif.trainer.curriculum.route import power_on_share
 from rlaif.trainer.learner.algorithm.learner_rewards import SHAPING
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO
 from rlaif.trainer.learner.progress import RunTally
-from rlaif.trainer.run_folder.protocol import IterationDone, PartFigures
+from rlaif.trainer.play.frontier import CourseFigures, LegFigures
+from rlaif.trainer.run_folder.protocol import CurriculumTold, IterationDone, PartFigures
+from rlaif.trainer.run_folder.search_report import curriculum_figures, marks_name
+from rlaif.trainer.settings.curriculum import CurriculumSettings
+
+
+def course_report(course: CourseFigures, settings: CurriculumSettings) -> CurriculumTold:
+    """What is told of a curriculum that has one segment at least.
+
+    The frontier of a segment is told as a share of its places: 1 is the nearest to its goal. It is
+    0 once play succeeds from its beginning, and not before.
+    """
+    legs = course.legs
+    names = list(dict.fromkeys(leg.demonstration for leg in legs))
+    home = sum(leg.is_home for leg in legs) / len(legs)
+    figures = curriculum_figures(
+        "chaining" if home == 1 else "backward",
+        [_segment(leg, names.index(leg.demonstration)) for leg in legs],
+        power_on_share=power_on_share(settings, home),
+        demonstrations=len(names),
+        whole_tries=len(course.whole),
+        whole_success=course.whole_success,
+    )
+    return CurriculumTold.model_validate(figures.model_dump())
+
+
+def _segment(leg: LegFigures, demonstration: int) -> CurriculumSegment:
+    return CurriculumSegment(
+        demonstration=demonstration,
+        from_mark=marks_name(leg.begins_with) if leg.begins_with else None,
+        to_mark=marks_name(leg.goal),
+        frontier=0.0 if leg.is_home else (leg.at + 1) / leg.places,
+        success=leg.success,
+        tries=leg.tries,
+    )
+
+
+WINDOW_SECONDS = 10.0
+"""One iteration tells nothing: its batch may have been played while the last was learned."""
+
+
+class StepRate:
+    """Steps over the last ten seconds, or over the last iteration when that took longer.
+
+    What is collected may have been played before that time: runners go on while the learner
+    evaluates or saves. So the steps count over the time in which they were played where that is
+    longer, and no rate is above that at which the runners play.
+    """
+
+    def __init__(self, now: float, steps: int) -> None:
+        self._marks = deque([(now, steps, 0.0)])
+
+    def after(self, now: float, steps: int, played_seconds: float = 0.0) -> float:
+        """Steps a second, with `steps` behind at `now`; 0 when no time has passed.
+
+        `played_seconds` is the time in which those since the last call were played, by the slowest
+        of the runners that played side by side.
+        """
+        while len(self._marks) > 1 and now - self._marks[1][0] >= WINDOW_SECONDS:
+            self._marks.popleft()
+        played = self._marks[-1][2] + played_seconds
+        began, before, played_before = self._marks[0]
+        self._marks.append((now, steps, played))
+        seconds = max(now - began, played - played_before)
+        return (steps - before) / seconds if seconds > 0 else 0.0
+
 
 _LEARNER_FIGURES = (
     "policy_loss",

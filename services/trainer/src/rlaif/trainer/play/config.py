@@ -3,8 +3,24 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rlaif.reward_net.pay import Potential
 from rlaif.trainer.settings.capture import CaptureSettings
 from rlaif.trainer.settings.game import GameSettings
+
+
+@dataclass(frozen=True)
+class PayingModel:
+    """The reward model that counts.
+
+    Attributes:
+        gamma: Discount of the run.
+        weight: Scale of the potential.
+    """
+
+    version: int
+    potential: Potential
+    gamma: float
+    weight: float
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.game.decisions.catalog import BUTTON, DECISIONS, Decision
+from rlaif.game.decisions.catalog import BUTTON
 from rlaif.game.decisions.in_vain import InVain
 from rlaif.game.decisions.playing import carry_out
 from rlaif.game.machine.actions import Action
@@ -30,7 +30,7 @@ from rlaif.game.skills.script import Option
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.play.game_env import GameEnv, StepOutcome
-from rlaif.trainer.rewards.learned.discounting import discount_of
+from rlaif.trainer.rewards.learned.shaping import discount_of
 
 Float32 = npt.NDArray[np.float32]
 
@@ -39,26 +39,6 @@ MAX_RESPAWN_STEPS = 150
 
 _FIRST_PACE = 8.0
 """Base steps per decision before the first fragment has been measured."""
-
-
-def button_of(index: int) -> int:
-    """The button to which a person who sees the screen would compare a decision; or -1."""
-    return _BUTTONS[index]
-
-
-def _comparable_button(decision: Decision) -> int:
-    match decision.family:
-        case "BUTTON":
-            return decision.index
-        case "INTERACT":
-            return int(Action.A)
-        case "AIMED" | "FIGHT":
-            return int(Action.B)
-        case _:
-            return -1 if decision.direction is None else int(decision.direction)
-
-
-_BUTTONS = tuple(_comparable_button(decision) for decision in DECISIONS)
 
 
 class DecisionStep:

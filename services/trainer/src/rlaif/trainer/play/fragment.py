@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rlaif.trainer.play.assist.figures import AssistanceFigures
-from rlaif.trainer.play.course_figures import CourseFigures
 from rlaif.trainer.play.followers.episode_log import RecordedEpisode
 from rlaif.trainer.play.followers.frame_stack import PictureFragment
-from rlaif.trainer.play.rooms_played import RoomsPlayed
+from rlaif.trainer.play.followers.room_log import RoomsPlayed
+from rlaif.trainer.play.frontier import CourseFigures
 from rlaif.trainer.play.start import PRACTICE
 from rlaif.trainer.rewards.learned.shaping import Transitions
 from rlaif.trainer.run_folder.spool import SpooledCapture

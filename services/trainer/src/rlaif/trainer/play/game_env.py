@@ -1,6 +1,6 @@
 """One emulator played in episodes: the part that the Gymnasium and the vector form share."""
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,18 +10,54 @@ from rlaif.game.captures.capture import PackedKeyframe, pack_keyframe, unpack_ke
 from rlaif.game.encoder.numba_look import Encoder, EncoderCache
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator, PyBoyEmulator
 from rlaif.game.memory.blocks import LiveRam, RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import address
 from rlaif.trainer.play.facts import read_facts
-from rlaif.trainer.play.stall_detector import Fault, StallDetector
-from rlaif.trainer.play.start import Start, StartSource, start_set
-from rlaif.trainer.play.waiting import plays_alone, wait_for_player
+from rlaif.trainer.play.start import Start, StartSource, plays_alone, start_set, wait_for_player
 from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.rewards.game.ledger import EpisodeRewards, total
 from rlaif.trainer.rewards.game.presets import preset
 from rlaif.trainer.rewards.game.terms import VisitCounts
 from rlaif.trainer.settings.game import STEP_FRAMES, GameSettings, steps_lasting
+
+Fault = Literal["screen_off", "frozen"]
+
+SCREEN_OFF_FRAMES = 300
+"""5 s. A game switches its screen off for a few frames while it loads a room."""
+
+FROZEN_FRAMES = 600
+"""10 s without one changed byte of work RAM; a game that runs counts its frames there."""
+
+
+class StallDetector:
+    """Looks at one emulator: after each decision step while it suspects, else now and then."""
+
+    def __init__(self, emulator: Emulator) -> None:
+        self._emulator = emulator
+        self._off = self._same = 0
+
+    def begin(self) -> None:
+        self._off = self._same = 0
+
+    @property
+    def suspects(self) -> bool:
+        return bool(self._off or self._same)
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"off": self._off, "same": self._same}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self._off, self._same = state["off"], state["same"]
+
+    def check(self, still: bool, frames: int) -> Fault | None:
+        """What is wrong after a step, if anything; `still`: no byte of work RAM changed."""
+        self._off = 0 if self._emulator.screen_is_on else self._off + frames
+        self._same = self._same + frames if still else 0
+        if self._off >= SCREEN_OFF_FRAMES:
+            return "screen_off"
+        return "frozen" if self._same >= FROZEN_FRAMES else None
+
 
 Row = npt.NDArray[np.float32]
 """One observation, `[128] float32`."""

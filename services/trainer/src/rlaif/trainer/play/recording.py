@@ -11,17 +11,15 @@ import numpy.typing as npt
 
 from rlaif.game.captures.capture import PackedKeyframe
 from rlaif.game.stories.milestones import Milestone, Story
-from rlaif.trainer.play.capturing.recorder import CaptureContext, Ended, EnvRecorder
-from rlaif.trainer.play.capturing.segment_log import SegmentLog
+from rlaif.trainer.play.capturing.recorder import CaptureContext, Ended, EnvRecorder, SegmentLog
 from rlaif.trainer.play.capturing.selection import SegmentSelector, SelectionRules
-from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.config import EnvConfig, PayingModel
 from rlaif.trainer.play.followers.episode_log import (
     BestEpisodeRecorder,
     EpisodeLog,
     RecordedEpisode,
 )
 from rlaif.trainer.play.game_env import GameEnv, Row, StepOutcome
-from rlaif.trainer.play.paying_model import PayingModel
 from rlaif.trainer.run_folder.spool import SpooledCapture
 from rlaif.trainer.settings.game import steps_lasting
 

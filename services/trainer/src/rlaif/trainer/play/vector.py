@@ -13,7 +13,7 @@ from rlaif.game.stories.milestones import fraction, milestones_reached
 from rlaif.game.stories.story_lookup import story_of
 from rlaif.trainer.play.assist.assistance import Assistance
 from rlaif.trainer.play.capturing.recorder import CaptureContext, Ended
-from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.config import EnvConfig, PayingModel
 from rlaif.trainer.play.decisions import DecisionRows
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.followers.frame_stack import HEIGHT, WIDTH, FrameStack, PictureFragment
@@ -21,7 +21,6 @@ from rlaif.trainer.play.followers.room_log import RoomLog
 from rlaif.trainer.play.followers.screen_feed import ScreenFeed
 from rlaif.trainer.play.fragment import EpisodeSummary, Fragment
 from rlaif.trainer.play.game_env import GameEnv, Row, StepOutcome
-from rlaif.trainer.play.paying_model import PayingModel
 from rlaif.trainer.play.recording import Disagreement, Recording
 from rlaif.trainer.play.start import StartSource
 from rlaif.trainer.rewards.game.presets import PARTS

@@ -10,13 +10,12 @@ from ray.rllib.core.columns import Columns
 from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.policy.sample_batch import SampleBatch
 
-from rlaif.trainer.learner.algorithm.decision_module import POLICY_INPUTS
 from rlaif.trainer.learner.algorithm.gae import advantages, cut_by_planner, standardized
-from rlaif.trainer.learner.options.picture_policy import PICTURES
+from rlaif.trainer.learner.networks.button_networks import PICTURES
+from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
 from rlaif.trainer.play.followers.frame_stack import UInt8
 from rlaif.trainer.play.fragment import Fragment
-from rlaif.trainer.rewards.learned.discounting import discounts
-from rlaif.trainer.rewards.learned.shaping import Float32
+from rlaif.trainer.rewards.learned.shaping import Float32, discounts
 
 _FLOATS = (
     Columns.OBS,

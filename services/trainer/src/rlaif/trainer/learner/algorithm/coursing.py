@@ -16,9 +16,9 @@ from rlaif.trainer.curriculum.building import identity_of
 from rlaif.trainer.curriculum.course import Course
 from rlaif.trainer.curriculum.demonstrations import Demonstration
 from rlaif.trainer.curriculum.examples import Examples, held_out
-from rlaif.trainer.learner.algorithm.decision_module import POLICY_INPUTS
-from rlaif.trainer.learner.options.demonstrated import LEGS, RETURNS
-from rlaif.trainer.play.course_figures import CourseFigures, LegFigures
+from rlaif.trainer.learner.algorithm.demonstrated import LEGS, RETURNS
+from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
+from rlaif.trainer.play.frontier import CourseFigures, LegFigures
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.search.marks import marks_of
 from rlaif.trainer.settings.curriculum import CurriculumSettings

@@ -28,15 +28,19 @@ from rlaif.trainer.learner.algorithm.assisting import assistance_of
 from rlaif.trainer.learner.algorithm.coursing import course_of
 from rlaif.trainer.learner.algorithm.inference import PolicyInference, log_probabilities
 from rlaif.trainer.learner.algorithm.keeping import RunnerFiles
-from rlaif.trainer.learner.algorithm.sampler import StopAskedError, never, share
-from rlaif.trainer.learner.options.disagreement import RunnerRewardModel, disagreement_by
+from rlaif.trainer.learner.algorithm.sampler import (
+    RunnerRewardModel,
+    StopAskedError,
+    disagreement_by,
+    never,
+    share,
+)
 from rlaif.trainer.play.capturing.recorder import CaptureContext
-from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.config import EnvConfig, PayingModel
 from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.play.game_env import GameEnv
-from rlaif.trainer.play.paying_model import PayingModel
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, actions_of
 from rlaif.trainer.settings.curriculum import CurriculumSettings

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import torch
 from ray.rllib.core.columns import Columns
 
-from rlaif.trainer.learner.algorithm.decision_module import POLICY_INPUTS
-from rlaif.trainer.learner.options.picture_policy import PICTURES
+from rlaif.trainer.learner.networks.button_networks import PICTURES
+from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
 
 Float32 = npt.NDArray[np.float32]
 

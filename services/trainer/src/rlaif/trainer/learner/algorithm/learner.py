@@ -33,10 +33,7 @@ from ray.rllib.utils.metrics import (
 from ray.rllib.utils.torch_utils import explained_variance
 from torch.nn.utils import clip_grad_norm_
 
-from rlaif.trainer.learner.algorithm.decision_module import POLICY_INPUTS
-from rlaif.trainer.learner.networks.running_scale import ValueHead
-from rlaif.trainer.learner.networks.value_loss import ValueLoss
-from rlaif.trainer.learner.options.demonstrated import (
+from rlaif.trainer.learner.algorithm.demonstrated import (
     LEGS,
     ImitationFigures,
     WarmStart,
@@ -44,9 +41,10 @@ from rlaif.trainer.learner.options.demonstrated import (
     figures_of,
     warm_start,
 )
-from rlaif.trainer.learner.options.imitation import imitation_loss
-from rlaif.trainer.learner.options.imitation_term import ImitationTerm
-from rlaif.trainer.learner.options.picture_policy import PICTURES
+from rlaif.trainer.learner.algorithm.imitation import ImitationTerm, imitation_loss
+from rlaif.trainer.learner.networks.button_networks import PICTURES
+from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
+from rlaif.trainer.learner.networks.running_scale import ValueHead, ValueLoss
 
 _COLUMNS = (
     Columns.OBS,

@@ -15,17 +15,16 @@ from rlaif.contracts.observation import OBSERVATION_SIZE
 from rlaif.reward_net.pay import Potential
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.trainer.learner.algorithm.gae import cut_by_planner
-from rlaif.trainer.learner.hot_load import check_reward_model
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.curiosity import Curiosity
-from rlaif.trainer.rewards.learned.discounting import discounts
 from rlaif.trainer.rewards.learned.reward_models import (
     ModelSchedule,
     NonsenseError,
     RewardModel,
     State,
+    check_reward_model,
 )
-from rlaif.trainer.rewards.learned.shaping import Bool, Float32, PotentialShaper
+from rlaif.trainer.rewards.learned.shaping import Bool, Float32, PotentialShaper, discounts
 from rlaif.trainer.rewards.learned.statistics import PartStatistics, part_statistics
 from rlaif.trainer.settings.rewards import RewardSettings
 

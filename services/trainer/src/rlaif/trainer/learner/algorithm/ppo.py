@@ -30,23 +30,26 @@ from rlaif.trainer.learner.algorithm.coursing import (
     legs_to_imitate,
     of_all_runners,
 )
-from rlaif.trainer.learner.algorithm.decision_module import decision_spec
+from rlaif.trainer.learner.algorithm.demonstrated import ImitationFigures, WarmStart
 from rlaif.trainer.learner.algorithm.env_runner import EmulatorEnvRunner
+from rlaif.trainer.learner.algorithm.imitation import TopSegments
 from rlaif.trainer.learner.algorithm.keeping import RunningKeeper
 from rlaif.trainer.learner.algorithm.learner import NORMALIZE, VALUE_LOSS, ArrayLearner
 from rlaif.trainer.learner.algorithm.learner_rewards import LearnedRewards, LearnerRewards
-from rlaif.trainer.learner.algorithm.sampler import MOST_AHEAD, FragmentSampler, StopAskedError
-from rlaif.trainer.learner.networks.mlp import mlp_spec
-from rlaif.trainer.learner.networks.value_loss import ValueLoss
-from rlaif.trainer.learner.options.demonstrated import ImitationFigures, WarmStart
-from rlaif.trainer.learner.options.disagreement import RunnerRewardModel
-from rlaif.trainer.learner.options.imitation import TopSegments
-from rlaif.trainer.learner.options.picture_policy import picture_spec
+from rlaif.trainer.learner.algorithm.sampler import (
+    MOST_AHEAD,
+    FragmentSampler,
+    RunnerRewardModel,
+    StopAskedError,
+)
+from rlaif.trainer.learner.networks.button_networks import mlp_spec, picture_spec
+from rlaif.trainer.learner.networks.decision_module import decision_spec
+from rlaif.trainer.learner.networks.running_scale import ValueLoss
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.course_figures import CourseFigures
 from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.play.fragment import Fragment, fragment_of, plain
+from rlaif.trainer.play.frontier import CourseFigures
 from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, ZeldaOracleEnv, actions_of
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.curriculum import CurriculumSettings

@@ -28,9 +28,8 @@ from rlaif.game.motion.grid import OPPOSITE
 from rlaif.game.motion.room_graph import RoomGraph, RoomGraphError
 from rlaif.game.motion.room_watcher import RoomWatcher
 from rlaif.trainer.play.assist.figures import AssistanceFigures
-from rlaif.trainer.play.assist.guidance import Guidance
+from rlaif.trainer.play.assist.guidance import Guidance, button_of
 from rlaif.trainer.play.assist.takeover import Executor, Takeover, TakeoverParts, mode_at
-from rlaif.trainer.play.decisions import button_of
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.planner_port import Planner, PlannerReply
 from rlaif.trainer.rewards.game.facts import GameFacts

@@ -19,6 +19,8 @@ import numpy.typing as npt
 
 from rlaif.contracts.briefing import Briefing
 from rlaif.contracts.plans import Mode
+from rlaif.game.decisions.catalog import DECISIONS, Decision
+from rlaif.game.machine.actions import Action
 from rlaif.game.machine.pictures import jpeg
 from rlaif.game.motion.grid import FEET
 from rlaif.game.motion.terrain import TILE
@@ -61,6 +63,26 @@ def question_picture(screen: npt.NDArray[np.uint8]) -> bytes:
     """
     larger = np.ascontiguousarray(screen.repeat(_SCALE, axis=0).repeat(_SCALE, axis=1))
     return jpeg(larger, quality=QUALITY)
+
+
+def button_of(index: int) -> int:
+    """The button to which a person who sees the screen would compare a decision; or -1."""
+    return _BUTTONS[index]
+
+
+def _comparable_button(decision: Decision) -> int:
+    match decision.family:
+        case "BUTTON":
+            return decision.index
+        case "INTERACT":
+            return int(Action.A)
+        case "AIMED" | "FIGHT":
+            return int(Action.B)
+        case _:
+            return -1 if decision.direction is None else int(decision.direction)
+
+
+_BUTTONS = tuple(_comparable_button(decision) for decision in DECISIONS)
 
 
 class Draws:

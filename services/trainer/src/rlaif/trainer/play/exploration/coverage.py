@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlaif.files.whole import write_whole
-from rlaif.trainer.rewards.game import places
+from rlaif.trainer.rewards.game import facts as places
 
 VERSION = 1
 """Of the file and of the JSON."""

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rlaif.contracts.captures import EmulatorIdentity, GameIdentity, Wait
 from rlaif.contracts.ids import Sha256
-from rlaif.trainer.rewards.game import places
+from rlaif.trainer.rewards.game import facts as places
 
 BLOCK_WIDTH, BLOCK_HEIGHT = 80, 64
 """Pixels of a block: a small room has four, a large one nine. Finer cells would be hundreds of

@@ -2,10 +2,12 @@
 
 import heapq
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from rlaif.contracts.captures import GameIdentity
+from rlaif.files.whole import write_whole
 from rlaif.game.captures.capture import PackedKeyframe, SegmentRecorder
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
@@ -13,6 +15,10 @@ from rlaif.game.stories.milestones import Story, milestones_reached
 from rlaif.trainer.play.capturing.recorder import CaptureContext, Ended
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.run_folder.spool import SpooledCapture
+
+_FOLDER = "best_episodes"
+_SUFFIX = ".episode"
+
 
 Rank = tuple[int, float]
 """Story steps reached since the start, then return: what makes an episode one of the best."""
@@ -181,3 +187,37 @@ class BestEpisodeRecorder:
         if self.ranks.takes((len(gained), reward)):
             whole = self.logs[n].finish(ended, context)
             self.found.append(RecordedEpisode(gained, reward, game.rooms_visited, whole))
+
+
+@dataclass(frozen=True)
+class BestEpisodes:
+    """A directory of `*.episode` files, made when the first one comes; the best `keep` stay."""
+
+    directory: Path
+    keep: int
+
+    @classmethod
+    def of_run(cls, run_directory: Path, keep: int) -> "BestEpisodes":
+        return cls(run_directory / _FOLDER, keep)
+
+    def add(self, episodes: Iterable[RecordedEpisode]) -> None:
+        new = list(episodes)
+        if not new:
+            return
+        for episode in new:
+            self._write(episode)
+        for path, _ in self.best()[self.keep :]:
+            path.unlink(missing_ok=True)
+
+    def best(self) -> list[tuple[Path, RecordedEpisode]]:
+        found = []
+        for path in sorted(self.directory.glob(f"*{_SUFFIX}")):
+            try:
+                found.append((path, RecordedEpisode.unpack(path.read_bytes())))
+            except (OSError, ValueError):
+                continue
+        return sorted(found, key=lambda each: each[1].rank, reverse=True)
+
+    def _write(self, episode: RecordedEpisode) -> None:
+        path = self.directory / f"{episode.whole.capture.episode_id}{_SUFFIX}"
+        write_whole(path, episode.pack())

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from rlaif.trainer.play.followers.pay_meter import PayMeter
-from rlaif.trainer.play.followers.step_ledger import StepLedger
+from rlaif.trainer.play.followers.pay_meter import PayMeter, StepLedger
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.rewards.game.presets import PARTS
 from rlaif.trainer.run_folder.live_files import (

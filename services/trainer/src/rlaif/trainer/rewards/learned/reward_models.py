@@ -7,11 +7,15 @@ change in one step is an error of its value by Phi_old - Phi_new everywhere at o
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from rlaif.contracts.observation import LAYOUT_VERSION
+from rlaif.reward_net.artifact import MAX_BYTES, load
+from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.trainer.rewards.learned.shaping import Float32
 
@@ -191,3 +195,28 @@ def _sensible(
     if wrong:
         raise NonsenseError(model, wrong, len(answers))
     return answers
+
+
+def read_reward_model(path: Path, *, version: int, sha256: str) -> RewardModel:
+    """Read and check a reward model, by the version and digest under which it was announced.
+
+    Raises:
+        RewardNetError: A check failed; `reason` names it.
+        OSError: The file cannot be read.
+    """
+    with path.open("rb") as file:
+        # No more than is needed to see that it is too large.
+        data = file.read(MAX_BYTES + 1)
+    return check_reward_model(data, version=version, sha256=sha256)
+
+
+def check_reward_model(data: bytes, *, version: int, sha256: str) -> RewardModel:
+    """Check a reward model that was read or that a checkpoint held; raises `RewardNetError`."""
+    loaded = load(data, sha256=sha256, layout_version=LAYOUT_VERSION)
+    if loaded.version != version:
+        raise RewardNetError(
+            "wrong_version",
+            f"the file says that it is version {loaded.version}, it was announced as {version}; "
+            "publish the version again",
+        )
+    return RewardModel(version, sha256, data, PotentialFunction(loaded.net))

@@ -4,7 +4,7 @@ Source of the weights: Peng et al. 2019, arXiv 1910.00177: exp(advantage / tempe
 Off by default: PPO alone is on-policy and needs no buffer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -14,8 +14,102 @@ import torch
 from ray.rllib.core.columns import Columns
 from torch import Tensor
 
+from rlaif.game.policy_input.layout import ALLOWED, POLICY_INPUT, SIZE
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.shaping import Float32
+
+UNTOUCHED = 0.5
+"""Share of the rows that are shown as they are: what matters has to stay readable."""
+
+
+def strayed(
+    rows: dict[str, Tensor], among: dict[str, Tensor], share: float, rng: np.random.Generator
+) -> dict[str, Tensor]:
+    """Rows of which a part shows something of other rows.
+
+    Args:
+        rows: Columns, `[B]`, or `[B, numbers]` where they are what is seen.
+        among: The same columns of all rows that there are; where the other parts come from.
+        share: Of the fields of a policy input, and of the numbers of an observation, that such a
+            row has from one other row. What is allowed stays its own.
+        rng: Draws rows and parts.
+
+    Returns:
+        The columns, what is seen in part from elsewhere. With `share` 0 they are `rows`.
+    """
+    count = len(rows[Columns.ACTIONS])
+    if share <= 0 or not count:
+        return rows
+    other = torch.from_numpy(rng.integers(0, len(among[Columns.ACTIONS]), count))
+    touched = torch.from_numpy(rng.random((count, 1)) >= UNTOUCHED)
+    found = dict(rows)
+    for name, seen in rows.items():
+        if seen.dim() != 2:
+            continue
+        has_fields = seen.shape[1] == SIZE
+        parts = len(POLICY_INPUT.fields) if has_fields else seen.shape[1]
+        taken = touched & torch.from_numpy(rng.random((count, parts)) < share)
+        if has_fields:
+            taken = taken[:, _FIELD_OF_SLOT]
+            taken[:, ALLOWED] = False
+        found[name] = torch.where(taken, among[name][other], seen)
+    return found
+
+
+def _field_of_slot() -> Tensor:
+    found = torch.empty(SIZE, dtype=torch.int64)
+    for number, each in enumerate(POLICY_INPUT.fields):
+        found[each.span] = number
+    return found
+
+
+_FIELD_OF_SLOT = _field_of_slot()
+
+
+Loss = Callable[[Any, dict[str, Tensor]], Tensor]
+"""Module and rows to a scalar."""
+
+
+class ImitationTerm:
+    """What is imitated, and how much.
+
+    Attributes:
+        weight: Of the loss; at 0 nothing is computed.
+        strayed: See `straying.strayed`.
+    """
+
+    def __init__(self, loss: Loss, *, share: float = 1.0) -> None:
+        self._loss, self._share = loss, share
+        self._rows: dict[str, Tensor] = {}
+        self._some = np.empty(0, dtype=np.int64)
+        self.weight = self.strayed = 0.0
+
+    def take(self, rows: dict[str, np.ndarray[Any, Any]] | None, device: Any) -> None:
+        """Imitate these rows from now on; None: nothing."""
+        self._rows = {
+            name: torch.as_tensor(array).to(device) for name, array in (rows or {}).items()
+        }
+        self.choose(None)
+
+    def choose(self, some: npt.NDArray[np.bool_] | None) -> None:
+        """Imitate only some of the rows from now on, `[R] bool`; None: all of them.
+
+        A row weighs as much among few as among all: the term falls with their share.
+        """
+        count = len(self._rows[Columns.ACTIONS]) if self._rows else 0
+        self._some = np.arange(count) if some is None else np.flatnonzero(some)
+
+    def of(self, module: Any, size: int, rng: np.random.Generator) -> Tensor | None:
+        """The weighted term for a minibatch of `size`; None when there is none."""
+        if not len(self._some) or not self.weight:
+            return None
+        part = len(self._some) / len(self._rows[Columns.ACTIONS])
+        count = max(1, round(size * self._share * part))
+        order = torch.from_numpy(self._some[rng.integers(0, len(self._some), count)])
+        drawn = {name: column[order] for name, column in self._rows.items()}
+        drawn = strayed(drawn, self._rows, self.strayed, rng)
+        return self.weight * part * self._loss(module, drawn)
+
 
 MAX_AGE = 50
 """Iterations after which a segment is forgotten: another policy played it, another reward model

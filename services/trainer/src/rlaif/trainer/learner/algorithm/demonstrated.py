@@ -18,7 +18,7 @@ from ray.rllib.core.columns import Columns
 from torch import Tensor
 
 from rlaif.files.whole import write_whole
-from rlaif.trainer.learner.options.straying import strayed
+from rlaif.trainer.learner.algorithm.imitation import strayed
 
 RETURNS = "returns"
 """Column of the rows: `[B] float32`, discounted, in the units of the rewards."""

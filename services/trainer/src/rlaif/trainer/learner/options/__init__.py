@@ -1,1 +1,0 @@
-"""Ways to learn that a setting switches on."""
