@@ -181,6 +181,7 @@ class EmulatorVector:
             outcome = self._finish_base_step(t, n, *begun[n])
             step.note(outcome)
             while (button := step.button()) is not None:
+                self._show(n)
                 outcome = self._finish_base_step(t, n, button, self._press(t, n, button))
                 step.note(outcome)
             self._row_rewards[n] = step.reward
@@ -197,6 +198,7 @@ class EmulatorVector:
                     died=step.died,
                     env_step=self._env_steps,
                 )
+            self._show(n)
             if outcome.terminated or outcome.truncated:
                 if outcome.truncated:
                     rows.note_final(n)
@@ -219,13 +221,15 @@ class EmulatorVector:
         self._note_step(n, row, button, outcome)
         if self._assistance is not None:
             self._assistance.walked(n, button)
-        if render:
-            if n in self._rooms.wanting:
-                self._rooms.take(n, game)
-            if self._shown and n == self._screen.watched:
-                self._shown = False
-                self._screen.show(game, self._env_steps)
+        if render and n in self._rooms.wanting:
+            self._rooms.take(n, game)
         return outcome
+
+    def _show(self, n: int) -> None:
+        """Publish the picture of the last base step, after the meter has counted it."""
+        if self._shown and n == self._screen.watched:
+            self._shown = False
+            self._screen.show(self._games[n], self._env_steps)
 
     def _note_step(self, n: int, row: Row, button: int, outcome: StepOutcome) -> None:
         """Tell all who follow environment `n` that it played a step of the game, up to `row`."""
