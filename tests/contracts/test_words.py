@@ -48,7 +48,6 @@ NOT_CLEAN_YET: set[str] = {
     "libs/common/tracing",
     "libs/game",
     "libs/testing",
-    "services/exporter",
     "services/hud",
     "services/hud/static",
     "services/judge",

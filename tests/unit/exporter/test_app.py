@@ -20,4 +20,4 @@ def test_help_needs_no_server():
         capture_output=True, text=True, timeout=30, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "--png-interval-frames" in done.stdout
+    assert "--concurrency" in done.stdout

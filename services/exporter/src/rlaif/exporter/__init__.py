@@ -1,1 +1,1 @@
-"""The exporter: replays captured segments, proves them, and writes what judges and models read."""
+"""The exporter: replays and verifies captured segments, and stores the inputs of judges and models."""

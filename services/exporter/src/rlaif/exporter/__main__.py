@@ -20,7 +20,7 @@ def main() -> int:
 
 
 def _create_app(settings: ExporterSettings) -> "FastAPI":
-    # Imported here so that --help answers at once.
+    # Imported late so that --help is fast.
     from rlaif.exporter.app import create_app
 
     return create_app(settings)

@@ -1,4 +1,4 @@
-"""The exporter's REST routes: captures, segments and their pictures."""
+"""REST routes of the exporter: captures, segments and their pictures."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -30,14 +30,14 @@ def build_router(
     store: Callable[[], ObjectStore | None],
     dead_segments: Callable[[], Awaitable[frozenset[str] | None]],
 ) -> APIRouter:
-    """The routes; `store` and `dead_segments` give None while S3 or NATS cannot be asked."""
+    """The routes; `store` and `dead_segments` return None while S3 or NATS is unavailable."""
     router = APIRouter(prefix="/api/v1")
 
     @router.get("/captures", tags=["captures"], operation_id="list_captures")
     async def list_captures(
         paging: Paging, episode_id: EpisodeFilter = None
     ) -> Page[CaptureSummary]:
-        """Captures by key, and what became of each."""
+        """Captures by key, with their export state."""
         dead = await dead_segments() or frozenset()
         try:
             return await asyncio.to_thread(

@@ -1,4 +1,4 @@
-"""What the store holds: captures and exported segments, in key order."""
+"""Captures and exported segments in the store, in key order."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -15,7 +15,7 @@ CAPTURES = "captures/"
 _CAPTURE_SUFFIX = ".capture"
 _OTHER_FOLDERS = frozenset({"captures", "keyframes", "scores", "pipeline", "probe"})
 _AFTER_SLASH = "0"
-"""The character after "/": a key with it instead is greater than everything in the folder."""
+"""The character after "/": sorts after every key in the folder."""
 
 
 class CaptureSummary(BaseModel):
@@ -27,8 +27,7 @@ class CaptureSummary(BaseModel):
     size_bytes: int
     stored_at: datetime
     status: Literal["exported", "pending", "dead"] = Field(
-        description="exported: its manifest exists; dead: given up, see the dead letters; "
-        "pending: neither."
+        description="exported: its manifest exists; dead: see the dead letters; pending: neither."
     )
 
 
@@ -41,7 +40,7 @@ class SegmentSummary(SegmentManifest):
 def capture_page(
     store: ObjectStore, request: PageRequest, dead: frozenset[str], *, episode_id: str | None
 ) -> Page[CaptureSummary]:
-    """A page of captures. Blocks; asks the store once for each capture."""
+    """A page of captures. Blocks; one store request per capture."""
     prefix = f"{CAPTURES}{episode_id}/" if episode_id else CAPTURES
     found = request.take(store.list(prefix, after=request.after), lambda info: info.key)
     items = [_capture(store, info, dead) for info in found.items]
@@ -51,7 +50,7 @@ def capture_page(
 def segment_page(
     store: ObjectStore, request: PageRequest, *, episode_id: str | None
 ) -> Page[SegmentSummary]:
-    """A page of manifests, ValidationError when one is not readable. Blocks."""
+    """A page of manifests; ValidationError if one is invalid. Blocks."""
     prefix = f"{episode_id}/" if episode_id else ""
     found = request.take(manifests(store, prefix, request.after), lambda info: info.key)
     items = [SegmentSummary.model_validate(_manifest(store, info.key)) for info in found.items]
@@ -59,7 +58,7 @@ def segment_page(
 
 
 def manifests(store: ObjectStore, prefix: str, after: str) -> Iterator[ObjectInfo]:
-    """The manifests below `prefix`, in key order; folders of other objects are stepped over."""
+    """The manifests below `prefix`, in key order; other folders are skipped."""
     while True:
         for info in store.list(prefix, after=after):
             folder = info.key.split("/", 1)[0]

@@ -1,4 +1,4 @@
-"""Stores a segment: the files first, the manifest last. Only with its manifest it exists."""
+"""Stores a segment: files first, then the manifest, which is the commit point."""
 
 import hashlib
 from datetime import datetime
@@ -26,10 +26,10 @@ def commit(
     exporter_version: str,
     created_at: datetime,
 ) -> tuple[bytes, bool]:
-    """(manifest as it is stored, whether this call stored it): the files first. Blocks.
+    """Store the files, then the manifest; returns (stored manifest, stored by this call). Blocks.
 
-    Files are replaced: an export that died before its manifest left some behind. Another exporter
-    may have been first; then that one's manifest counts.
+    Existing files are replaced: an export may have ended before its manifest. If another exporter
+    was first, its manifest is kept.
     """
     folder = (capture.episode_id, capture.segment_id)
 
@@ -75,7 +75,7 @@ def commit(
 
 
 def stored_manifest(store: ObjectStore, episode_id: str, segment_id: str) -> bytes | None:
-    """The manifest of a segment as it is stored; None when it was not exported. Blocks."""
+    """The stored manifest of a segment; None if it is not exported. Blocks."""
     try:
         return store.get(keys.manifest(episode_id, segment_id))
     except ObjectNotFoundError:
@@ -83,7 +83,7 @@ def stored_manifest(store: ObjectStore, episode_id: str, segment_id: str) -> byt
 
 
 def exported_event(data: bytes, key: str) -> SegmentExported:
-    """The event that tells of a stored manifest: the same for everybody who reads it.
+    """The deterministic event of a stored manifest.
 
     Raises:
         CorruptManifestError: It is not the manifest of the segment at `key`.

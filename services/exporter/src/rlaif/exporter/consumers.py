@@ -1,7 +1,7 @@
-"""What the exporter does with an event: replay the capture once, store it, and tell of it.
+"""Event handler of the exporter: replay the capture once, store it, publish the result.
 
-The manifest is the commit point. An event of a segment that has one costs no replay: its event is
-published again from the stored manifest. The event id makes the repeat harmless.
+The manifest is the commit point. If it exists, the segment is not replayed again: the event is
+published again from the stored manifest, and its id makes the repetition idempotent.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ExportRules:
-    """How segments are exported; the longest replay includes the prefix."""
+    """Export options; the longest replay includes the prefix."""
 
     max_replay_frames: int
     exporter_version: str
@@ -71,9 +71,9 @@ class SegmentExporter:
         """Export the segment unless it has a manifest, then publish `SegmentExported`.
 
         Raises:
-            Retry: The store or NATS does not work now, or no replay process starts.
-            Suspect: An object is missing, or the replay ended its process or never ended.
-            Reject: The capture can never be exported; the reason says why.
+            Retry: The store or NATS is unavailable, or no replay process starts.
+            Suspect: An object is missing, or the replay crashed or hung its process.
+            Reject: The capture can never be exported, with the reason.
         """
         captured: SegmentCaptured = event.data
         key = keys.manifest(captured.episode_id, captured.segment_id)
@@ -92,7 +92,7 @@ class SegmentExporter:
             raise Reject(fault.reason, str(fault)) from fault
 
     async def _export(self, captured: SegmentCaptured) -> bytes:
-        """The stored manifest of the segment, made when it was not there."""
+        """The stored manifest of the segment, exported first if needed."""
         before = await asyncio.to_thread(
             stored_manifest, self._store, captured.episode_id, captured.segment_id
         )

@@ -1,17 +1,17 @@
-"""What keeps one capture from becoming a segment, with the word that dead letters carry.
+"""Faults of one capture, with the reason codes of dead letters.
 
 ExportFault                never to be exported
-├── CorruptCaptureError    the capture is damaged, or another one than the event names
-├── CorruptKeyframeError   the keyframe is damaged, or another one than the capture names
-├── CorruptManifestError   the stored manifest is not readable, or another segment's
-├── RefusedReplayError     the replay says no; `reason` says why
-└── LostReplayError        the process ended, or answered nonsense; perhaps not the next time
-    └── HungReplayError    the replay did not end in its time; its process was ended
+├── CorruptCaptureError    the capture is damaged or differs from the event
+├── CorruptKeyframeError   the keyframe is damaged or differs from the capture
+├── CorruptManifestError   the stored manifest is invalid or of another segment
+├── RefusedReplayError     the replay rejects it with a `reason`
+└── LostReplayError        the process ended or sent an invalid answer; may succeed later
+    └── HungReplayError    the replay timed out; its process was killed
 """
 
 
 class ExportFault(Exception):
-    """Base of what is wrong with one capture; `reason` is a stable word for machines."""
+    """Base class; `reason` is a stable code."""
 
     reason: str
 
@@ -43,14 +43,14 @@ class RefusedReplayError(ExportFault):
 
 
 class LostReplayError(ExportFault):
-    """The replay cost its process; it is tried `tries` times, as often as any event when None."""
+    """The replay ended its process; at most `tries` attempts, or the default if None."""
 
     reason = "replay_crashed"
     tries: int | None = None
 
 
 class HungReplayError(LostReplayError):
-    """A state that hangs does so every time; the second try is for a machine that was busy."""
+    """A hanging state always hangs; the second attempt covers a busy machine."""
 
     reason = "replay_hung"
     tries = 2

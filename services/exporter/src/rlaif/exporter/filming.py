@@ -1,4 +1,4 @@
-"""Screens in, a segment's film out: of each picture only what changed since the one before."""
+"""Encodes a segment's film: per picture only the changed region."""
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,7 @@ Picture = npt.NDArray[np.uint8]
 class Film:
     """The film of one segment.
 
-    Whole screens take 3 kB each, their changes about 0.3 kB: 75 steps of Seedling Vale are some
-    25 kB.
+    A whole screen takes 3 kB, a change about 0.3 kB: 75 steps of Seedling Vale take about 25 kB.
     """
 
     def __init__(self, segment_id: str) -> None:
@@ -35,21 +34,21 @@ class Film:
         self._last = picture.copy()
 
     def packed(self) -> bytes:
-        """The film as it is stored; ValueError before the first picture."""
+        """The film as stored; ValueError before the first picture."""
         return pack_film(self._segment_id, self._patches)
 
 
 def film_steps(steps: int, most: int) -> frozenset[int]:
-    """Decision steps that a film shows: every one, or every n-th and the last, `most` about."""
+    """Decision steps in a film: all, or every n-th and the last, about `most`."""
     if not most:
         return frozenset()
     return frozenset(range(0, steps, -(-steps // most))) | {steps - 1}
 
 
 def _changed(before: Picture | None, after: Picture) -> tuple[int, int, int, int]:
-    """(top, bottom, left, right) of what differs, the former ones even; all 0 when nothing does.
+    """(top, bottom, left, right) of the changed region, top and left even; all 0 for no change.
 
-    Animated WebP can only place pictures at even pixels, and the film is handed out as one.
+    Animated WebP, in which films are served, places pictures at even pixels only.
     """
     rows, columns = after.shape[:2]
     if before is None:

@@ -1,4 +1,4 @@
-"""Fetches a capture and its keyframe and checks that they are what the event says."""
+"""Fetches a capture and its keyframe and verifies them against the event."""
 
 from dataclasses import dataclass
 
@@ -12,25 +12,25 @@ from rlaif.storage import keys, sealed
 from rlaif.storage.ports import ObjectCorruptError, ObjectStore
 
 CAPTURE_CAP_BYTES = 1024 * 1024
-"""One digit a decision step: a million steps are hours of play."""
+"""One digit per decision step: a million steps are hours of play."""
 
 
 @dataclass(frozen=True)
 class LoadedCapture:
-    """A capture whose bytes have the digest of the event; the keyframe's is checked later."""
+    """A capture verified by the event's digest; the keyframe is verified later."""
 
     capture: Capture
     packed_keyframe: bytes
 
 
 def load_capture(store: ObjectStore, event: SegmentCaptured) -> LoadedCapture:
-    """Fetch what the event names. Blocks.
+    """Fetch the objects of an event. Blocks.
 
     Raises:
-        ObjectNotFoundError: An object is not there yet, or was deleted.
-        CorruptCaptureError: The capture is not what the event says.
-        CorruptKeyframeError: The keyframe cannot be one.
-        StoreUnavailableError: The store did not answer.
+        ObjectNotFoundError: An object is missing.
+        CorruptCaptureError: The capture differs from the event.
+        CorruptKeyframeError: The keyframe is invalid.
+        StoreUnavailableError: The store did not respond.
     """
     capture = _read_capture(store, event)
     key = keys.keyframe(capture.keyframe_sha256)

@@ -18,7 +18,7 @@ class ExporterMetrics:
         )
         self._lost = metrics.counter(
             "lost_replays",
-            "Replays that never ended (hung) or ended their process (crashed), each try counted.",
+            "Replays that hung or crashed their process, counted per attempt.",
             ("why",),
         )
         self._seconds = metrics.histogram(
@@ -27,20 +27,19 @@ class ExporterMetrics:
         self._frames = metrics.counter("replayed_frames", "Game frames played, prefixes included.")
 
     def exported(self, *, frames: int, seconds: float, first: bool) -> None:
-        """Note one export."""
         self._segments.labels("exported" if first else "overtaken").inc()
         self._seconds.observe(seconds)
         self._frames.inc(frames)
 
     def repeated(self) -> None:
-        """Note an event of a segment that has its manifest already."""
+        """Count an event of an already exported segment."""
         self._segments.labels("repeated").inc()
 
     def refused(self, fault: ExportFault) -> None:
-        """Note a capture that can never be exported."""
+        """Count a capture that can never be exported."""
         if fault.reason == "ram_hash_mismatch":
             self._mismatches.inc()
 
     def lost_replay(self, fault: LostReplayError) -> None:
-        """Note a replay that cost its process."""
+        """Count a replay that ended its process."""
         self._lost.labels(fault.reason.removeprefix("replay_")).inc()

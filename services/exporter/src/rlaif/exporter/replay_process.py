@@ -1,7 +1,7 @@
-"""`python -m rlaif.exporter.replay_process PARENT`: replays captures one after the other.
+"""`python -m rlaif.exporter.replay_process PARENT`: replays captures sequentially.
 
-A save state can make the emulator run for ever inside one frame, or end its process, and nothing
-in that process can stop it. So it is one that the exporter can end (`adapters/replayers.py`).
+A save state can make the emulator hang inside one frame or crash its process. Replays therefore run
+in a process that the exporter can kill (`adapters/replayers.py`).
 
 Reads messages from standard input, answers each on standard output, and ends with its input.
 
@@ -11,10 +11,10 @@ Reads messages from standard input, answers each on standard output, and ends wi
     in    replay    seconds; parts: capture (JSON), packed keyframe
     out   replayed  frames, picture_steps; parts: states, observations, film (empty: none), pictures
           refused   reason, detail: the capture can never be exported
-          failed    detail: an error that nobody foresaw
+          failed    detail: an unexpected error
 
-It dies with the exporter: the kernel ends it with its parent (Linux), and an alarm ends a replay
-that is past its time anywhere.
+It ends with the exporter: the kernel ends it with its parent (Linux), and an alarm ends a late
+replay on any system.
 """
 
 import ctypes
@@ -43,7 +43,7 @@ REASONS: dict[type[Exception], str] = {
 
 _PR_SET_PDEATHSIG = 1
 _ALARM_GRACE_SECONDS = 5.0
-"""The exporter ends a late replay; the alarm is for one whose exporter is gone."""
+"""The alarm applies if the exporter, which kills late replays, is gone."""
 
 
 class Replayer:
@@ -54,12 +54,12 @@ class Replayer:
         rom = start.parts[0]
         self._words = words_of(self._start["game"], rom)
         self._emulators = EmulatorPool(lambda sound: PyBoyEmulator(rom, sound_emulated=sound))
-        # Boots one now: a ROM that cannot be run is told at once, and the first replay need not.
+        # Starts one emulator now, so that an unusable ROM is reported at once.
         with self._emulators.lend(sound_emulated=bool(self._start["sound_emulated"])):
             pass
 
     def answer(self, request: Message) -> bytes:
-        """Replay a capture; the message that tells how it ended."""
+        """Replay a capture and return the result message."""
         try:
             files = self._replay(*request.parts)
         except tuple(REASONS) as error:
@@ -108,24 +108,24 @@ def main() -> int:
 
 
 def _die_with(parent: int) -> None:
-    """End when the exporter does, and only then: Ctrl-C and SIGTERM of the group are its own."""
+    """End with the exporter only: Ctrl-C and SIGTERM of the group are handled by it."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before the request
+    if os.getppid() != parent:  # it ended before the request
         sys.exit(1)
 
 
 def _own_output() -> BinaryIO:
-    """Standard output for messages alone: whatever else is printed goes to standard error."""
+    """Standard output carries messages only; other output goes to standard error."""
     mine = os.dup(1)
     os.dup2(2, 1)
     return os.fdopen(mine, "wb")
 
 
 def _read(incoming: BinaryIO) -> Message | None:
-    """The next message; None when the exporter closed its side or is gone."""
+    """The next message; None at the end of the input."""
     head = incoming.read(LENGTH.size)
     if len(head) < LENGTH.size:
         return None

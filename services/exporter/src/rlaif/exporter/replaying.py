@@ -1,4 +1,4 @@
-"""From a capture to the files of a segment: replay, look at every step, keep what others read."""
+"""From a capture to the files of a segment: replays it and records every step."""
 
 import io
 from collections.abc import Sequence
@@ -27,14 +27,14 @@ from rlaif.game.memory.state import decode
 
 @dataclass(frozen=True)
 class SegmentFiles:
-    """A proved segment as bytes, nothing stored yet.
+    """A verified segment as bytes, not stored yet.
 
     Attributes:
-        states: states.jsonl, one line a decision step.
+        states: states.jsonl, one line per decision step.
         observations: observations.npy, `[T, 128]` float32.
-        pictures: Decision step → PNG of the moment after it, in order.
-        replayed_frames: Game frames that were played, prefix included.
-        film: Every moment, lossless (`rlaif.contracts.films`); None where films are off.
+        pictures: Decision step → PNG of the screen after it, in order.
+        replayed_frames: Played game frames, prefix included.
+        film: Every step, lossless (`rlaif.contracts.films`); None if films are off.
     """
 
     states: bytes
@@ -54,14 +54,14 @@ def replay_segment(
     png_interval_frames: int,
     film_pictures: int = 0,
 ) -> SegmentFiles:
-    """Replay a capture and write down what happened. Blocks for about a second.
+    """Replay a capture and record every step. Blocks for about a second.
 
-    Its film has `film_pictures` at most; 0 makes none.
+    The film has at most `film_pictures` pictures; 0 disables it.
 
-    Replaces the state of `emulator`, which runs the ROM `rom_sha256` of the game with these words.
+    Replaces the state of `emulator`, which runs the ROM `rom_sha256` of this game.
 
     Raises:
-        ReplayError: Wrong game or emulator, or the RAM is not the capture's.
+        ReplayError: Wrong game or emulator, or the RAM differs from the capture.
         KeyframeError: The keyframe is damaged.
     """
     steps = len(capture.actions)
@@ -97,10 +97,10 @@ def replay_segment(
 
 
 def picture_steps(frames: Sequence[int], interval_frames: int) -> frozenset[int]:
-    """Decision steps after which a picture is taken: the first, the last, and one an interval.
+    """Decision steps with a picture: the first, the last, and one per interval.
 
-    `frames` are the game frames of the segment after each step, waits included. A step that is
-    longer than the interval gets one picture.
+    `frames` are the cumulative game frames after each step, waiting included. A step longer than
+    the interval gets one picture.
     """
     crossing = {
         step
@@ -111,7 +111,7 @@ def picture_steps(frames: Sequence[int], interval_frames: int) -> frozenset[int]
 
 
 def _camera(emulator: Emulator, ram: RamBlocks) -> tuple[int, int]:
-    """Where in the room the screen begins; a room that fits it has no camera."""
+    """Position of the screen in the room; (0, 0) in rooms without scrolling."""
     if room_size(ram) == SMALL_ROOM:
         return 0, 0
     return number(emulator, "hCameraX"), number(emulator, "hCameraY")

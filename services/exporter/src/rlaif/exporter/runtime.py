@@ -1,4 +1,4 @@
-"""What the exporter opens and runs; `rlaif.service.lifecycle` keeps it at work."""
+"""Resources and worker of the exporter, supervised by `rlaif.service.lifecycle`."""
 
 import asyncio
 import logging
@@ -23,14 +23,14 @@ logger = logging.getLogger(__name__)
 
 CONSUMER = "exporter"
 STORE_DEADLINE = timedelta(minutes=10)
-"""How long the objects of one segment may take beside its replay."""
+"""Time for the objects of one segment besides its replay."""
 
 DEAD_LETTERS_READ = 500
-"""So many of the newest dead letters are looked through for captures that were given up."""
+"""Number of latest dead letters searched for captures."""
 
 
 class ExportJob:
-    """The worker, and the processes that replay for it."""
+    """The worker and its replay processes."""
 
     def __init__(self, worker: DurableWorker, replayers: ReplayerPool) -> None:
         self._worker = worker
@@ -38,11 +38,11 @@ class ExportJob:
 
     @property
     def healthy(self) -> bool:
-        """Whether the worker fetches events."""
+        """Whether the worker is fetching events."""
         return self._worker.healthy
 
     async def run(self) -> None:
-        """Start a replay process, and work until `stop`; the processes end with it."""
+        """Start a replay process and run until `stop`, which also ends the processes."""
         warming = asyncio.create_task(self._replayers.warm())
         try:
             await self._worker.run()
@@ -52,7 +52,7 @@ class ExportJob:
             await self._replayers.close()
 
     async def stop(self) -> None:
-        """Let the replays under way finish."""
+        """Let running replays finish."""
         await self._worker.stop()
 
 
@@ -69,7 +69,7 @@ class Runtime:
         *,
         store: ObjectStore | None = None,
     ) -> None:
-        """`store` replaces the one of the settings, in tests."""
+        """`store` replaces the configured one, in tests."""
         self._settings = settings
         self._rules = rules
         self._cartridge = cartridge
@@ -87,7 +87,7 @@ class Runtime:
         )
 
     async def dead_segments(self) -> frozenset[str] | None:
-        """Ids of segments whose capture was given up; None while NATS cannot be asked."""
+        """Segment ids with a dead letter; None while NATS is unavailable."""
         bus = self.lifecycle.bus
         if bus is None:
             return None
@@ -105,7 +105,7 @@ class Runtime:
         exporter = SegmentExporter(
             store, self.replayers, bus.publisher("exporter"), self._rules, self._metrics
         )
-        logger.info("at work", extra={"game": self._cartridge.title})
+        logger.info("running", extra={"game": self._cartridge.title})
         replay = self._settings.replay
         longest = timedelta(seconds=replay.seconds(replay.max_frames))
         worker = DurableWorker(

@@ -9,11 +9,11 @@ from pydantic_settings import SettingsConfigDict
 from rlaif.service.settings import ServiceSettings
 
 FRAMES_PER_SECOND = 60
-"""Of the Game Boy; an emulator that is at work plays many times as fast."""
+"""Frame rate of the Game Boy; emulation is many times faster."""
 
 
 class ReplaySettings(BaseModel, frozen=True, extra="forbid"):
-    """How a capture is replayed, and how long that may take."""
+    """Replay options and time limits."""
 
     png_interval_frames: ClassVar[int] = 30
     """Game frames between two pictures of a segment. The first and the last state are always kept.
@@ -33,12 +33,12 @@ class ReplaySettings(BaseModel, frozen=True, extra="forbid"):
     )
 
     def seconds(self, frames: int) -> float:
-        """How long a replay of so many game frames may take."""
+        """Time limit of a replay of so many game frames."""
         return self.grace_seconds + frames / FRAMES_PER_SECOND
 
 
 class ExporterSettings(ServiceSettings):
-    """Which game is replayed, how many at once, and how many pictures are kept."""
+    """Settings of the exporter."""
 
     model_config = SettingsConfigDict(env_prefix="EXPORTER_")
 

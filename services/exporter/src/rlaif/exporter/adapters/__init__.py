@@ -1,1 +1,1 @@
-"""What the exporter holds on to between segments: running emulators."""
+"""Resources that the exporter keeps between segments: running emulators."""

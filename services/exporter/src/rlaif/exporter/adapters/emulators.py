@@ -1,4 +1,4 @@
-"""Emulators that are lent to one replay at a time and used again.
+"""Pool of emulators, each used by one replay at a time.
 
 Starting one takes far longer than loading a state into it.
 """
@@ -11,10 +11,10 @@ from rlaif.game.machine.emulator import Emulator
 
 
 class EmulatorPool:
-    """Lends emulators of one cartridge; makes one when none of the kind is free."""
+    """Lends emulators of one cartridge; starts one if none of the kind is free."""
 
     def __init__(self, start: Callable[[bool], Emulator]) -> None:
-        """`start` makes an emulator; its argument says whether sound is emulated."""
+        """`start` creates an emulator; its argument selects sound emulation."""
         self._start = start
         self._free: defaultdict[bool, list[Emulator]] = defaultdict(list)
 
@@ -22,7 +22,7 @@ class EmulatorPool:
     def lend(self, *, sound_emulated: bool) -> Iterator[Emulator]:
         """An emulator for one replay.
 
-        One whose replay failed is not used again: its state may be half loaded.
+        After a failed replay it is discarded: its state may be partially loaded.
         """
         free = self._free[sound_emulated]
         emulator = free.pop() if free else self._start(sound_emulated)
@@ -34,7 +34,7 @@ class EmulatorPool:
         free.append(emulator)
 
     def close(self) -> None:
-        """Stop the emulators that are free."""
+        """Stop the idle emulators."""
         for free in self._free.values():
             while free:
                 free.pop().close()

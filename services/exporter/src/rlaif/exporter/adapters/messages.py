@@ -1,11 +1,11 @@
-"""How the exporter and its replay processes talk: a JSON header and some bytes, with their sizes.
+"""Messages between the exporter and its replay processes: a JSON header and binary parts.
 
-    8 bytes   length of what follows
+    8 bytes   length of the rest
     4 bytes   length of the header
     header    JSON object; `sizes` are those of the parts
     parts     one after the other
 
-No pickle: what comes out of a process that played an unknown save state is not run.
+No pickle: output of a process that played an unknown save state must not be executed.
 """
 
 import json
@@ -18,7 +18,7 @@ from rlaif.contracts.untrusted import read_json
 
 LENGTH = struct.Struct(">Q")
 LARGEST_BYTES = 512 * 1024 * 1024
-"""An hour of pictures has less; more is not a message."""
+"""Above an hour of pictures."""
 
 _HEADER = struct.Struct(">I")
 
@@ -43,7 +43,7 @@ def encode(header: dict[str, Any], parts: Sequence[bytes] = ()) -> bytes:
 
 
 def body_length(head: bytes) -> int:
-    """How many bytes follow the first eight; BrokenMessageError above `LARGEST_BYTES`."""
+    """Number of bytes after the first eight; BrokenMessageError above `LARGEST_BYTES`."""
     (length,) = LENGTH.unpack(head)
     if length > LARGEST_BYTES:
         raise BrokenMessageError(f"a message of {length} bytes")
@@ -51,7 +51,7 @@ def body_length(head: bytes) -> int:
 
 
 def decode(body: bytes) -> Message:
-    """The message of what followed the first eight bytes, else BrokenMessageError."""
+    """Parse the bytes after the first eight, else BrokenMessageError."""
     try:
         (length,) = _HEADER.unpack_from(body)
         at = _HEADER.size + length
@@ -64,5 +64,5 @@ def decode(body: bytes) -> Message:
     except (struct.error, ValueError, AttributeError, KeyError, TypeError) as error:
         raise BrokenMessageError(f"not a message: {error}") from error
     if at != len(body):
-        raise BrokenMessageError(f"a message of {len(body)} bytes says that it has {at}")
+        raise BrokenMessageError(f"a message of {len(body)} bytes declares {at}")
     return Message(header, tuple(parts))

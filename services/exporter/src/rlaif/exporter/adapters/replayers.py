@@ -1,8 +1,8 @@
-"""Replay processes: started once, used again, and ended when a replay does not come to its end.
+"""Pool of replay processes; a process whose replay hangs is killed.
 
-What a capture is to blame for is an `rlaif.exporter.faults.ExportFault`. Besides:
+Faults of a capture are `rlaif.exporter.faults.ExportFault`. Other errors:
 
-FailedReplayError        the replay met an error that nobody foresaw
+FailedReplayError        the replay raised an unexpected error
 NoReplayerError          no process could be started; the capture is not at fault
 """
 
@@ -33,13 +33,13 @@ _START_SECONDS = 60.0
 _END_SECONDS = 2.0
 
 _ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
-"""Of a replay process: else numpy starts a thread for each core of the machine, and uses none."""
+"""Otherwise numpy starts an unused thread per core."""
 
 logger = logging.getLogger(__name__)
 
 
 class FailedReplayError(Exception):
-    """The replay met an error that nobody foresaw; its process is in good order."""
+    """The replay raised an unexpected error; its process is intact."""
 
 
 class NoReplayerError(Exception):
@@ -49,7 +49,7 @@ class NoReplayerError(Exception):
 class ReplayerPool:
     """Replays captures, each on a process of its own.
 
-    There are never more processes than replays at once, which the worker bounds.
+    The number of processes is bounded by the worker's concurrency.
     """
 
     def __init__(self, cartridge: Cartridge, settings: ReplaySettings) -> None:
@@ -60,22 +60,22 @@ class ReplayerPool:
         self._why: str | None = None
 
     def check(self) -> str | None:
-        """Why nothing can be replayed; None when nothing says so."""
+        """Reason why no replay is possible, or None."""
         return self._why
 
     async def warm(self) -> None:
-        """Start a process, so that the first capture need not wait; why it fails is in `check`."""
+        """Start a process in advance; `check` reports a failure."""
         with contextlib.suppress(NoReplayerError):
             async with self._starting:
                 self._free.append(await self._start())
 
     async def replay(self, capture: Capture, packed_keyframe: bytes) -> SegmentFiles:
-        """Replay a capture and write down what happened; see `rlaif.exporter.replaying`.
+        """Replay a capture; see `rlaif.exporter.replaying`.
 
         Raises:
             ExportFault: It cannot be replayed, or its replay cost the process.
-            FailedReplayError: An error that nobody foresaw.
-            NoReplayerError: There is no process to replay it.
+            FailedReplayError: An unexpected error.
+            NoReplayerError: No process is available.
         """
         replayer = await self._take()
         seconds = self._settings.seconds(replay_frames(capture))
@@ -109,14 +109,14 @@ class ReplayerPool:
         return files
 
     async def close(self) -> None:
-        """End the processes that are free; those of replays under way end with them."""
+        """End the idle processes; the others end after their replays."""
         free, self._free = self._free, []
         await asyncio.gather(*(replayer.end() for replayer in free))
 
     async def _take(self) -> "_Replayer":
         if (free := await self._pop()) is not None:
             return free
-        # One after the other: the one that is being started may be all that is needed.
+        # One at a time: the one being started may suffice.
         async with self._starting:
             return await self._pop() or await self._start()
 
@@ -153,7 +153,7 @@ def start_request(
 
 
 def segment_files(answer: Message) -> SegmentFiles:
-    """The segment of an answer, else the error that it tells of; BrokenMessageError for neither."""
+    """The segment of an answer, else raise its error; BrokenMessageError for neither."""
     match answer.header:
         case {"refused": str(reason), "detail": str(detail)}:
             raise RefusedReplayError(reason, detail)
@@ -168,7 +168,7 @@ def segment_files(answer: Message) -> SegmentFiles:
                 replayed_frames=frames,
                 film=film or None,
             )
-    raise BrokenMessageError("an answer of no known kind")
+    raise BrokenMessageError("an answer of unknown type")
 
 
 class _Replayer:
@@ -184,7 +184,7 @@ class _Replayer:
     async def ask(
         self, header: dict[str, Any], parts: tuple[bytes, ...], *, seconds: float
     ) -> Message:
-        """Send a request and wait for its answer; EOFError or OSError when the process is gone."""
+        """Send a request and wait for its answer; EOFError or OSError if the process ended."""
         outgoing, incoming = self._process.stdin, self._process.stdout
         assert outgoing is not None
         assert incoming is not None
@@ -195,16 +195,16 @@ class _Replayer:
             return decode(await incoming.readexactly(length))
 
     async def kill(self) -> int:
-        """End it now; returns its exit code, negative for a signal."""
+        """Kill it; returns its exit code, negative for a signal."""
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
         return await self._process.wait()
 
     async def ended(self) -> int:
-        """The exit code of one that closed its side.
+        """Exit code of a process that closed its pipe.
 
-        It is given a moment to end by itself: `kill` would look for it first, and its exit code,
-        which says what killed it, would be lost to asyncio.
+        It gets a moment to end by itself: `kill` polls it first, and asyncio would then lose the
+        exit code, which identifies the cause.
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_END_SECONDS):
@@ -212,7 +212,7 @@ class _Replayer:
         return await self.kill()
 
     async def end(self) -> None:
-        """Let it end by itself, then by force."""
+        """Let it end, then kill it."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         try:
