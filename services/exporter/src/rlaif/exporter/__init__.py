@@ -1,1 +1,1 @@
-"""The exporter: replays and verifies captured segments, and stores the inputs of judges and models."""
+"""The exporter: verifies captured segments by replay and stores the inputs of judges and models."""
