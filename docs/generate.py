@@ -205,7 +205,8 @@ def events_page() -> str:
         "Events travel on NATS JetStream as CloudEvents 1.0 in JSON. An event is a hint: it names "
         "objects by key and digest, and its consumer reads the object. Equal data gives an equal "
         "event id, and the id is the `Nats-Msg-Id`, so publishing twice stores one message. "
-        "Within a version only optional fields are added "
+        "Optional fields have a default, null or empty unless it is listed. Within a version only "
+        "optional fields are added "
         "([ADR 0003](adr/0003-events-are-hints-objects-are-truth.md)). "
         "Source: [catalog.py](../libs/common/src/rlaif/contracts/catalog.py), "
         "[events.py](../libs/common/src/rlaif/contracts/events.py).",
@@ -220,8 +221,8 @@ def events_page() -> str:
         _fields(CloudEvent[EventData]),
         *(part for spec in CATALOG for part in _event(spec)),
         "## Telemetry",
-        "Live readings on plain NATS: not stored, not acknowledged, lost when nobody listens. "
-        "Nothing in the ring depends on them. A reading that is unknown is null.",
+        "Live readings on plain NATS: not stored and not acknowledged. No service depends on "
+        "them. An unknown value is null.",
         f"### `{FRAME_SUBJECT}.<env>`",
         _doc(ScreenFrame),
         *(part for reading in READINGS for part in _reading(reading)),
@@ -269,17 +270,7 @@ def _age(seconds: float) -> str:
 def _event(spec: EventSpec) -> Iterator[str]:
     yield f"## {spec.type}"
     yield _doc(spec.data)
-    yield _table(
-        ("", ""),
-        [
-            ("Subject", f"`{spec.subject}`"),
-            ("Stream", f"`{spec.stream}`"),
-            ("Event id", f"`{spec.dedupe_key(_Names())}`"),
-            ("CloudEvents `subject`", f"`{spec.about(_Names())}`"),
-            ("Producer", spec.producer),
-            ("Consumers", ", ".join(f"`{name}`" for name in spec.consumers) or "none"),
-        ],
-    )
+    yield f"Event id `{spec.dedupe_key(_Names())}`, CloudEvents subject `{spec.about(_Names())}`."
     yield _fields(spec.data)
     for name, field in spec.data.model_fields.items():
         inside = field.annotation
@@ -335,14 +326,14 @@ def _fields(kind: type[Contract]) -> str:
     required = set(schema.get("required", ()))
     rows = [
         (
-            f"`{name}`",
-            _own(kind) if "$ref" in field else _type(field),
-            "required" if name in required else _default(field),
+            f"`{name}` {_own(kind) if '$ref' in field else _type(field)}"
+            + ("" if name in required else _default(field)),
             field.get("description", ""),
         )
         for name, field in schema["properties"].items()
     ]
-    return _table(("Field", "Type", "Default", "Meaning"), rows)
+    plain = ", ".join(head for head, meaning in rows if not meaning)
+    return _list([row for row in rows if row[1]], *[(plain, "")] * bool(plain))
 
 
 def _own(kind: type[Contract]) -> str:
@@ -378,11 +369,9 @@ def _bounds(field: dict[str, Any]) -> str:
 
 
 def _default(field: dict[str, Any]) -> str:
+    """The default in brackets, unless it is null or empty, as that of most fields."""
     value = field.get("default", field.get("const"))
-    if value is None:
-        # What a factory makes is not in the schema; the only ones here make empty objects.
-        return "empty" if field.get("type") == "object" else "null"
-    return "empty" if value in ([], "") else f"`{value}`"
+    return "" if value in (None, [], "") or "const" in field else f" (`{value}`)"
 
 
 # --- configuration --------------------------------------------------------------------------------
@@ -393,15 +382,17 @@ def configuration_page() -> str:
     return _page(
         "# Configuration",
         NOTE,
-        "A value is looked for on the command line, then in the environment, then in the default. "
-        "`python -m rlaif.<service> --help` prints the same tables; `--print-settings` prints the "
-        "values that hold, secrets masked. A wrong value ends the start with exit code 2 and one "
-        "line that says which option or variable to set. Lists and objects are given as JSON; an "
-        "option also takes a list item by item (`--x a --x b`), and `null` for unset.",
-        "`make demo` passes its environment on to every service and gives addresses, credentials, "
-        "ports and a few smaller training values of its own "
-        "([stack.py](../deploy/local/src/rlaif/local/stack.py)). For the training values, what you "
-        "set wins.",
+        "Each entry: variable, default, meaning. A value on the command line takes precedence "
+        "over the environment, and both over the default. The option is the variable's name "
+        "without the service, in lower case with hyphens (`TRAINER_RUN_ID`: `--run-id`); other "
+        "options are listed. `--help` prints the same, `--print-settings` the values in effect, "
+        "with secrets masked. A wrong value ends the start with exit code 2 and one line. Lists "
+        "and objects are JSON; an option also takes a list item by item (`--x a --x b`), and "
+        "`null` for unset.",
+        "`make demo` passes its environment to every service, and sets addresses, credentials, "
+        "ports and a few smaller training values "
+        "([stack.py](../deploy/local/src/rlaif/local/stack.py)); your training values take "
+        "precedence.",
         "## All services",
         "A shared variable can be overridden for one service by its prefixed name, such as "
         "`JUDGE_LOG_LEVEL`, while the plain name is not set.",
@@ -419,15 +410,22 @@ def _own_settings(settings: type[SharedSettings]) -> Iterator[str]:
 
 
 def _settings(settings: Iterable[Setting]) -> str:
-    rows = [
-        (f"`{each.environment}`", f"`{each.option}`", _value(each.default_text), each.description)
+    return _list(
+        (f"`{each.environment}` {_value(each.default_text)}{_option(each)}", each.description)
         for each in settings
-    ]
-    return _table(("Variable", "Option", "Default", "Meaning"), rows)
+    )
 
 
 def _value(default: str) -> str:
-    return default if default in ("unset", "hidden") else f"`{default}`"
+    return f"({default if default in ('unset', 'hidden') else f'`{default}`'})"
+
+
+def _option(setting: Setting) -> str:
+    """The option, unless it follows from the variable's name."""
+    derived = "--" + setting.environment.lower().replace("_", "-")
+    prefixes = ["", *(f"{each.settings.service_name()}-" for each in SERVICES), "bootstrap-"]
+    usual = {derived.replace(f"--{prefix}", "--", 1) for prefix in prefixes}
+    return "" if setting.option in usual else f" `{setting.option}`"
 
 
 # --- metrics --------------------------------------------------------------------------------------
@@ -441,24 +439,20 @@ def metrics_page() -> str:
     return _page(
         "# Metrics",
         NOTE,
-        "Each service answers `GET /metrics` in the text format of Prometheus. Names are "
-        "`rlaif_<service>_<name>`, units are seconds and counts, and no label holds an id. A "
-        "histogram has `_bucket`, `_sum` and `_count` series. On Linux each service also exposes "
-        "the `process_*` metrics of the Prometheus client (CPU, memory, open files).",
+        "Each service serves `GET /metrics` in the text format of Prometheus. Units are seconds "
+        "and counts. Each entry: name, kind, labels, meaning. On Linux each service also exposes "
+        "the `process_*` metrics of the Prometheus client.",
         "## All services",
-        _table(("Name", "Kind", "Labels", "Meaning"), [_metric(doc) for doc in common]),
+        _list(_metric(doc) for doc in common),
         *(
             part
             for service in SERVICES
             for part in (
                 f"## {service.name}",
-                _table(
-                    ("Name", "Kind", "Labels", "Meaning"),
-                    [
-                        _metric(doc)
-                        for doc in found[service.name]
-                        if _unprefixed(service, doc) not in common
-                    ],
+                _list(
+                    _metric(doc)
+                    for doc in found[service.name]
+                    if _unprefixed(service, doc) not in common
                 ),
             )
         ),
@@ -481,8 +475,9 @@ def _unprefixed(service: Service, doc: MetricDoc) -> MetricDoc:
     return MetricDoc(name, doc.kind, doc.doc, doc.labels)
 
 
-def _metric(doc: MetricDoc) -> tuple[str, ...]:
-    return (f"`{doc.name}`", doc.kind, ", ".join(f"`{name}`" for name in doc.labels), doc.doc)
+def _metric(doc: MetricDoc) -> tuple[str, str]:
+    labels = " by " + ", ".join(f"`{name}`" for name in doc.labels) if doc.labels else ""
+    return f"`{doc.name}` {doc.kind}{labels}", doc.doc
 
 
 # --- observation ----------------------------------------------------------------------------------
@@ -494,37 +489,34 @@ def observation_page() -> str:
     return _page(
         "# Observation",
         NOTE,
-        f"What the policy, the reward model and the page see of a moment: {OBSERVATION_SIZE} "
-        f"numbers, float32 in [0, 1], layout {LAYOUT_VERSION} "
-        "([observation.py](../libs/common/src/rlaif/contracts/observation.py)). They are a pure "
-        "function of the RAM ([reference.py](../libs/game/src/rlaif/game/encoder/reference.py)). A "
-        "number is the raw value divided by its scale, and 1 for all above; with scale 1 it is "
-        "what the meaning says. What a game does not use stays 0. Sources are symbols of the "
-        "memory map ([symbols.py](../libs/game/src/rlaif/game/memory/symbols.py)).",
+        f"The observation of policy, reward model and page: {OBSERVATION_SIZE} numbers, float32 "
+        f"in [0, 1], layout {LAYOUT_VERSION} "
+        "([observation.py](../libs/common/src/rlaif/contracts/observation.py)), a pure function of "
+        "the RAM ([reference.py](../libs/game/src/rlaif/game/encoder/reference.py)). Each entry: "
+        "index, name, scale, meaning, source. A value is divided by its scale and clipped at 1. "
+        "What a game does not use stays 0. Sources are symbols of the memory map "
+        "([symbols.py](../libs/game/src/rlaif/game/memory/symbols.py)); an entry without one has "
+        "that of the entry before.",
         *(part for group in groups for part in _slots(group)),
     )
 
 
 def _slots(group: str) -> Iterator[str]:
     yield f"## {group}"
-    rows = [
-        (
-            str(slot.index),
-            f"`{slot.name}`",
-            slot.meaning,
-            f"{slot.scale:g}",
-            ", ".join(f"`{name}`" for name in sources_of(slot.name)),
-        )
-        for slot in LAYOUT
-        if slot.group == group
-    ]
-    yield _table(("Slot", "Name", "Meaning", "Scale", "Source"), rows)
+    rows, before = [], ""
+    for slot in (each for each in LAYOUT if each.group == group):
+        source = ", ".join(f"`{name}`" for name in sources_of(slot.name))
+        scale = "" if slot.scale == 1 else f" / {slot.scale:g}"
+        shown = "" if source == before else f" ({source})"
+        rows.append((f"{slot.index} `{slot.name}`{scale}", slot.meaning + shown))
+        before = source
+    yield _list(rows)
 
 
 # --- the policy's input ---------------------------------------------------------------------------
 
 _LISTED = 20
-"""Slots of a field whose names are listed; more are told by the first and the last."""
+"""Slots of a field whose names are listed; of more, the first and the last."""
 
 
 def policy_input_page() -> str:
@@ -532,26 +524,21 @@ def policy_input_page() -> str:
     return _page(
         "# The policy's input",
         NOTE,
-        f"What a policy that chooses among decisions sees beside the {OBSERVATION_SIZE} numbers of "
-        f"the [observation](observation.md): {POLICY_INPUT_SIZE} numbers, float32, layout "
-        f"{INPUT_VERSION} ([layout.py](../libs/game/src/rlaif/game/policy_input/layout.py)). They "
-        "are a pure function of the RAM, the last decision and the actions that a run has "
-        "(`TRAINER_ACTIONS`). A number is in [0, 1], or a code: a whole number from 0, which the "
-        "network looks up in a table. What a game does not use stays 0. Why it is so: "
-        "[ADR 0029](adr/0029-a-policy-sees-more-than-a-judge.md).",
-        _table(
-            ("From", "To", "Field", "Values", "Meaning", "Slots"),
-            [
-                (
-                    str(field.span.start),
-                    str(field.span.stop - 1),
-                    f"`{field.name}`",
-                    "0 to 1" if field.codes is None else f"codes 0 to {field.codes - 1}",
-                    field.meaning,
-                    _slot_names(field.slots),
-                )
-                for field in POLICY_INPUT.fields
-            ],
+        "The additional input of a policy that chooses among decisions, next to the "
+        f"{OBSERVATION_SIZE} numbers of the [observation](observation.md): {POLICY_INPUT_SIZE} "
+        f"numbers, float32, layout {INPUT_VERSION} "
+        "([layout.py](../libs/game/src/rlaif/game/policy_input/layout.py)), a pure function of the "
+        "RAM, the last decision and the action set (`TRAINER_ACTIONS`). Each entry: indexes, name, "
+        "meaning, names of the numbers. A number is in [0, 1], or a code, which the network "
+        "embeds. What a game does not use stays 0 "
+        "([ADR 0029](adr/0029-a-policy-sees-more-than-a-judge.md)).",
+        _list(
+            (
+                f"{field.span.start}-{field.span.stop - 1} `{field.name}`"
+                + ("" if field.codes is None else f" codes 0 to {field.codes - 1}"),
+                f"{field.meaning} ({_slot_names(field.slots)})",
+            )
+            for field in POLICY_INPUT.fields
         ),
     )
 
@@ -578,6 +565,14 @@ def _doc(kind: type) -> str:
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
+
+
+def _list(rows: Iterable[tuple[str, str]], *more: tuple[str, str]) -> str:
+    """Entries of a head and what it means; without a meaning, the head alone."""
+    return "\n".join(
+        " ".join(f"- {head}{': ' if meaning else ''}{meaning}".split())
+        for head, meaning in (*rows, *more)
+    )
 
 
 def _cell(text: str) -> str:

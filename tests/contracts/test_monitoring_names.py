@@ -49,7 +49,7 @@ FOREIGN = {
 """Metrics that are not the services', with their labels."""
 
 ROW = re.compile(
-    r"^\| `(?P<name>rlaif_\S+)` \| (?P<kind>\w+) \| (?P<labels>[^|]*) \|", re.MULTILINE
+    r"^- `(?P<name>rlaif_\S+)` (?P<kind>\w+)(?: by (?P<labels>[^:]*))?:", re.MULTILINE
 )
 
 
@@ -60,7 +60,7 @@ def known() -> dict[str, frozenset[str]]:
     services = [name.replace("-", "_") for name in re.findall(r"^## (\S+)$", page, re.MULTILINE)]
     found: dict[str, frozenset[str]] = {name: labels | TARGET for name, labels in FOREIGN.items()}
     for row in ROW.finditer(page):
-        labels = frozenset(re.findall(r"`(\w+)`", row["labels"])) | TARGET
+        labels = frozenset(re.findall(r"`(\w+)`", row["labels"] or "")) | TARGET
         for service in services if "<service>" in row["name"] else [""]:
             name = row["name"].replace("<service>", service)
             if row["kind"] == "histogram":
