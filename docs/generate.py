@@ -122,7 +122,7 @@ SERVICES = (
     Service(HudSettings, create_hud),
     Service(MockLlmSettings, create_mock_llm),
 )
-"""In the order of the ring; the stand-in for language models last."""
+"""In the order of the pipeline; the mock LLM last."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,8 +1,8 @@
-"""Reads a running HUD's page in a browser: do its numbers agree, and what does it look like?
+"""Checks in a browser that the numbers on a running HUD's page agree, and takes pictures of it.
 
     make demo                                       in one terminal, for five minutes
     python docs/live_page.py http://127.0.0.1:8086  in another; writes docs/live-page.png
-    … --pages docs/pages                            and a picture of every page, by day and by night
+    … --pages docs/pages                            and pictures of all pages, in light and dark
 
 Exit code 1 when a number on the page contradicts another one or the REST interface; the picture is
 then not written. Needs Chromium on PATH.
@@ -27,13 +27,13 @@ from rlaif.testing.figures import APART, FIGURES, UNNAMED, contradictions, diffe
 
 PICTURE = Path(__file__).resolve().parent / "live-page.png"
 WIDTH, HEIGHT = 1440, 1500
-"""Pixels: down to the tables; what is below is words."""
+"""Pixels, down to the tables; below is text."""
 
 MOMENTS = 24
-"""Answers of REST that the page is held against: the last 2.4 s. It is told twice a second."""
+"""REST answers compared with the page: the last 2.4 s. The page is updated twice per second."""
 
 APART_MOMENTS = 25
-"""Likewise of what a page asks for by itself, the loads every 15 s; a moment is at least 1 s."""
+"""The same for sections that a page polls (model loads every 15 s), at intervals of 1 s."""
 
 DESK, PHONE = (1440, 1100), (390, 844)
 

@@ -48,9 +48,7 @@ FOREIGN = {
 }
 """Metrics that are not the services', with their labels."""
 
-ROW = re.compile(
-    r"^- `(?P<name>rlaif_\S+)` (?P<kind>\w+)(?: by (?P<labels>[^:]*))?:", re.MULTILINE
-)
+ROW = re.compile(r"^- `(?P<name>rlaif_\S+)` (?P<kind>\w+)(?: by (?P<labels>[^:]*))?:", re.MULTILINE)
 
 
 @cache
