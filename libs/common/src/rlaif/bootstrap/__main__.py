@@ -18,8 +18,7 @@ from rlaif.files.failures import command
 from rlaif.service.cli import (
     PRECEDENCE,
     InvalidSettingsError,
-    add_settings,
-    load_settings,
+    Options,
     masked_json,
 )
 from rlaif.service.logging import configure_logging
@@ -45,12 +44,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         action="store_true",
         help="Print the settings as JSON, secrets masked, and leave.",
     )
-    options = add_settings(parser, BootstrapSettings)
+    options = Options(parser, BootstrapSettings)
     arguments = parser.parse_args(argv)
     # The first process of a container is not ended by a SIGTERM that it does not ask for.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        settings = load_settings(BootstrapSettings, options(arguments))
+        settings = options.load(arguments)
         if arguments.print_settings:
             sys.stdout.write(masked_json(settings) + "\n")
             return 0

@@ -10,12 +10,12 @@ import re
 import signal
 import socket
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from types import FrameType, MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from pydantic import TypeAdapter, ValidationError, create_model
-from pydantic_settings import BaseSettings, CliSettingsSource, SettingsError
+from pydantic import TypeAdapter, ValidationError
+from pydantic_settings import CliSettingsSource, SettingsError
 
 from rlaif.files.failures import command
 from rlaif.service.logging import configure_logging
@@ -84,10 +84,10 @@ def _run(
         action="store_true",
         help="Print the settings as JSON, secrets masked, and leave.",
     )
-    options = add_settings(parser, settings_class)
+    options = Options(parser, settings_class)
     arguments = parser.parse_args(argv)
     try:
-        settings = load_settings(settings_class, options(arguments))
+        settings = options.load(arguments)
         if arguments.print_settings:
             sys.stdout.write(masked_json(settings) + "\n")
             return 0
@@ -101,33 +101,69 @@ def _run(
         return _fail(name, str(error), 3)
 
 
-def load_settings(
-    settings_class: type[AnySettings], options: Mapping[str, Any] = MappingProxyType({})
-) -> AnySettings:
-    """Build the settings from options (flat name → value), environment and defaults, in that order.
+class Options(Generic[AnySettings]):
+    """The options of a settings class on a parser, made by pydantic-settings."""
+
+    def __init__(self, parser: argparse.ArgumentParser, settings_class: type[AnySettings]) -> None:
+        self._settings_class = settings_class
+        known = {each.option for each in describe(settings_class)}
+
+        def add(group: Any, *flags: str, **argument: Any) -> None:
+            # Neither a block as a whole, nor an internal field, nor a variable's name.
+            if named := known.intersection(flags):
+                group.add_argument(*named, **argument)
+
+        self._source = CliSettingsSource[argparse.ArgumentParser](
+            settings_class, root_parser=parser, add_argument_method=add
+        )
+
+    def load(self, arguments: argparse.Namespace, **given: Any) -> AnySettings:
+        """The settings: options, else `given`, else environment, else defaults.
+
+        Raises:
+            InvalidSettingsError: One line for each wrong value.
+        """
+        try:
+            source = self._source(parsed_args=arguments)
+        except SettingsError as error:
+            raise InvalidSettingsError(str(error)) from error
+        return load_settings(self._settings_class, _cli_settings_source=source, **given)
+
+
+def load_settings(settings_class: type[AnySettings], **given: Any) -> AnySettings:
+    """The settings from what is given, the environment and the defaults, in that order.
 
     Raises:
         InvalidSettingsError: One line for each wrong value: setting, reason, how to set it.
     """
     try:
-        return settings_class(**options)
+        return settings_class(**given)
     except ValidationError as error:
         settings = describe(settings_class)
-        lines = [
-            _complaint(settings, e["loc"], e["msg"]) for e in error.errors(include_input=False)
-        ]
+        lines = [complaint(settings, e["loc"], e["msg"]) for e in error.errors(include_input=False)]
         raise InvalidSettingsError("; ".join(lines)) from error
     except SettingsError as error:
-        raise InvalidSettingsError(str(error)) from error
+        raise InvalidSettingsError(_of_source(settings_class, error)) from error
 
 
-def _complaint(settings: Sequence[Setting], loc: tuple[int | str, ...], reason: str) -> str:
+def complaint(settings: Sequence[Setting], loc: tuple[int | str, ...], reason: str) -> str:
+    """One line about a wrong value: where it is, what is wrong, and how to set it."""
     for setting in settings:
         depth = len(setting.path)
-        if loc[:depth] == setting.path or loc[:1] == setting.variables[:1]:
+        if loc[:depth] == setting.path or loc[:1] == (setting.environment,):
             where = ".".join([setting.name, *map(str, loc[depth:])])
             return f"{where}: {reason}; set {setting.option} or {setting.environment}"
     return f"{'.'.join(map(str, loc)) or 'settings'}: {reason}"
+
+
+def _of_source(settings_class: type[SharedSettings], error: SettingsError) -> str:
+    """A value that is no JSON, with its variable; else the error's own text."""
+    named = re.search(r'value for field "(\w+)"', str(error))
+    path = (named.group(1),) if named else ()
+    wrong = next((each for each in describe(settings_class) if each.path == path), None)
+    if wrong is None:
+        return str(error)
+    return f"{wrong.name}: {wrong.environment} is not JSON: {error.__cause__}"
 
 
 def masked_json(settings: SharedSettings) -> str:
@@ -139,46 +175,6 @@ def masked_json(settings: SharedSettings) -> str:
     shown = {each.name: values[each.name] for each in describe(type(settings))}
     text = TypeAdapter(dict[str, Any]).dump_json(shown, indent=2).decode()
     return re.sub(r'//(?:[^"\\]|\\.)*@', "//***@", text)
-
-
-def add_settings(
-    parser: argparse.ArgumentParser, settings_class: type[SharedSettings]
-) -> Callable[[argparse.Namespace], dict[str, Any]]:
-    """Add an option for each setting; the result reads parsed arguments: flat name → value.
-
-    It gives only the settings that were given, and raises InvalidSettingsError for a list or an
-    object that is not well formed.
-    """
-    settings = {setting.name: setting for setting in describe(settings_class)}
-    own = parser.add_argument_group(f"settings of {settings_class.service_name()}")
-    shared = parser.add_argument_group("settings of all services")
-
-    def add(_: argparse.ArgumentParser, *flags: str, **argument: Any) -> None:
-        setting = settings[argument["dest"]]
-        text = (
-            f"{setting.description} [env: {setting.environment}] [default: {setting.default_text}]"
-        )
-        group = shared if setting.shared else own
-        group.add_argument(*flags, **{**argument, "help": text.replace("%", "%%")})
-
-    # Options have no blocks and no second names, so pydantic is shown a flat class without aliases.
-    fields: Any = {name: (each.field.annotation, None) for name, each in settings.items()}
-    source = CliSettingsSource[argparse.ArgumentParser](
-        create_model("Options", __base__=BaseSettings, **fields),
-        root_parser=parser,
-        add_argument_method=add,
-        cli_kebab_case=True,
-        cli_implicit_flags=True,
-        cli_hide_none_type=True,
-    )
-
-    def given(arguments: argparse.Namespace) -> dict[str, Any]:
-        try:
-            return source(parsed_args=arguments)()
-        except SettingsError as error:
-            raise InvalidSettingsError(str(error)) from error
-
-    return given
 
 
 def bind(settings: ServiceSettings, setting: str = "port") -> socket.socket:

@@ -1,30 +1,24 @@
-"""The settings that every service has, in blocks or not, and what each is called from outside.
+"""The settings that every program shares, and how settings are named.
 
-A value is looked for on the command line, then in the environment, then in the default. Settings
-that all services share have one name everywhere (`NATS_URL`); a service's own settings carry its
-prefix (`JUDGE_PORT`). A shared setting can be overridden for one service by the prefixed name
-(`JUDGE_LOG_LEVEL`) when the plain name is not set.
+There is one rule, and pydantic-settings implements it. The field `port` of the judge is the
+variable `JUDGE_PORT` and the option `--port`; the field `weight` of the trainer's block `shaping`
+is `TRAINER_SHAPING_WEIGHT` and `--shaping.weight`. Names that several programs or the platform use
+have no prefix: `NATS_URL`, `BATCH_SIZE`. They are fields with a `validation_alias`.
 
-A field that is a frozen pydantic model or dataclass is a block: the domain takes it as it is. From
-outside there are no blocks: `shaping: ShapingSettings` with a field `weight` is the setting
-`shaping_weight`, so `TRAINER_SHAPING_WEIGHT` and `--shaping-weight`. `Block` changes those names.
-
-    python            settings.shaping.weight
-    flat name         shaping_weight            in options, overrides, stored settings, documents
-    variable, option  TRAINER_SHAPING_WEIGHT    --shaping-weight
+Settings that are stored, printed or given in Python have flat names, `port` and `shaping_weight`.
+An option overrides its variable, which overrides the default.
 """
 
-import json
 import os
-from collections import Counter
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from operator import attrgetter
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, SecretStr
-from pydantic.dataclasses import is_pydantic_dataclass
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
@@ -37,8 +31,14 @@ from pydantic_settings import (
 from rlaif.network.nats_url import DEFAULT_SERVER, parse_nats_url
 
 INTERNAL: dict[str, Any] = {"scope": "internal"}
-"""Mark of a field that only Python sets: `Field(…, json_schema_extra=INTERNAL)`. It is a constant
-with a place, no setting: no variable, no option, no line in the documentation."""
+"""Mark of a field that only Python sets: `Field(…, json_schema_extra=INTERNAL)`. It has no variable
+and no option, and is not documented."""
+
+PER_SERVICE: dict[str, Any] = {"scope": "service"}
+"""Mark of a setting that is the same for all runs of a trainer."""
+
+_OF_KUBERNETES = re.compile(r"_(SERVICE_(HOST|PORT(_\w+)?)|PORT_\d+_(TCP|UDP)(_\w+)?)$")
+"""Variables that Kubernetes adds to a pod for each Service."""
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["json", "text"]
@@ -63,77 +63,101 @@ class SharedSettings(BaseSettings):
 
     model_config = SettingsConfigDict(
         env_prefix="RLAIF_",
+        env_nested_delimiter="_",
+        env_nested_max_split=1,
         frozen=True,
         populate_by_name=True,
         extra="forbid",
         hide_input_in_errors=True,
+        cli_kebab_case=True,
+        cli_implicit_flags=True,
+        cli_hide_none_type=True,
+        cli_avoid_json=True,
+        cli_parse_none_str="null",
+        cli_show_env_vars=True,
     )
+
+    renamed: ClassVar[Mapping[str, str]] = {}
+    """Variables of earlier releases → their names now."""
 
     nats_url: Annotated[str, AfterValidator(_valid_nats_url)] = Field(
         default=DEFAULT_SERVER,
         validation_alias="NATS_URL",
-        description="NATS server, `nats://user:password@host:4222`, or with `token@`; several of "
-        "one cluster with commas between. Credentials are percent-decoded: write % as %25.",
+        description="NATS server: `nats://user:password@host:4222`, or with `token@`. Separate "
+        "several servers of one cluster with commas. Credentials are percent-decoded: write % as "
+        "%25.",
         repr=False,
+        json_schema_extra=PER_SERVICE,
     )
     nats_ca_file: str = Field(
         default="",
         validation_alias="NATS_CA_FILE",
-        description="PEM file of the authorities that may vouch for NATS; given, or with a tls:// "
-        "URL, nothing is sent without TLS. Empty for those of the system.",
+        description="PEM file with the certificate authorities of NATS. If it is set, or the URL "
+        "starts with tls://, TLS is required. Empty: the authorities of the system.",
+        json_schema_extra=PER_SERVICE,
     )
     nats_manage_streams: bool = Field(
         default=True,
         validation_alias="NATS_MANAGE_STREAMS",
-        description="Whether a service makes missing streams and consumers, and drops handled "
-        "events of a full stream. False where `python -m rlaif.bootstrap` does that: the service "
-        "then needs no right to, and says in /readyz what is missing.",
+        description="Whether services create missing streams and consumers, and purge processed "
+        "events from full streams. If false, `python -m rlaif.bootstrap` does that; the service "
+        "then needs no admin permissions and reports missing streams in /readyz.",
+        json_schema_extra=PER_SERVICE,
     )
     s3_endpoint_url: str = Field(
         default="http://127.0.0.1:9000",
         validation_alias="S3_ENDPOINT_URL",
-        description="S3 endpoint; empty for AWS itself.",
+        description="S3 endpoint. Empty: AWS.",
+        json_schema_extra=PER_SERVICE,
     )
     s3_access_key: str = Field(
         default="",
         validation_alias="S3_ACCESS_KEY",
-        description="S3 access key; empty to take the platform's own (role, token file).",
+        description="S3 access key. Empty: the credentials of the platform (role, token file).",
+        json_schema_extra=PER_SERVICE,
     )
     s3_secret_key: SecretStr = Field(
         default=SecretStr(""),
         validation_alias="S3_SECRET_KEY",
-        description="S3 secret key; empty together with the access key.",
+        description="S3 secret key; leave it empty if the access key is.",
+        json_schema_extra=PER_SERVICE,
     )
     s3_ca_file: str = Field(
         default="",
         validation_alias="S3_CA_FILE",
-        description="PEM file of the authorities that may vouch for an https:// endpoint; empty "
-        "for those that come with the client.",
+        description="PEM file with the certificate authorities of an https:// endpoint. Empty: "
+        "those of the client.",
+        json_schema_extra=PER_SERVICE,
     )
     s3_region: str = Field(
         default="us-east-1",
         validation_alias="S3_REGION",
         description="S3 region; most servers other than AWS accept any.",
+        json_schema_extra=PER_SERVICE,
     )
     episodes_store: str = Field(
         default="s3://zelda-episodes",
         validation_alias="EPISODES_STORE",
-        description="Where captures, segments and scores are: s3://bucket, file:///path or /path.",
+        description="Store of captures, segments and scores: s3://bucket, file:///path or /path.",
+        json_schema_extra=PER_SERVICE,
     )
     models_store: str = Field(
         default="s3://zelda-models",
         validation_alias="MODELS_STORE",
-        description="Where checkpoints and reward models are: s3://bucket, file:///path or /path.",
+        description="Store of checkpoints and reward models: s3://bucket, file:///path or /path.",
+        json_schema_extra=PER_SERVICE,
     )
     log_level: Annotated[LogLevel, BeforeValidator(_lower)] = Field(
         default="info",
         validation_alias="LOG_LEVEL",
-        description="Least level that is logged; debug also logs probes and scrapes.",
+        description="Minimum log level. debug also logs health probes and metric scrapes.",
+        json_schema_extra=PER_SERVICE,
     )
     log_format: Annotated[LogFormat, BeforeValidator(_lower)] = Field(
         default="json",
         validation_alias="LOG_FORMAT",
-        description="json for machines (one object a line), text for people.",
+        description="Log format: json (one object per line) or text.",
+        json_schema_extra=PER_SERVICE,
     )
 
     @classmethod
@@ -150,60 +174,34 @@ class SharedSettings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """What is given in Python, nested or by flat names; then the environment."""
-        given = nested(cls, init_settings())
-        return InitSettingsSource(settings_cls, given), EnvironmentSource(settings_cls)
-
-    @classmethod
-    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        """See that the settings can be told apart from outside."""
-        super().__pydantic_init_subclass__(**kwargs)
-        settings = describe(cls)
-        names = Counter(name for each in settings for name in (each.name, *each.variables))
-        names.update({each.path[0] for each in settings if len(each.path) > 1})
-        twice = sorted(name for name, count in names.items() if count > 1)
-        if twice:
-            raise TypeError(f"{cls.__name__}: more than one setting is called {', '.join(twice)}")
-
-
-@dataclass(frozen=True)
-class Block:
-    """What the settings of a block are called from outside: `Annotated[PpoSettings, Block("")]`.
-
-    Attributes:
-        prefix: Of their flat names; None for the block's own name and a `_`.
-        names: Field of the block → its whole flat name, for those without the prefix.
-        unprefixed: Fields of the block whose variable lacks the service's prefix.
-    """
-
-    prefix: str | None = None
-    names: Mapping[str, str] = field(default_factory=dict)
-    unprefixed: frozenset[str] = frozenset()
+        """What Python gives, nested or by flat names, overrides the environment."""
+        _check_names(cls, os.environ)
+        return InitSettingsSource(settings_cls, nested(cls, init_settings())), env_settings
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One value that can be set, and what it is called.
+    """One value that can be set.
 
-    The first of `variables` that is set counts; a `shared` one is read by all services.
+    Attributes:
+        name: Flat name, as in stored settings.
+        path: Attributes that lead to it: of the settings, and of its block.
+        environment: Its variable.
+        scope: One of the marks, or a mark of the service; None without any.
+        shared: Whether all programs have it.
     """
 
     name: str
     path: tuple[str, ...]
-    variables: tuple[str, ...]
+    environment: str
     field: FieldInfo
+    scope: str | None
     shared: bool
-    internal: bool = False
 
     @property
     def option(self) -> str:
         """Command-line option."""
-        return "--" + self.name.replace("_", "-")
-
-    @property
-    def environment(self) -> str:
-        """The environment variable that is documented."""
-        return self.variables[0]
+        return "--" + ".".join(self.path).replace("_", "-")
 
     @property
     def description(self) -> str:
@@ -212,136 +210,108 @@ class Setting:
 
     @property
     def default(self) -> Any:
-        """What counts when nothing is set."""
+        """The value if nothing is set."""
         return self.field.get_default(call_default_factory=True, validated_data={})
 
     @property
     def default_text(self) -> str:
-        """The default for people: `unset` for None, `hidden` for a secret that has one."""
-        if self.field.is_required():
-            return "none, must be given"
-        value = self.default
-        secret = isinstance(value, SecretStr)
-        if (value.get_secret_value() if secret else value) in (None, ""):
-            return "unset"
-        if secret:
-            return "hidden"
-        return json.dumps(value) if isinstance(value, list | tuple | dict) else str(value)
-
-
-@cache
-def describe(settings_class: type[SharedSettings]) -> tuple[Setting, ...]:
-    """Every setting of a class, in order of declaration: the service's own ones last."""
-    return tuple(each for each in fields_of(settings_class) if not each.internal)
+        """The default for people; `unset` for None and for empty texts."""
+        secret = isinstance(self.default, SecretStr)
+        value = self.default.get_secret_value() if secret else self.default
+        return "unset" if value in (None, "") else "hidden" if secret else str(value)
 
 
 @cache
 def fields_of(settings_class: type[SharedSettings]) -> tuple[Setting, ...]:
-    """The settings and the internal fields."""
-    return tuple(_settings(settings_class))
+    """Every setting and internal field, in order of declaration."""
+    return tuple(_fields(settings_class))
+
+
+@cache
+def describe(settings_class: type[SharedSettings]) -> tuple[Setting, ...]:
+    """Every setting that can be given from outside."""
+    return tuple(each for each in fields_of(settings_class) if each.scope != "internal")
 
 
 def flat_values(settings: SharedSettings) -> dict[str, Any]:
-    """Flat name → value of every setting and internal field; the class takes it back."""
-    found = fields_of(type(settings))
-    return {each.name: attrgetter(".".join(each.path))(settings) for each in found}
+    """Flat name → value of every setting and internal field; the class accepts them again."""
+    return {
+        each.name: attrgetter(".".join(each.path))(settings) for each in fields_of(type(settings))
+    }
+
+
+def renamed(settings_class: type[SharedSettings], name: str) -> str:
+    """The flat name that a setting of an earlier release has now."""
+    prefix = str(settings_class.model_config["env_prefix"])
+    new = {flat(prefix, old): flat(prefix, new) for old, new in settings_class.renamed.items()}
+    return new.get(name, name)
+
+
+def flat(prefix: str, variable: str) -> str:
+    """The flat name of a variable of the service with that prefix."""
+    return variable.removeprefix(prefix).lower()
 
 
 def nested(settings_class: type[SharedSettings], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as the class has them: those by the flat name of a block's field go into the block.
-
-    Raises:
-        SettingsError: A block is given whole, and one of its fields beside it.
-    """
-    inside = {each.name: each.path for each in fields_of(settings_class) if len(each.path) > 1}
-    found = {name: value for name, value in given.items() if name not in inside}
-    for name in given.keys() & inside:
-        block, leaf = inside[name]
-        values = found.get(block, {})
-        if not isinstance(values, dict) or leaf in values:
-            raise SettingsError(f"{name} is given twice, by itself and in {block}")
-        found[block] = values | {leaf: given[name]}
+    """Values as the class has them: those by flat names go into their block."""
+    blocks = {each.name: each.path for each in fields_of(settings_class) if len(each.path) > 1}
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        path = blocks.get(renamed(settings_class, name))
+        if path is None:
+            found[name] = value | found.get(name, {}) if isinstance(value, dict) else value
+        else:
+            block = found.setdefault(path[0], {})
+            if not isinstance(block, dict):
+                raise SettingsError(f"{name} is given twice, by itself and in {path[0]}")
+            block[path[1]] = value
     return found
 
 
-class EnvironmentSource(PydanticBaseSettingsSource):
-    """Reads each setting from its variables, whatever block it is in."""
+def _check_names(settings_class: type[SharedSettings], environment: Mapping[str, str]) -> None:
+    """Refuse variables that were renamed, and those with the service's prefix that do not exist.
 
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
-        """Never called: only the sources of pydantic ask field by field."""
-        raise NotImplementedError
-
-    def __call__(self) -> dict[str, Any]:
-        """The values that are set, nested as the class has them."""
-        settings_class = cast(type[SharedSettings], self.settings_cls)
-        environment = {name.upper(): value for name, value in os.environ.items()}
-        found = {}
-        for setting in describe(settings_class):
-            variable = next((name for name in setting.variables if name in environment), None)
-            if variable is not None:
-                key = str(setting.field.validation_alias or setting.name)
-                found[key] = self._decoded(setting, variable, environment[variable])
-        return nested(settings_class, found)
-
-    def _decoded(self, setting: Setting, variable: str, text: str) -> Any:
-        if not self.field_is_complex(setting.field):
-            return text
-        try:
-            return json.loads(text)
-        except json.JSONDecodeError as error:
-            raise SettingsError(f"{setting.name}: {variable} is not JSON: {error}") from error
+    Raises:
+        SettingsError: The variable, and the name that it has now or the closest one.
+    """
+    prefix = str(settings_class.model_config["env_prefix"]).upper()
+    known = [each.environment for each in describe(settings_class)]
+    for name in sorted(map(str.upper, environment)):
+        if name in settings_class.renamed:
+            raise SettingsError(f"{name} was renamed: set {settings_class.renamed[name]} instead")
+        is_own = name.startswith(prefix) and settings_class.__module__ != __name__
+        if is_own and name not in known and not _OF_KUBERNETES.search(name):
+            (closest,) = get_close_matches(name, known, n=1, cutoff=0)
+            raise SettingsError(
+                f"{name} is not a setting, or no longer: unset it. The closest name is {closest}; "
+                "all are in docs/configuration.md"
+            )
 
 
-def _settings(settings_class: type[SharedSettings]) -> Iterator[Setting]:
-    service = str(settings_class.model_config["env_prefix"]).upper()
-    shared = _shared_fields(settings_class)
+def _fields(settings_class: type[SharedSettings]) -> Iterator[Setting]:
+    prefix = str(settings_class.model_config["env_prefix"]).upper()
     for name, info in settings_class.model_fields.items():
-        kind: Any = info.annotation
-        fields = _fields_of_block(kind)
-        if fields is None:
-            setting = _setting(service, name, (name,), info, alias=info.validation_alias)
-            setting = replace(setting, internal=_is_internal(info))
-            yield replace(setting, shared=name in shared and info.validation_alias is not None)
+        alias = info.validation_alias
+        if not _is_block(info.annotation):
+            variable = alias if isinstance(alias, str) else f"{prefix}{name.upper()}"
+            shared = name in ServiceSettings.model_fields and isinstance(alias, str)
+            yield Setting(name, (name,), variable, info, _scope(info), shared)
             continue
-        if info.get_default(call_default_factory=True, validated_data={}) != kind():
-            raise TypeError(f"{name}: a block's defaults are those of its fields, set no other one")
-        block = next((each for each in info.metadata if isinstance(each, Block)), Block())
-        prefix = f"{name}_" if block.prefix is None else block.prefix
-        for leaf, leaf_info in fields.items():
-            flat = block.names.get(leaf, f"{prefix}{leaf}")
-            alias = flat.upper() if leaf in block.unprefixed else None
-            setting = _setting(service, flat, (name, leaf), leaf_info, alias=alias)
-            yield replace(setting, internal=_is_internal(info) or _is_internal(leaf_info))
+        for leaf, leaf_info in cast(type[BaseModel], info.annotation).model_fields.items():
+            scope = _scope(info) or _scope(leaf_info)
+            variable = f"{prefix}{name}_{leaf}".upper()
+            yield Setting(f"{name}_{leaf}", (name, leaf), variable, leaf_info, scope, shared=False)
 
 
-def _setting(
-    service: str, name: str, path: tuple[str, ...], info: FieldInfo, *, alias: Any
-) -> Setting:
-    own = f"{service}{name.upper()}"
-    variables = tuple(dict.fromkeys((alias, own) if isinstance(alias, str) else (own,)))
-    return Setting(name, path, variables, info, shared=False)
-
-
-def _is_internal(info: FieldInfo) -> bool:
+def _scope(info: FieldInfo) -> str | None:
     extra = info.json_schema_extra
-    return isinstance(extra, dict) and extra.get("scope") == "internal"
+    return str(extra["scope"]) if isinstance(extra, dict) and "scope" in extra else None
 
 
-def _shared_fields(settings_class: type[SharedSettings]) -> set[str]:
-    """Fields that the bases of this module bring."""
-    bases = [each for each in settings_class.__mro__ if issubclass(each, SharedSettings)]
-    return {name for each in bases if each.__module__ == __name__ for name in each.model_fields}
+def _is_block(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
-def _fields_of_block(kind: Any) -> dict[str, FieldInfo] | None:
-    if not isinstance(kind, type):
-        return None
-    if is_pydantic_dataclass(kind):
-        return kind.__pydantic_fields__
-    return kind.model_fields if issubclass(kind, BaseModel) else None
-
-
-# Last, because a class of settings is described when it is made.
 class ServiceSettings(SharedSettings):
     """Base of every service's settings.
 
@@ -351,14 +321,16 @@ class ServiceSettings(SharedSettings):
 
     host: str = Field(
         default="127.0.0.1",
-        description="Address to listen on; 0.0.0.0 opens the service to the network.",
+        json_schema_extra=PER_SERVICE,
+        description="Address to listen on. 0.0.0.0 accepts connections from the network.",
     )
     port: int = Field(
-        default=8080, ge=0, le=65535, description="TCP port to listen on; 0 takes a free one."
+        default=8080, ge=0, le=65535, description="TCP port to listen on; 0 selects a free one."
     )
     api_token: Annotated[SecretStr | None, AfterValidator(_unset_when_blank)] = Field(
         default=None,
         validation_alias="RLAIF_API_TOKEN",
-        description="Bearer token that every write needs; without one only a service on a "
-        "loopback address accepts writes.",
+        json_schema_extra=PER_SERVICE,
+        description="Bearer token required for every write request. Unset: only services on a "
+        "loopback address accept writes.",
     )

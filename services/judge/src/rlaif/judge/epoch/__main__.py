@@ -122,7 +122,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run from the command line; returns the exit code."""
     task = _task(argv)
     try:
-        settings = load_settings(JudgeSettings, {})
+        settings = load_settings(JudgeSettings)
         configure_logging("evaluator", settings.log_level, settings.log_format)
         report = asyncio.run(evaluate_epoch(settings, task))
     except (InvalidSettingsError, StartupError, StorageError, BusError) as error:

@@ -18,9 +18,8 @@ from rlaif.files.failures import command
 from rlaif.service.cli import (
     PRECEDENCE,
     InvalidSettingsError,
+    Options,
     StartupError,
-    add_settings,
-    load_settings,
 )
 from rlaif.service.logging import configure_logging
 from rlaif.storage.ports import StorageError
@@ -72,11 +71,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="Write the run's messages as JSON lines instead of progress.",
     )
     parser.add_argument("--resume", action="store_true", help="Resume the newest run.")
-    options = add_settings(parser, TrainerSettings)
+    options = Options(parser, TrainerSettings)
     arguments = parser.parse_args(argv)
-    quiet = {"log_format": "text", "log_level": "error"}
     try:
-        settings = load_settings(TrainerSettings, quiet | options(arguments))
+        settings = options.load(arguments, log_format="text", log_level="error")
         configure_logging("trainer", settings.log_level, settings.log_format)
         export_spans("trainer")
         return asyncio.run(_run(settings, resume=arguments.resume, messages=arguments.messages))
