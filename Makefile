@@ -90,7 +90,7 @@ train: $(VENV)/.ready ## Train in the foreground, without the ring (ARGS="--mode
 
 train-cartridge: $(VENV)/.ready ## Search, make demonstrations, train a policy (SEED=1 MINUTES=98 ARM=macros; again: goes on)
 	@$(STORES_HERE) $(BIN)/python -m rlaif.trainer.service.cli --mode quest --run-id cartridge-$(if $(ARM),$(ARM)-)$(or $(SEED),1) \
-	  $(if $(ARM),--actions $(ARM)) --seed $(or $(SEED),1) $(if $(MINUTES),--quest-minutes $(MINUTES)) $(ROM_PATH_OPTION) $(ARGS)
+	  $(if $(ARM),--actions $(ARM)) --seed $(or $(SEED),1) $(if $(MINUTES),--quest.minutes $(MINUTES)) $(ROM_PATH_OPTION) $(ARGS)
 
 play-trained: $(VENV)/.ready ## Show a trained policy in a window (RUN=…; ARGS="--number 3"; ARGS=--help)
 	@$(BIN)/python -m rlaif.trainer.evaluate --show $(ROM_OPTION) $(ARGS) $(POLICY)

@@ -6,7 +6,7 @@ Four training runs with equal settings (default PPO preset at a learning rate of
 runners of 8 environments, exploration, explicit rewards) are alive all the time and take turns, as
 turns.py says: off, slow, hanging, again, again, hanging, slow, off, …
 
-    off       no planner: PLANNER_BASE_URL is not set
+    off       no planner: TRAINER_PLANNER_BASE_URL is not set
     again     the same once more: what it differs from `off` is what the measurement is worth
     slow      a planner whose every call takes 2 s: takeovers and guidance as they are by default
     hanging   a planner whose every call takes 60 s: plans and text suggestions end at their

@@ -178,12 +178,12 @@ def random_episodes(options: argparse.Namespace) -> list[float]:
             game=GameSettings(
                 actions="seed",
                 noop_start=settings.game.noop_start,
-                frame_skip=settings.game.frame_skip,
+                frame_skip=settings.frame_skip,
                 reward_preset=settings.game.reward_preset,
             ),
         ),
         length=settings.evaluation_length,
-        seed=settings.evaluation.seed,
+        seed=settings.eval.seed,
         greedy=False,
     )
     episodes = play(task, range(RANDOM_EPISODES), no_preference)

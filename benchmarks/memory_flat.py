@@ -165,8 +165,8 @@ def result(
         "episodes": state.last.episodes if state.last else 0,
         "segments_captured": state.last.segments_captured if state.last else 0,
         "checkpoint": state.checkpoint,
-        "environments": settings.ray.workers * settings.sampling.envs_per_worker,
-        "episode_length": settings.game.episode_length,
+        "environments": settings.ray_workers * settings.envs_per_worker,
+        "episode_length": settings.episode_length,
         "samples": [[round(each.seconds), round(each.resident, 1)] for each in samples],
         "machine": platform.platform(),
     }

@@ -61,7 +61,7 @@ def reward_model(directory: Path, version: int = 1) -> LoadRewardModel:
 
 async def grant_captures(run: RunSupervisor, settings: TrainerSettings) -> None:
     """Grant captures until cancelled, and take away what is spooled, as the uploader does."""
-    budget = CaptureBudget(settings.capture.captures_per_minute, settings.capture.judge_backlog)
+    budget = CaptureBudget(settings.captures_per_minute, settings.judge_backlog)
     spool = Spool(run.directory / "spool")
     captured = 0
     while True:

@@ -75,7 +75,7 @@ def wanted(
         "rlaif-nats": {"NATS_URL": _nats_url(server, "SERVICE")},
         "rlaif-s3": {key: value("rlaif-s3", key) for key in ("S3_ACCESS_KEY", "S3_SECRET_KEY")},
         "rlaif-api": {"RLAIF_API_TOKEN": token},
-        "rlaif-llm": {key: model_key(key) for key in ("LLM_API_KEY", "PLANNER_API_KEY")},
+        "rlaif-llm": {key: model_key(key) for key in ("LLM_API_KEY", "TRAINER_PLANNER_API_KEY")},
     }
 
 

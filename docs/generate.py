@@ -384,8 +384,8 @@ def configuration_page() -> str:
         NOTE,
         "Each entry: variable, default, meaning. A value on the command line takes precedence "
         "over the environment, and both over the default. The option is the variable's name "
-        "without the service, in lower case with hyphens (`TRAINER_RUN_ID`: `--run-id`); other "
-        "options are listed. `--help` prints the same, `--print-settings` the values in effect, "
+        "without the service, in lower case with hyphens (`TRAINER_RUN_ID`: `--run-id`), and with a "
+        "dot after a block (`TRAINER_SHAPING_WEIGHT`: `--shaping.weight`). `--help` prints the same, `--print-settings` the values in effect, "
         "with secrets masked. A wrong value ends the start with exit code 2 and one line. Lists "
         "and objects are JSON; an option also takes a list item by item (`--x a --x b`), and "
         "`null` for unset.",
@@ -394,8 +394,8 @@ def configuration_page() -> str:
         "([stack.py](../deploy/local/src/rlaif/local/stack.py)); your training values take "
         "precedence.",
         "## All services",
-        "A shared variable can be overridden for one service by its prefixed name, such as "
-        "`JUDGE_LOG_LEVEL`, while the plain name is not set.",
+        "Each of them can be overridden for one service by its prefixed name, such as "
+        "`JUDGE_LOG_LEVEL`, as long as the plain name is not set.",
         _settings(each for each in describe(ServiceSettings) if each.shared),
         *(part for service in SERVICES for part in _own_settings(service.settings)),
         *_own_settings(BootstrapSettings),
@@ -425,7 +425,7 @@ def _option(setting: Setting) -> str:
     derived = "--" + setting.environment.lower().replace("_", "-")
     prefixes = ["", *(f"{each.settings.service_name()}-" for each in SERVICES), "bootstrap-"]
     usual = {derived.replace(f"--{prefix}", "--", 1) for prefix in prefixes}
-    return "" if setting.option in usual else f" `{setting.option}`"
+    return "" if setting.option.replace(".", "-") in usual else f" `{setting.option}`"
 
 
 # --- metrics --------------------------------------------------------------------------------------

@@ -72,7 +72,12 @@ OF_OTHER_PROGRAMS = {
 
 def readers() -> set[str]:
     """Every variable that some settings class reads."""
-    return {name for each in EVERY for it in describe(each) for name in it.variables}
+    prefixed = {
+        f"{each.service_name()}_{it.name}".replace("-", "_").upper()
+        for each in EVERY
+        for it in describe(each)
+    }
+    return prefixed | {it.environment for each in EVERY for it in describe(each)}
 
 
 def needs(*paths: Path) -> None:
@@ -99,7 +104,7 @@ def unread(given: list[Given]) -> list[str]:
 def unset(given: set[str]) -> list[str]:
     """Shared settings and credentials that are not given."""
     given = given | LEFT_AT_THEIR_DEFAULT.keys()
-    return [each.environment for each in needed() if not given & {*each.variables}]
+    return [each.environment for each in needed() if each.environment not in given]
 
 
 # --- set, and read by nobody ----------------------------------------------------------------------

@@ -71,7 +71,7 @@ def test_production_makes_all_of_its_secrets_and_the_others_name_theirs(rendered
             "overlays/dev",
             ["zelda-rlaif-trainer@sha256:0000", "Secret rlaif-s3: S3_ACCESS_KEY, S3_SECRET_KEY"],
         ),
-        ("overlays/staging", ["Secret rlaif-llm: LLM_API_KEY, PLANNER_API_KEY"]),
+        ("overlays/staging", ["Secret rlaif-llm: LLM_API_KEY, TRAINER_PLANNER_API_KEY"]),
         (
             "overlays/prod",
             ["your-secrets-role", "vault entry zelda-rlaif/llm: api_key, planner_api_key"],

@@ -155,7 +155,7 @@ async def test_what_a_dead_service_left_is_ended_while_the_ring_runs(ring):
 
 
 def test_the_trainer_has_time_to_save_its_run_and_to_copy_it(tmp_path, monkeypatch):
-    for given, least in ((None, TrainerSettings().run.stop_seconds), ("120", 120.0)):
+    for given, least in ((None, TrainerSettings().stop_seconds), ("120", 120.0)):
         if given is not None:
             monkeypatch.setenv("TRAINER_STOP_SECONDS", given)
         with Ports() as ports:

@@ -14,7 +14,7 @@ import pytest
 from rlaif.contracts.briefing import Briefing
 from rlaif.contracts.plans import Answer
 from rlaif.mock_llm.app import create_app
-from rlaif.mock_llm.settings import MannerSettings, MockLlmSettings
+from rlaif.mock_llm.settings import MockLlmSettings
 from rlaif.testing.data.bad_answers import bad_answers
 from rlaif.testing.http_server import serve
 from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
@@ -130,9 +130,7 @@ async def stand_in() -> AsyncIterator[Callable[..., Awaitable[str]]]:
     servers = []
 
     async def start(*, latency_seconds: float = 0.0, **manners) -> str:
-        settings = MockLlmSettings.model_validate(
-            {"latency_seconds": latency_seconds, "manner": MannerSettings(**manners)}
-        )
+        settings = MockLlmSettings.model_validate({"latency_seconds": latency_seconds} | manners)
         context = serve(create_app(settings))
         url = await context.__aenter__()
         servers.append(context)

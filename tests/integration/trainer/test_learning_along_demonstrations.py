@@ -47,12 +47,14 @@ def algorithm_of(path: Path, *, resumes: bool = False, **curriculum: Any) -> Sha
     given = {"power_on": 0.0, "chained": 0.0, "behind": 0.0, "tries": 4, "goes_on": 0.0}
     settings = TrainerSettings.model_validate(
         {
-            "game": {"actions": "macros", "episode_length": 2000},
-            "run": {"seed": 1},
-            "ray": {"workers": 0},
-            "sampling": {"envs_per_worker": 4},
-            "ppo": {"batch_size": 128, "minibatch_size": 64},
-            "network": {"hidden": 64},
+            "actions": "macros",
+            "episode_length": 2000,
+            "seed": 1,
+            "ray_workers": 0,
+            "envs_per_worker": 4,
+            "batch_size": 128,
+            "ppo": {"minibatch_size": 64},
+            "hidden": 64,
             "curriculum": {"path": path, **given, **curriculum},
         }
     )

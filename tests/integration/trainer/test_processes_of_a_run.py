@@ -113,7 +113,8 @@ async def test_nothing_is_left_when_the_service_is_killed(tmp_path: Path, both: 
             "--data-dir",
             str(tmp_path),
         ),
-        env=os.environ | {"RAY_WORKERS": "1", "BATCH_SIZE": "128", "TRAINER_MINIBATCH_SIZE": "64"},
+        env=os.environ
+        | {"RAY_WORKERS": "1", "BATCH_SIZE": "128", "TRAINER_PPO_MINIBATCH_SIZE": "64"},
         stdout=asyncio.subprocess.PIPE,
         start_new_session=True,
     )

@@ -55,9 +55,7 @@ def advance(search: QuestSearch, times: int) -> None:
 
 async def test_on_a_cluster_it_searches_where_ray_has_cpus_and_frees_them(run, tmp_path, ray_here):
     free = ray.available_resources()["CPU"]
-    settings = run.settings.model_copy(
-        update={"ray": run.settings.ray.model_copy(update={"address": "auto", "workers": 2})}
-    )
+    settings = run.settings.model_copy(update={"ray_address": "auto", "ray_workers": 2})
     run = replace(run, settings=settings)
     search = QuestSearch(run)
     try:

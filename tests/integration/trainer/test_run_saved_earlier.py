@@ -6,11 +6,13 @@ was written by `rlaif-train` before states were saved by `state_dict`, and befor
 made of blocks. It plays the embedded game as it was then: another ROM needs another file.
 """
 
+import json
 import tarfile
 from pathlib import Path
 
 import pytest
 
+from rlaif.service.settings import stored
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.checks import check, with_overrides
 from rlaif.trainer.run_folder import checkpoints, npz_tree
@@ -35,21 +37,22 @@ def directory(tmp_path: Path) -> Path:
 @pytest.fixture
 def settings(directory: Path, tmp_path: Path) -> TrainerSettings:
     """Those that the run's record holds, on this machine."""
-    kept = RunRecord.read(directory / "run.json").settings
-    settings = TrainerSettings.model_validate_json(kept).model_copy(update={"data_dir": tmp_path})
+    kept_text = RunRecord.read(directory / "run.json").settings
+    kept = stored(TrainerSettings, json.loads(kept_text)) | {"data_dir": tmp_path}
+    settings = TrainerSettings.model_validate(kept)
     saved = checkpoints.newest_usable(directory / "checkpoints")
     assert saved is not None
     return check(with_overrides(settings, {"mode": "continuous"}), saved[0])
 
 
 def test_its_settings_are_read(settings: TrainerSettings):
-    assert (settings.network.hidden, settings.ppo.batch_size, settings.ppo.minibatch_size) == (
+    assert (settings.hidden, settings.batch_size, settings.ppo.minibatch_size) == (
         8,
         64,
         32,
     )
     assert (settings.imitation.weight, settings.imitation.segments) == (0.1, 1)
-    assert (settings.explore.states, settings.game.episode_length) == (16, 40)
+    assert (settings.explore.states, settings.episode_length) == (16, 40)
 
 
 @pytest.mark.timeout(900)

@@ -22,16 +22,16 @@ from rlaif.trainer.settings import TrainerSettings
 
 RELEASES = Path(__file__).parents[2] / "data" / "releases"
 FILES = sorted(path.name.removesuffix(".tar.xz") for path in RELEASES.glob("*.tar.xz"))
-MADE_WITH = {"hidden": 8, "share_layers": True}
+MADE_WITH = {"hidden": 8, "ppo_share_layers": True}
 """Chosen when the files were made, and today's defaults are others."""
 
 IN_EFFECT = {
     "484c0b9": MADE_WITH
-    | {"actions": "seed", "normalize_values": False, "shaping_weight": 1.0}
-    | {"value_loss": "squared", "value_clip": 10.0},
+    | {"actions": "seed", "ppo_normalize_values": False, "shaping_weight": 1.0}
+    | {"ppo_value_loss": "squared", "ppo_value_clip": 10.0},
     "0.1.0": MADE_WITH
-    | {"actions": "macros", "normalize_values": True, "shaping_weight": 10.0}
-    | {"value_loss": "huber", "value_clip": 0.0},
+    | {"actions": "macros", "ppo_normalize_values": True, "shaping_weight": 10.0}
+    | {"ppo_value_loss": "huber", "ppo_value_clip": 0.0},
 }
 
 
@@ -69,12 +69,12 @@ def saved(data_dir: Path, record: RunRecord) -> Path:
 def test_it_resumes_with_what_shapes_its_policy(release: str, data_dir: Path, record: RunRecord):
     settings = checks.check(plain(data_dir), saved(data_dir, record))
     assert {name: flat_values(settings)[name] for name in IN_EFFECT[release]} == IN_EFFECT[release]
-    assert settings.run.run_hours == 48.0, "what shapes nothing has today's default"
+    assert settings.run_hours == 48.0, "what shapes nothing has today's default"
 
 
 def test_its_policy_can_be_evaluated(data_dir: Path, record: RunRecord):
     settings = plain(data_dir, mode="evaluation", checkpoint=record.run_id)
-    assert checks.check(settings).network.hidden == 8
+    assert checks.check(settings).hidden == 8
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_another_value_of_what_is_fixed_is_refused_with_both(
 def test_what_the_critic_predicts_may_be_set_and_else_stays(data_dir: Path, record: RunRecord):
     kept = json.loads(record.settings)
     chosen = plain(data_dir, gamma=0.9, reward_preset="seed")
-    settings = checks.check(chosen, saved(data_dir, record), {"gamma"})
+    settings = checks.check(chosen, saved(data_dir, record), {"ppo_gamma"})
     assert settings.ppo.gamma == 0.9
     assert settings.game.reward_preset == kept["reward_preset"] == "default"
 

@@ -15,7 +15,7 @@ SMALL = {
     "EPOCH_STEPS": 128,
     "BATCH_SIZE": 128,
     "minibatch_size": 64,
-    "TRAINER_EPOCHS": 1,
+    "TRAINER_PPO_EPOCHS": 1,
 }
 
 

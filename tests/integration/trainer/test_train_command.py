@@ -27,8 +27,8 @@ SMALL = {
     "BATCH_SIZE": "128",
     "EPISODE_LENGTH": "60",
     "EPOCH_STEPS": "256",
-    "TRAINER_MINIBATCH_SIZE": "64",
-    "TRAINER_EPOCHS": "1",
+    "TRAINER_PPO_MINIBATCH_SIZE": "64",
+    "TRAINER_PPO_EPOCHS": "1",
     "TRAINER_EVAL_EPISODES": "2",
     "TRAINER_EVAL_EPISODE_LENGTH": "40",
     "NATS_URL": "nats://127.0.0.1:9",
@@ -213,7 +213,7 @@ def test_a_port_for_figures_that_is_taken_is_one_line_and_exit_code_2(home: Home
     ("options", "text"),
     [
         (("--rom-path", "/none.gbc"), "no ROM at /none.gbc"),
-        (("--batch-size", "64"), "TRAINER_MINIBATCH_SIZE 65 is larger than BATCH_SIZE 64"),
+        (("--batch-size", "64"), "TRAINER_PPO_MINIBATCH_SIZE 65 is larger than BATCH_SIZE 64"),
         (("--mode", "evaluation"), "an evaluation needs TRAINER_CHECKPOINT"),
         (("--epoch-steps", "none"), "epoch_steps: Input should be a valid integer"),
         (("--resume",), "no run to resume"),
@@ -222,7 +222,7 @@ def test_a_port_for_figures_that_is_taken_is_one_line_and_exit_code_2(home: Home
 def test_a_wrong_setting_is_one_line_and_exit_code_2(
     home: Home, options: tuple[str, ...], text: str
 ):
-    home.environment["TRAINER_MINIBATCH_SIZE"] = "65"
+    home.environment["TRAINER_PPO_MINIBATCH_SIZE"] = "65"
     code, out, err = home.run(*options)
     assert (code, out) == (2, "")
     assert text in err

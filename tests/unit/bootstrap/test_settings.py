@@ -11,7 +11,7 @@ def test_the_copies_of_streams_are_read_from_the_environment(
     copies: int, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("NATS_STREAM_REPLICAS", str(copies))
-    assert load_settings(BootstrapSettings, {}).nats_stream_replicas == copies
+    assert load_settings(BootstrapSettings).nats_stream_replicas == copies
 
 
 @pytest.mark.parametrize("copies", ["0", "2", "7", "three"])
@@ -20,4 +20,4 @@ def test_a_number_of_copies_that_no_majority_gains_from_is_refused(
 ):
     monkeypatch.setenv("NATS_STREAM_REPLICAS", copies)
     with pytest.raises(InvalidSettingsError, match="nats_stream_replicas"):
-        load_settings(BootstrapSettings, {})
+        load_settings(BootstrapSettings)

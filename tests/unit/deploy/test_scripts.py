@@ -110,7 +110,7 @@ def test_a_second_time_everything_is_kept(cluster: Path) -> None:
 def test_what_is_missing_is_added_and_the_rest_stays(cluster: Path) -> None:
     deploy_secrets(cluster)
     known, first = json.loads(cluster.read_text()), values(cluster)
-    del known["rlaif-nats"], known["rlaif-llm"]["data"]["PLANNER_API_KEY"]
+    del known["rlaif-nats"], known["rlaif-llm"]["data"]["TRAINER_PLANNER_API_KEY"]
     cluster.write_text(json.dumps(known))
     deploy_secrets(cluster)
     assert values(cluster) == first
@@ -135,10 +135,10 @@ def test_a_given_password_is_one_that_the_server_reads_and_an_address_holds(
 
 
 def test_a_new_token_reaches_the_mock_and_leaves_the_keys_of_real_models(cluster: Path) -> None:
-    deploy_secrets(cluster, PLANNER_API_KEY="theirs")
+    deploy_secrets(cluster, TRAINER_PLANNER_API_KEY="theirs")
     deploy_secrets(cluster, RLAIF_API_TOKEN="new")
     made = values(cluster)["rlaif-llm"]
-    assert made == {"LLM_API_KEY": "new", "PLANNER_API_KEY": "theirs"}
+    assert made == {"LLM_API_KEY": "new", "TRAINER_PLANNER_API_KEY": "theirs"}
 
 
 def test_a_secret_that_an_operator_makes_is_left_alone(cluster: Path) -> None:

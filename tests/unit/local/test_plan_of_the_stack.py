@@ -92,13 +92,13 @@ def test_real_language_models_get_no_token_of_ours_and_no_mock_is_started(home):
 def test_the_mock_as_planner_gets_the_token_and_no_other_server_does(home, environment):
     # The same port twice, whatever else listens on this machine.
     environment.setattr(Ports, "take", lambda self, wanted: wanted)
-    environment.delenv("PLANNER_API_KEY", raising=False)
-    environment.setenv("PLANNER_BASE_URL", "http://models.example:8000")
+    environment.delenv("TRAINER_PLANNER_API_KEY", raising=False)
+    environment.setenv("TRAINER_PLANNER_BASE_URL", "http://models.example:8000")
     stack = planned(Options(home.root))
-    assert "PLANNER_API_KEY" not in settings(stack, "trainer")
-    environment.setenv("PLANNER_BASE_URL", f"{stack.urls['mock-llm']}/")
+    assert "TRAINER_PLANNER_API_KEY" not in settings(stack, "trainer")
+    environment.setenv("TRAINER_PLANNER_BASE_URL", f"{stack.urls['mock-llm']}/")
     stack = planned(Options(home.root))
-    assert settings(stack, "trainer")["PLANNER_API_KEY"] == stack.api_token
+    assert settings(stack, "trainer")["TRAINER_PLANNER_API_KEY"] == stack.api_token
 
 
 def test_what_the_user_set_wins_over_the_demos_own_choice(home, environment):

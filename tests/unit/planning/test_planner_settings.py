@@ -24,13 +24,17 @@ def with_planner(**changes) -> TrainerSettings:
 def test_without_an_address_nobody_plans():
     assert not PlannerSettings().is_on
     assert open_planner(PlannerSettings()) is None
-    with pytest.raises(ValueError, match="PLANNER_BASE_URL"):
+    with pytest.raises(ValueError, match="TRAINER_PLANNER_BASE_URL"):
         PlannerSettings().url("dialog")
 
 
 @pytest.mark.parametrize("blank", ["", "  "])
 def test_what_a_compose_file_leaves_blank_is_unset(blank, monkeypatch):
-    for name in ("PLANNER_BASE_URL", "PLANNER_API_KEY", "PLANNER_PUZZLE_URL"):
+    for name in (
+        "TRAINER_PLANNER_BASE_URL",
+        "TRAINER_PLANNER_API_KEY",
+        "TRAINER_PLANNER_PUZZLE_URL",
+    ):
         monkeypatch.setenv(name, blank)
     planner = TrainerSettings().planner
     assert (planner.is_on, planner.api_key, planner.puzzle_url) == (False, None, None)
@@ -50,8 +54,8 @@ def test_a_route_is_a_path_below_the_address_unless_it_has_its_own():
 
 
 def test_the_variables_have_no_prefix(monkeypatch):
-    monkeypatch.setenv("PLANNER_BASE_URL", "http://llm:8000")
-    monkeypatch.setenv("PLANNER_VISION_MODEL", "eyes")
+    monkeypatch.setenv("TRAINER_PLANNER_BASE_URL", "http://llm:8000")
+    monkeypatch.setenv("TRAINER_PLANNER_VISION_MODEL", "eyes")
     planner = TrainerSettings().planner
     assert planner.url("puzzle") == "http://llm:8000/puzzle"
     assert planner.model("vision") == "eyes"
@@ -60,12 +64,12 @@ def test_the_variables_have_no_prefix(monkeypatch):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"base_url": "llm:8000"}, "PLANNER_BASE_URL"),
-        ({"base_url": "http://"}, "PLANNER_BASE_URL"),
-        ({"puzzle_url": "ftp://llm"}, "PLANNER_PUZZLE_URL"),
-        ({"base_url": "http://[::1"}, "PLANNER_BASE_URL"),
-        ({"api_key": SecretStr("sk-1\n")}, "PLANNER_API_KEY"),
-        ({"ca_file": "/nowhere/ca.pem"}, "PLANNER_CA_FILE"),
+        ({"base_url": "llm:8000"}, "TRAINER_PLANNER_BASE_URL"),
+        ({"base_url": "http://"}, "TRAINER_PLANNER_BASE_URL"),
+        ({"puzzle_url": "ftp://llm"}, "TRAINER_PLANNER_PUZZLE_URL"),
+        ({"base_url": "http://[::1"}, "TRAINER_PLANNER_BASE_URL"),
+        ({"api_key": SecretStr("sk-1\n")}, "TRAINER_PLANNER_API_KEY"),
+        ({"ca_file": "/nowhere/ca.pem"}, "TRAINER_PLANNER_CA_FILE"),
     ],
 )
 def test_a_run_does_not_start_with_a_planner_that_cannot_work(changes, said):
@@ -79,7 +83,7 @@ def test_what_a_planner_that_is_off_would_need_is_not_looked_at():
 
 
 @pytest.mark.parametrize(
-    "name", ["planner_base_url", "planner_vision_url", "planner_api_key", "PLANNER_CA_FILE"]
+    "name", ["planner_base_url", "planner_vision_url", "planner_api_key", "TRAINER_PLANNER_CA_FILE"]
 )
 def test_who_starts_a_run_cannot_send_the_key_elsewhere(name):
     with pytest.raises(WrongSettingsError, match="cannot differ from run to run"):
@@ -98,12 +102,12 @@ def test_the_key_stands_in_no_file_and_in_no_job(tmp_path):
     assert "sk-1" not in path.read_text()
     job = environment(settings)
     assert "sk-1" not in str(job)
-    assert job["PLANNER_BASE_URL"] == "http://llm:8000"
-    assert job["PLANNER_CHAT_TEMPLATE_KWARGS"] == '{"enable_thinking": false}'
+    assert job["TRAINER_PLANNER_BASE_URL"] == "http://llm:8000"
+    assert job["TRAINER_PLANNER_CHAT_TEMPLATE_KWARGS"] == '{"enable_thinking": false}'
     assert "sk-1" not in repr(settings)
 
 
 def test_the_training_process_gets_the_key_however_the_service_got_it(monkeypatch):
     given = supervisor._environment(with_planner(api_key="sk-1"))
-    assert given["PLANNER_API_KEY"] == "sk-1"
-    assert "PLANNER_API_KEY" not in supervisor._environment(TrainerSettings())
+    assert given["TRAINER_PLANNER_API_KEY"] == "sk-1"
+    assert "TRAINER_PLANNER_API_KEY" not in supervisor._environment(TrainerSettings())

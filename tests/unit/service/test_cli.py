@@ -95,10 +95,10 @@ def test_help_shows_every_setting_with_variable_and_default_but_no_secret(
     text = " ".join(capsys.readouterr().out.split())
     assert left.value.code == 0
     assert "Judges segments." in text
-    assert "TCP port. [env: JUDGE_PORT] [default: 8083]" in text
-    assert "At most 100 % of calls. [env: JUDGE_SHARE] [default: 0.5]" in text
-    assert "[env: NATS_URL] [default: nats://127.0.0.1:4222]" in text
-    assert "Answers kept. [env: JUDGE_CACHE_ANSWERS] [default: 2000]" in text
+    assert "TCP port. (default: 8083) [env: JUDGE_PORT]" in text
+    assert "At most 100 % of calls. (default: 0.5) [env: JUDGE_SHARE]" in text
+    assert "(default: nats://127.0.0.1:4222) [env: NATS_URL | JUDGE_NATS_URL]" in text
+    assert "Answers kept. (default: 2000) [env: JUDGE_CACHE_ANSWERS]" in text
     assert "--vision, --no-vision" in text
     assert "hunter2" not in text
 
@@ -161,11 +161,11 @@ def test_an_option_of_a_block_wins_over_its_variable(
 ) -> None:
     monkeypatch.setenv("JUDGE_CACHE_ANSWERS", "5")
     assert _printed(capsys)["cache_answers"] == 5
-    assert _printed(capsys, "--cache-answers", "7")["cache_answers"] == 7
-    assert _run("--cache-answers", "-1") == 2
+    assert _printed(capsys, "--cache.answers", "7")["cache_answers"] == 7
+    assert _run("--cache.answers", "-1") == 2
     error = capsys.readouterr().err
     assert error.startswith("judge: error: cache_answers: ")
-    assert "set --cache-answers or JUDGE_CACHE_ANSWERS" in error
+    assert "set --cache.answers or JUDGE_CACHE_ANSWERS" in error
 
 
 def test_an_unknown_option_is_exit_code_2() -> None:

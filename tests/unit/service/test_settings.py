@@ -1,41 +1,76 @@
+from types import MappingProxyType
+
 import pytest
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import SettingsConfigDict
 
 from rlaif.service.cli import InvalidSettingsError, load_settings, masked_json
-from rlaif.service.settings import ServiceSettings, describe
+from rlaif.service.settings import INTERNAL, ServiceSettings, describe
 
 
 class JudgeSettings(ServiceSettings):
     model_config = SettingsConfigDict(env_prefix="REWARD_MODEL_")
+    renamed = MappingProxyType({"REWARD_MODEL_BUDGET": "REWARD_MODEL_CALLS_PER_SECOND"})
 
     port: int = Field(default=8084, ge=0, le=65535, description="TCP port.")
     judges: tuple[str, ...] = Field(default=("state",), description="Judges.")
     calls_per_second: float = Field(default=2.0, gt=0, description="Budget.")
     key: SecretStr = Field(default=SecretStr("built-in"), description="Key.")
     vision: bool = Field(default=True, description="Use pictures.")
+    inner: int = Field(default=1, json_schema_extra=INTERNAL)
 
 
 def test_an_option_wins_over_the_environment_which_wins_over_the_default(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert load_settings(JudgeSettings, {}).nats_url == "nats://127.0.0.1:4222"
+    assert load_settings(JudgeSettings).nats_url == "nats://127.0.0.1:4222"
     monkeypatch.setenv("NATS_URL", "nats://environment")
     monkeypatch.setenv("REWARD_MODEL_PORT", "1")
-    settings = load_settings(JudgeSettings, {})
+    settings = load_settings(JudgeSettings)
     assert (settings.nats_url, settings.port) == ("nats://environment", 1)
-    settings = load_settings(JudgeSettings, {"nats_url": "nats://option", "port": "2"})
+    settings = load_settings(JudgeSettings, nats_url="nats://option", port="2")
     assert (settings.nats_url, settings.port) == ("nats://option", 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("REWARD_MODEL_JUGDES", "REWARD_MODEL_JUGDES is not a setting.*REWARD_MODEL_JUDGES"),
+        ("REWARD_MODEL_SECRET", "REWARD_MODEL_SECRET is not a setting.*"),
+        ("REWARD_MODEL_BUDGET", "renamed: set REWARD_MODEL_CALLS_PER_SECOND"),
+    ],
+)
+def test_an_unknown_variable_is_refused_with_the_name_to_use(
+    monkeypatch: pytest.MonkeyPatch, name: str, told: str
+) -> None:
+    monkeypatch.setenv(name, "1")
+    with pytest.raises(InvalidSettingsError, match=told):
+        load_settings(JudgeSettings)
 
 
 def test_a_shared_setting_can_be_overridden_for_one_service(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("REWARD_MODEL_LOG_LEVEL", "DEBUG")
-    assert load_settings(JudgeSettings, {}).log_level == "debug"
+    assert load_settings(JudgeSettings).log_level == "debug"
     assert ServiceSettings().log_level == "info"
     monkeypatch.setenv("LOG_LEVEL", "error")
-    assert load_settings(JudgeSettings, {}).log_level == "error"
+    assert load_settings(JudgeSettings).log_level == "error"
+
+
+def test_variables_of_kubernetes_and_of_other_services_are_ignored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("REWARD_MODEL_SERVICE_HOST", "10.0.0.1")
+    monkeypatch.setenv("REWARD_MODEL_PORT_8084_TCP_ADDR", "10.0.0.1")
+    monkeypatch.setenv("TRAINER_JUGDES", "1")
+    assert load_settings(JudgeSettings) == JudgeSettings()
+
+
+def test_an_internal_field_is_set_in_python_alone() -> None:
+    assert JudgeSettings(inner=3).inner == 3
+    assert "inner" not in masked_json(JudgeSettings())
+    assert "inner" not in {each.name for each in describe(JudgeSettings)}
 
 
 def test_the_shells_own_host_variable_is_not_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,7 +96,6 @@ def test_a_blank_token_is_no_token(monkeypatch: pytest.MonkeyPatch, blank: str) 
 def test_every_field_is_described_and_the_service_is_named_by_its_prefix() -> None:
     assert JudgeSettings.service_name() == "reward-model"
     rows = {row.name: row for row in describe(JudgeSettings)}
-    assert all(row.description.endswith(".") for row in rows.values())
     assert rows["port"].environment == "REWARD_MODEL_PORT"
     assert rows["calls_per_second"].option == "--calls-per-second"
     assert rows["nats_url"].environment == "NATS_URL"
@@ -77,7 +111,7 @@ def test_wrong_values_are_all_named_with_the_way_to_set_them(
 ) -> None:
     monkeypatch.setenv("LOG_LEVEL", "loud")
     with pytest.raises(InvalidSettingsError) as caught:
-        load_settings(JudgeSettings, {"port": "none", "calls_per_second": "0"})
+        load_settings(JudgeSettings, port="none", calls_per_second="0")
     text = str(caught.value)
     assert "port: Input should be a valid integer" in text
     assert "set --port or REWARD_MODEL_PORT" in text
@@ -88,10 +122,10 @@ def test_wrong_values_are_all_named_with_the_way_to_set_them(
 
 def test_lists_are_given_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REWARD_MODEL_JUDGES", '["a", "b"]')
-    assert load_settings(JudgeSettings, {}).judges == ("a", "b")
+    assert load_settings(JudgeSettings).judges == ("a", "b")
     monkeypatch.setenv("REWARD_MODEL_JUDGES", "a,b")
     with pytest.raises(InvalidSettingsError, match=r"judges: REWARD_MODEL_JUDGES is not JSON"):
-        load_settings(JudgeSettings, {})
+        load_settings(JudgeSettings)
 
 
 def test_printed_settings_hold_no_secret() -> None:

@@ -43,7 +43,7 @@ def test_a_batch_smaller_than_the_environments_is_impossible(tmp_path: Path):
 
 def test_a_minibatch_larger_than_the_batch_is_impossible(tmp_path: Path):
     text = wrong(tmp_path, batch_size=256, minibatch_size=512)
-    assert "TRAINER_MINIBATCH_SIZE 512 is larger than BATCH_SIZE 256" in text
+    assert "TRAINER_PPO_MINIBATCH_SIZE 512 is larger than BATCH_SIZE 256" in text
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def trained(home: Path, settings: dict[str, Any], **values: Any) -> Path:
     begun = TrainerSettings.model_validate({"data_dir": home} | settings)
     record = RunRecord.read(begin_attempt(home, "r-1", begun, NOW))
     known = {
-        "hidden": begun.network.hidden,
-        "policy": "decisions" if begun.game.by_decisions else begun.network.kind,
+        "hidden": begun.hidden,
+        "policy": "decisions" if begun.by_decisions else begun.policy,
         "share_layers": begun.ppo.share_layers,
         "normalize_values": begun.ppo.normalize_values,
     }
@@ -109,8 +109,8 @@ FIXED = {
     "policy": ("cnn", "mlp"),
     "hidden": (32, 256),
     "normalize_inputs": (False, True),
-    "share_layers": (True, False),
-    "normalize_values": (False, True),
+    "ppo_share_layers": (True, False),
+    "ppo_normalize_values": (False, True),
 }
 """What shapes policy and checkpoint: a value, and today's default."""
 
@@ -144,7 +144,7 @@ def test_another_value_is_refused_with_its_variable_and_both_values(tmp_path: Pa
 def test_the_same_value_may_be_given(tmp_path: Path):
     saved = trained(tmp_path, {"hidden": 32})
     settings = TrainerSettings.model_validate({"data_dir": tmp_path, "hidden": 32})
-    assert check(settings, saved, {"hidden"}).network.hidden == 32
+    assert check(settings, saved, {"hidden"}).hidden == 32
 
 
 def test_a_checkpoint_from_before_there_was_a_choice_says_enough(tmp_path: Path):
@@ -155,7 +155,7 @@ def test_a_checkpoint_from_before_there_was_a_choice_says_enough(tmp_path: Path)
     manifest["record"]["settings"] = "{}"
     (saved / checkpoints.MANIFEST).write_text(json.dumps(manifest))
     settings = check(TrainerSettings(data_dir=tmp_path), saved)
-    assert settings.game.actions == "seed"
+    assert settings.actions == "seed"
     assert (settings.ppo.share_layers, settings.ppo.normalize_values) == (True, False)
 
 
@@ -163,7 +163,7 @@ def test_a_new_run_that_begins_with_a_policy_takes_its_shape_and_todays_rewards(
     saved = trained(tmp_path, {"hidden": 32, "shaping_weight": 3.0})
     today = TrainerSettings.model_validate({"data_dir": tmp_path, "checkpoint": str(saved)})
     settings = check(today)
-    assert settings.network.hidden == 32
+    assert settings.hidden == 32
     assert settings.shaping.weight == TrainerSettings().shaping.weight
     assert check(today, saved).shaping.weight == 3.0, "a resumed one is paid as it was"
 
@@ -206,7 +206,7 @@ def test_initial_states_are_drawn_by_their_weights():
     settings = TrainerSettings.model_validate(
         {"initial_state_path": Path("a"), "initial_state_paths": "b=2.5, c,d=e,"}
     )
-    drawn = [(str(path), weight) for path, weight in settings.game.initial_states]
+    drawn = [(str(path), weight) for path, weight in settings.initial_states]
     assert drawn == [("a", 1.0), ("b", 2.5), ("c", 1.0), ("d=e", 1.0)]
     assert TrainerSettings().game.initial_states == ()
     for wrong_weight in ("0", "-1", "nan", "inf"):
@@ -237,8 +237,8 @@ def test_a_ray_job_needs_the_dashboard(tmp_path: Path):
 
 def test_a_run_has_settings_of_its_own_under_either_name(tmp_path: Path):
     service = TrainerSettings.model_validate({"data_dir": tmp_path, "gamma": 0.9})
-    own = with_overrides(service, {"EPOCH_STEPS": 5, "TRAINER_LEARNING_RATE": 0.1, "clip": 0.3})
-    assert (own.run.epoch_steps, own.ppo.learning_rate, own.ppo.clip, own.ppo.gamma) == (
+    own = with_overrides(service, {"EPOCH_STEPS": 5, "TRAINER_PPO_LEARNING_RATE": 0.1, "clip": 0.3})
+    assert (own.epoch_steps, own.ppo.learning_rate, own.ppo.clip, own.ppo.gamma) == (
         5,
         0.1,
         0.3,
@@ -256,6 +256,7 @@ def test_a_run_has_settings_of_its_own_under_either_name(tmp_path: Path):
         ({"data_dir": "/"}, "data_dir cannot differ"),
         ({"EPOCH_STEPS": 0}, "epoch_steps: Input should be greater than or equal to 1"),
         ({"mode": "forever"}, "mode: Input should be"),
+        ({"TRAINER_GAMMA": 0.9}, "renamed: set TRAINER_PPO_GAMMA"),
     ],
 )
 def test_wrong_settings_of_a_run_are_told(tmp_path: Path, overrides: dict[str, Any], text: str):

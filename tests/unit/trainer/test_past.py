@@ -214,7 +214,7 @@ def test_runs_that_differ_in_the_judges_and_the_seed_alone_have_one_recipe() -> 
     without = plain.model_copy(
         update={
             "shaping": plain.shaping.model_copy(update={"weight": 0.0}),
-            "run": plain.run.model_copy(update={"seed": 8}),
+            "seed": 8,
         }
     )
     other = plain.model_copy(update={"ppo": plain.ppo.model_copy(update={"gamma": 0.9})})

@@ -78,7 +78,7 @@ def test_a_run_searches_makes_demonstrations_and_is_ready_for_the_policy(run):
     assert (record.phase, record.search_over, record.demonstrations) == ("policy", "essence", 5)
     assert record.search_seconds == 180
     assert ready is not None
-    assert ready.settings.run.run_hours == pytest.approx((6000 - record.seconds) / 3600)
+    assert ready.settings.run_hours == pytest.approx((6000 - record.seconds) / 3600)
 
 
 def test_the_last_told_of_a_search_is_that_it_is_over(run):

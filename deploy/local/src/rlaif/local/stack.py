@@ -53,8 +53,8 @@ _DEMO_SETTINGS: dict[str, dict[str, str]] = {
         "BATCH_SIZE": "1536",
         "EPISODE_LENGTH": "2700",
         "EPOCH_STEPS": "30000",
-        "TRAINER_EPOCHS": "4",
-        "TRAINER_LEARNING_RATE": "3e-4",
+        "TRAINER_PPO_EPOCHS": "4",
+        "TRAINER_PPO_LEARNING_RATE": "3e-4",
         "TRAINER_CAPTURES_PER_MINUTE": "90",
         "TRAINER_JUDGE_BACKLOG": "32",
         "TRAINER_STOP_SECONDS": "40",
@@ -165,8 +165,8 @@ def _shared_environment(
         # The mock LLM requires the same token as the services.
         environment["LLM_API_KEY"] = secrets.api_token
         # Also if it is the planner; the token is not sent to other servers.
-        if environment.get("PLANNER_BASE_URL", "").rstrip("/") == urls["mock-llm"]:
-            environment["PLANNER_API_KEY"] = secrets.api_token
+        if environment.get("TRAINER_PLANNER_BASE_URL", "").rstrip("/") == urls["mock-llm"]:
+            environment["TRAINER_PLANNER_API_KEY"] = secrets.api_token
     if options.rom_path is not None:
         environment["ROM_PATH"] = str(options.rom_path)
     return environment

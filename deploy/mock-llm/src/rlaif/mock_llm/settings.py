@@ -1,13 +1,13 @@
 """The settings of the stand-in."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import BaseModel, Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from rlaif.mock_llm.faults import parse_plan
 from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
-from rlaif.service.settings import INTERNAL, Block, ServiceSettings
+from rlaif.service.settings import INTERNAL, ServiceSettings
 
 PlannerKind = Literal["guide", "random", "malicious"]
 """Who answers questions for plans and buttons."""
@@ -56,28 +56,20 @@ class MannerSettings(BaseModel, frozen=True, extra="forbid"):
     )
 
 
-class TeacherSettings(BaseModel, frozen=True, extra="forbid"):
-    """Who answers in place of the expert."""
-
-    kind: TeacherKind | None = Field(
-        default=None,
-        description="A simulated teacher in place of noise and faults of manner: perfect, noisy, "
-        "random, myopic, skipping, position-biased or adversarial. Unset: the expert.",
-    )
-    error: float = Field(default=0.1, ge=0, le=1, json_schema_extra=INTERNAL)
-    """Error rate of the simulated teacher; 0.1 makes `noisy` invert every tenth segment."""
-
-
-class MockLlmSettings(ServiceSettings):
+class MockLlmSettings(MannerSettings, ServiceSettings):
     """Where it listens, how it answers, and what goes wrong on purpose."""
 
     model_config = SettingsConfigDict(env_prefix="MOCK_LLM_")
 
     port: int = Field(default=8085, ge=0, le=65535, description="TCP port to listen on.")
-    manner: Annotated[MannerSettings, Block(prefix="")] = MannerSettings()
-    simulated: Annotated[TeacherSettings, Block(prefix="teacher_", names={"kind": "teacher"})] = (
-        TeacherSettings()
+    teacher: TeacherKind | None = Field(
+        default=None,
+        description="Simulated teacher that answers instead of the expert: perfect, noisy, random, "
+        "myopic, skipping, position-biased or adversarial. Unset: the expert.",
     )
+    teacher_error: float = Field(default=0.1, ge=0, le=1, json_schema_extra=INTERNAL)
+    """Error rate of the simulated teacher; 0.1 makes `noisy` invert every tenth segment."""
+
     latency_seconds: float = Field(
         default=0.02, ge=0, description="Time of an answer in seconds, before jitter."
     )
@@ -104,8 +96,13 @@ class MockLlmSettings(ServiceSettings):
         parse_plan(value)
         return value
 
+    @property
+    def manner(self) -> MannerSettings:
+        """How it answers until that is changed."""
+        return MannerSettings(**{name: getattr(self, name) for name in MannerSettings.model_fields})
+
     def simulated_teacher(self) -> Teacher | None:
         """The teacher that these settings ask for."""
-        if self.simulated.kind is None:
+        if self.teacher is None:
             return None
-        return Teacher(self.simulated.kind, self.simulated.error, self.manner.seed)
+        return Teacher(self.teacher, self.teacher_error, self.seed)

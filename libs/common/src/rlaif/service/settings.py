@@ -3,12 +3,14 @@
 There is one rule, and pydantic-settings implements it. The field `port` of the judge is the
 variable `JUDGE_PORT` and the option `--port`; the field `weight` of the trainer's block `shaping`
 is `TRAINER_SHAPING_WEIGHT` and `--shaping.weight`. Names that several programs or the platform use
-have no prefix: `NATS_URL`, `BATCH_SIZE`. They are fields with a `validation_alias`.
+have no prefix: `NATS_URL`, `BATCH_SIZE`. They are fields with a `validation_alias`; if such a name
+is not set, the one with the prefix counts, `JUDGE_LOG_LEVEL`.
 
 Settings that are stored, printed or given in Python have flat names, `port` and `shaping_weight`.
 An option overrides its variable, which overrides the default.
 """
 
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -218,7 +220,11 @@ class Setting:
         """The default for people; `unset` for None and for empty texts."""
         secret = isinstance(self.default, SecretStr)
         value = self.default.get_secret_value() if secret else self.default
-        return "unset" if value in (None, "") else "hidden" if secret else str(value)
+        if value in (None, ""):
+            return "unset"
+        if secret:
+            return "hidden"
+        return json.dumps(value) if isinstance(value, list | tuple | dict) else str(value)
 
 
 @cache
@@ -245,6 +251,13 @@ def renamed(settings_class: type[SharedSettings], name: str) -> str:
     prefix = str(settings_class.model_config["env_prefix"])
     new = {flat(prefix, old): flat(prefix, new) for old, new in settings_class.renamed.items()}
     return new.get(name, name)
+
+
+def stored(settings_class: type[SharedSettings], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings stored by any release, by their flat names now; without those that are gone."""
+    known = {each.name for each in fields_of(settings_class)}
+    found = {renamed(settings_class, name): value for name, value in values.items()}
+    return {name: value for name, value in found.items() if name in known}
 
 
 def flat(prefix: str, variable: str) -> str:
@@ -276,11 +289,12 @@ def _check_names(settings_class: type[SharedSettings], environment: Mapping[str,
     """
     prefix = str(settings_class.model_config["env_prefix"]).upper()
     known = [each.environment for each in describe(settings_class)]
+    prefixed = {f"{prefix}{each.name.upper()}" for each in describe(settings_class)}
     for name in sorted(map(str.upper, environment)):
         if name in settings_class.renamed:
             raise SettingsError(f"{name} was renamed: set {settings_class.renamed[name]} instead")
         is_own = name.startswith(prefix) and settings_class.__module__ != __name__
-        if is_own and name not in known and not _OF_KUBERNETES.search(name):
+        if is_own and name not in {*known, *prefixed} and not _OF_KUBERNETES.search(name):
             (closest,) = get_close_matches(name, known, n=1, cutoff=0)
             raise SettingsError(
                 f"{name} is not a setting, or no longer: unset it. The closest name is {closest}; "

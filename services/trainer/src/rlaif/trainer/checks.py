@@ -14,26 +14,14 @@ from rlaif.game.machine.emulator import EmulatorError, PyBoyEmulator
 from rlaif.game.starts.power_on import NoStartError
 from rlaif.game.starts.savestates import load_state_file
 from rlaif.reward_net.errors import RewardNetError
-from rlaif.service.settings import describe, fields_of, flat_values
+from rlaif.service.cli import complaint
+from rlaif.service.settings import PER_SERVICE, describe, fields_of, flat_values, renamed, stored
 from rlaif.trainer.curriculum import library
 from rlaif.trainer.planning.planner import PlannerSettingsError, check_planner
 from rlaif.trainer.play.start import check_starts
 from rlaif.trainer.run_folder import checkpoints
-from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings import RENAMED, TrainerSettings
 from rlaif.trainer.settings.kept import is_fixed, is_kept
-
-_OF_THE_SERVICE = frozenset(
-    {
-        "host", "port", "metrics_port", "nats_url", "s3_endpoint_url", "s3_access_key",
-        "s3_secret_key", "s3_region", "episodes_store", "models_store", "api_token", "log_level",
-        "log_format", "data_dir", "autostart", "run_id", "run_on", "ray_address",
-        "ray_job_entrypoint", "stop_seconds", "captures_per_minute", "judge_backlog",
-        "planner_base_url", "planner_dialog_url", "planner_puzzle_url", "planner_vision_url",
-        "planner_api_key", "planner_ca_file",
-    }
-)  # fmt: skip
-"""Settings that a single run cannot have of its own. The planner's key goes where its addresses
-say: whoever may start a run may not send it elsewhere."""
 
 
 class WrongSettingsError(ValueError):
@@ -41,36 +29,37 @@ class WrongSettingsError(ValueError):
 
 
 def with_overrides(settings: TrainerSettings, overrides: dict[str, Any]) -> TrainerSettings:
-    """The settings of one run: those of the service, some replaced by name or environment variable.
+    """The settings of one run: those of the service, some replaced by flat name or variable.
 
     Raises:
-        WrongSettingsError: A name is unknown or belongs to the service, or a value does not fit.
+        WrongSettingsError: A name is unknown or has the scope of the service, or a value is wrong.
     """
     named = by_field(overrides)
     try:
         return TrainerSettings.model_validate(flat_values(settings) | named)
     except ValidationError as error:
-        names: dict[tuple[str | int, ...], str] = {
-            setting.path: setting.name for setting in describe(TrainerSettings)
-        }
         lines = [
-            f"{names.get(each['loc']) or '.'.join(map(str, each['loc'])) or 'settings'}: "
-            f"{each['msg']}"
+            complaint(describe(TrainerSettings), each["loc"], each["msg"])
             for each in error.errors(include_input=False, include_url=False)
         ]
         raise WrongSettingsError("; ".join(lines)) from error
 
 
 def by_field(overrides: dict[str, Any]) -> dict[str, Any]:
-    """The overrides by field name, whichever name they came under; raises as `with_overrides`."""
-    names = {setting.environment: setting.name for setting in describe(TrainerSettings)}
-    found = {names.get(name, name): value for name, value in overrides.items()}
-    unknown = sorted(found.keys() - names.values())
+    """The overrides by flat name, also those of earlier releases; raises as `with_overrides`."""
+    variables = {each.environment: each.name for each in describe(TrainerSettings)}
+    scopes = {each.name: each.scope for each in describe(TrainerSettings)}
+    found = {}
+    for name, value in overrides.items():
+        if name in RENAMED:
+            raise WrongSettingsError(f"{name} was renamed: set {RENAMED[name]} instead")
+        found[variables.get(name) or renamed(TrainerSettings, name)] = value
+    unknown = sorted(found.keys() - scopes.keys())
     if unknown:
         raise WrongSettingsError(
             f"unknown setting {', '.join(unknown)}: see docs/configuration.md for the names"
         )
-    fixed = sorted(set(found) & _OF_THE_SERVICE)
+    fixed = sorted(name for name in found if scopes[name] == PER_SERVICE["scope"])
     if fixed:
         raise WrongSettingsError(
             f"{', '.join(fixed)} cannot differ from run to run: set it where the service starts"
@@ -91,7 +80,7 @@ def check(
         WrongSettingsError: It cannot start with these settings.
         CheckpointError: The manifest of `resumed` is damaged.
     """
-    own = resumed is not None and settings.run.mode != "evaluation"
+    own = resumed is not None and settings.mode != "evaluation"
     path = resumed if own else _named_checkpoint(settings)
     manifest, name = None, ""
     if path is not None:
@@ -103,14 +92,14 @@ def check(
     _check_curriculum(settings)
     _check_planner(settings)
     cartridge = _check_game(settings)
-    if settings.run.reward_model_path is not None and not own:
-        read_reward_model(settings.run.reward_model_path)
+    if settings.reward_model_path is not None and not own:
+        read_reward_model(settings.reward_model_path)
     if manifest is not None:
         fits(manifest, cartridge.sha256, name)
-    if settings.ray.run_on == "ray-job" and not (settings.ray.address or "").startswith("http"):
+    if settings.run_on == "ray-job" and not (settings.ray_address or "").startswith("http"):
         raise WrongSettingsError(
             "TRAINER_RUN_ON is ray-job, but RAY_ADDRESS is "
-            f"{settings.ray.address or 'not set'}: give the cluster's dashboard, such as "
+            f"{settings.ray_address or 'not set'}: give the cluster's dashboard, such as "
             "http://ray-head:8265"
         )
     return settings
@@ -124,12 +113,12 @@ def check_start(settings: TrainerSettings) -> None:
     final.
     """
     try:
-        cartridge = load_cartridge(settings.game.rom_path)
-        check_starts(cartridge, [path for path, _ in settings.game.initial_states])
+        cartridge = load_cartridge(settings.rom_path)
+        check_starts(cartridge, [path for path, _ in settings.initial_states])
     except CartridgeError as error:
         raise WrongSettingsError(f"ROM_PATH: {error}") from error
     except EmulatorError as error:
-        raise WrongSettingsError(f"TRAINER_INITIAL_STATE_PATH or _PATHS: {error}") from error
+        raise WrongSettingsError(f"TRAINER_INITIAL_STATE_PATH: {error}") from error
     except NoStartError as error:
         raise WrongSettingsError(
             f"{cartridge.title or 'the game'} cannot be started: {error}. Play it to where "
@@ -156,30 +145,30 @@ def read_reward_model(path: Path) -> tuple[bytes, int]:
 
 
 def _check_sizes(settings: TrainerSettings) -> None:
-    runners = max(1, settings.ray.workers)
-    environments = runners * settings.sampling.envs_per_worker
-    if settings.ppo.batch_size < environments:
+    runners = max(1, settings.ray_workers)
+    environments = runners * settings.envs_per_worker
+    if settings.batch_size < environments:
         raise WrongSettingsError(
-            f"BATCH_SIZE {settings.ppo.batch_size} is smaller than the {environments} environments "
-            f"({runners} x {settings.sampling.envs_per_worker}), so that not each can play a step: "
+            f"BATCH_SIZE {settings.batch_size} is smaller than the {environments} environments "
+            f"({runners} x {settings.envs_per_worker}), so that not each can play a step: "
             "raise BATCH_SIZE, or lower RAY_WORKERS or ENVS_PER_WORKER"
         )
-    if settings.ppo.minibatch_size > settings.ppo.batch_size:
+    if settings.ppo.minibatch_size > settings.batch_size:
         raise WrongSettingsError(
-            f"TRAINER_MINIBATCH_SIZE {settings.ppo.minibatch_size} is larger than BATCH_SIZE "
-            f"{settings.ppo.batch_size}: a gradient step cannot take more than the batch has"
+            f"TRAINER_PPO_MINIBATCH_SIZE {settings.ppo.minibatch_size} is larger than BATCH_SIZE "
+            f"{settings.batch_size}: a gradient step cannot take more than the batch has"
         )
 
 
 def _check_policy(settings: TrainerSettings) -> None:
-    if settings.imitation.weight > 0 and settings.network.kind == "cnn":
+    if settings.imitation.weight > 0 and settings.policy == "cnn":
         raise WrongSettingsError(
             "TRAINER_IMITATION_WEIGHT is above 0, but imitation keeps no pictures: set POLICY to "
             "mlp, or the weight to 0"
         )
-    if settings.game.by_decisions:
+    if settings.by_decisions:
         _check_decisions(settings)
-    elif settings.run.mode == "quest":
+    elif settings.mode == "quest":
         raise WrongSettingsError(
             "TRAINER_MODE is quest, but TRAINER_ACTIONS is seed, and what a search finds is made "
             "of decisions: set TRAINER_ACTIONS to macros, buttons or options"
@@ -187,8 +176,8 @@ def _check_policy(settings: TrainerSettings) -> None:
 
 
 def _check_decisions(settings: TrainerSettings) -> None:
-    actions = f"TRAINER_ACTIONS is {settings.game.actions}"
-    if settings.network.kind == "cnn":
+    actions = f"TRAINER_ACTIONS is {settings.actions}"
+    if settings.policy == "cnn":
         raise WrongSettingsError(
             f"{actions}, but POLICY is cnn, which chooses among the eight buttons: set POLICY to "
             "mlp, or TRAINER_ACTIONS to seed"
@@ -199,13 +188,13 @@ def _check_curriculum(settings: TrainerSettings) -> None:
     path = settings.curriculum.path
     if path is None or not settings.curriculum_counts:
         return
-    if not settings.game.by_decisions:
+    if not settings.by_decisions:
         raise WrongSettingsError(
             "TRAINER_CURRICULUM_PATH is set, but TRAINER_ACTIONS is seed, whose policy reads none "
             "of what demonstrations hold: set TRAINER_ACTIONS to what they were made for"
         )
     # A Ray job reads it on the cluster's head, where it is checked again.
-    if settings.ray.run_on == "process" and not library.exists(path):
+    if settings.run_on == "process" and not library.exists(path):
         raise WrongSettingsError(
             f"no demonstrations in {path}: correct TRAINER_CURRICULUM_PATH, or make some "
             "(python -m rlaif.trainer.curriculum)"
@@ -221,10 +210,10 @@ def _check_planner(settings: TrainerSettings) -> None:
 
 def _check_game(settings: TrainerSettings) -> Cartridge:
     try:
-        cartridge = load_cartridge(settings.game.rom_path)
+        cartridge = load_cartridge(settings.rom_path)
     except CartridgeError as error:
         raise WrongSettingsError(f"ROM_PATH: {error}") from error
-    paths = [path for path, _ in settings.game.initial_states]
+    paths = [path for path, _ in settings.initial_states]
     if not paths:
         return cartridge
     emulator = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
@@ -232,7 +221,7 @@ def _check_game(settings: TrainerSettings) -> Cartridge:
         for path in paths:
             load_state_file(emulator, cartridge, path)
     except EmulatorError as error:
-        raise WrongSettingsError(f"TRAINER_INITIAL_STATE_PATH or _PATHS: {error}") from error
+        raise WrongSettingsError(f"TRAINER_INITIAL_STATE_PATH: {error}") from error
     finally:
         emulator.close()
     return cartridge
@@ -240,14 +229,14 @@ def _check_game(settings: TrainerSettings) -> Cartridge:
 
 def _named_checkpoint(settings: TrainerSettings) -> Path | None:
     """The checkpoint that is evaluated, or with whose policy a new run begins."""
-    if settings.run.checkpoint is None:
-        if settings.run.mode == "evaluation":
+    if settings.checkpoint is None:
+        if settings.mode == "evaluation":
             raise WrongSettingsError(
                 "an evaluation needs TRAINER_CHECKPOINT: a run's id, RUN/iteration_N or a directory"
             )
         return None
     try:
-        return checkpoints.find(settings.data_dir.resolve(), settings.run.checkpoint)
+        return checkpoints.find(settings.data_dir.resolve(), settings.checkpoint)
     except checkpoints.CheckpointError as error:
         raise WrongSettingsError(f"TRAINER_CHECKPOINT: {error}") from error
 
@@ -287,8 +276,9 @@ def _begun_with(manifest: checkpoints.Manifest) -> dict[str, Any]:
 
     A record lacks what could not be chosen yet; what is in the manifest itself is surer.
     """
-    begun: dict[str, Any] = {"value_loss": "squared"} | json.loads(manifest.record.settings)
-    begun |= manifest.model_dump(include={"hidden", "share_layers", "normalize_values"})
+    values = {"value_loss": "squared"} | json.loads(manifest.record.settings)
+    values |= manifest.model_dump(include={"hidden", "share_layers", "normalize_values"})
+    begun = stored(TrainerSettings, values)
     if manifest.policy != "decisions":
         begun |= {"actions": "seed", "policy": manifest.policy}
     return begun

@@ -15,7 +15,7 @@ from ray.rllib.core.columns import Columns
 from safetensors.numpy import load_file
 
 from rlaif.game.policy_input.layout import ALLOWED
-from rlaif.service.settings import describe, flat_values
+from rlaif.service.settings import fields_of, flat_values, stored
 from rlaif.trainer import checks
 from rlaif.trainer.evaluation import policy, result
 from rlaif.trainer.evaluation.player import EvaluationTask, Forward, play
@@ -32,10 +32,12 @@ from rlaif.trainer.run_folder.checkpoints import Manifest
 from rlaif.trainer.run_folder.plan import Plan
 from rlaif.trainer.run_folder.protocol import EvaluationDone, EvaluationFailed, Finished, Started
 from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.game import GameSettings
+from rlaif.trainer.settings.ppo import NetworkSettings
 
 log = logging.getLogger(__name__)
 
-_PLAYS_BY = frozenset({"game", "network", "ppo"})
+_PLAYS_BY = frozenset({*GameSettings.model_fields, *NetworkSettings.model_fields, "ppo"})
 _PATHS = frozenset({"rom_path", "initial_state_path", "initial_state_paths"})
 _PLAIN: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 
@@ -62,8 +64,8 @@ def evaluate_if_due(run: RunContext, algorithm: ShapedPPO, plan: Plan, checkpoin
 
 def find_checkpoint(run: RunContext) -> Path:
     """The checkpoint of a run of mode `evaluation`; raises unless it fits the settings."""
-    assert run.settings.run.checkpoint is not None  # checked before the start
-    path = run.named_checkpoint(run.settings.run.checkpoint)
+    assert run.settings.checkpoint is not None  # checked before the start
+    path = run.named_checkpoint(run.settings.checkpoint)
     checks.fits(checkpoints.read_manifest(path), run.rom_sha256, str(path))
     return path
 
@@ -90,10 +92,10 @@ def _evaluate(
     task = EvaluationTask.of(
         run.environments(),
         length=settings.evaluation_length,
-        seed=settings.evaluation.seed,
-        greedy=settings.evaluation.greedy,
+        seed=settings.eval.seed,
+        greedy=settings.eval.greedy,
     )
-    episodes = play_on_runners(algorithm.env_runner_group, task, settings.evaluation.episodes)
+    episodes = play_on_runners(algorithm.env_runner_group, task, settings.eval.episodes)
     own, model = run.record.run_id, manifest.reward_model
     evaluation = Evaluation(
         evaluation_id=f"{own}-e{epoch:04d}" if epoch is not None else own,
@@ -105,8 +107,8 @@ def _evaluate(
         created_at=datetime.now(UTC),
         seconds=time.monotonic() - began,
         rom_sha256=manifest.rom_sha256,
-        seed=settings.evaluation.seed,
-        policy="greedy" if settings.evaluation.greedy else "sampled",
+        seed=settings.eval.seed,
+        policy="greedy" if settings.eval.greedy else "sampled",
         episode_length=settings.evaluation_length,
         reward_model_version=model.version if model else None,
         **result.figures(episodes),
@@ -175,8 +177,8 @@ def settings_of(manifest: Manifest, rom_path: Path | None) -> TrainerSettings:
     Raises:
         PolicyError: A value is unknown to this version.
     """
-    stored = json.loads(manifest.record.settings)
-    kept = {name: stored[name] for name in _names_kept() & stored.keys()}
+    found = stored(TrainerSettings, json.loads(manifest.record.settings))
+    kept = {name: found[name] for name in _names_kept() & found.keys()}
     try:
         return TrainerSettings.model_validate(kept | {"rom_path": rom_path})
     except ValidationError as error:
@@ -217,14 +219,14 @@ def _names_kept() -> set[str]:
     """Flat names of the settings that play depends on, without paths of the training machine."""
     return {
         each.name
-        for each in describe(TrainerSettings)
+        for each in fields_of(TrainerSettings)
         if each.path[0] in _PLAYS_BY and each.name not in _PATHS
     }
 
 
 def _module(settings: TrainerSettings) -> Any:
     """The network of these settings without its critic, with initial weights."""
-    if not settings.game.by_decisions:
+    if not settings.by_decisions:
         raise PolicyError(
             "only a policy with the actions buttons, macros or options can be exported and "
             "evaluated by itself: train with TRAINER_ACTIONS set to one of them, or use mode "

@@ -91,7 +91,7 @@ class LearnerProcess:
         Of Ray it needs only a cluster that the settings name, which has to be joined before.
         """
         run = self._run
-        if run.settings.run.mode != "quest":
+        if run.settings.mode != "quest":
             return True
         self._may_end.clear()
         ready = quest_phases.prepare(run, self._requests, QuestSearch, make_demonstrations)
@@ -105,7 +105,7 @@ class LearnerProcess:
     def run(self) -> None:
         """Do what the run's mode says, until it is done or told to stop; after `prepare`."""
         run = self._run
-        if run.settings.run.mode == "evaluation":
+        if run.settings.mode == "evaluation":
             path = evaluating.find_checkpoint(run)
             # As if it resumed: no episode of training begins.
             evaluating.evaluate_only(run, _build(run, resumes=True), path)
@@ -115,15 +115,15 @@ class LearnerProcess:
         algorithm = _build(run, resumes=found is not None)
         saver = CheckpointSaver(run, algorithm, self._figures)
         saver.restore(found)
-        is_new = found is None and run.settings.run.checkpoint is None
+        is_new = found is None and run.settings.checkpoint is None
         if (imitated := algorithm.follow_demonstrations(is_new=is_new)) is not None:
             imitated.write(run.directory / IMITATION)
         commands = CommandHandler(run, algorithm, self._requests)
         algorithm.sampler.stop_asked = self._requests.stop_asked
         commands.tell_live_model()
         plan = run.plan(algorithm.env_steps)
-        if run.settings.run.reward_model_path is not None and found is None:
-            commands.load_given(run.settings.run.reward_model_path)
+        if run.settings.reward_model_path is not None and found is None:
+            commands.load_given(run.settings.reward_model_path)
         why: End | None = None
         while why is None:
             if saver.is_saved:
@@ -142,14 +142,14 @@ class LearnerProcess:
             if saver.is_saved:
                 self._may_end.set()
         why = saver.save_at_the_end(why, commands.obey)
-        if run.settings.run.mode == "quest" and saver.is_saved:
+        if run.settings.mode == "quest" and saver.is_saved:
             self._export(run.checkpoints / checkpoints.folder_name(saver.iteration))
         run.tell(Finished(why=why))
 
     def _end(self, algorithm: ShapedPPO, plan: Plan, saver: CheckpointSaver) -> End | None:
         """Why training ends now; None when it goes on."""
         settings = self._run.settings
-        if settings.run.mode == "quest" and settings.quest.is_learned(algorithm.course.whole):
+        if settings.mode == "quest" and settings.quest.is_learned(algorithm.course.whole):
             return "learned"
         return plan.end(algorithm.env_steps, saver.trained_seconds)
 
@@ -235,7 +235,7 @@ class LearnerProcess:
 def _build(run: RunContext, *, resumes: bool) -> ShapedPPO:
     """Learner and runners. Those of a run that resumes begin no episode of their own."""
     explore, keeper = run.exploration(), None
-    if run.settings.ray.workers > 0 and not run.settings.ray.is_own:
+    if run.settings.ray_workers > 0 and not run.settings.ray_is_own:
         keeper = RunningKeeper.start(explore)
         explore = keeper.config
     algorithm = ShapedPPO(build_config(run.settings, run.environments(), explore, resumes=resumes))
@@ -269,10 +269,10 @@ def _end(code: int) -> None:
 
 def _join_ray(settings: TrainerSettings) -> None:
     """Start a small local Ray, or join the cluster that the settings name."""
-    own = settings.ray.is_own
+    own = settings.ray_is_own
     ray.init(
-        address="local" if own else settings.ray.address,
-        num_cpus=settings.ray.workers + 1 if own else None,
+        address="local" if own else settings.ray_address,
+        num_cpus=settings.ray_workers + 1 if own else None,
         include_dashboard=False if own else None,
         log_to_driver=False,
         logging_level="ERROR",
@@ -312,10 +312,10 @@ def main(arguments: list[str]) -> int:
         try:
             checks.check_start(settings)
             learner = LearnerProcess(run, commands, may_end)
-            if not settings.ray.is_own:
+            if not settings.ray_is_own:
                 _join_ray(settings)
             if learner.prepare():
-                if settings.ray.is_own:
+                if settings.ray_is_own:
                     _join_ray(settings)
                 learner.run()
         except _FINAL as error:
@@ -330,7 +330,7 @@ def main(arguments: list[str]) -> int:
             tell(Failed(reason=f"{type(error).__name__}: {error}", of_disk=of_disk))
             return 1
         finally:
-            if not settings.ray.is_own:
+            if not settings.ray_is_own:
                 ray.shutdown()  # the cluster's part is not ours to kill
     return 0
 

@@ -96,7 +96,7 @@ def for_the_policy(run: RunContext, record: QuestRecord) -> RunContext:
     hours = record.policy_seconds(settings.quest) / 3600
     path = settings.curriculum.path or run.directory / DEMONSTRATIONS_FOLDER
     changed = {
-        "run": settings.run.model_copy(update={"run_hours": hours}),
+        "run_hours": hours,
         "curriculum": settings.curriculum.model_copy(update={"path": path}),
     }
     return replace(run, settings=settings.model_copy(update=changed))

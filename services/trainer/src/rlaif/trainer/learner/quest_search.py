@@ -38,16 +38,16 @@ class QuestSearch:
         """
         settings = run.settings
         folder = run.directory / SEARCH_FOLDER
-        self._workers = settings.ray.workers
+        self._workers = settings.ray_workers
         self._minutes = min(settings.quest.search_minutes, settings.quest.minutes)
         self._path = folder / TREE
         with main_module_hidden():
             self._search = open_search(
                 folder,
-                load_cartridge(settings.game.rom_path),
-                SearchSettings(seed=settings.run.seed),
+                load_cartridge(settings.rom_path),
+                SearchSettings(seed=settings.seed),
                 workers=self._workers,
-                start=Processes if settings.ray.is_own else RayWorkers,
+                start=Processes if settings.ray_is_own else RayWorkers,
             )
         self._turns = self._search.run()
         self._parents: dict[int, int | None] = {}
@@ -152,13 +152,13 @@ def make_demonstrations(run: RunContext, stop_requested: Callable[[], bool]) -> 
             made = build(
                 [run.directory / SEARCH_FOLDER / TREE],
                 run.directory / DEMONSTRATIONS_FOLDER,
-                load_cartridge(settings.game.rom_path),
-                settings.game.actions,
+                load_cartridge(settings.rom_path),
+                settings.actions,
                 BuildSettings(
                     RecordSettings(preset(settings.game.reward_preset)),
                     count=settings.quest.lineages,
-                    seed=settings.run.seed,
-                    processes=settings.ray.workers,
+                    seed=settings.seed,
+                    processes=settings.ray_workers,
                 ),
                 tell=lambda built: say(_words(built)),
                 progress=say,

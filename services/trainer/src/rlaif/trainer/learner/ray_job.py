@@ -61,12 +61,12 @@ def environment(settings: TrainerSettings) -> dict[str, str]:
 
 def _stop_wait(settings: TrainerSettings) -> dict[str, str]:
     """Ray kills a job 3 s after it is stopped, unless its environment says otherwise."""
-    return {"RAY_JOB_STOP_WAIT_TIME_S": str(math.ceil(settings.run.stop_seconds) + 20)}
+    return {"RAY_JOB_STOP_WAIT_TIME_S": str(math.ceil(settings.stop_seconds) + 20)}
 
 
 def entrypoint(settings: TrainerSettings, run_id: str) -> str:
     """The command of the job."""
-    return f"{settings.ray.job_entrypoint} --messages --run-id {run_id}"
+    return f"{settings.ray_job_entrypoint} --messages --run-id {run_id}"
 
 
 def running_job(client: Any, run_id: str) -> str | None:
@@ -126,7 +126,7 @@ def main(arguments: list[str]) -> int:
     input_file = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
     with os.fdopen(message_fd, "wb") as messages:
         try:
-            client = JobSubmissionClient(settings.ray.address)
+            client = JobSubmissionClient(settings.ray_address)
             name: SimpleQueue[str] = SimpleQueue()
             threading.Thread(
                 target=_listen, args=(input_file, client, name), name="commands", daemon=True
@@ -136,7 +136,7 @@ def main(arguments: list[str]) -> int:
             asyncio.run(relay(client.tail_job_logs(job), messages))
             status = client.get_job_status(job)
         except (ConnectionError, RuntimeError) as error:
-            reason = f"Ray at {settings.ray.address}: {error}"
+            reason = f"Ray at {settings.ray_address}: {error}"
             messages.write(Failed(reason=reason).line())
             return 1
         if status in (JobStatus.SUCCEEDED, JobStatus.STOPPED):

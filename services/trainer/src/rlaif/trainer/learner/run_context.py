@@ -30,14 +30,14 @@ class RunContext:
 
     @property
     def rom_sha256(self) -> str:
-        return load_cartridge(self.settings.game.rom_path).sha256
+        return load_cartridge(self.settings.rom_path).sha256
 
     def named_checkpoint(self, name: str) -> Path:
         """The checkpoint of that name; raises `CheckpointError` for none or a damaged one."""
         return checkpoints.find(self.settings.data_dir.resolve(), name)
 
     def plan(self, first_step: int) -> Plan:
-        return Plan(self.settings.run, self.settings.evaluation.interval, first_step)
+        return Plan(self.settings, self.settings.eval_interval, first_step)
 
     def exploration(self) -> ExploreConfig:
         settings = self.settings
@@ -47,7 +47,7 @@ class RunContext:
 
     def environments(self) -> EnvConfig:
         game = self.settings.game
-        if not self.settings.ray.is_own:  # other machines ask for its files by these paths
+        if not self.settings.ray_is_own:  # other machines ask for its files by these paths
             game = game.with_files(Path.resolve)
         return EnvConfig(
             run_id=self.record.run_id,
@@ -55,6 +55,6 @@ class RunContext:
             game=game,
             capture=self.settings.capture,
             gamma=self.settings.ppo.gamma,
-            pictures=self.settings.network.kind == "cnn",
+            pictures=self.settings.policy == "cnn",
             screens=self.directory / SCREENS,
         )

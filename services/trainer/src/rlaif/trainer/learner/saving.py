@@ -65,8 +65,8 @@ class CheckpointSaver:
             passed_over += snapshot.restore(algorithm, self._figures, saved)
             self.iteration = self._saved_iteration = manifest.counters.iteration
             self._trained_before = manifest.counters.trained_seconds
-        elif run.settings.run.checkpoint is not None:
-            snapshot.restore_policy(algorithm, run.named_checkpoint(run.settings.run.checkpoint))
+        elif run.settings.checkpoint is not None:
+            snapshot.restore_policy(algorithm, run.named_checkpoint(run.settings.checkpoint))
         self._began = time.monotonic()
         self._saved_at_trained = self.trained_seconds
         run.tell(
@@ -160,8 +160,8 @@ class CheckpointSaver:
                 segments_captured=self._figures.segments_captured,
                 segments_skipped=self._figures.segments_skipped,
             ),
-            hidden=run.settings.network.hidden,
-            policy="decisions" if run.settings.game.by_decisions else run.settings.network.kind,
+            hidden=run.settings.hidden,
+            policy="decisions" if run.settings.by_decisions else run.settings.policy,
             share_layers=run.settings.ppo.share_layers,
             normalize_values=run.settings.ppo.normalize_values,
             rom_sha256=run.rom_sha256,
@@ -179,6 +179,6 @@ class CheckpointSaver:
         best = result.best(result.read_all(run.directory))
         checkpoints.prune(
             run.checkpoints,
-            keep=run.settings.run.checkpoints_kept,
+            keep=run.settings.checkpoints_kept,
             protected={best.iteration} if best else (),
         )

@@ -56,8 +56,8 @@ def check_planner(settings: PlannerSettings) -> None:
     key = settings.api_key.get_secret_value() if settings.api_key else ""
     if not (key.isascii() and (key.isprintable() or not key)):
         raise PlannerSettingsError(
-            "PLANNER_API_KEY has characters that are not allowed in a header, such as a line break "
-            "at its end; set it without them"
+            "TRAINER_PLANNER_API_KEY has characters that are not allowed in a header, such as a "
+            "line break at its end; set it without them"
         )
     urls = [settings.url(mode) for mode in MODES]
     try:
@@ -66,7 +66,8 @@ def check_planner(settings: PlannerSettings) -> None:
         raise PlannerSettingsError(str(error)) from error
     except OSError as error:
         raise PlannerSettingsError(
-            f"{settings.ca_file} is not a PEM file of certificates: {error}; set PLANNER_CA_FILE"
+            f"{settings.ca_file} is not a PEM file of certificates: {error}; set "
+            "TRAINER_PLANNER_CA_FILE"
         ) from error
 
 
@@ -77,7 +78,8 @@ def _check_url(settings: PlannerSettings, mode: Mode) -> None:
     if not is_http_url(url):
         raise PlannerSettingsError(
             f"the URL of the planner's route /{mode}, {without_credentials(url)!r}, is not valid: "
-            f"set PLANNER_BASE_URL or PLANNER_{mode.upper()}_URL to one like http://llm:8000"
+            f"set TRAINER_PLANNER_BASE_URL or TRAINER_PLANNER_{mode.upper()}_URL to one "
+            "like http://llm:8000"
         )
 
 

@@ -74,7 +74,7 @@ def begin_attempt(
         attempts=known.attempts + 1 if known else 0,
         settings=_stored(settings),
         overrides=dict(overrides),
-        mode=settings.run.mode,
+        mode=settings.mode,
     ).write(path)
     return path
 

@@ -85,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 async def _run(settings: TrainerSettings, *, resume: bool, messages: bool) -> int:
     trainer = Trainer(settings)
     runs = trainer.runs
-    run_id = settings.run.id
+    run_id = settings.run_id
     if resume and run_id is None:
         known = [record for record in runs.on_disk() if record.mode != "evaluation"]
         if not known:
@@ -115,7 +115,7 @@ async def _run(settings: TrainerSettings, *, resume: bool, messages: bool) -> in
         except (WrongSettingsError, CheckpointError) as error:
             return _complain(str(error), WRONG_SETTINGS)
         except StorageError as error:
-            named = settings.run.checkpoint if run_id is None else run_id
+            named = settings.checkpoint if run_id is None else run_id
             return _complain(
                 f"{named} is not on this disk, and the models store is unavailable ({error}): "
                 "correct MODELS_STORE or S3_ENDPOINT_URL, or omit TRAINER_RUN_ID and "
@@ -194,7 +194,7 @@ class _LineWriter:
 
     def begin(self, run_id: str) -> None:
         directory = self._settings.data_dir / "runs" / run_id
-        self.note(f"run {run_id}, {self._settings.run.mode}, in {directory}")
+        self.note(f"run {run_id}, {self._settings.mode}, in {directory}")
 
     def write(self, message: Message) -> None:
         match message:

@@ -83,7 +83,7 @@ def summary(state: RunState, settings: TrainerSettings, left: Sequence[str]) -> 
     """How a run ended, and what is where; `left` says what stays on this disk, and why."""
     last = state.last
     directory = settings.data_dir / "runs" / state.run_id
-    limit = "QUEST_MINUTES" if settings.run.mode == "quest" else "RUN_HOURS"
+    limit = "QUEST_MINUTES" if settings.mode == "quest" else "RUN_HOURS"
     why = {
         "time": f"{limit} are over",
         "epoch": "its epoch is over",
@@ -107,7 +107,7 @@ def summary(state: RunState, settings: TrainerSettings, left: Sequence[str]) -> 
             f"  best      {top.fraction_mean:.1%} of the milestones, return {top.return_mean:.2f} "
             f"({top.checkpoint})"
         )
-    if settings.run.mode != "evaluation":
+    if settings.mode != "evaluation":
         saved = saved_run(settings.data_dir, state.run_id)
         lines.append(f"  saved     {saved.words}, in {directory}")
         if last is not None and last.env_steps > saved.env_steps:

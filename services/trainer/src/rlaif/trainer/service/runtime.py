@@ -81,7 +81,7 @@ class PipelineJob:
         bus: Bus,
     ) -> None:
         episodes, models = stores
-        self._capture = settings.capture
+        self._settings = settings
         self._runs = runs
         self._bus = bus
         self._stopping = asyncio.Event()
@@ -138,7 +138,7 @@ class PipelineJob:
 
     async def _grant_captures(self) -> None:
         """Adapt the capture budget of the training process to the queues after it."""
-        budget = CaptureBudget(self._capture.captures_per_minute, self._capture.judge_backlog)
+        budget = CaptureBudget(self._settings.captures_per_minute, self._settings.judge_backlog)
         captured = 0
         while True:
             await asyncio.sleep(_GRANT_SECONDS)

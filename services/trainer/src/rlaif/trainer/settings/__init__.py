@@ -17,12 +17,12 @@ What needs a block takes it as it is; there is no second class with the same val
 """
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field, model_validator
 from pydantic_settings import SettingsConfigDict
 
-from rlaif.service.settings import Block, ServiceSettings, Setting
+from rlaif.service.settings import PER_SERVICE, ServiceSettings, Setting
 from rlaif.trainer.settings.capture import CaptureSettings
 from rlaif.trainer.settings.curriculum import CurriculumSettings
 from rlaif.trainer.settings.exploration import ExploreSettings
@@ -41,54 +41,74 @@ from rlaif.trainer.settings.rewards import (
 from rlaif.trainer.settings.run import EvaluationSettings, RaySettings, RunSettings
 from rlaif.trainer.settings.takeover import TakeoverSettings
 
+_PPO = (
+    "MINIBATCH_SIZE", "EPOCHS", "LEARNING_RATE", "GAMMA", "GAE_LAMBDA", "CLIP", "SHARE_LAYERS",
+    "VALUE_LOSS", "VALUE_CLIP", "NORMALIZE_VALUES", "ENTROPY", "ENTROPY_END", "ENTROPY_STEPS",
+)  # fmt: skip
 
-class TrainerSettings(ServiceSettings):
+_PLANNER = tuple(map(str.upper, PlannerSettings.model_fields))
+
+RENAMED = {f"TRAINER_{name}": f"TRAINER_PPO_{name}" for name in _PPO} | {
+    f"PLANNER_{name}": f"TRAINER_PLANNER_{name}" for name in _PLANNER
+}
+"""Variables of 0.1.0 → their names since 0.2.0."""
+
+
+class TrainerSettings(
+    GameSettings, RunSettings, RaySettings, SamplingSettings, NetworkSettings, ServiceSettings
+):
     """Everything that can be set about a run and the service around it."""
 
     model_config = SettingsConfigDict(env_prefix="TRAINER_")
+    renamed: ClassVar[dict[str, str]] = RENAMED
 
-    port: int = Field(default=8081, ge=0, le=65535, description="TCP port of the REST API.")
+    port: int = Field(
+        default=8081,
+        ge=0,
+        le=65535,
+        json_schema_extra=PER_SERVICE,
+        description="TCP port of the REST API.",
+    )
     metrics_port: int = Field(
         default=0,
         ge=0,
         le=65535,
+        json_schema_extra=PER_SERVICE,
         description="TCP port on which rlaif-train answers /metrics, /readyz and /livez; 0 for "
         "none. The service has them on TRAINER_PORT.",
     )
     data_dir: Path = Field(
-        default=Path("var/trainer"), description="Where runs, spools and checkpoints are kept."
+        default=Path("var/trainer"),
+        json_schema_extra=PER_SERVICE,
+        description="Directory of runs, spools and checkpoints.",
     )
     autostart: bool = Field(
-        default=True, description="Start, or resume, the newest run when the service starts."
+        default=True,
+        json_schema_extra=PER_SERVICE,
+        description="Start or resume the newest run when the service starts.",
     )
 
-    game: Annotated[
-        GameSettings, Block(prefix="", unprefixed=frozenset({"rom_path", "episode_length"}))
-    ] = GameSettings()
-    run: Annotated[
-        RunSettings,
-        Block(
-            prefix="", names={"id": "run_id"}, unprefixed=frozenset({"run_hours", "epoch_steps"})
-        ),
-    ] = RunSettings()
-    evaluation: Annotated[
-        EvaluationSettings, Block(prefix="eval_", unprefixed=frozenset({"interval"}))
-    ] = EvaluationSettings()
-    ray: Annotated[
-        RaySettings, Block(names={"run_on": "run_on"}, unprefixed=frozenset({"workers", "address"}))
-    ] = RaySettings()
+    captures_per_minute: float = Field(
+        default=60.0,
+        ge=0,
+        description="Segments captured for the judges at most. Judges cost far more than play.",
+        json_schema_extra=PER_SERVICE,
+    )
+    judge_backlog: int = Field(
+        default=64,
+        ge=1,
+        description="No captures while this many segments wait for exporter or judges.",
+        json_schema_extra=PER_SERVICE,
+    )
+    eval_interval: int = Field(
+        default=1,
+        ge=0,
+        validation_alias="EVAL_INTERVAL",
+        description="Epochs between two evaluations in mode pipeline; 0 disables them.",
+    )
+    eval: EvaluationSettings = EvaluationSettings()
     quest: QuestSettings = QuestSettings()
-    sampling: Annotated[
-        SamplingSettings, Block(prefix="", unprefixed=frozenset({"envs_per_worker"}))
-    ] = SamplingSettings()
-    ppo: Annotated[
-        PpoSettings,
-        Block(prefix="", names={"preset": "ppo_preset"}, unprefixed=frozenset({"batch_size"})),
-    ] = PpoSettings()
-    network: Annotated[
-        NetworkSettings,
-        Block(prefix="", names={"kind": "policy"}, unprefixed=frozenset({"kind"})),
-    ] = NetworkSettings()
+    ppo: PpoSettings = PpoSettings()
     shaping: ShapingSettings = ShapingSettings()
     curiosity: CuriositySettings = CuriositySettings()
     imitation: ImitationSettings = ImitationSettings()
@@ -96,12 +116,13 @@ class TrainerSettings(ServiceSettings):
     curriculum: CurriculumSettings = CurriculumSettings()
     guidance: GuidanceSettings = GuidanceSettings()
     takeover: TakeoverSettings = TakeoverSettings()
-    capture: Annotated[
-        CaptureSettings, Block(prefix="", names={"uniform_share": "capture_uniform_share"})
-    ] = CaptureSettings()
-    planner: Annotated[
-        PlannerSettings, Block(unprefixed=frozenset(PlannerSettings.model_fields))
-    ] = PlannerSettings()
+    capture: CaptureSettings = CaptureSettings()
+    planner: PlannerSettings = PlannerSettings()
+
+    @property
+    def game(self) -> GameSettings:
+        """What every environment plays."""
+        return GameSettings(**{name: getattr(self, name) for name in GameSettings.model_fields})
 
     @model_validator(mode="before")
     @classmethod
@@ -117,26 +138,26 @@ class TrainerSettings(ServiceSettings):
         owner: BaseModel = getattr(self, block[0]) if block else self
         brought: dict[str, Any] = {}
         if is_fixed(setting):
-            of_quest = DEFAULTS["ppo"] | DEFAULTS["game"] if self.run.mode == "quest" else {}
+            of_quest = DEFAULTS | DEFAULTS["ppo"] if self.mode == "quest" else {}
             brought = PRESETS[self.ppo.preset] | of_quest
         return leaf in owner.model_fields_set and brought.get(leaf, ...) != getattr(owner, leaf)
 
     @property
     def evaluation_length(self) -> int:
         """Length of an evaluation's episodes in steps of four frames."""
-        own = self.evaluation.episode_length
-        return own or (15_000 if self.game.by_decisions else 3_000)
+        own = self.eval.episode_length
+        return own or (15_000 if self.by_decisions else 3_000)
 
     @property
     def steps_between_saves(self) -> int:
         """Steps of a runner between two archived states, in the length that steps have here."""
-        frames = self.explore.save_frames or (4_000 if self.game.by_decisions else 64_000)
-        return max(1, frames // self.game.frame_skip)
+        frames = self.explore.save_frames or (4_000 if self.by_decisions else 64_000)
+        return max(1, frames // self.frame_skip)
 
     @property
     def curriculum_counts(self) -> bool:
         """Whether episodes start on demonstrations, and a policy imitates them."""
-        return self.curriculum.path is not None and self.run.mode != "evaluation"
+        return self.curriculum.path is not None and self.mode != "evaluation"
 
     @property
     def rewards(self) -> RewardSettings:

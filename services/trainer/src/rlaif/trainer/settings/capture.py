@@ -19,16 +19,6 @@ class CaptureSettings(BaseModel, frozen=True, extra="forbid"):
     """Maximum captures waiting on disk, about 10 kB each. Further ones are dropped and counted."""
     best_episodes: int = Field(default=3, ge=0, json_schema_extra=INTERNAL)
     """Best episodes of a run whose actions are kept, for `rlaif-eval RUN --recorded N`."""
-    captures_per_minute: float = Field(
-        default=60.0,
-        ge=0,
-        description="Segments captured for the judges at most. Judges cost far more than play.",
-    )
-    judge_backlog: int = Field(
-        default=64,
-        ge=1,
-        description="No captures while this many segments wait for exporter or judges.",
-    )
 
     def segment_steps(self, frame_skip: int) -> int:
         """Decision steps a segment, of `frame_skip` frames each."""

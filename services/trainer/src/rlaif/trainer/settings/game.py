@@ -25,11 +25,12 @@ def steps_lasting(steps: int, frame_skip: int) -> int:
     return -(-steps * STEP_FRAMES // frame_skip)
 
 
-class GameSettings(BaseModel, frozen=True, extra="forbid"):
+class GameSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True):
     """What every environment of a run plays."""
 
     rom_path: Path | None = Field(
         default=None,
+        validation_alias="ROM_PATH",
         description="Your own Oracle of Seasons (US) ROM; unset plays the built-in cartridge.",
     )
     initial_state_path: Path | None = Field(
@@ -57,6 +58,7 @@ class GameSettings(BaseModel, frozen=True, extra="forbid"):
     )
     episode_length: int = Field(
         default=30_000,
+        validation_alias="EPISODE_LENGTH",
         ge=1,
         description="Length at which an episode is truncated, in steps of four frames, waits "
         "included: 30,000 are 33 minutes in the game.",

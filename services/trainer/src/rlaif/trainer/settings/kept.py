@@ -1,33 +1,26 @@
 """Which settings a run keeps, whatever the defaults are when it is resumed.
 
-A field says so itself: `Field(…, json_schema_extra=FIXED)`. Its value at the last checkpoint then
-counts, and is not taken from the defaults of the release that resumes it.
+A field declares it: `Field(…, json_schema_extra=FIXED)`. Its value at the last checkpoint then
+counts, and is not taken from the defaults of the release that resumes the run.
 """
 
 from typing import Any
 
 from rlaif.service.settings import Setting
 
-_MARK = "run_keeps"
+FIXED: dict[str, Any] = {"scope": "fixed"}
+"""Shapes policy and checkpoint: a run cannot be resumed with another value."""
 
-FIXED: dict[str, Any] = {_MARK: "fixed"}
-"""Shapes policy and checkpoint: another value cannot resume the run, and is refused."""
-
-UNLESS_SET: dict[str, Any] = {_MARK: "unless set"}
-"""Says what the critic learned to predict: another value may be set, a new default changes nothing.
-"""
+UNLESS_SET: dict[str, Any] = {"scope": "unless set"}
+"""Determines what the critic learned to predict: another value may be set, but a new default
+changes nothing."""
 
 
 def is_fixed(setting: Setting) -> bool:
-    """Whether a run has one value of it for ever."""
-    return bool(_mark(setting) == FIXED[_MARK])
+    """Whether a run has one value of it for its lifetime."""
+    return bool(setting.scope == FIXED["scope"])
 
 
 def is_kept(setting: Setting) -> bool:
-    """Whether a resumed run takes its own value."""
-    return _mark(setting) is not None
-
-
-def _mark(setting: Setting) -> object:
-    extra = setting.field.json_schema_extra
-    return extra.get(_MARK) if isinstance(extra, dict) else None
+    """Whether a resumed run uses its own value."""
+    return setting.scope in (FIXED["scope"], UNLESS_SET["scope"])

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, SecretStr
 from rlaif.contracts.plans import Mode
 from rlaif.llm.addresses import routed
 from rlaif.llm.settings import SCHEMA_MODE, CallSettings, DialectSettings, SchemaMode
-from rlaif.service.settings import INTERNAL
+from rlaif.service.settings import INTERNAL, PER_SERVICE
 
 
 def _unset_when_blank(text: str | None) -> str | None:
@@ -34,27 +34,33 @@ class PlannerSettings(DialectSettings):
         description="OpenAI-compatible server that plans and suggests while the agent plays, with "
         "the routes /dialog, /puzzle and /vision or none. Unset: nobody does, and training is what "
         "it is without.",
+        json_schema_extra=PER_SERVICE,
     )
     dialog_url: Url = Field(
         default=None,
-        description="URL of the model for texts instead of PLANNER_BASE_URL/dialog.",
+        description="URL of the model for texts instead of TRAINER_PLANNER_BASE_URL/dialog.",
+        json_schema_extra=PER_SERVICE,
     )
     puzzle_url: Url = Field(
         default=None,
-        description="URL of the model for puzzles instead of PLANNER_BASE_URL/puzzle.",
+        description="URL of the model for puzzles instead of TRAINER_PLANNER_BASE_URL/puzzle.",
+        json_schema_extra=PER_SERVICE,
     )
     vision_url: Url = Field(
         default=None,
-        description="URL of the model for pictures instead of PLANNER_BASE_URL/vision.",
+        description="URL of the model for pictures instead of TRAINER_PLANNER_BASE_URL/vision.",
+        json_schema_extra=PER_SERVICE,
     )
     api_key: Annotated[SecretStr | None, AfterValidator(_no_blank_key)] = Field(
         default=None,
         description="Bearer token for the planner's language models; unset sends none.",
+        json_schema_extra=PER_SERVICE,
     )
     ca_file: Path | None = Field(
         default=None,
         description="PEM file of the authority behind the planner's certificates, on every machine "
         "that plays; unset trusts the public ones.",
+        json_schema_extra=PER_SERVICE,
     )
     dialog_model: str = Field(default="qwen25-7b", description="Model name of the route /dialog.")
     puzzle_model: str = Field(default="qwen25-32b", description="Model name of the route /puzzle.")
@@ -110,7 +116,7 @@ class PlannerSettings(DialectSettings):
             ValueError: The planner is off, or `base_url` is not a URL.
         """
         if self.base_url is None:
-            raise ValueError("no planner: PLANNER_BASE_URL is not set")
+            raise ValueError("no planner: TRAINER_PLANNER_BASE_URL is not set")
         own = {"dialog": self.dialog_url, "puzzle": self.puzzle_url, "vision": self.vision_url}
         return (own[mode] or "", None) if own[mode] else routed(self.base_url, f"/{mode}")
 

@@ -31,11 +31,6 @@ class PpoSettings(BaseModel, frozen=True, extra="forbid"):
         description="PPO's numbers, as far as they are not set one by one: default is what learns "
         "most a second, seed is the seeds' own (ADR 0011). Each says below what they differ in.",
     )
-    batch_size: int = Field(
-        default=4096,
-        ge=64,
-        description="Environment steps an iteration. Larger is steadier and slower to react.",
-    )
     minibatch_size: int = Field(
         default=1024,
         ge=16,
@@ -97,8 +92,8 @@ class PpoSettings(BaseModel, frozen=True, extra="forbid"):
     entropy: float = Field(
         default=0.01,
         ge=0,
-        description="Weight of the entropy bonus, in both presets; with TRAINER_ENTROPY_STEPS at "
-        "the beginning. More tries more, and commits later.",
+        description="Weight of the entropy bonus, in both presets. Higher values explore more and "
+        "converge later.",
     )
     entropy_end: float = Field(default=0.005, ge=0, json_schema_extra=INTERNAL)
     """Weight of the entropy bonus after `entropy_steps`; it is interpolated linearly."""
@@ -120,11 +115,12 @@ class PpoSettings(BaseModel, frozen=True, extra="forbid"):
         return PRESETS.get(given.get("preset", "default"), {}) | given
 
 
-class NetworkSettings(BaseModel, frozen=True, extra="forbid"):
+class NetworkSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True):
     """The network that plays."""
 
-    kind: Literal["mlp", "cnn"] = Field(
+    policy: Literal["mlp", "cnn"] = Field(
         default="mlp",
+        validation_alias="POLICY",
         description="mlp reads the 128 numbers of the observation; cnn looks at the last four "
         "screens, grey, 80 x 72, with those numbers as memory channels. It draws every step and "
         "learns several times slower.",
@@ -146,11 +142,18 @@ class NetworkSettings(BaseModel, frozen=True, extra="forbid"):
     )
 
 
-class SamplingSettings(BaseModel, frozen=True, extra="forbid"):
+class SamplingSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True):
     """Who plays the next batch, and when."""
 
+    batch_size: int = Field(
+        default=4096,
+        validation_alias="BATCH_SIZE",
+        ge=64,
+        description="Environment steps an iteration. Larger is steadier and slower to react.",
+    )
     envs_per_worker: int = Field(
         default=1,
+        validation_alias="ENVS_PER_WORKER",
         ge=1,
         le=64,
         description="Emulators a runner steps together. More cost memory, about 30 MB each.",

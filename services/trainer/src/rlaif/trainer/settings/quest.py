@@ -7,28 +7,31 @@ from pydantic import BaseModel, Field
 
 from rlaif.service.settings import INTERNAL
 
-DEFAULTS: dict[str, dict[str, Any]] = {
-    "game": {"actions": "macros", "episode_length": 15_000},
-    "ray": {"workers": 2},
-    "sampling": {"envs_per_worker": 8},
+DEFAULTS: dict[str, Any] = {
+    "actions": "macros",
+    "episode_length": 15_000,
+    "ray_workers": 2,
+    "envs_per_worker": 8,
     "explore": {"restarts": 0.0, "practice": 0.0},
     "ppo": {"normalize_values": False},
 }
-"""What mode `quest` changes of the defaults of other blocks. Two cores play; an episode holds the
-whole quest of the built-in cartridge twice; all starts are the curriculum's; its critic learned
-earlier without running deviations (ADR 0029)."""
+"""Defaults that mode `quest` changes. Two cores play; an episode is twice as long as the quest of
+the built-in cartridge; the curriculum chooses all start states; its critic learned earlier without
+running deviations (ADR 0029)."""
 
 
 def with_defaults(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as they are given, by block; in mode `quest` with its defaults where none is."""
-    run = given.get("run", {})
-    if not isinstance(run, Mapping) or run.get("mode") != "quest":
+    """Settings by name or variable; in mode `quest` with its defaults where none is given."""
+    if given.get("mode") != "quest":
         return dict(given)
     found = dict(given)
-    for block, values in DEFAULTS.items():
-        own = found.get(block, {})
-        if isinstance(own, Mapping):  # a block that is given whole has its own values
-            found[block] = values | dict(own)
+    for name, value in DEFAULTS.items():
+        if isinstance(value, dict):
+            own = found.get(name, {})
+            if isinstance(own, Mapping):  # a block that is given whole has its own values
+                found[name] = value | dict(own)
+        elif name.upper() not in given:
+            found.setdefault(name, value)
     return found
 
 
@@ -57,13 +60,9 @@ class QuestSettings(BaseModel, frozen=True, extra="forbid"):
         gt=0,
         description="The search ends sooner when it found no lasting progress for so long.",
     )
-    enough: float = Field(
-        default=0.95,
-        ge=0,
-        le=1,
-        description="The run ends sooner when so large a share of its last episodes from power-on, "
-        "64 with each runner, came to the end of the way. 0: it goes on until QUEST_MINUTES.",
-    )
+    enough: float = Field(default=0.95, ge=0, le=1, json_schema_extra=INTERNAL)
+    """The run ends early once this share of its last episodes from power-on, 64 with each runner,
+    completed the quest. 0: it continues for all of `minutes`."""
     lineages: int = Field(default=5, ge=1, le=64, json_schema_extra=INTERNAL)
     """Trajectories that become demonstrations. The search ends once this many of them end with an
     essence."""

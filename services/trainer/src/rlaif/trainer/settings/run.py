@@ -6,13 +6,13 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from rlaif.contracts.ids import Id
-from rlaif.service.settings import INTERNAL
+from rlaif.service.settings import INTERNAL, PER_SERVICE
 
 Mode = Literal["continuous", "epoch", "pipeline", "evaluation", "quest"]
 """What a run does; see the setting."""
 
 
-class RunSettings(BaseModel, frozen=True, extra="forbid"):
+class RunSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True):
     """What a run does, from what it begins, and what is kept of it."""
 
     mode: Mode = Field(
@@ -23,11 +23,12 @@ class RunSettings(BaseModel, frozen=True, extra="forbid"):
         "game, makes demonstrations of what it found and trains along them, for "
         "TRAINER_QUEST_MINUTES.",
     )
-    id: Id | None = Field(
+    run_id: Id | None = Field(
         default=None,
         description="Run to resume, from this disk or from the models store; begun under this "
         "name when neither knows it. Unset: the service resumes the newest, rlaif-train "
         "begins a new one.",
+        json_schema_extra=PER_SERVICE,
     )
     seed: int = Field(
         default=7, ge=0, lt=2**32, description="Seed of environments, policy and selection."
@@ -44,11 +45,13 @@ class RunSettings(BaseModel, frozen=True, extra="forbid"):
     )
     run_hours: float = Field(
         default=48.0,
+        validation_alias="RUN_HOURS",
         gt=0,
         description="A run ends after this much training; stops and what a kill lost do not count.",
     )
     epoch_steps: int = Field(
         default=300_000,
+        validation_alias="EPOCH_STEPS",
         ge=1,
         description="Environment steps between two checkpoints.",
     )
@@ -71,17 +74,13 @@ class RunSettings(BaseModel, frozen=True, extra="forbid"):
         description="How long a run may take to save when it is stopped; then it is killed and "
         "resumes from the checkpoint before. It does not wait for games, but an update is finished "
         "first. Keep it below the grace period of whatever ends the service.",
+        json_schema_extra=PER_SERVICE,
     )
 
 
 class EvaluationSettings(BaseModel, frozen=True, extra="forbid"):
     """How a frozen policy is evaluated, and how often."""
 
-    interval: int = Field(
-        default=1,
-        ge=0,
-        description="Epochs between two evaluations of a pipeline; 0 never evaluates.",
-    )
     episodes: int = Field(
         default=8, ge=1, le=1000, description="Episodes an evaluation. More are surer and slower."
     )
@@ -98,29 +97,33 @@ class EvaluationSettings(BaseModel, frozen=True, extra="forbid"):
     )
 
 
-class RaySettings(BaseModel, frozen=True, extra="forbid"):
+class RaySettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True):
     """Where the training process runs, and on how many runners."""
 
-    workers: int = Field(
+    ray_workers: int = Field(
         default=3,
+        validation_alias="RAY_WORKERS",
         ge=0,
         description="Environment runner processes, and workers of a quest's search; 0 does both "
         "inside the training process.",
     )
-    address: str | None = Field(
+    ray_address: str | None = Field(
         default=None,
+        validation_alias="RAY_ADDRESS",
+        json_schema_extra=PER_SERVICE,
         description="Ray cluster: http://HEAD:8265 submits jobs to it, auto or HOST:6379 joins it "
         "from here. Unset starts a small one of the run's own.",
     )
     run_on: Literal["process", "ray-job"] = Field(
         default="process",
+        json_schema_extra=PER_SERVICE,
         description="process trains in a child process; ray-job submits rlaif-train to the Ray "
         "cluster whose dashboard RAY_ADDRESS names.",
     )
-    job_entrypoint: str = Field(default="rlaif-train", json_schema_extra=INTERNAL)
+    ray_job_entrypoint: str = Field(default="rlaif-train", json_schema_extra=INTERNAL)
     """Command that a Ray job starts; options are appended."""
 
     @property
-    def is_own(self) -> bool:
+    def ray_is_own(self) -> bool:
         """Whether the training process starts a Ray of its own, of this machine alone."""
-        return self.address is None or self.address.startswith("http")
+        return self.ray_address is None or self.ray_address.startswith("http")

@@ -77,7 +77,7 @@ def build_config(
             "assist": AssistConfig.of(settings),
             "rewards": settings.rewards,
             "resumes": resumes,
-            "overlap": settings.sampling.overlap,
+            "overlap": settings.overlap,
             "imitation": settings.imitation,
             "segment_steps": env.segment_steps,
             "curriculum": settings.curriculum.absolute() if settings.curriculum_counts else None,
@@ -87,8 +87,8 @@ def build_config(
     )
     config.env_runners(
         env_runner_cls=EmulatorEnvRunner,
-        num_env_runners=settings.ray.workers,
-        num_envs_per_env_runner=settings.sampling.envs_per_worker,
+        num_env_runners=settings.ray_workers,
+        num_envs_per_env_runner=settings.envs_per_worker,
         num_cpus_per_env_runner=1,
         sample_timeout_s=600.0,
         create_env_on_local_worker=False,
@@ -114,31 +114,31 @@ def build_config(
         clip_param=settings.ppo.clip,
         vf_clip_param=settings.ppo.value_clip or math.inf,
         entropy_coeff=settings.ppo.entropy_schedule,
-        train_batch_size_per_learner=settings.ppo.batch_size,
-        minibatch_size=min(settings.ppo.minibatch_size, settings.ppo.batch_size),
+        train_batch_size_per_learner=settings.batch_size,
+        minibatch_size=min(settings.ppo.minibatch_size, settings.batch_size),
         num_epochs=settings.ppo.epochs,
         use_kl_loss=False,
         grad_clip=0.5,
     )
     config.reporting(min_time_s_per_iteration=0, metrics_num_episodes_for_smoothing=100)
-    config.debugging(seed=settings.run.seed, log_level="ERROR")
+    config.debugging(seed=settings.seed, log_level="ERROR")
     return config
 
 
 def network_of(settings: TrainerSettings) -> RLModuleSpec:
     """The network that plays and its critic, as RLlib builds them."""
-    network, ppo = settings.network, settings.ppo
-    if settings.game.by_decisions:
+    ppo = settings.ppo
+    if settings.by_decisions:
         return decision_spec(
-            network.hidden,
+            settings.hidden,
             share_layers=ppo.share_layers,
-            seed=settings.run.seed,
-            normalize_inputs=network.normalize_inputs,
+            seed=settings.seed,
+            normalize_inputs=settings.normalize_inputs,
         )
-    if network.kind == "cnn":
-        return picture_spec(network.hidden, normalize_values=ppo.normalize_values)
+    if settings.policy == "cnn":
+        return picture_spec(settings.hidden, normalize_values=ppo.normalize_values)
     return mlp_spec(
-        network.hidden, share_layers=ppo.share_layers, normalize_values=ppo.normalize_values
+        settings.hidden, share_layers=ppo.share_layers, normalize_values=ppo.normalize_values
     )
 
 

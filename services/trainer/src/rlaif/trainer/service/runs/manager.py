@@ -14,7 +14,7 @@ from rlaif.contracts.events import EventData
 from rlaif.contracts.ids import ID_PATTERN
 from rlaif.contracts.telemetry import PlayerCall
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.service.settings import describe
+from rlaif.service.settings import describe, stored
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore, StorageError
 from rlaif.trainer import checks
@@ -91,7 +91,7 @@ class RunManager:
             try:
                 await self._resume_or_start()
             except StorageError as error:
-                named = self._settings.run.id or self._settings.run.checkpoint
+                named = self._settings.run_id or self._settings.checkpoint
                 self._not_started = f"cannot search for {named} in the models store: {error}"
                 log.warning("the run waits for the models store", extra={"reason": str(error)})
                 await asyncio.sleep(_STORE_RETRY_SECONDS)
@@ -115,14 +115,14 @@ class RunManager:
         """Report a known run as failed in REST and telemetry without changing it."""
         self._not_started = reason
         log.error("no run was started", extra={"reason": reason})
-        run_id = self._settings.run.id or next((each.run_id for each in self.on_disk()), None)
+        run_id = self._settings.run_id or next((each.run_id for each in self.on_disk()), None)
         if run_id is not None and self.record(run_id) is not None:
             self._current = RunSupervisor(self._settings, run_id)
             self._current.state = RunState(run_id=run_id, status="failed", failure=reason)
 
     async def _resume_or_start(self) -> None:
-        if self._settings.run.id is not None or self._settings.run.mode == "evaluation":
-            await self.start(self._settings.run.id)
+        if self._settings.run_id is not None or self._settings.mode == "evaluation":
+            await self.start(self._settings.run_id)
             return
         known = [record for record in self.on_disk() if record.mode != "evaluation"]
         if known and known[0].finished is not None:
@@ -158,10 +158,11 @@ class RunManager:
                 record = self.record(run_id)
                 folder = self.directory(run_id) / "checkpoints"
                 found = await asyncio.to_thread(checkpoints.newest_usable, folder)
-            own = (record.overrides if record else {}) | checks.by_field(dict(overrides or {}))
+            own = stored(TrainerSettings, record.overrides if record else {})
+            own |= checks.by_field(dict(overrides or {}))
             settings = checks.with_overrides(self._settings, own)
-            named = settings.run.checkpoint
-            if named is not None and (not found or settings.run.mode == "evaluation"):
+            named = settings.checkpoint
+            if named is not None and (not found or settings.mode == "evaluation"):
                 await self._bring_back_checkpoint(named)
             given = {each.name for each in describe(TrainerSettings) if self._settings.gives(each)}
             settings = await asyncio.to_thread(

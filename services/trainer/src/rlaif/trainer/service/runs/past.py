@@ -22,6 +22,7 @@ from rlaif.contracts.catalog import UnknownEventError, envelop, parse_event
 from rlaif.contracts.events import EventData, RunIterated, RunLoaded, RunStarted
 from rlaif.contracts.run_points import RunPoint
 from rlaif.files.whole import write_whole
+from rlaif.service.settings import ServiceSettings
 from rlaif.trainer.run_folder import disk
 from rlaif.trainer.run_folder.protocol import (
     CurriculumTold,
@@ -34,6 +35,7 @@ from rlaif.trainer.run_folder.protocol import (
     WorldTold,
 )
 from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.run import RaySettings
 
 log = logging.getLogger(__name__)
 
@@ -47,11 +49,14 @@ _WRITE_PAUSE = timedelta(seconds=15)
 
 _GAME, _SHAPING = "game", "shaping"
 
-_NOT_IN_RECIPE = {
-    "run": {"id", "seed", "checkpoint", "reward_model_path", "run_hours", "stop_seconds"},
-    "planner": {"api_key"},
-    "game": {"rom_path"},
-}
+_NOT_IN_RECIPE = frozenset(
+    {
+        *ServiceSettings.model_fields, "metrics_port", "data_dir", "autostart", "rom_path",
+        "run_id", "seed", "checkpoint", "reward_model_path", "run_hours", "stop_seconds",
+        "captures_per_minute", "judge_backlog", "eval_interval", "eval", "shaping", "capture",
+        *RaySettings.model_fields,
+    }
+)  # fmt: skip
 
 
 def _stored(event: EventData) -> str:
@@ -236,17 +241,9 @@ def may_be_judged(settings: TrainerSettings) -> bool:
 
 def recipe(settings: TrainerSettings) -> str:
     """A digest shared by runs that differ only in the seed and in the weight of reward models."""
-    blocks = (
-        "game", "run", "sampling", "ppo", "network", "curiosity", "imitation", "explore",
-        "curriculum", "guidance", "takeover", "planner", "quest",
-    )  # fmt: skip
-    kept: dict[str, Any] = {
-        name: getattr(settings, name).model_dump(
-            mode="json", exclude=_NOT_IN_RECIPE.get(name, set())
-        )
-        for name in blocks
-    }
-    kept["rom"] = settings.game.rom_path.name if settings.game.rom_path else None
+    kept = settings.model_dump(mode="json", exclude=set(_NOT_IN_RECIPE))
+    del kept["planner"]["api_key"]
+    kept["rom"] = settings.rom_path.name if settings.rom_path else None
     return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
 
 

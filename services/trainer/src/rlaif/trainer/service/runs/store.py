@@ -282,7 +282,7 @@ class StoreMirror:
         prune(
             self._store,
             record.run_id,
-            keep=self._settings.run.checkpoints_kept,
+            keep=self._settings.checkpoints_kept,
             protected={best.iteration} if best else (),
         )
 
@@ -324,16 +324,16 @@ def progress(state: RunState, settings: TrainerSettings, found: list[Evaluation]
     return {
         "run_id": state.run_id,
         "status": state.status,
-        "mode": settings.run.mode,
+        "mode": settings.mode,
         "attempt": state.attempt,
-        "epoch": state.env_steps // settings.run.epoch_steps,
-        "epoch_steps": settings.run.epoch_steps,
+        "epoch": state.env_steps // settings.epoch_steps,
+        "epoch_steps": settings.epoch_steps,
         "iteration": state.iteration,
         "env_steps": state.env_steps,
         **figures.model_dump(mode="json"),
         "milestones": figures.milestones or [],
         "trained_hours": None if seconds is None else seconds / 3600,
-        "run_hours": settings.run.run_hours,
+        "run_hours": settings.run_hours,
         "reward_model_version": state.reward_model_version,
         "checkpoint_iteration": state.checkpoint,
         "evaluations": len(found),

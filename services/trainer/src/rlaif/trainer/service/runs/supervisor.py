@@ -78,12 +78,12 @@ class RunSupervisor:
             self.state = replace(self.state, status="stopping")
             await self.send(Stop())
             try:
-                await asyncio.wait_for(process.wait(), self._settings.run.stop_seconds)
+                await asyncio.wait_for(process.wait(), self._settings.stop_seconds)
             except TimeoutError:
                 log.error(
                     "the training process did not save within TRAINER_STOP_SECONDS and is killed",
                     extra={
-                        "seconds": self._settings.run.stop_seconds,
+                        "seconds": self._settings.stop_seconds,
                         "iteration": self.state.iteration,
                         "saved_iteration": self.state.checkpoint,
                     },
@@ -211,7 +211,7 @@ class RunSupervisor:
         self.state = self.state.of_attempt(attempt)
         environment = _environment(self._settings)
         with contextlib.ExitStack() as stack:
-            if self._settings.ray.is_own:
+            if self._settings.ray_is_own:
                 environment |= stack.enter_context(session.ray_folder())
             return await self._run_process(run_file, environment)
 
@@ -244,7 +244,7 @@ class RunSupervisor:
             return await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-m",
-                _PROCESS_MODULES[self._settings.ray.run_on],
+                _PROCESS_MODULES[self._settings.run_on],
                 str(run_file),
                 str(write_fd),
                 stdin=asyncio.subprocess.PIPE,
@@ -291,8 +291,8 @@ def _environment(settings: TrainerSettings) -> dict[str, str]:
     The key is passed here since it must not be in a file of the run.
     """
     threads = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
-    ray = _OWN_RAY if settings.ray.is_own else {}
+    ray = _OWN_RAY if settings.ray_is_own else {}
     plain = {"RAY_USAGE_STATS_ENABLED": "0", "PYTHONUNBUFFERED": "1"}
     key = settings.planner.api_key
-    secret = {"PLANNER_API_KEY": key.get_secret_value()} if key is not None else {}
+    secret = {"TRAINER_PLANNER_API_KEY": key.get_secret_value()} if key is not None else {}
     return os.environ | threads | plain | ray | secret

@@ -16,7 +16,7 @@ function draw(body, { assistance }) {
 
 function content(report) {
   if (!report || report.has_planner === null) return [empty("Unknown until the first iteration.")];
-  if (!report.has_planner) return [empty("No planner configured. Set ", h("code", {}, "PLANNER_BASE_URL"), " to let a language model assist the policy.")];
+  if (!report.has_planner) return [empty("No planner configured. Set ", h("code", {}, "TRAINER_PLANNER_BASE_URL"), " to let a language model assist the policy.")];
   const figures = h("div", {}, ...Object.entries(report.down).map(down), rates(report), modes(report.modes));
   return [h("div", { class: "player-columns" }, figures, newest(report.newest))];
 }
