@@ -130,16 +130,16 @@ _JUDGE = {
 }
 
 _PLANNER = {
-    "throttled": "The route {route} is asked too often for its server: lower TRAINER_PLANNER_IN_FLIGHT or "
-    "TRAINER_PLANNER_CALLS_PER_SECOND.",
-    "refused": "The server of the route {route} refused: check TRAINER_PLANNER_API_KEY, the route's URL "
-    "and its model's name.",
+    "throttled": "The server of the route {route} rejects calls because there are too many: use a "
+    "larger server, or fewer runners (RAY_WORKERS).",
+    "refused": "The server of the route {route} rejects calls: check TRAINER_PLANNER_API_KEY, and "
+    "the URL and model name of the route.",
     "timeout": "The route {route} gave no answer in time; the policy played on. See whether its "
-    "server is overloaded, or raise the route's PLANNER_…_SECONDS.",
+    "server is overloaded, or raise TRAINER_PLANNER_PLAN_SECONDS.",
     "error": "The route {route} could not be reached or failed; the policy played on. See its "
     "server's log.",
     "invalid": "The answer of the route {route} could not be read or played: if that is often, "
-    "check TRAINER_PLANNER_SCHEMA_MODE and TRAINER_PLANNER_MAX_TOKENS.",
+    "check TRAINER_PLANNER_SCHEMA_MODE.",
     "dropped": "The question on {route} was given up because its episode ended first: nothing to "
     "do.",
 }
