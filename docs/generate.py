@@ -384,8 +384,9 @@ def configuration_page() -> str:
         NOTE,
         "Each entry: variable, default, meaning. A value on the command line takes precedence "
         "over the environment, and both over the default. The option is the variable's name "
-        "without the service, in lower case with hyphens (`TRAINER_RUN_ID`: `--run-id`), and with a "
-        "dot after a block (`TRAINER_SHAPING_WEIGHT`: `--shaping.weight`). `--help` prints the same, `--print-settings` the values in effect, "
+        "without the service, in lower case with hyphens (`TRAINER_RUN_ID`: `--run-id`), and "
+        "with a dot after a block (`TRAINER_SHAPING_WEIGHT`: `--shaping.weight`). `--help` prints "
+        "the same, `--print-settings` the values in effect, "
         "with secrets masked. A wrong value ends the start with exit code 2 and one line. Lists "
         "and objects are JSON; an option also takes a list item by item (`--x a --x b`), and "
         "`null` for unset.",
