@@ -21,7 +21,7 @@ from rlaif.testing.browser import Shoot
 from rlaif.testing.stage import Stage
 from rlaif.trainer.learner.quest_search import QuestSearch
 from rlaif.trainer.learner.run_context import RunContext
-from rlaif.trainer.run_folder.protocol import SearchTold
+from rlaif.trainer.run_folder.protocol import SearchReport
 from rlaif.trainer.service.live import LiveView
 from rlaif.trainer.service.runs.state import RunState
 from rlaif.trainer.settings import TrainerSettings
@@ -245,7 +245,7 @@ async def test_what_a_real_search_finds_comes_to_the_page(
 ) -> None:
     await chromium.open(hud_url)
     found = await asyncio.to_thread(searched, tmp_path)
-    state = RunState(run_id="run-1").after(SearchTold(**dict(found)))
+    state = RunState(run_id="run-1").after(SearchReport(**dict(found)))
     view = LiveView(bus.telemetry(), lambda: state, lambda: None, lambda: [], fps=0)
     telling = asyncio.create_task(view.run())
     try:

@@ -86,7 +86,7 @@ async def test_a_run_is_started_watched_to_its_end_and_evaluated(client: httpx.A
     body = {
         "mode": "evaluation",
         "checkpoint": run_id,
-        "settings": {"eval_episodes": 2, "eval_episode_length": 30},
+        "settings": {"eval_episodes": 2, "episode_length": 30},
     }
     own = (await client.post("/api/v1/runs", json=body)).json()["run_id"]
     await client.get(f"/api/v1/runs/{own}/events")

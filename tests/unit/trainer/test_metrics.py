@@ -4,7 +4,7 @@ import pytest
 
 from rlaif.contracts.curriculum_figures import CurriculumSegment
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.trainer.run_folder.protocol import CurriculumTold, IterationDone, SearchTold
+from rlaif.trainer.run_folder.protocol import CurriculumReport, IterationDone, SearchReport
 from rlaif.trainer.run_folder.search_report import curriculum_figures
 from rlaif.trainer.service.metrics import TrainerMetrics
 
@@ -51,7 +51,7 @@ def test_a_run_that_ends_is_no_longer_in_progress(metrics) -> None:
 
 def test_a_search_shows_what_it_found_and_that_it_is_over(metrics) -> None:
     shown, read = TrainerMetrics(metrics), metrics.registry.get_sample_value
-    told = SearchTold(
+    told = SearchReport(
         running=True, frames=5_000_000, seconds=120.0, found_seconds=90.0, workers=2, nodes=800,
         level=6.5, marks=14,
     )  # fmt: skip
@@ -75,7 +75,7 @@ def test_a_curriculum_shows_its_frontiers_and_keeps_a_mean_that_is_not_known(met
     ]
     for each in (segments, []):
         figures = curriculum_figures("backward", each, power_on_share=0.02, demonstrations=2)
-        shown.curriculum(CurriculumTold(**dict(figures)))
+        shown.curriculum(CurriculumReport(**dict(figures)))
         assert read("rlaif_trainer_curriculum_frontier_mean") == pytest.approx(0.4)
         assert read("rlaif_trainer_curriculum_success_mean") == 0.75
         assert read("rlaif_trainer_curriculum_segments", {"state": "mastered"}) == bool(each)

@@ -10,12 +10,12 @@ from rlaif.contracts.events import EventData, RunIterated, RunLoaded, RunStarted
 from rlaif.contracts.run_points import MOST_EPISODES
 from rlaif.testing.data.events import ended_episodes
 from rlaif.trainer.run_folder.protocol import (
-    CurriculumTold,
+    CurriculumReport,
     IterationDone,
     PartFigures,
     RewardModelLoaded,
     RewardModelRefused,
-    SearchTold,
+    SearchReport,
     Started,
 )
 from rlaif.trainer.run_folder.search_report import curriculum_figures
@@ -161,8 +161,8 @@ def test_a_file_that_cannot_be_read_costs_what_waited_and_no_more(tmp_path: Path
     assert len(told(run)) == 1
 
 
-def searched(frames: int, *, running: bool = True) -> SearchTold:
-    return SearchTold(
+def searched(frames: int, *, running: bool = True) -> SearchReport:
+    return SearchReport(
         running=running, frames=frames, seconds=frames / 30_000, workers=2, nodes=9, level=2.5,
         marks=4,
     )  # fmt: skip
@@ -177,8 +177,8 @@ def test_reports_of_search_and_curriculum_outlive_the_service(tmp_path: Path) ->
     run.note(searched(3000, running=False), NOW + timedelta(seconds=2), 0)
     assert past(tmp_path).kept.search == searched(3000, running=False)
     figures = curriculum_figures("backward", [], power_on_share=1.0, demonstrations=0)
-    run.note(CurriculumTold(**dict(figures)), LATER, 0)
-    assert past(tmp_path).kept.curriculum == CurriculumTold(**dict(figures))
+    run.note(CurriculumReport(**dict(figures)), LATER, 0)
+    assert past(tmp_path).kept.curriculum == CurriculumReport(**dict(figures))
 
 
 def test_reports_in_the_files_of_release_0_1_0_are_read(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from rlaif.contracts.curriculum_figures import CurriculumSegment
 from rlaif.contracts.search_figures import TreeNode
-from rlaif.trainer.run_folder.protocol import IterationDone, SearchTold
+from rlaif.trainer.run_folder.protocol import IterationDone, SearchReport
 from rlaif.trainer.run_folder.search_report import curriculum_figures
 from rlaif.trainer.service.progress_line import (
     duration,
@@ -65,12 +65,12 @@ def test_the_line_says_how_far_the_curriculum_is():
     assert "success 60.0% | the whole way 48 of 64 | no reward" in progress_line(DONE, None, tried)
 
 
-def searched(**values: Any) -> SearchTold:
+def searched(**values: Any) -> SearchReport:
     basics = {
         "running": True, "frames": 23_700_000, "seconds": 620.0, "seconds_left": 2080.0,
         "workers": 2, "nodes": 4123, "level": 11.5, "marks": 31,
     }  # fmt: skip
-    return SearchTold.model_validate({**basics, **values})
+    return SearchReport.model_validate({**basics, **values})
 
 
 def test_a_search_says_what_it_found_and_when():

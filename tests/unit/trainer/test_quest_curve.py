@@ -1,10 +1,10 @@
 """The curve of a run of mode quest: rows for the report, and every message still passed on."""
 
 from rlaif.trainer.run_folder import quest_curve
-from rlaif.trainer.run_folder.protocol import CurriculumTold, IterationDone, Message, SearchTold
+from rlaif.trainer.run_folder.protocol import CurriculumReport, IterationDone, Message, SearchReport
 from rlaif.trainer.run_folder.quest_curve import COLUMNS, FILE, ROW_SECONDS, QuestCurve
 
-SEARCHED = SearchTold(running=True, frames=1000, seconds=20, workers=1, nodes=3, level=2, marks=5)
+SEARCHED = SearchReport(running=True, frames=1000, seconds=20, workers=1, nodes=3, level=2, marks=5)
 ITERATED = IterationDone(
     iteration=3,
     env_steps=4096,
@@ -21,7 +21,7 @@ ITERATED = IterationDone(
     reward_parts={},
     learner={},
 )
-COURSE = CurriculumTold(
+COURSE = CurriculumReport(
     phase="backward",
     power_on_share=0.1,
     demonstrations=1,
@@ -46,10 +46,10 @@ def test_a_search_and_a_training_leave_rows_in_one_file(tmp_path):
     passed: list[Message] = []
     clock = Moments()
     curve = QuestCurve(tmp_path, passed.append, clock)
-    curve.tell(SEARCHED)
+    curve.send(SEARCHED)
     clock.now += ROW_SECONDS
-    curve.tell(COURSE)
-    curve.tell(ITERATED)
+    curve.send(COURSE)
+    curve.send(ITERATED)
     assert passed == [SEARCHED, COURSE, ITERATED]
     first, second = quest_curve.read(tmp_path)
     assert (first["phase"], first["marks"], first["milestones_mean"]) == ("search", "5", "")
@@ -66,15 +66,15 @@ def test_a_search_and_a_training_leave_rows_in_one_file(tmp_path):
 def test_rows_keep_their_distance_but_for_the_end_of_the_search(tmp_path):
     clock = Moments()
     curve = QuestCurve(tmp_path, lambda message: None, clock)
-    curve.tell(SEARCHED)
-    curve.tell(SEARCHED)
-    curve.tell(SEARCHED.model_copy(update={"running": False, "marks": 6}))
+    curve.send(SEARCHED)
+    curve.send(SEARCHED)
+    curve.send(SEARCHED.model_copy(update={"running": False, "marks": 6}))
     assert [row["marks"] for row in quest_curve.read(tmp_path)] == ["5", "6"]
 
 
 def test_a_resumed_run_goes_on_in_the_same_file(tmp_path):
     for _ in range(2):
-        QuestCurve(tmp_path, lambda message: None, Moments()).tell(SEARCHED)
+        QuestCurve(tmp_path, lambda message: None, Moments()).send(SEARCHED)
     assert len(quest_curve.read(tmp_path)) == 2
 
 
@@ -82,13 +82,13 @@ def test_a_disk_that_does_not_take_it_costs_the_curve_alone(tmp_path):
     passed: list[Message] = []
     no_folder = tmp_path / "file"
     no_folder.touch()
-    QuestCurve(no_folder, passed.append, Moments()).tell(SEARCHED)
+    QuestCurve(no_folder, passed.append, Moments()).send(SEARCHED)
     assert passed == [SEARCHED]
 
 
 def test_a_curve_of_a_version_with_fewer_columns_goes_on_with_those_of_this_one(tmp_path):
     (tmp_path / FILE).write_text("phase,seconds,gone\npolicy,15.5,7\n")
-    QuestCurve(tmp_path, lambda message: None).tell(ITERATED)
+    QuestCurve(tmp_path, lambda message: None).send(ITERATED)
     before, after = quest_curve.read(tmp_path)
     assert tuple(before) == tuple(after) == COLUMNS
     assert (before["seconds"], after["seconds"]) == ("15.5", "60.0")

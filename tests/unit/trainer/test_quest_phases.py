@@ -10,7 +10,7 @@ from rlaif.contracts.search_figures import SearchFigures
 from rlaif.trainer.learner.commands import Requests
 from rlaif.trainer.learner.quest_phases import prepare
 from rlaif.trainer.learner.run_context import RunContext
-from rlaif.trainer.run_folder.protocol import Command, GrantCaptures, Message, SearchTold, Stop
+from rlaif.trainer.run_folder.protocol import Command, GrantCaptures, Message, SearchReport, Stop
 from rlaif.trainer.run_folder.quest_record import QuestRecord
 from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.settings import TrainerSettings
@@ -83,7 +83,7 @@ def test_a_run_searches_makes_demonstrations_and_is_ready_for_the_policy(run):
 
 def test_the_last_told_of_a_search_is_that_it_is_over(run):
     go(run, FakeSearch(plan=[2]))
-    told = [each for each in run.told if isinstance(each, SearchTold)]
+    told = [each for each in run.told if isinstance(each, SearchReport)]
     assert [each.running for each in told] == [False]
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rlaif.trainer.run_folder.quest_record import (
     FILE,
-    LEAST_POLICY_SECONDS,
+    MIN_POLICY_SECONDS,
     QuestRecord,
     QuestRecordError,
     search_end,
@@ -32,7 +32,7 @@ def test_a_search_that_ends_sooner_leaves_its_time_to_the_policy():
 
 def test_the_policy_is_trained_however_long_the_search_took():
     late = QuestRecord(search_over="time", search_seconds=9000)
-    assert late.policy_seconds(SETTINGS) == LEAST_POLICY_SECONDS
+    assert late.policy_seconds(SETTINGS) == MIN_POLICY_SECONDS
 
 
 def test_what_was_written_is_read_again(tmp_path):
@@ -86,8 +86,8 @@ def test_no_run_is_longer_than_its_minutes_but_for_the_least_of_the_policy(
     settings = SETTINGS.model_copy(update={"minutes": minutes})
     record = QuestRecord(search_seconds=search, demonstrations_seconds=demonstrations)
     left = record.policy_seconds(settings)
-    assert left >= LEAST_POLICY_SECONDS
-    assert record.seconds + left <= max(minutes * 60, record.seconds + LEAST_POLICY_SECONDS) + 1e-6
+    assert left >= MIN_POLICY_SECONDS
+    assert record.seconds + left <= max(minutes * 60, record.seconds + MIN_POLICY_SECONDS) + 1e-6
 
 
 @pytest.mark.parametrize(

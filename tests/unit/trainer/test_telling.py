@@ -18,7 +18,7 @@ from rlaif.contracts.search_figures import (
 from rlaif.contracts.telemetry import AssistanceStatus, CurriculumProgress, SearchProgress
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.run_folder.protocol import MESSAGES, CurriculumTold, PhaseTold, SearchTold
+from rlaif.trainer.run_folder.protocol import MESSAGES, CurriculumReport, PhaseReport, SearchReport
 from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.run_folder.search_report import (
     Find,
@@ -187,24 +187,24 @@ def test_a_reading_that_could_not_have_been_told_is_refused(garbage):
 
 def test_both_cross_the_pipe_and_the_wire_unchanged():
     tree, _ = tree_of_progress([find(0), find(4, marks=("treasure 0x05 level 1",))], {4: 0})
-    told = SearchTold(**search(tree=tree).model_dump(exclude={"at", "run_id"}))
+    told = SearchReport(**search(tree=tree).model_dump(exclude={"at", "run_id"}))
     assert MESSAGES.validate_json(told.line()) == told
     assert SearchProgress.model_validate_json(search(tree=tree).model_dump_json()).tree == tree
     segment = CurriculumSegment(
         demonstration=1, from_mark=None, to_mark="flag", frontier=0.5, success=None, tries=0
     )
     figures = curriculum_figures("backward", [segment], power_on_share=0.1, demonstrations=5)
-    course = CurriculumTold(**dict(figures))
+    course = CurriculumReport(**dict(figures))
     assert MESSAGES.validate_json(course.line()) == course
 
 
-def told_search(**values: object) -> SearchTold:
-    return SearchTold(**search(**values).model_dump(exclude={"at", "run_id"}))
+def told_search(**values: object) -> SearchReport:
+    return SearchReport(**search(**values).model_dump(exclude={"at", "run_id"}))
 
 
 def test_what_was_found_outlives_the_process_that_told_it():
     figures = curriculum_figures("backward", [segment(0, 1.0)], power_on_share=0, demonstrations=1)
-    state = RunState(run_id="run-1").after(told_search()).after(CurriculumTold(**dict(figures)))
+    state = RunState(run_id="run-1").after(told_search()).after(CurriculumReport(**dict(figures)))
     again = state.of_attempt(attempt=2)
     found, course = again.search_progress(NOON), again.curriculum_progress(NOON)
     assert found is not None
@@ -235,7 +235,7 @@ async def test_the_service_tells_of_what_there_was_and_of_nothing_else(there_was
     figures = curriculum_figures("backward", [segment(0, 1.0)], power_on_share=0, demonstrations=1)
     state = RunState(run_id="run-1")
     if there_was:
-        state = state.after(told_search()).after(CurriculumTold(**dict(figures)))
+        state = state.after(told_search()).after(CurriculumReport(**dict(figures)))
     telemetry = Telemetry()
     view = LiveView(telemetry, lambda: state, lambda: None, lambda: [], fps=0)
     task = asyncio.create_task(view.run())
@@ -248,9 +248,9 @@ async def test_the_service_tells_of_what_there_was_and_of_nothing_else(there_was
 
 def test_what_a_run_does_before_its_learner_is_built_is_no_waiting_for_that():
     begun = RunState(run_id="run-1")
-    assert begun.after(PhaseTold(phase="policy", words="29 minutes")).status == "starting"
+    assert begun.after(PhaseReport(phase="policy", words="29 minutes")).status == "starting"
     assert begun.after(told_search(running=False)).status == "starting"
-    searching = begun.after(PhaseTold(phase="search", words="45 minutes at most"))
+    searching = begun.after(PhaseReport(phase="search", words="45 minutes at most"))
     assert searching.progress(NOON).status == "training"
     assert (searching.progress(NOON).phase, searching.progress(NOON).phase_words) == (
         "search", "45 minutes at most",

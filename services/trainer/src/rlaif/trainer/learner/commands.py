@@ -93,12 +93,12 @@ class CommandHandler:
     def tell_live_model(self) -> None:
         version = self._algorithm.rewards.version
         if version is not None:
-            self._run.tell(RewardModelLoaded(version=version, env_step=self._algorithm.env_steps))
+            self._run.send(RewardModelLoaded(version=version, env_step=self._algorithm.env_steps))
 
     def tell_refused_models(self) -> None:
         rewards = self._algorithm.rewards
         for model, reason in rewards.refused if self._algorithm.fragments else ():
-            self._run.tell(
+            self._run.send(
                 RewardModelRefused(
                     version=model.version, reason=reason, rolled_back=True, counts=rewards.version
                 )
@@ -109,7 +109,7 @@ class CommandHandler:
         models = self._algorithm.rewards.models
         if command.withdrawn is not None:
             if models.withdraw():
-                self._run.tell(
+                self._run.send(
                     RewardModelRefused(
                         version=command.version,
                         reason=f"withdrawn: {command.withdrawn}",
@@ -126,10 +126,10 @@ class CommandHandler:
             # Whatever a file does to its reader is a fault of the file, and no end of training.
             known = isinstance(error, RewardNetError)
             reason = str(error) if known else f"{type(error).__name__}: {error}"
-            self._run.tell(RewardModelRefused(version=command.version, reason=reason))
+            self._run.send(RewardModelRefused(version=command.version, reason=reason))
             return
         if model.sha256 in models.refused:
             reason = "not_finite: it gave NaN or infinity for what was played in this run before"
-            self._run.tell(RewardModelRefused(version=command.version, reason=reason))
+            self._run.send(RewardModelRefused(version=command.version, reason=reason))
         elif not models.offer(model):
             self.tell_live_model()

@@ -59,7 +59,7 @@ def evaluate_if_due(run: RunContext, algorithm: ShapedPPO, plan: Plan, checkpoin
         _evaluate(run, algorithm, manifest, checkpoint, epoch=epoch)
     except Exception as error:
         log.exception("the evaluation failed")
-        run.tell(EvaluationFailed(epoch=epoch, reason=f"{type(error).__name__}: {error}"))
+        run.send(EvaluationFailed(epoch=epoch, reason=f"{type(error).__name__}: {error}"))
 
 
 def find_checkpoint(run: RunContext) -> Path:
@@ -74,7 +74,7 @@ def evaluate_only(run: RunContext, algorithm: ShapedPPO, path: Path) -> None:
     """Evaluate the checkpoint at `path` without training."""
     manifest = checkpoints.read_manifest(path)
     snapshot.restore_policy(algorithm, path)
-    run.tell(
+    run.send(
         Started(
             env_steps=manifest.counters.env_steps,
             iteration=manifest.counters.iteration,
@@ -82,7 +82,7 @@ def evaluate_only(run: RunContext, algorithm: ShapedPPO, path: Path) -> None:
         )
     )
     _evaluate(run, algorithm, manifest, path, epoch=None)
-    run.tell(Finished(why="evaluated"))
+    run.send(Finished(why="evaluated"))
 
 
 def _evaluate(
@@ -114,7 +114,7 @@ def _evaluate(
         **result.figures(episodes),
     )
     written = result.write(run.directory, evaluation)
-    run.tell(
+    run.send(
         EvaluationDone(
             evaluation_id=evaluation.evaluation_id,
             epoch=epoch,

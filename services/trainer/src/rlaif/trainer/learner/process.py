@@ -44,8 +44,8 @@ from rlaif.trainer.run_folder.protocol import (
     Failed,
     Finished,
     Message,
-    PhaseTold,
-    WorldTold,
+    PhaseReport,
+    WorldReport,
 )
 from rlaif.trainer.run_folder.quest_record import QuestRecordError
 from rlaif.trainer.run_folder.record import RunRecord
@@ -97,7 +97,7 @@ class LearnerProcess:
         ready = quest_phases.prepare(run, self._requests, QuestSearch, make_demonstrations)
         self._may_end.set()
         if ready is None:
-            run.tell(Finished(why="asked"))
+            run.send(Finished(why="asked"))
             return False
         self._run = ready
         return True
@@ -144,7 +144,7 @@ class LearnerProcess:
         why = saver.save_at_the_end(why, commands.obey)
         if run.settings.mode == "quest" and saver.is_saved:
             self._export(run.checkpoints / checkpoints.folder_name(saver.iteration))
-        run.tell(Finished(why=why))
+        run.send(Finished(why=why))
 
     def _end(self, algorithm: ShapedPPO, plan: Plan, saver: CheckpointSaver) -> End | None:
         """Why training ends now; None when it goes on."""
@@ -160,7 +160,7 @@ class LearnerProcess:
             words = f"written to {self._run.directory / policy.FOLDER}"
         except (OSError, PolicyError) as error:
             words = f"not written: {error}"
-        self._run.tell(PhaseTold(phase="policy", words=words))
+        self._run.send(PhaseReport(phase="policy", words=words))
 
     def _iterate(
         self, algorithm: ShapedPPO, plan: Plan, saver: CheckpointSaver, commands: CommandHandler
@@ -182,7 +182,7 @@ class LearnerProcess:
         played = max((fragment.seconds for fragment in algorithm.fragments), default=0.0)
         rate = self._rate.after(time.monotonic(), algorithm.env_steps, played)
         trained = saver.trained_seconds
-        self._run.tell(
+        self._run.send(
             report(
                 saver.iteration,
                 algorithm,
@@ -196,9 +196,9 @@ class LearnerProcess:
         )
         if time.monotonic() - self._world_told >= _WORLD_SECONDS:
             self._world_told = time.monotonic()
-            self._run.tell(WorldTold(**dict(self._figures.world.figures())))
+            self._run.send(WorldReport(**dict(self._figures.world.figures())))
         if (course := algorithm.course).legs:
-            self._run.tell(course_report(course, self._run.settings.curriculum))
+            self._run.send(course_report(course, self._run.settings.curriculum))
 
     def _keep_best(self, algorithm: ShapedPPO) -> str | None:
         """Put the best episodes where films are made from; a full disk costs films, not the run.

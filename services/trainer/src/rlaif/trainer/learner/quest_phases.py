@@ -13,7 +13,7 @@ from typing import Protocol
 from rlaif.contracts.search_figures import SearchFigures
 from rlaif.trainer.learner.commands import Requests
 from rlaif.trainer.learner.run_context import RunContext
-from rlaif.trainer.run_folder.protocol import PhaseTold, SearchTold
+from rlaif.trainer.run_folder.protocol import PhaseReport, SearchReport
 from rlaif.trainer.run_folder.quest_curve import QuestCurve
 from rlaif.trainer.run_folder.quest_record import (
     DEMONSTRATIONS_FOLDER,
@@ -70,7 +70,7 @@ def prepare(
     Raises:
         QuestRecordError: `quest.json` is damaged.
     """
-    run = replace(run, tell=QuestCurve(run.directory, run.tell).tell)
+    run = replace(run, send=QuestCurve(run.directory, run.send).send)
     record = QuestRecord.read(run.directory)
     if record.phase == "search":
         most = min(run.settings.quest.search_minutes, run.settings.quest.minutes)
@@ -87,7 +87,7 @@ def prepare(
 
 
 def _report_phase(run: RunContext, record: QuestRecord, words: str) -> None:
-    run.tell(PhaseTold(phase=record.phase, words=words))
+    run.send(PhaseReport(phase=record.phase, words=words))
 
 
 def for_the_policy(run: RunContext, record: QuestRecord) -> RunContext:
@@ -119,7 +119,7 @@ def _search(
             )
             now = time.monotonic()
             if now - told >= REPORT_SECONDS or over is not None:
-                run.tell(_report(search, over is None))
+                run.send(_report(search, over is None))
                 told = now
         seconds = search.seconds
     finally:
@@ -129,9 +129,9 @@ def _search(
     return record
 
 
-def _report(search: Search, running: bool) -> SearchTold:
+def _report(search: Search, running: bool) -> SearchReport:
     figures = search.figures().model_copy(update={"running": running})
-    return SearchTold.model_validate(figures.model_dump())
+    return SearchReport.model_validate(figures.model_dump())
 
 
 def _demonstrate(

@@ -13,7 +13,7 @@ from rlaif.trainer.learner.hidden_main import main_module_hidden
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.learner.search_on_ray import RayWorkers
 from rlaif.trainer.rewards.game.presets import preset
-from rlaif.trainer.run_folder.protocol import PhaseTold
+from rlaif.trainer.run_folder.protocol import PhaseReport
 from rlaif.trainer.run_folder.quest_record import DEMONSTRATIONS_FOLDER, SEARCH_FOLDER
 from rlaif.trainer.run_folder.search_report import Find, tree_of_progress
 from rlaif.trainer.search.figures import Figures, FirstFound
@@ -143,7 +143,7 @@ def make_demonstrations(run: RunContext, stop_requested: Callable[[], bool]) -> 
     settings = run.settings
 
     def say(words: str) -> None:
-        run.tell(PhaseTold(phase="demonstrations", words=words))
+        run.send(PhaseReport(phase="demonstrations", words=words))
         if stop_requested():
             raise _StopRequestedError
 

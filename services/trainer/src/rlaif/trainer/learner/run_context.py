@@ -17,12 +17,12 @@ from rlaif.trainer.settings import TrainerSettings
 
 @dataclass(frozen=True)
 class RunContext:
-    """What every part of the training process knows of the run; `tell` sends to the service."""
+    """What every part of the training process knows of the run; `send` sends to the service."""
 
     settings: TrainerSettings
     record: RunRecord
     directory: Path
-    tell: Callable[[Message], None]
+    send: Callable[[Message], None]
 
     @property
     def checkpoints(self) -> Path:

@@ -69,7 +69,7 @@ class CheckpointSaver:
             snapshot.restore_policy(algorithm, run.named_checkpoint(run.settings.checkpoint))
         self._began = time.monotonic()
         self._saved_at_trained = self.trained_seconds
-        run.tell(
+        run.send(
             Started(
                 env_steps=algorithm.env_steps,
                 iteration=self.iteration,
@@ -122,7 +122,7 @@ class CheckpointSaver:
         except OSError as error:
             checkpoints.drop_partial(self._run.checkpoints)  # it fills the disk
             self._failed_at = now
-            self._run.tell(CheckpointNotSaved(iteration=self.iteration, reason=disk.why(error)))
+            self._run.send(CheckpointNotSaved(iteration=self.iteration, reason=disk.why(error)))
             return False
         self._failed_at = None
         return True
@@ -133,7 +133,7 @@ class CheckpointSaver:
         snapshot.save(algorithm, self._figures, partial, run.directory, self._patience)
         path, manifest = checkpoints.commit(partial, self._manifest())
         self._note_saved()
-        run.tell(
+        run.send(
             CheckpointSaved(
                 iteration=self.iteration, env_steps=algorithm.env_steps, path=str(path.resolve())
             )

@@ -1,7 +1,7 @@
-"""Writing to a disk that may be full, read-only or gone: files appear whole, errors become words.
+"""Errors of a disk that is full, read-only or missing.
 
-What a run can do without (archive, coverage, pictures, films, logs) is lost with a word; what it
-cannot (its record, checkpoints) is tried again. Neither ends training or who watches over it.
+Non-essential writes (archive, coverage, pictures, films, logs) are dropped and reported; essential
+ones (record, checkpoints) are retried. Neither ends training or the service.
 """
 
 import contextlib
@@ -10,24 +10,24 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
-from rlaif.files.failures import why as why  # callers find all about the disk here
+from rlaif.files.failures import why as why  # part of this module's interface
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 _PROBE_BYTES = 1 << 20
-"""A disk that takes less than this takes no checkpoint."""
+"""With less space than this, no checkpoint can be written."""
 
 
 def is_trouble(error: BaseException) -> TypeGuard[OSError]:
-    """Whether an error is the disk's, or this machine's, and may pass: no bug, no server."""
+    """Whether an error comes from disk or machine and may be temporary: neither bug nor server."""
     if not isinstance(error, OSError) or isinstance(error, ConnectionError | TimeoutError):
         return False
     return error.errno is not None
 
 
 def trouble(directory: Path) -> str | None:
-    """Why a directory takes no file of a megabyte; None when it does. The file is removed."""
+    """Why no file of a megabyte can be written to a directory; None when it can."""
     probe = directory / f".probe.{os.getpid()}.partial"
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -44,22 +44,19 @@ def trouble(directory: Path) -> str | None:
 
 
 class LossyOutput(io.RawIOBase):
-    """A file descriptor to write to, such as that of a log: what it does not take is lost."""
+    """A file descriptor for a log; data that cannot be written is dropped."""
 
     def __init__(self, descriptor: int) -> None:
-        """Write to it; it is not closed."""
         self._descriptor = descriptor
 
     def writable(self) -> bool:
-        """Yes."""
         return True
 
     def fileno(self) -> int:
-        """The descriptor."""
         return self._descriptor
 
     def write(self, data: "ReadableBuffer", /) -> int:
-        """Write what can be written; gives the length of it all."""
+        """Write as much as possible; returns the length of all data."""
         left = memoryview(data).cast("B")
         total = len(left)
         with contextlib.suppress(OSError):

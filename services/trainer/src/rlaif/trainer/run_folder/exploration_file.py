@@ -1,7 +1,7 @@
-"""Archive and coverage of a run as one tar file, which may come from a store: packed and unpacked.
+"""Archive and coverage of a run as one tar file, which may come from an untrusted store.
 
-`TarFile.extractall(filter="data")` would do, but came with Python 3.11.4, and has no bounds. What
-`pack` writes is regular files with relative names; all else is refused, before anything is written.
+`TarFile.extractall(filter="data")` needs Python 3.11.4, and has no limits. `pack` writes regular
+files with relative names; everything else is rejected before anything is written.
 """
 
 import io
@@ -9,19 +9,19 @@ import tarfile
 from pathlib import Path, PurePosixPath
 
 EXPLORATION_DIR = "exploration"
-"""In the run's directory; holds a directory for each game, emulator and frame skip played."""
+"""In the run's directory, with a directory for each game, emulator and frame skip."""
 
 MAX_FILES = 100_000
 MAX_BYTES = 1 << 30
-"""Bounds of what is unpacked: 512 states of 13 kB with their records, and coverage, are 10 MB."""
+"""Limits for unpacking; 512 states of 13 kB with their records, and coverage, are 10 MB."""
 
 
 class ExplorationFileError(ValueError):
-    """The file is not one that `pack` writes."""
+    """The file was not written by `pack`."""
 
 
 def pack(source: Path, target: Path) -> None:
-    """Write the files below `source`; what vanishes meanwhile was dropped by a runner."""
+    """Write the files below `source`, except those that are deleted meanwhile."""
     with tarfile.open(target, "w") as tar:
         for path in sorted(source.rglob("*")):
             if path.name.startswith(".") or not path.is_file():
@@ -36,9 +36,10 @@ def pack(source: Path, target: Path) -> None:
 
 
 def unpack(packed: bytes, target: Path) -> None:
-    """Write what `pack` packed below `target`.
+    """Unpack below `target`.
 
-    A file that is none, leads out of `target` or is too large is an `ExplorationFileError`.
+    Raises:
+        ExplorationFileError: The file is invalid or too large, or a name leads out of `target`.
     """
     try:
         with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
@@ -55,7 +56,7 @@ def unpack(packed: bytes, target: Path) -> None:
 
 
 def _checked(tar: tarfile.TarFile) -> list[tarfile.TarInfo]:
-    """Its files; raises ValueError for one that `pack` does not write."""
+    """Its files; raises ValueError for anything else."""
     members, total = [], 0
     files: set[PurePosixPath] = set()
     folders: set[PurePosixPath] = set()
@@ -64,7 +65,7 @@ def _checked(tar: tarfile.TarFile) -> list[tarfile.TarInfo]:
             continue
         path = PurePosixPath(member.name)
         if not member.isreg() or member.issparse():
-            raise ValueError(f"{member.name!r} is no regular file")
+            raise ValueError(f"{member.name!r} is not a regular file")
         if path.is_absolute() or ".." in path.parts or "\0" in member.name or not path.parts:
             raise ValueError(f"{member.name!r} is no path below the run")
         members.append(member)
@@ -72,7 +73,7 @@ def _checked(tar: tarfile.TarFile) -> list[tarfile.TarInfo]:
         folders.update(path.parents)
         total += member.size
         if len(members) > MAX_FILES or total > MAX_BYTES:
-            raise ValueError(f"it holds more than {MAX_FILES} files or {MAX_BYTES} bytes")
+            raise ValueError(f"it contains more than {MAX_FILES} files or {MAX_BYTES} bytes")
     if files & folders:
         raise ValueError(f"{min(files & folders)} is a file and a folder")
     return members

@@ -1,8 +1,7 @@
-"""Plain values and arrays as one `.npz` file: what a checkpoint keeps of a process, without pickle.
+"""Plain values and arrays as one `.npz` file without pickle, for the state of a process.
 
 A tree is None, bool, int of any size, float, str, bytes, numpy arrays and numbers, and lists,
-tuples, sets and dicts of trees; keys are str or int. What is read is equal to what was written, to
-the bit, types included.
+tuples, sets and dicts of trees; keys are str or int. The round trip is exact, including types.
 """
 
 import io
@@ -15,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 Tree = Any
-"""See above; mypy's recursive types say no more than this and less readably."""
+"""See above; a recursive type would be less readable."""
 
 _TREE = "tree"
 _TAG = "$"
 
 
 class NpzTreeError(ValueError):
-    """The file is not one of these, or is cut off."""
+    """The file has another format, or is truncated."""
 
 
 def write(path: Path, tree: Tree) -> None:
@@ -67,7 +66,7 @@ def _pack(value: Tree, arrays: list[npt.NDArray[Any]]) -> Any:
         return value
     if isinstance(value, np.ndarray | np.generic):
         if value.dtype.hasobject:
-            raise TypeError(f"an array of dtype {value.dtype} cannot be kept without pickle")
+            raise TypeError(f"an array of dtype {value.dtype} cannot be stored without pickle")
         return _array(value, arrays, "scalar" if isinstance(value, np.generic) else "array")
     if isinstance(value, int | float):
         return value
@@ -84,7 +83,7 @@ def _pack(value: Tree, arrays: list[npt.NDArray[Any]]) -> Any:
             _TAG: "dict",
             "items": [[_key(key), _pack(item, arrays)] for key, item in value.items()],
         }
-    raise TypeError(f"a {type(value).__name__} cannot be kept in a checkpoint: give plain values")
+    raise TypeError(f"a {type(value).__name__} cannot be stored in a checkpoint: use plain values")
 
 
 def _key(key: object) -> str | int:

@@ -1,8 +1,8 @@
-"""When a run saves, evaluates and ends: counters in, answers out.
+"""When a run saves, evaluates and ends.
 
-An epoch ends at each multiple of `epoch_steps`, so that a run that was killed ends it where it
-would have ended. Epoch numbers begin at 0. The time of a run is what its checkpoints count: the
-seconds in the training loop, over all attempts; neither stops nor what a kill lost.
+An epoch ends at each multiple of `epoch_steps`, also in a run that was killed. Epochs count from 0.
+The time of a run is that of the training loop over all attempts, without pauses and work lost to
+crashes.
 """
 
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from typing import Literal
 from rlaif.trainer.settings.run import Mode, RunSettings
 
 End = Literal["time", "epoch", "evaluated", "asked", "learned"]
-"""Why a run ends: RUN_HOURS are over, its epoch is, its evaluation is, somebody asked, or it comes
-to the end of what it learns along."""
+"""Why a run ends: RUN_HOURS, end of the epoch, end of the evaluation, on request, or the whole
+demonstration is mastered."""
 
-_LEAST_SECONDS = 30.0
-"""Between two checkpoints of a young run."""
+_MIN_SECONDS = 30.0
+"""Minimum time between two checkpoints of a young run."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The plan of one attempt, which began at `first_step` environment steps."""
+    """The plan of one attempt, which starts at `first_step` environment steps."""
 
     run: RunSettings
     eval_interval: int
@@ -28,7 +28,6 @@ class Plan:
 
     @property
     def mode(self) -> Mode:
-        """What the run does."""
         return self.run.mode
 
     @property
@@ -36,11 +35,10 @@ class Plan:
         return self.run.run_hours * 3600
 
     def epochs_ended(self, env_steps: int) -> int:
-        """Epochs that are over."""
         return env_steps // self.run.epoch_steps
 
     def end(self, env_steps: int, trained_seconds: float) -> End | None:
-        """Why training ends now; None when it goes on."""
+        """Why training ends now; None while it continues."""
         if self.mode == "epoch" and self.epochs_ended(env_steps) > self.epochs_ended(
             self.first_step
         ):
@@ -48,18 +46,18 @@ class Plan:
         return "time" if trained_seconds >= self._run_seconds else None
 
     def saves(self, before: int, after: int, trained_seconds: float, saved_at: float) -> bool:
-        """Whether to save after an iteration that led from `before` to `after` steps.
+        """Whether to save after an iteration from `before` to `after` steps.
 
-        `saved_at` is when the last checkpoint was, in seconds of training. A young run saves when
-        it has trained as long again as until then, so that a kill costs half of it at most.
+        `saved_at` is the training time at the last checkpoint. A young run saves whenever its
+        training time has doubled, so that a crash loses half of it at most.
         """
         if self.epochs_ended(after) > self.epochs_ended(before):
             return True
-        young = max(_LEAST_SECONDS, saved_at)
+        young = max(_MIN_SECONDS, saved_at)
         return trained_seconds - saved_at >= min(young, self.run.checkpoint_minutes * 60)
 
     def evaluates(self, env_steps: int, evaluated: set[int]) -> int | None:
-        """The number of the epoch to evaluate now; None when there is nothing to evaluate."""
+        """The number of the epoch to evaluate now; None for none."""
         ended = self.epochs_ended(env_steps)
         if self.mode != "pipeline" or not self.eval_interval or not ended:
             return None
@@ -69,7 +67,7 @@ class Plan:
     def seconds_left(
         self, env_steps: int, trained_seconds: float, steps_per_second: float | None
     ) -> float | None:
-        """Training time until the run ends; None while the rate is unknown."""
+        """Training time to the end of the run; None while the rate is unknown."""
         by_time = max(0.0, self._run_seconds - trained_seconds)
         if self.mode != "epoch":
             return by_time

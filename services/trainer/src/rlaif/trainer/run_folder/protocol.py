@@ -1,8 +1,7 @@
-"""What the service and its training process say to each other: one JSON object a line.
+"""Commands and messages between the service and its training process, as JSON lines.
 
-Commands travel down the process's standard input, messages come up a pipe of their own, so that
-what RLlib prints can never be mistaken for either. The end of the input means that the service is
-gone: the process then stops.
+Commands are sent to the process's standard input, messages to a pipe of their own, apart from the
+output of RLlib. The process stops at the end of its input, as the service has ended then.
 """
 
 from typing import Annotated, Literal
@@ -25,7 +24,7 @@ class _Line(BaseModel):
 
 
 class LoadRewardModel(_Line):
-    """Load this model between two fragments; or, if it was withdrawn, pay by none."""
+    """Load this model between two fragments, or none if it was withdrawn."""
 
     kind: Literal["load_reward_model"] = "load_reward_model"
     version: int
@@ -35,14 +34,14 @@ class LoadRewardModel(_Line):
 
 
 class GrantCaptures(_Line):
-    """How many segments may be captured from now on; replaces what was left."""
+    """Number of segments that may be captured from now on, in place of the remaining ones."""
 
     kind: Literal["grant_captures"] = "grant_captures"
     segments: int = Field(ge=0)
 
 
 class Stop(_Line):
-    """Finish the iteration, save a checkpoint, exit."""
+    """Finish the iteration, save a checkpoint and exit."""
 
     kind: Literal["stop"] = "stop"
 
@@ -51,32 +50,34 @@ Command = Annotated[LoadRewardModel | GrantCaptures | Stop, Field(discriminator=
 
 
 class PartFigures(_Line):
-    """What one part of the reward weighed in an iteration."""
+    """Statistics of one part of the reward in an iteration."""
 
     sum: float
     mean: float
     std: float
-    share: float | None = Field(description="Of the sum of absolute rewards; null: none was paid.")
+    share: float | None = Field(
+        description="Share of the sum of absolute rewards; null without any."
+    )
     advantage_share: float | None = Field(
-        description="Of the variance of the advantages before the critic; the parts add up to 1."
+        description="Share of the variance of the advantages without critic; the parts sum to 1."
     )
 
 
 class AssistanceDone(_Line):
-    """What the language model did while the iteration was played."""
+    """Calls to the language model during the iteration."""
 
     by_mode: dict[str, ModeFigures] = Field(description="Route of the planner → its counts.")
     latency: dict[str, list[int]] = Field(
-        description="Route → calls by how long they took, as in `assistance.LATENCY_BUCKETS`."
+        description="Route → calls by duration, as in `assistance.LATENCY_BUCKETS`."
     )
-    of_run: dict[str, ModeFigures] = Field(description="As `by_mode`, of the run so far.")
+    of_run: dict[str, ModeFigures] = Field(description="As `by_mode`, over the run.")
     events: list[AssistanceEvent] = Field(description="The newest ones, oldest first.")
 
 
 class IterationDone(RunFigures, _Line):
-    """One PPO iteration is over."""
+    """A PPO iteration is complete."""
 
-    # A figure that is no number arrives as null.
+    # A figure that is not finite arrives as null.
     model_config = ConfigDict(allow_inf_nan=True)
 
     kind: Literal["iteration_done"] = "iteration_done"
@@ -89,17 +90,17 @@ class IterationDone(RunFigures, _Line):
     trained_seconds: float = 0.0
     milestones: list[str] = Field(default_factory=list)
     segments_dropped: int = Field(
-        default=0, description="Captured, but the spool was full or could not be written."
+        default=0, description="Captured, but the spool was full or not writable."
     )
     captures_lost: str | None = Field(
-        default=None, description="Why captures of this iteration were dropped; null: none was."
+        default=None, description="Why captures of this iteration were dropped; null for none."
     )
     selected_by: dict[str, int] = Field(
-        default_factory=dict, description="Captures by why they were chosen."
+        default_factory=dict, description="Captures by reason of selection."
     )
     not_written: str | None = Field(
         default=None,
-        description="Why the disk did not take what the iteration found; null: it did.",
+        description="Why discoveries of the iteration could not be written; null: they were.",
     )
     reward_parts: dict[str, float]
     reward_statistics: dict[str, PartFigures] = Field(
@@ -107,45 +108,45 @@ class IterationDone(RunFigures, _Line):
         description="game, shaping (the reward model's part), curiosity, guidance.",
     )
     reward_model_version: int | None = Field(
-        default=None, description="Of the reward model that paid in this iteration."
+        default=None, description="Version of the reward model that was live in this iteration."
     )
     assistance: AssistanceDone | None = Field(default=None, description="Null without a planner.")
     ended: EndedEpisodes = Field(
         default_factory=EndedEpisodes, description="Episodes that ended in the iteration."
     )
     oldest_open: int | None = Field(default=None, description="As in `RunPoint`.")
-    learner: dict[str, float] = Field(description="Losses, entropy, KL as RLlib reports them.")
+    learner: dict[str, float] = Field(description="Losses, entropy and KL as reported by RLlib.")
     samples_left_out: int = Field(
-        default=0, description="Environment steps of the batch whose advantage is no number."
+        default=0, description="Environment steps of the batch whose advantage is not finite."
     )
     updates_left_out: int = Field(
-        default=0, description="Gradient steps of the iteration that were no number."
+        default=0, description="Gradient steps of the iteration that are not finite."
     )
     not_learned: str | None = Field(
-        default=None, description="Why nothing was learned in the iteration; null: something was."
+        default=None, description="Why the iteration updated nothing; null: it did."
     )
 
 
-class SearchTold(SearchFigures, _Line):
-    """What the search found so far; told every few seconds, and when it is over."""
+class SearchReport(SearchFigures, _Line):
+    """Progress of the search, every few seconds and at its end."""
 
     kind: Literal["search_told"] = "search_told"
 
 
-class CurriculumTold(CurriculumFigures, _Line):
-    """How far the curriculum came; told with each iteration of it at most."""
+class CurriculumReport(CurriculumFigures, _Line):
+    """Progress of the curriculum, at most once per iteration."""
 
     kind: Literal["curriculum_told"] = "curriculum_told"
 
 
-class WorldTold(WorldFigures, _Line):
-    """What the run has seen of its world; told every few seconds at most."""
+class WorldReport(WorldFigures, _Line):
+    """What the run has seen of its world, at most every few seconds."""
 
     kind: Literal["world_told"] = "world_told"
 
 
-class PhaseTold(_Line):
-    """A run of mode quest came to another phase, or did some of it; for people."""
+class PhaseReport(_Line):
+    """Phase and progress of a run of mode `quest`, as text."""
 
     kind: Literal["phase_told"] = "phase_told"
     phase: Literal["search", "demonstrations", "policy"]
@@ -153,7 +154,7 @@ class PhaseTold(_Line):
 
 
 class EvaluationDone(_Line):
-    """A frozen policy was evaluated; the whole of it is on disk."""
+    """A policy was evaluated; the result is on disk."""
 
     kind: Literal["evaluation_done"] = "evaluation_done"
     evaluation_id: str
@@ -165,7 +166,7 @@ class EvaluationDone(_Line):
 
 
 class EvaluationFailed(_Line):
-    """An evaluation of a pipeline did not come to its end; training goes on."""
+    """An evaluation of a pipeline failed; training continues."""
 
     kind: Literal["evaluation_failed"] = "evaluation_failed"
     epoch: int | None
@@ -173,7 +174,7 @@ class EvaluationFailed(_Line):
 
 
 class RewardModelLoaded(_Line):
-    """The model shapes rewards from this environment step on."""
+    """The model is live from this environment step on."""
 
     kind: Literal["reward_model_loaded"] = "reward_model_loaded"
     version: int
@@ -181,19 +182,19 @@ class RewardModelLoaded(_Line):
 
 
 class RewardModelRefused(_Line):
-    """The model did not load and the one before stays; or it paid nonsense and counts no more."""
+    """The model was not loaded, or rolled back because of invalid outputs."""
 
     kind: Literal["reward_model_refused"] = "reward_model_refused"
     version: int
     reason: str
-    rolled_back: bool = Field(default=False, description="It counted until now.")
+    rolled_back: bool = Field(default=False, description="It was live until now.")
     counts: int | None = Field(
-        default=None, description="Version that counts again after a roll-back; null for none."
+        default=None, description="Version that is live again after a rollback; null for none."
     )
 
 
 class CheckpointSaved(_Line):
-    """A checkpoint is whole on disk."""
+    """A checkpoint was saved."""
 
     kind: Literal["checkpoint_saved"] = "checkpoint_saved"
     iteration: int
@@ -202,7 +203,7 @@ class CheckpointSaved(_Line):
 
 
 class CheckpointNotSaved(_Line):
-    """The disk did not take a checkpoint; training goes on and tries again."""
+    """A checkpoint could not be written; training continues and retries."""
 
     kind: Literal["checkpoint_not_saved"] = "checkpoint_not_saved"
     iteration: int
@@ -210,7 +211,7 @@ class CheckpointNotSaved(_Line):
 
 
 class Started(_Line):
-    """Environments and learner are built; training begins or resumes."""
+    """Environments and learner are built; training starts or resumes."""
 
     kind: Literal["started"] = "started"
     env_steps: int
@@ -218,34 +219,34 @@ class Started(_Line):
     restored_from: str | None
     trained_seconds: float = 0.0
     passed_over: list[str] = Field(
-        default_factory=list, description="What of the checkpoint could not be resumed."
+        default_factory=list, description="Parts of the checkpoint that could not be resumed."
     )
 
 
 class Finished(_Line):
-    """The run came to its end; the process ends too."""
+    """The run and its process end."""
 
     kind: Literal["finished"] = "finished"
     why: Literal["time", "epoch", "evaluated", "asked", "learned"]
 
 
 class Failed(_Line):
-    """The process ends because of this."""
+    """The process ends because of an error."""
 
     kind: Literal["failed"] = "failed"
     reason: str
-    is_final: bool = Field(default=False, description="Trying again would fail in the same way.")
+    is_final: bool = Field(default=False, description="Another attempt would fail in the same way.")
     of_disk: str | None = Field(
-        default=None, description="What the disk or this machine does not give; it may pass."
+        default=None, description="What disk or machine do not provide, perhaps temporarily."
     )
 
 
 Message = Annotated[
     IterationDone
-    | SearchTold
-    | CurriculumTold
-    | WorldTold
-    | PhaseTold
+    | SearchReport
+    | CurriculumReport
+    | WorldReport
+    | PhaseReport
     | EvaluationDone
     | EvaluationFailed
     | RewardModelLoaded

@@ -1,8 +1,7 @@
-"""How a run of mode `quest` went, for the report of it: messages in, rows of `quest_curve.csv` out.
+"""Learning curve of a run of mode `quest`: messages in, rows of `quest_curve.csv` out.
 
-A row every `ROW_SECONDS` at most, appended; a run that resumes goes on in the same file, with the
-columns of this version. It is for people only: a disk that does not take it costs the curve, never
-the run.
+At most one row per `ROW_SECONDS`, appended also by a resumed run. Rows that cannot be written are
+lost.
 """
 
 import csv
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rlaif.files.whole import write_whole
-from rlaif.trainer.run_folder.protocol import CurriculumTold, IterationDone, Message, SearchTold
+from rlaif.trainer.run_folder.protocol import CurriculumReport, IterationDone, Message, SearchReport
 
 FILE = "quest_curve.csv"
 ROW_SECONDS = 15.0
@@ -21,30 +20,30 @@ COLUMNS = (
     "phase", "seconds", "frames", "env_steps", "marks", "level", "milestones_mean", "rooms_mean",
     "return_mean", "segments", "mastered", "frontier", "power_on_share", "whole_success",
 )  # fmt: skip
-"""`seconds` are those of the phase, over all attempts; what a phase does not know stays empty."""
+"""`seconds` are those of the phase, over all attempts; unknown values stay empty."""
 
 
 class QuestCurve:
-    """Writes the curve of one run while its messages pass by."""
+    """Writes the curve of one run, as a filter in front of `send`."""
 
     def __init__(
         self,
         directory: Path,
-        tell: Callable[[Message], None],
+        send: Callable[[Message], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._path, self._tell, self._clock = directory / FILE, tell, clock
+        self._path, self._send, self._clock = directory / FILE, send, clock
         self._written: float | None = None
         self._is_ready = False
         self._curriculum: dict[str, Any] = {}
 
-    def tell(self, message: Message) -> None:
-        """Pass a message on, and keep what it says of progress."""
-        self._tell(message)
+    def send(self, message: Message) -> None:
+        """Forward a message and record its figures."""
+        self._send(message)
         match message:
-            case SearchTold():
+            case SearchReport():
                 self._add(_of_search(message), always=not message.running)
-            case CurriculumTold():
+            case CurriculumReport():
                 self._curriculum = _of_curriculum(message)
             case IterationDone():
                 self._add(_of_iteration(message) | self._curriculum)
@@ -63,11 +62,11 @@ class QuestCurve:
             with self._path.open("a", newline="", encoding="utf-8") as file:
                 csv.DictWriter(file, COLUMNS, lineterminator="\n").writerow(row)
         except OSError:
-            pass  # the next row tries again
+            pass  # retried with the next row
 
 
 def read(directory: Path) -> list[dict[str, str]]:
-    """The rows of a run's curve, oldest first; none without one."""
+    """The rows of a run's curve, oldest first."""
     try:
         with (directory / FILE).open(newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
@@ -76,7 +75,7 @@ def read(directory: Path) -> list[dict[str, str]]:
 
 
 def _make_ready(path: Path) -> None:
-    """A file with these columns: a new one, or what a version with others left."""
+    """Create the file, or add missing columns to that of another version."""
     rows = read(path.parent)
     if rows and tuple(rows[0]) == COLUMNS:
         return
@@ -87,13 +86,13 @@ def _make_ready(path: Path) -> None:
     write_whole(path, text.getvalue().encode())
 
 
-def _of_search(told: SearchTold) -> dict[str, Any]:
+def _of_search(report: SearchReport) -> dict[str, Any]:
     return {
         "phase": "search",
-        "seconds": round(told.seconds, 1),
-        "frames": told.frames,
-        "marks": told.marks,
-        "level": told.level,
+        "seconds": round(report.seconds, 1),
+        "frames": report.frames,
+        "marks": report.marks,
+        "level": report.level,
     }
 
 
@@ -108,13 +107,13 @@ def _of_iteration(done: IterationDone) -> dict[str, Any]:
     }
 
 
-def _of_curriculum(told: CurriculumTold) -> dict[str, Any]:
+def _of_curriculum(report: CurriculumReport) -> dict[str, Any]:
     return {
-        "segments": told.all_segments,
-        "mastered": told.mastered,
-        "frontier": _rounded(told.frontier_mean),
-        "power_on_share": round(told.power_on_share, 4),
-        "whole_success": _rounded(told.whole_success),
+        "segments": report.all_segments,
+        "mastered": report.mastered,
+        "frontier": _rounded(report.frontier_mean),
+        "power_on_share": round(report.power_on_share, 4),
+        "whole_success": _rounded(report.whole_success),
     }
 
 

@@ -1,9 +1,8 @@
-"""What a run of mode `quest` has behind it: `quest.json` beside its record.
+"""Completed phases of a run of mode `quest`: `quest.json` beside its record.
 
     search ──▶ demonstrations ──▶ policy
 
-Seconds are those that the phases worked, over all attempts, as the time of a run is what its
-checkpoints count: neither stops nor what a kill lost.
+Seconds are those of the phases over all attempts, without pauses and work lost to crashes.
 """
 
 from pathlib import Path
@@ -21,52 +20,51 @@ DEMONSTRATIONS_FOLDER = "demonstrations"
 Phase = Literal["search", "demonstrations", "policy"]
 
 SearchEnd = Literal["time", "quiet", "essence"]
-"""Why a search is over: its minutes are, nothing new came for QUIET_MINUTES, or enough of its ways
-end with an essence."""
+"""Why a search ended: its time, QUIET_MINUTES without a discovery, or enough trajectories to an
+essence."""
 
-LEAST_POLICY_SECONDS = 10.0
-"""However long the phases before took, the policy is trained for so long."""
+MIN_POLICY_SECONDS = 10.0
+"""Minimum training time of the policy, whatever the earlier phases took."""
 
 
 class QuestRecordError(Exception):
-    """`quest.json` cannot be read; the message says why and what to do."""
+    """`quest.json` cannot be read."""
 
 
 class QuestRecord(BaseModel):
-    """How far the phases before the policy are."""
+    """Progress of the phases before the policy."""
 
     model_config = ConfigDict(frozen=True)
 
     format: Literal[1] = 1
     search_seconds: float = Field(default=0.0, ge=0)
-    search_over: SearchEnd | None = Field(default=None, description="Null while it goes on.")
+    search_over: SearchEnd | None = Field(default=None, description="Null while it searches.")
     demonstrations_seconds: float = Field(default=0.0, ge=0)
     demonstrations: int | None = Field(
-        default=None, ge=0, description="How many were made; null while they are not all made."
+        default=None, ge=0, description="Their number; null until all are created."
     )
 
     @property
     def phase(self) -> Phase:
-        """What the run does next."""
         if self.search_over is None:
             return "search"
         return "demonstrations" if self.demonstrations is None else "policy"
 
     @property
     def seconds(self) -> float:
-        """What the phases before the policy took."""
+        """Duration of the phases before the policy."""
         return self.search_seconds + self.demonstrations_seconds
 
     def policy_seconds(self, settings: QuestSettings) -> float:
-        """How long the policy is trained, as far as it is known now."""
-        return max(LEAST_POLICY_SECONDS, settings.minutes * 60 - self.seconds)
+        """Training time of the policy, by the present duration of the earlier phases."""
+        return max(MIN_POLICY_SECONDS, settings.minutes * 60 - self.seconds)
 
     @staticmethod
     def read(directory: Path) -> "QuestRecord":
-        """Read it from a run's directory; a new one when there is none.
+        """Read it from a run's directory; a new one without a file.
 
         Raises:
-            QuestRecordError: It is there and cannot be read.
+            QuestRecordError: The file cannot be read.
         """
         path = directory / FILE
         try:
@@ -75,25 +73,24 @@ class QuestRecord(BaseModel):
             return QuestRecord()
         except (OSError, ValidationError) as error:
             raise QuestRecordError(
-                f"{path} cannot be read ({str(error).splitlines()[0]}): delete it to go through "
-                "the phases again, or begin a new run"
+                f"{path} cannot be read ({str(error).splitlines()[0]}): delete it to repeat "
+                "the phases, or start a new run"
             ) from error
 
     def write(self, directory: Path) -> None:
-        """Write it; the file appears whole."""
         write_whole(directory / FILE, self.model_dump_json(indent=1).encode())
 
 
 def search_end(
     settings: QuestSettings, *, seconds: float, seconds_since_new: float, with_essence: int
 ) -> SearchEnd | None:
-    """Why the search is over now; None when it goes on.
+    """Why the search ends now; None while it continues.
 
     Args:
-        settings: Of the run.
-        seconds: It searched, over all attempts.
-        seconds_since_new: Of these, since it last found a lasting mark that it had never seen.
-        with_essence: Ways that it knows which end with an essence.
+        settings: Settings of the run.
+        seconds: Duration of the search, over all attempts.
+        seconds_since_new: Of these, since the last new permanent flag.
+        with_essence: Number of trajectories that end with an essence.
     """
     if with_essence >= settings.lineages:
         return "essence"

@@ -1,4 +1,4 @@
-"""A run on disk: `runs/{run_id}/run.json` and what stands beside it."""
+"""The record of a run on disk: `runs/{run_id}/run.json`."""
 
 import logging
 from collections.abc import Mapping
@@ -22,29 +22,29 @@ _FLAT: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 
 
 class RunRecord(BaseModel):
-    """What identifies a run across restarts."""
+    """Identity and settings of a run across restarts."""
 
     model_config = ConfigDict(frozen=True)
 
     run_id: Id
     created_at: AwareDatetime
-    attempts: int = Field(ge=0, description="Times its process was started; part of every id.")
-    settings: str = Field(description="JSON of the settings of the last attempt, secrets left out.")
+    attempts: int = Field(
+        ge=0, description="Number of starts of its process before this one; part of ids."
+    )
+    settings: str = Field(description="JSON of the settings of the last attempt, without secrets.")
     overrides: dict[str, Any] = Field(
-        default_factory=dict, description="Settings of this run alone, by field name."
+        default_factory=dict, description="Settings of this run only, by field name."
     )
     mode: Mode = "continuous"
     finished: End | None = Field(
-        default=None, description="Why it came to its end; null while it can be resumed."
+        default=None, description="Why it ended; null while it can be resumed."
     )
 
     @staticmethod
     def read(path: Path) -> "RunRecord":
-        """Read a `run.json`."""
         return RunRecord.model_validate_json(path.read_text())
 
     def write(self, path: Path) -> None:
-        """Write it; the file appears whole."""
         write_whole(path, self.model_dump_json(indent=2).encode())
 
 
@@ -58,11 +58,10 @@ def begin_attempt(
     now: datetime,
     overrides: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Write the record of the next attempt at a run, new or known; returns its `run.json`.
+    """Write the record of the next attempt at a new or known run; returns its path.
 
-    The number of the attempt is on disk before the process starts, so that a killed attempt's
-    ids are never given again. `overrides` are the settings that are this run's own; None keeps
-    those that it had.
+    The number of the attempt is on disk before the process starts, so that ids are not reused after
+    a kill. `overrides` are the settings of this run only; None keeps the stored ones.
     """
     path = record_path(data_dir, run_id)
     known = RunRecord.read(path) if path.exists() else None
@@ -80,24 +79,24 @@ def begin_attempt(
 
 
 def _stored(settings: TrainerSettings) -> str:
-    """By flat names: the blocks may change, what a run was started with does not."""
+    """By flat names, which do not depend on the blocks of a version."""
     values = flat_values(settings)
     return _FLAT.dump_json({n: values[n] for n in values if n not in _SECRETS}).decode()
 
 
 def finish(data_dir: Path, run_id: str, why: End) -> None:
-    """Note that a run came to its end."""
+    """Record why a run ended."""
     path = record_path(data_dir, run_id)
     RunRecord.read(path).model_copy(update={"finished": why}).write(path)
 
 
 def record_path(data_dir: Path, run_id: str) -> Path:
-    """Where the record of a run is."""
+    """Path of the record of a run."""
     return data_dir / "runs" / run_id / _FILE
 
 
 def list_runs(data_dir: Path) -> list[RunRecord]:
-    """All runs, the newest first; one whose record cannot be read does not hide the others."""
+    """All runs with a readable record, the newest first."""
     found = []
     for path in (data_dir / "runs").glob(f"*/{_FILE}"):
         try:
@@ -108,5 +107,5 @@ def list_runs(data_dir: Path) -> list[RunRecord]:
 
 
 def new_run_id(now: datetime) -> str:
-    """`r` and the time of its start: sorts by age, fits an id, is short inside other ids."""
+    """An id from the time of the start, which sorts by age."""
     return now.strftime("r%y%m%d%H%M%S")

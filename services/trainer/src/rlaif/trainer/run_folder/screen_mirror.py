@@ -1,10 +1,10 @@
-"""The screen files of a runner on another machine, copied to the machine of the service.
+"""Live files of a runner on another machine, copied to the machine of the service.
 
     machine of the runner                            machine of the driver and the service
       {runner}.rgb, .where, .steps  ── ScreenUpdate ──▶  the same files
       watched                       ◀── the watched environment ──  watched
 
-All three files begin with the number of a seqlock, so one copy serves them all.
+The first three are `Seqlock` files, so they can be copied alike.
 """
 
 import time
@@ -17,7 +17,7 @@ from rlaif.files.whole import write_whole
 from rlaif.trainer.run_folder.live_files import WatchedFile, with_clock_offset
 
 _PERIODS = {".rgb": 0.0, ".where": 0.5, ".steps": 0.5}
-"""Suffix → least seconds between two copies; readers look no more often than that."""
+"""Suffix → minimum seconds between two copies: the readers poll at this rate."""
 
 _NUMBER = slice(8)
 
@@ -27,7 +27,7 @@ class ScreenUpdate:
     """The files that changed.
 
     Attributes:
-        source: Identifies what copies them; files that another source made are made anew.
+        source: Identifies the sender; files of another sender are created again.
         sent_ns: Nanoseconds since 1970 by the clock of the runner's machine.
         files: Suffix → content.
     """
@@ -47,7 +47,7 @@ class ScreenSource:
         self._sent: dict[str, tuple[float, bytes]] = {}
 
     def update(self) -> ScreenUpdate | None:
-        """What is new since the last call; None for nothing."""
+        """Files that changed since the last call; None for none."""
         now, files = time.monotonic(), {}
         for suffix, period in _PERIODS.items():
             at, before = self._sent.get(suffix, (float("-inf"), b""))
@@ -60,7 +60,7 @@ class ScreenSource:
         return ScreenUpdate(self._runner, self._source, time.time_ns(), files) if files else None
 
     def watch(self, env: tuple[int, int] | None) -> None:
-        """Tell the runner which environment is watched; None for none in particular."""
+        """Pass the watched environment to the runner; None for none."""
         with suppress(OSError), closing(WatchedFile(self._folder / "watched")) as watched:
             watched.env = env
 
@@ -73,10 +73,10 @@ class ScreenMirror:
         self._sources: dict[Path, str] = {}
 
     def write(self, update: ScreenUpdate) -> tuple[int, int] | None:
-        """Take in what changed; gives the watched environment, None for none in particular.
+        """Write changed files; returns the watched environment, None for none.
 
         Raises:
-            OSError: The disk does not take the files.
+            OSError: The files cannot be written.
         """
         self._folder.mkdir(exist_ok=True)
         for suffix, data in update.files.items():
@@ -93,7 +93,7 @@ class ScreenMirror:
 
 
 def _read(path: Path) -> bytes | None:
-    """The whole content of a file; None while it is missing or being written."""
+    """The content of a file; None while it is missing or being written."""
     with suppress(OSError), path.open("rb", buffering=0) as file:
         data = file.read()
         file.seek(0)
@@ -103,7 +103,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _overwrite(path: Path, data: bytes) -> None:
-    """Write in place, as the runner does: readers hold the file open."""
+    """Write in place like the runner, as readers keep the file mapped."""
     number = int.from_bytes(data[_NUMBER], "little")
     with path.open("r+b", buffering=0) as file:
         file.write((number + 1).to_bytes(8, "little") + data[8:])

@@ -1,13 +1,10 @@
-"""The processes of a training process: Ray's servers, agents and workers are in its session.
+"""The session of a training process, which contains Ray's servers, agents and workers.
 
-Ray's own end of them is slow, 1.5 s when all is well, and incomplete: when the process that
-started it is killed, its agents ask a server that is gone for another 60 s. So they are killed by
-whoever is left: the process itself, the service, or, when both were killed, a guard.
+Ray's own shutdown takes 1.5 s and is incomplete: agents of a killed process retry for 60 s. So they
+are killed by the process itself, by the service, or, when both were killed, by a guard. The folder
+of their sockets and logs is removed, too.
 
-Their sockets and logs are in a folder that whoever ends them removes as well.
-
-As a program, `python session.py`, this is the guard: it waits for the end of its input, then ends
-the session.
+As a program, `python session.py`, this is the guard: it kills the session at the end of its input.
 """
 
 import contextlib
@@ -27,7 +24,7 @@ _PROC = Path("/proc")
 _PAUSE_SECONDS = 0.02
 _PATIENCE_SECONDS = 5.0
 _RAY_FOLDER = "RAY_TMPDIR"
-"""The variable by which Ray is told in which folder to make one of its own."""
+"""Variable with the folder in which Ray creates its own."""
 
 _PREFIX = "rlray-"
 _NEW_SECONDS = 60.0
@@ -38,7 +35,7 @@ _MAX_PARENT_BYTES = (
 
 
 def members(session: int) -> list[int]:
-    """Processes of a session that run; empty where there is no /proc to look into."""
+    """Running processes of a session; empty without /proc."""
     found = []
     for name in os.listdir(_PROC) if _PROC.is_dir() else ():
         with contextlib.suppress(OSError):
@@ -48,10 +45,10 @@ def members(session: int) -> list[int]:
 
 
 def end(session: int) -> None:
-    """Kill all of a session but the process that asks; waits until they are gone, 5 s at most.
+    """Kill all processes of a session except the caller; waits for their end, at most 5 s.
 
-    Only for a session whose leader is ours: its number is then no other one's. Without /proc, as on
-    macOS, its first process group is killed.
+    Only for a session whose leader is a child of this process, so that its number is not reused.
+    Without /proc, as on macOS, its first process group is killed.
     """
     deadline = time.monotonic() + _PATIENCE_SECONDS
     if not _PROC.is_dir():
@@ -59,7 +56,7 @@ def end(session: int) -> None:
             if os.getpgid(0) != session:
                 os.killpg(session, signal.SIGKILL)
         return
-    # Again and again: one may start another while they are being killed.
+    # Repeatedly, as processes may start others meanwhile.
     while left := [pid for pid in members(session) if pid != os.getpid()]:
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
@@ -71,13 +68,13 @@ def end(session: int) -> None:
 
 @contextlib.contextmanager
 def ray_folder() -> Iterator[dict[str, str]]:
-    """Make a folder for Ray's sockets and logs; the variable that tells Ray of it.
+    """Create a folder for Ray's sockets and logs; yields the variable that passes it to Ray.
 
-    It is this user's alone, and short: a socket's path may have 107 bytes. It is removed at the
-    end, with what is in it, and so are those beside it whose makers were killed.
+    It is private and short, as a socket's path may have 107 bytes. It is removed at the end, with
+    folders beside it whose processes were killed.
 
     Raises:
-        OSError: No directory for temporary files can be used.
+        OSError: No directory for temporary files is usable.
     """
     for parent in (os.environ.get(_RAY_FOLDER), tempfile.gettempdir(), "/tmp", "/var/tmp"):
         if parent and len(os.fsencode(os.path.abspath(parent))) <= _MAX_PARENT_BYTES:
@@ -91,7 +88,7 @@ def ray_folder() -> Iterator[dict[str, str]]:
             f"to and whose path has at most {_MAX_PARENT_BYTES} bytes",
         )
     with _locked(folder):
-        _remove_left_ones(Path(folder).parent)
+        _remove_stale(Path(folder).parent)
         try:
             yield {_RAY_FOLDER: folder}
         finally:
@@ -100,7 +97,7 @@ def ray_folder() -> Iterator[dict[str, str]]:
 
 @contextlib.contextmanager
 def _locked(folder: "str | Path") -> Iterator[None]:
-    """Hold a folder's lock, which the system releases when this process is killed.
+    """Lock a folder; the system releases the lock when this process is killed.
 
     Raises:
         OSError: Another process has it.
@@ -113,27 +110,26 @@ def _locked(folder: "str | Path") -> Iterator[None]:
         os.close(handle)
 
 
-def _remove_left_ones(parent: Path) -> None:
+def _remove_stale(parent: Path) -> None:
     for folder in parent.glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):
-            if time.time() - folder.stat().st_mtime > _NEW_SECONDS:  # else not yet locked
+            if time.time() - folder.stat().st_mtime > _NEW_SECONDS:  # else maybe not locked yet
                 with _locked(folder):
                     shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_ray_folder() -> None:
-    """Remove the folder that this process was given by `ray_folder`, if it was."""
+    """Remove the folder of `ray_folder` that was passed to this process, if any."""
     folder = os.environ.get(_RAY_FOLDER, "")
     if os.path.basename(folder).startswith(_PREFIX):
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def step_back(niceness: int) -> None:
-    """Let other sessions have the cores first; for the leader of a session.
+    """Lower the priority of this process and, as a session's leader, of its session.
 
-    Many Linux desktops and servers share the cores out by session (sched(7), autogroup): there the
-    niceness of a process counts against those of its own session only, and all of them get what the
-    session gets. So the session is niced as well, where it can be.
+    With autogroups (sched(7)) niceness compares processes within a session only, so the session is
+    niced as well where possible.
     """
     os.nice(niceness)
     if os.getsid(0) == os.getpid():
@@ -142,12 +138,12 @@ def step_back(niceness: int) -> None:
 
 
 def guard() -> "subprocess.Popen[bytes]":
-    """Start the guard of this session; it sees the end of this process, however it comes."""
+    """Start the guard of this session, which notices any end of this process."""
     return subprocess.Popen([sys.executable, "-S", "-E", __file__], stdin=subprocess.PIPE)
 
 
 def _runs(pid: int) -> bool:
-    """Whether it is more than a zombie, which its parent has only to take note of."""
+    """Whether a process is not a zombie."""
     stat = (_PROC / str(pid) / "stat").read_text()
     return stat.rpartition(")")[2].split()[0] not in "ZX"
 

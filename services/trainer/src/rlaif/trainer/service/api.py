@@ -31,16 +31,16 @@ _WATCH_SECONDS = 0.5
 
 
 class RunReport(RunFigures):
-    """A run. What is not known is null."""
+    """A run; unknown values are null."""
 
     run_id: str
     created_at: AwareDatetime
-    attempts: int = Field(description="Times its process was started again.")
+    attempts: int = Field(description="Restarts of its process.")
     mode: Mode
-    overrides: dict[str, Any] = Field(description="Settings of this run alone.")
+    overrides: dict[str, Any] = Field(description="Settings of this run only.")
     status: Status | Literal["on disk"]
     finished: End | None = Field(
-        default=None, description="Why it came to its end: time, epoch or evaluated."
+        default=None, description="Why it ended, such as time, epoch or evaluated."
     )
     iteration: int | None = None
     env_steps: int | None = None
@@ -49,61 +49,64 @@ class RunReport(RunFigures):
     reward_model_version: int | None = None
     reward_model_loaded_at_step: int | None = None
     reward_model_refused: int | None = Field(
-        default=None, description="Version that did not load; null once a later one did."
+        default=None, description="Version that was not loaded; null once a later one was."
     )
-    reward_model_refusal: str | None = Field(default=None, description="Why it did not.")
+    reward_model_refusal: str | None = Field(default=None, description="Reason of the rejection.")
     rewards: dict[str, PartFigures] | None = Field(
-        default=None, description="What each part of the reward weighed in the last iteration."
+        default=None, description="Statistics of each part of the reward in the last iteration."
     )
-    learner: dict[str, float] | None = Field(default=None, description="Of the last iteration.")
+    learner: dict[str, float] | None = Field(
+        default=None, description="Statistics of the learner in the last iteration."
+    )
     phase: str | None = Field(
         default=None,
-        description="Of a run of mode quest: search, demonstrations or policy; null for others.",
+        description="Phase of a run of mode quest: search, demonstrations or policy.",
     )
-    phase_words: str | None = Field(default=None, description="What it does in it, or did last.")
+    phase_words: str | None = Field(
+        default=None, description="Description of the phase's progress."
+    )
     search: SearchFigures | None = Field(
-        default=None, description="What the search found; null when there was none."
+        default=None, description="Results of the search; null without one."
     )
     curriculum: CurriculumFigures | None = Field(
-        default=None, description="How far the curriculum came; null when there is none."
+        default=None, description="Progress of the curriculum; null without one."
     )
     failure: str | None = None
     trouble: str | None = Field(
-        default=None, description="Why it waits, loses files or learns nothing; null: it does not."
+        default=None, description="Why it waits, loses files or does not learn; null for no issue."
     )
 
     @computed_field(description="`trained_seconds` in hours.")  # type: ignore[prop-decorator]  # mypy
     @property
     def trained_hours(self) -> float | None:
-        """Null like the seconds."""
         return None if self.trained_seconds is None else self.trained_seconds / 3600
 
 
 class StartRun(BaseModel):
-    """What to start."""
+    """Request to start or resume a run."""
 
     model_config = ConfigDict(extra="forbid")
 
     run_id: Id | None = Field(
         default=None,
-        description="A run to resume, from this disk or the models store; null starts anew.",
+        description="A run to resume, from disk or the models store; null starts a new run.",
     )
     mode: Mode | None = Field(
         default=None, description="continuous, epoch, pipeline or evaluation; null: the setting's."
     )
     checkpoint: str | None = Field(
         default=None,
-        description="Checkpoint to evaluate, or whose policy a new run begins with.",
+        description="Checkpoint to evaluate, or with the initial policy of a new run.",
     )
     settings: dict[str, Any] = Field(
         default_factory=dict,
-        description="Settings of this run alone, by field name or environment variable, such as "
-        "EPOCH_STEPS. They stay with the run.",
+        description="Settings of this run only, by field name or environment variable, such as "
+        "EPOCH_STEPS. They are stored with the run.",
     )
 
 
 def build_router(runs: RunManager, readiness: Readiness) -> APIRouter:
-    """The routes of `runs`; who watches a run is let go when `readiness` says that this ends."""
+    """The routes of `runs`; streams end when `readiness` reports the shutdown."""
     router = APIRouter(prefix="/api/v1")
     _add_runs(router, runs, readiness)
     _add_commands(router, runs)
@@ -132,17 +135,17 @@ def _add_runs(router: APIRouter, runs: RunManager, readiness: Readiness) -> None
         responses={200: {"content": {"text/event-stream": {}}}},
     )
     async def watch_run(run_id: str) -> StreamingResponse:
-        """Server-sent events `run`: the run as `GET` gives it, at each change, until it ends."""
+        """Server-sent events `run` with the run as in `GET`, at each change until it ends."""
         first = await asyncio.to_thread(_one, runs, run_id)
 
         async def changes() -> AsyncIterator[str]:
-            said = ""
+            sent = ""
             while not readiness.stopping:
                 view = await asyncio.to_thread(_one, runs, first.run_id)
                 text = view.model_dump_json()
-                if text != said:
+                if text != sent:
                     yield f"event: run\ndata: {text}\n\n"
-                    said = text
+                    sent = text
                 if view.status in ("stopped", "finished", "failed", "on disk"):
                     return
                 await asyncio.sleep(_WATCH_SECONDS)
@@ -164,7 +167,7 @@ def _add_commands(router: APIRouter, runs: RunManager) -> None:
                     404,
                     "run-not-found",
                     "Run not found",
-                    f"No run {body.run_id} to resume, neither here nor in the models store.",
+                    f"No run {body.run_id} to resume, neither on disk nor in the models store.",
                 )
             return {"run_id": (await runs.start(body.run_id, overrides)).state.run_id}
         except RunInProgressError as error:
@@ -175,7 +178,7 @@ def _add_commands(router: APIRouter, runs: RunManager) -> None:
             raise store_unavailable(str(error)) from error
         except OSError as error:
             raise Problem(
-                503, "disk-unavailable", "The disk takes nothing", disk.why(error)
+                503, "disk-unavailable", "The disk is not writable", disk.why(error)
             ) from error
 
     @router.post(
@@ -186,7 +189,7 @@ def _add_commands(router: APIRouter, runs: RunManager) -> None:
         summary="Stop",
     )
     async def stop_run(run_id: str) -> dict[str, str]:
-        """Save a checkpoint and stop; the run can be resumed. `current` is the one in progress."""
+        """Save a checkpoint and stop; the run can be resumed. `current` is the run in progress."""
         state = runs.state
         if state is None or run_id not in ("current", state.run_id):
             raise Problem(

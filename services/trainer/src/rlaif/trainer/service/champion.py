@@ -1,7 +1,7 @@
-"""Brings the champion reward model to the training process.
+"""Passes the champion reward model to the training process.
 
-`rm.published` is a hint; what counts is `reward_model/champion.json`. So a lost event, a repeated
-one and one out of order all end in the same model.
+`rm.published` is a hint; `reward_model/champion.json` determines the model, so lost, repeated and
+reordered events do no harm.
 """
 
 import asyncio
@@ -29,13 +29,13 @@ log = logging.getLogger(__name__)
 
 POLL_SECONDS = 30.0
 MODEL_CAP_BYTES = 64 * 1024 * 1024
-"""What is fetched at most; the training process loads far smaller files only."""
+"""Limit for downloads; the training process loads much smaller files only."""
 
 _DISK_PAUSE_SECONDS = 5.0
 
 
 class ChampionWatcher:
-    """Fetches the champion when it changed and hands it on as a command."""
+    """Fetches the champion when it changes and passes it on as a command."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class ChampionWatcher:
         send: Callable[[LoadRewardModel], Awaitable[None]],
         refuse: Callable[[RewardModelRefused], None] = lambda refusal: None,
     ) -> None:
-        """Keep models in `directory`; `refuse` is told once of one that was published otherwise."""
+        """Keep models in `directory`; call `refuse` once for a model with a wrong digest."""
         self._store = store
         self._directory = directory
         self._send = send
@@ -52,40 +52,40 @@ class ChampionWatcher:
         self._sent: Champion | None = None
         self._refused: Champion | None = None
         self._hint = asyncio.Event()
-        self._disk_trouble: str | None = None
+        self._disk_issue: str | None = None
         self._unreadable: str | None = None
 
     def check(self) -> str | None:
-        """Why the champion is not known, or cannot be kept on this disk; None when all is well."""
-        return self._unreadable or self._disk_trouble
+        """Why the champion is unknown or cannot be stored on this disk; None when it is stored."""
+        return self._unreadable or self._disk_issue
 
     def hint(self) -> None:
-        """Look soon: an event said that the champion changed."""
+        """Check soon, as an event reported a change."""
         self._hint.set()
 
     async def run(self) -> None:
-        """Look at each hint, and every 30 s without one, until cancelled."""
+        """Check after each hint, and every 30 s, until cancelled."""
         while True:
             seconds = POLL_SECONDS
             try:
                 await self.refresh()
-                self._disk_trouble = None
+                self._disk_issue = None
             except StorageError as error:
-                log.warning("cannot look for the champion", extra={"reason": str(error)})
+                log.warning("cannot read the champion", extra={"reason": str(error)})
             except OSError as error:
-                self._disk_trouble = f"the model cannot be kept on this disk: {disk.why(error)}"
-                log.warning("cannot keep the champion", extra={"reason": self._disk_trouble})
+                self._disk_issue = f"the model cannot be stored on this disk: {disk.why(error)}"
+                log.warning("cannot store the champion", extra={"reason": self._disk_issue})
                 seconds = _DISK_PAUSE_SECONDS
             if await pause(seconds, unless=self._hint):
                 self._hint.clear()
 
     async def refresh(self) -> bool:
-        """Fetch the champion if it is another one than was sent last; True when it was."""
+        """Fetch and pass on the champion if it changed; returns whether it did."""
         champion = await asyncio.to_thread(self._read)
         if champion is None or champion == self._sent:
             return False
         if champion.withdrawn is not None:
-            # Nothing is fetched: its file is not needed to stop paying by it.
+            # Its file is not needed to stop using it.
             await self._send(
                 LoadRewardModel(
                     version=champion.version,
@@ -107,20 +107,20 @@ class ChampionWatcher:
         return True
 
     def _report(self, champion: Champion) -> None:
-        """Tell of a refused champion, once; it is fetched again in case it is mended."""
+        """Report a rejected champion once; it is fetched again in case it is repaired."""
         if champion == self._refused:
             return
         self._refused = champion
         self._refuse(
             RewardModelRefused(
                 version=champion.version,
-                reason=f"hash_mismatch: {champion.model_key} is not the file that was published; "
-                "activate another version, or store it again",
+                reason=f"hash_mismatch: {champion.model_key} is not the published file; "
+                "activate another version, or upload it again",
             )
         )
 
     def _read(self) -> Champion | None:
-        """The champion; None when there is none, or none that can be read: then the last stays."""
+        """The champion; None when there is none or it is unreadable, and the last one stays."""
         champion, unreadable = None, None
         try:
             champion = Champion.model_validate_json(self._store.get(keys.CHAMPION))
@@ -128,8 +128,8 @@ class ChampionWatcher:
             pass
         except ValidationError as error:
             unreadable = (
-                f"{keys.CHAMPION} cannot be read, so the model that is loaded stays; the "
-                "reward-model service rebuilds it: is it running?"
+                f"{keys.CHAMPION} cannot be read, so the loaded model stays; the "
+                "reward-model service rebuilds the file: check that it is running"
             )
             if self._unreadable is None:
                 log.error(unreadable, extra={"reason": f"{error!s:.500}"})
@@ -137,7 +137,7 @@ class ChampionWatcher:
         return champion
 
     def _fetch(self, champion: Champion) -> Path | None:
-        """The model on local disk, verified; None when the object is not what it should be."""
+        """The verified model on local disk; None when the object has a wrong digest."""
         path = self._directory / f"{champion.model_sha256}.safetensors"
         if path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == path.stem:
             return path
@@ -147,7 +147,7 @@ class ChampionWatcher:
             )
         except ObjectCorruptError as error:
             log.error(
-                "reward model is not the one that was published; keeping the one before",
+                "reward model has a wrong digest; keeping the previous one",
                 extra={"version": champion.version, "reason": str(error)},
             )
             return None

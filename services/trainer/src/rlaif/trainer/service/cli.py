@@ -32,10 +32,10 @@ from rlaif.trainer.run_folder.protocol import (
     EvaluationFailed,
     IterationDone,
     Message,
-    PhaseTold,
+    PhaseReport,
     RewardModelLoaded,
     RewardModelRefused,
-    SearchTold,
+    SearchReport,
     Started,
 )
 from rlaif.trainer.service.progress_line import find_line, progress_line, search_line, summary
@@ -202,9 +202,9 @@ class _LineWriter:
                 state = self._runs.state
                 model = state.reward_model_version if state else None
                 self._progress(progress_line(message, model, state.curriculum if state else None))
-            case SearchTold():
+            case SearchReport():
                 self._search(message)
-            case PhaseTold():
+            case PhaseReport():
                 self.note(f"{message.phase}: {message.words}")
             case Started() if message.restored_from:
                 self.note(f"resumes from {message.restored_from} at step {message.env_steps:,}")
@@ -240,7 +240,7 @@ class _LineWriter:
         assert state is not None, "a run was started"
         self.note(summary(state, self._settings, left))
 
-    def _search(self, message: SearchTold) -> None:
+    def _search(self, message: SearchReport) -> None:
         if self._found or message.seconds < _NEW_SEARCH_SECONDS:
             for node in message.tree:
                 if node.node not in self._found:

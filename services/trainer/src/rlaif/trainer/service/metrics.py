@@ -8,14 +8,78 @@ from rlaif.contracts.search_figures import SearchFigures
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.trainer.run_folder.protocol import AssistanceDone, IterationDone
 
+_OF_ITERATION = {
+    "env_steps": ("env_steps", "Environment steps of the run."),
+    "steps_per_second": ("steps_per_second", "Environment steps per second, over 10 s."),
+    "segments_captured": ("segments_captured", "Segments captured by the run."),
+    "segments_dropped": (
+        "segments_dropped", "Captures dropped because the spool was full or not writable.",
+    ),
+    "milestone_fraction": (
+        "milestone_fraction", "Mean share of main milestones, of the last 100 episodes.",
+    ),
+    "rooms_mean": (
+        "rooms_per_episode", "Distinct rooms per episode, mean of the last 100 episodes.",
+    ),
+    "potential_mean": (
+        "potential_mean", "Mean potential of the live reward model in the last iteration.",
+    ),
+}  # fmt: skip
+"""Field → gauge and its description; likewise below."""
+
+_OF_SEARCH = {
+    "running": ("search_running", "1 while the run searches."),
+    "frames": ("search_frames", "Game frames played by all workers of the search."),
+    "seconds": ("search_seconds", "Duration of the search."),
+    "found_seconds": (
+        "search_found_seconds", "Duration of the search until its newest flag was found.",
+    ),
+    "nodes": ("search_nodes", "Saved states of the search."),
+    "level": ("search_level", "The highest progress score of a saved state."),
+    "marks": ("search_marks", "Distinct permanent flags that were found."),
+    "workers": ("search_workers", "Processes that play for the search."),
+}  # fmt: skip
+
+_OF_CURRICULUM = {
+    "demonstrations": ("curriculum_demonstrations", "Demonstrations of the curriculum."),
+    "frontier_mean": (
+        "curriculum_frontier_mean", "Mean frontier of the segments: 1 is their end, 0 their start.",
+    ),
+    "success_mean": (
+        "curriculum_success_mean",
+        "Mean success rate of recent attempts, over segments with attempts.",
+    ),
+    "tries": ("curriculum_tries", "Episodes that started on a demonstration, over the run."),
+    "whole_success": (
+        "curriculum_whole_success", "End-to-end success rate of recent episodes from power-on.",
+    ),
+    "power_on_share": (
+        "curriculum_power_on_share", "Share of the episodes that start at power-on.",
+    ),
+}  # fmt: skip
+
+
+class _Gauges:
+    """Gauges of the fields of a report; unknown values leave them unchanged."""
+
+    def __init__(self, metrics: ServiceMetrics, fields: dict[str, tuple[str, str]]) -> None:
+        self._gauges = {name: metrics.gauge(*each) for name, each in fields.items()}
+
+    def set(self, report: object) -> None:
+        for name, gauge in self._gauges.items():
+            if (value := getattr(report, name)) is not None:
+                gauge.set(value)
+
 
 class TrainerMetrics:
     """Gauges of the run after its last iteration, and counters of what was excluded from it."""
 
     def __init__(self, metrics: ServiceMetrics) -> None:
         gauge, counter = metrics.gauge, metrics.counter
+        self._iteration = _Gauges(metrics, _OF_ITERATION)
+        self._search = _Gauges(metrics, _OF_SEARCH)
+        self._curriculum = _Gauges(metrics, _OF_CURRICULUM)
         self._assistance = AssistanceMetrics(metrics)
-        self._quest = _QuestMetrics(metrics)
         self._alive = gauge(
             "run_in_progress", "1 while a run is in progress, also while its process restarts."
         )
@@ -46,25 +110,11 @@ class TrainerMetrics:
             "model's (`shaping`).",
             ["part"],
         )
-        self._figures = {
-            "env_steps": gauge("env_steps", "Environment steps of the run."),
-            "steps_per_second": gauge(
-                "steps_per_second", "Environment steps per second, over 10 s."
-            ),
-            "segments_captured": gauge("segments_captured", "Segments captured by the run."),
-            "segments_dropped": gauge(
-                "segments_dropped", "Captures dropped because the spool was full or not writable."
-            ),
-            "milestone_fraction": gauge(
-                "milestone_fraction", "Mean share of main milestones, of the last 100 episodes."
-            ),
-            "rooms_mean": gauge(
-                "rooms_per_episode", "Distinct rooms per episode, mean of the last 100 episodes."
-            ),
-            "potential_mean": gauge(
-                "potential_mean", "Mean potential of the live reward model in the last iteration."
-            ),
-        }
+        self._segments = gauge(
+            "curriculum_segments",
+            "Segments of the demonstrations: `mastered` from their start, or still `open`.",
+            ["state"],
+        )
 
     def watch(self, in_progress: Callable[[], bool], attempt: Callable[[], int]) -> None:
         """Read whether a run is in progress, and its attempt, from these functions."""
@@ -73,6 +123,7 @@ class TrainerMetrics:
 
     def iterated(self, done: IterationDone, reward_model_version: int | None) -> None:
         """Record an iteration and the reward model that is live after it."""
+        self._iteration.set(done)
         for reason, count in done.selected_by.items():
             self._selected.labels(reason).set(count)
         self._excluded_samples.inc(done.samples_left_out)
@@ -80,13 +131,10 @@ class TrainerMetrics:
         for name, part in done.reward_statistics.items():
             self._part_mean.labels(name).set(part.mean)
             self._part_share.labels(name).set(part.share or 0.0)
-        for name, gauge in self._figures.items():
-            if (figure := getattr(done, name)) is not None:
-                gauge.set(figure)
         returns = {"game": done.episode_return_mean, "shaping": done.shaped_return_mean}
-        for paid_by, value in returns.items():
+        for part_name, value in returns.items():
             if value is not None:
-                self._returns.labels(paid_by).set(value)
+                self._returns.labels(part_name).set(value)
         if done.assistance is not None:
             self._assistance.iterated(done.assistance)
         if reward_model_version is not None:
@@ -96,12 +144,12 @@ class TrainerMetrics:
         self._refused.inc()
 
     def searched(self, figures: SearchFigures) -> None:
-        """Record a report of the search."""
-        self._quest.searched(figures)
+        self._search.set(figures)
 
     def curriculum(self, figures: CurriculumFigures) -> None:
-        """Record a report of the curriculum."""
-        self._quest.curriculum(figures)
+        self._curriculum.set(figures)
+        self._segments.labels("mastered").set(figures.mastered)
+        self._segments.labels("open").set(figures.all_segments - figures.mastered)
 
 
 class AssistanceMetrics:
@@ -189,61 +237,3 @@ class AssistanceMetrics:
         self._in_flight.labels(mode).set(figures.in_flight)
         self._steps.labels(mode).inc(figures.planner_steps)
         self._bonus.labels(mode).inc(max(0.0, figures.bonus))
-
-
-class _QuestMetrics:
-    """The newest reports of search and curriculum. Flags have no labels, as there are hundreds."""
-
-    def __init__(self, metrics: ServiceMetrics) -> None:
-        gauge = metrics.gauge
-        self._search = {
-            "running": gauge("search_running", "1 while the run searches."),
-            "frames": gauge("search_frames", "Game frames played by all workers of the search."),
-            "seconds": gauge("search_seconds", "Duration of the search."),
-            "found_seconds": gauge(
-                "search_found_seconds", "Duration of the search until its newest flag was found."
-            ),
-            "nodes": gauge("search_nodes", "Saved states of the search."),
-            "level": gauge("search_level", "The highest progress score of a saved state."),
-            "marks": gauge("search_marks", "Distinct permanent flags that were found."),
-            "workers": gauge("search_workers", "Processes that play for the search."),
-        }
-        self._curriculum = {
-            "demonstrations": gauge(
-                "curriculum_demonstrations", "Demonstrations of the curriculum."
-            ),
-            "frontier_mean": gauge(
-                "curriculum_frontier_mean",
-                "Mean frontier of the segments: 1 is their end, 0 their start.",
-            ),
-            "success_mean": gauge(
-                "curriculum_success_mean",
-                "Mean success rate of recent attempts, over segments with attempts.",
-            ),
-            "tries": gauge(
-                "curriculum_tries", "Episodes that started on a demonstration, over the run."
-            ),
-            "whole_success": gauge(
-                "curriculum_whole_success",
-                "End-to-end success rate of recent episodes from power-on.",
-            ),
-            "power_on_share": gauge(
-                "curriculum_power_on_share", "Share of the episodes that start at power-on."
-            ),
-        }
-        self._segments = gauge(
-            "curriculum_segments",
-            "Segments of the demonstrations: `mastered` from their start, or still `open`.",
-            ["state"],
-        )
-
-    def searched(self, figures: SearchFigures) -> None:
-        for name, gauge in self._search.items():
-            gauge.set(getattr(figures, name) or 0.0)
-
-    def curriculum(self, figures: CurriculumFigures) -> None:
-        self._segments.labels("mastered").set(figures.mastered)
-        self._segments.labels("open").set(figures.all_segments - figures.mastered)
-        for name, gauge in self._curriculum.items():
-            if (value := getattr(figures, name)) is not None:
-                gauge.set(value)

@@ -1,4 +1,4 @@
-"""A run in words: one line while it trains, a few at its end."""
+"""Text on a run: one line while it trains, a summary at its end."""
 
 from collections.abc import Sequence
 
@@ -22,73 +22,74 @@ def progress_line(
             f"{done.steps_per_second:,.0f} steps/s",
             f"return {_number(done.episode_return_mean)}",
             f"milestones {_share(done.milestone_fraction)}, {len(done.milestones)} seen",
-            *([] if curriculum is None else [curriculum_words(curriculum)]),
+            *([] if curriculum is None else [curriculum_line(curriculum)]),
             "no reward model" if reward_model is None else f"reward model {reward_model}",
             f"ends in {duration(done.seconds_left)}",
         )
     )
 
 
-def search_line(told: SearchFigures) -> str:
-    """Time, frames, states, level and marks of a search, its newest find, time to its end."""
+def search_line(report: SearchFigures) -> str:
+    """Time, frames, states, level and flags of a search, its last discovery, time to its end."""
     return " | ".join(
         (
-            f"search {duration(told.seconds)}",
-            f"{told.frames / 1e6:.2f} M frames",
-            f"{told.nodes:,} states of {told.workers} workers",
-            f"level {told.level:g}",
-            f"{told.marks} marks, {_newest(told)}",
-            f"ends in {duration(told.seconds_left)} at the latest" if told.running else "over",
+            f"search {duration(report.seconds)}",
+            f"{report.frames / 1e6:.2f} M frames",
+            f"{report.nodes:,} states of {report.workers} workers",
+            f"level {report.level:g}",
+            f"{report.marks} marks, {_newest(report)}",
+            f"ends in at most {duration(report.seconds_left)}" if report.running else "over",
         )
     )
 
 
 def find_line(node: TreeNode) -> str:
-    """The marks that a state was the first to have, and when it was found."""
+    """New flags of a state, and when it was found."""
     more = f" and {node.marks_left_out} more" if node.marks_left_out else ""
     when = f"{node.frames / 1e6:,.2f} M frames, {duration(node.seconds)}"
     return f"  found {', '.join(node.marks)}{more} after {when}"
 
 
-def curriculum_words(told: CurriculumFigures) -> str:
-    """Phase, segments that are mastered, mean frontier, success, and that of the whole way."""
+def curriculum_line(report: CurriculumFigures) -> str:
+    """Phase, mastered segments, mean frontier, success rates."""
     return " | ".join(
         (
-            f"{told.phase}: {told.mastered} of {told.all_segments} segments",
-            f"frontier {_share(told.frontier_mean)} to go",
-            f"success {_share(told.success_mean)}",
-            _whole(told),
+            f"{report.phase}: {report.mastered} of {report.all_segments} segments",
+            f"frontier {_share(report.frontier_mean)} remaining",
+            f"success {_share(report.success_mean)}",
+            _whole(report),
         )
     )
 
 
-def _whole(told: CurriculumFigures) -> str:
-    if told.whole_success is None:
-        return "the whole way not tried"
-    return f"the whole way {round(told.whole_success * told.whole_tries)} of {told.whole_tries}"
+def _whole(report: CurriculumFigures) -> str:
+    if report.whole_success is None:
+        return "no end-to-end attempt"
+    successes = round(report.whole_success * report.whole_tries)
+    return f"end-to-end {successes} of {report.whole_tries}"
 
 
-def _newest(told: SearchFigures) -> str:
-    if told.found_seconds is None:
+def _newest(report: SearchFigures) -> str:
+    if report.found_seconds is None:
         return "none new yet"
-    ago = f"{duration(told.seconds - told.found_seconds)} ago"
-    # A tree that is not told whole may lack it.
+    ago = f"{duration(report.seconds - report.found_seconds)} ago"
+    # It may be omitted in the tree.
     marks = [
-        mark for node in told.tree if node.seconds == told.found_seconds for mark in node.marks
+        mark for node in report.tree if node.seconds == report.found_seconds for mark in node.marks
     ]
     return f"the newest {ago}" + (f": {', '.join(marks)}" if marks else "")
 
 
 def summary(state: RunState, settings: TrainerSettings, left: Sequence[str]) -> str:
-    """How a run ended, and what is where; `left` says what stays on this disk, and why."""
+    """How a run ended and where its files are; `left` lists what stays on this disk, and why."""
     last = state.last
     directory = settings.data_dir / "runs" / state.run_id
     limit = "QUEST_MINUTES" if settings.mode == "quest" else "RUN_HOURS"
     why = {
-        "time": f"{limit} are over",
-        "epoch": "its epoch is over",
+        "time": f"{limit} elapsed",
+        "epoch": "end of the epoch",
         "evaluated": "evaluated",
-        "learned": "play from power-on comes to the end of the way",
+        "learned": "the whole demonstration is mastered from power-on",
     }
     ended = why.get(state.finished or "", state.status)
     lines = [f"run {state.run_id}: {ended}"]
@@ -119,7 +120,7 @@ def summary(state: RunState, settings: TrainerSettings, left: Sequence[str]) -> 
 
 
 def duration(seconds: float | None) -> str:
-    """Such as `3 h 05 min`; `?` when it is unknown."""
+    """A duration such as `3 h 05 min`; `?` for None."""
     if seconds is None:
         return "?"
     minutes, rest = divmod(round(seconds), 60)

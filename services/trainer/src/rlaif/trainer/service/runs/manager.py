@@ -24,14 +24,14 @@ from rlaif.trainer.run_folder.live_files import SCREENS
 from rlaif.trainer.run_folder.protocol import (
     CheckpointNotSaved,
     Command,
-    CurriculumTold,
+    CurriculumReport,
     EvaluationDone,
     EvaluationFailed,
     IterationDone,
     LoadRewardModel,
     Message,
     RewardModelRefused,
-    SearchTold,
+    SearchReport,
     Started,
 )
 from rlaif.trainer.run_folder.record import RunRecord, list_runs, new_run_id, record_path
@@ -340,9 +340,9 @@ class RunManager:
                 log.warning("resumed in part", extra={"passed_over": message.passed_over})
             case IterationDone():
                 self._note_iteration(message)
-            case SearchTold():
+            case SearchReport():
                 self._metrics.searched(message)
-            case CurriculumTold():
+            case CurriculumReport():
                 self._metrics.curriculum(message)
             case _:
                 pass

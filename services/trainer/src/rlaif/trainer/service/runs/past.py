@@ -25,14 +25,14 @@ from rlaif.files.whole import write_whole
 from rlaif.service.settings import ServiceSettings
 from rlaif.trainer.run_folder import disk
 from rlaif.trainer.run_folder.protocol import (
-    CurriculumTold,
+    CurriculumReport,
     IterationDone,
     Message,
     RewardModelLoaded,
     RewardModelRefused,
-    SearchTold,
+    SearchReport,
     Started,
-    WorldTold,
+    WorldReport,
 )
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.run import RaySettings
@@ -77,9 +77,9 @@ class _Past(BaseModel):
     step: int = 0
     open: RunPoint | None = None
     waiting: list[_StoredEvent] = Field(default_factory=list)
-    search: SearchTold | None = None
-    curriculum: CurriculumTold | None = None
-    world: WorldTold | None = None
+    search: SearchReport | None = None
+    curriculum: CurriculumReport | None = None
+    world: WorldReport | None = None
 
 
 class RunPast:
@@ -114,13 +114,13 @@ class RunPast:
                 self._load(message.version, message.env_step, now, attempt)
             case RewardModelRefused() if message.rolled_back:
                 self._load(message.counts, kept.step, now, attempt)
-            case SearchTold():
+            case SearchReport():
                 kept.search = message
                 self._write_if_due(now, at_once=not message.running)
-            case CurriculumTold():
+            case CurriculumReport():
                 kept.curriculum = message
                 self._write_if_due(now)
-            case WorldTold():
+            case WorldReport():
                 kept.world = message
                 self._write_if_due(now)
             case _:

@@ -19,19 +19,19 @@ from rlaif.trainer.run_folder.protocol import (
     AssistanceDone,
     CheckpointNotSaved,
     CheckpointSaved,
-    CurriculumTold,
+    CurriculumReport,
     EvaluationDone,
     EvaluationFailed,
     Failed,
     Finished,
     IterationDone,
     Message,
-    PhaseTold,
+    PhaseReport,
     RewardModelLoaded,
     RewardModelRefused,
-    SearchTold,
+    SearchReport,
     Started,
-    WorldTold,
+    WorldReport,
 )
 
 Status = Literal["starting", "training", "waiting", "stopping", "stopped", "finished", "failed"]
@@ -153,10 +153,10 @@ class RunState:
     not_saved: str | None = None
     not_written: str | None = None
     outages: Outages = field(default_factory=dict)
-    phase: PhaseTold | None = None
-    search: SearchTold | None = None
-    curriculum: CurriculumTold | None = None
-    world: WorldTold | None = None
+    phase: PhaseReport | None = None
+    search: SearchReport | None = None
+    curriculum: CurriculumReport | None = None
+    world: WorldReport | None = None
 
     def of_attempt(self, attempt: int) -> "RunState":
         """The initial state of another attempt, with what outlasts a process."""
@@ -196,9 +196,9 @@ class RunState:
                 return replace(self, checkpoint=message.iteration, not_saved=None)
             case CheckpointNotSaved():
                 return replace(self, not_saved=message.reason)
-            case PhaseTold() | SearchTold() | CurriculumTold():
+            case PhaseReport() | SearchReport() | CurriculumReport():
                 return self._after_quest(message)
-            case WorldTold():
+            case WorldReport():
                 return replace(self, world=message)
             case EvaluationDone():
                 return replace(self, evaluation=message)
@@ -214,10 +214,10 @@ class RunState:
                     waiting_for=message.of_disk,
                 )
 
-    def _after_quest(self, message: PhaseTold | SearchTold | CurriculumTold) -> "RunState":
-        if isinstance(message, CurriculumTold):
+    def _after_quest(self, message: PhaseReport | SearchReport | CurriculumReport) -> "RunState":
+        if isinstance(message, CurriculumReport):
             return replace(self, curriculum=message)
-        if isinstance(message, PhaseTold):
+        if isinstance(message, PhaseReport):
             after = replace(self, phase=message)
             learner_is_next = message.phase == "policy"
         else:
