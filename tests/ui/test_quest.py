@@ -12,7 +12,7 @@ import pytest
 from rlaif.bus.connection import Bus
 from rlaif.contracts.search_figures import (
     MARKS_OF_A_NODE,
-    MOST_TREE_NODES,
+    MAX_TREE_NODES,
     SearchFigures,
     TreeNode,
 )
@@ -141,11 +141,11 @@ async def test_the_largest_tree_is_drawn_and_counts_what_is_not_drawn(
             node=number, parent=None if number == 0 else number // 2, frames=number * 60_000,
             seconds=number * 2.0, level=number.bit_length() + number % 7 / 8, marks=marks,
         )
-        for number in range(MOST_TREE_NODES)
+        for number in range(MAX_TREE_NODES)
     )  # fmt: skip
     await chromium.open(hud_url)
     await stage.search(tree=tree, tree_left_out=57, level=10.0, marks=1999)
-    drawn = f"document.querySelectorAll('#search .find').length === {MOST_TREE_NODES}"
+    drawn = f"document.querySelectorAll('#search .find').length === {MAX_TREE_NODES}"
     await chromium.wait_for(drawn)
     assert "57 other findings are not shown" in await chromium.evaluate(text("search"))
     assert await chromium.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

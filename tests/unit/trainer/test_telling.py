@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from rlaif.contracts.curriculum_figures import MOST_SEGMENTS, CurriculumSegment
+from rlaif.contracts.curriculum_figures import MAX_SEGMENTS, CurriculumSegment
 from rlaif.contracts.search_figures import (
     MARK_CHARACTERS,
     MARKS_OF_A_NODE,
-    MOST_TREE_NODES,
+    MAX_TREE_NODES,
     TreeNode,
 )
 from rlaif.contracts.telemetry import AssistanceStatus, CurriculumProgress, SearchProgress
@@ -158,10 +158,10 @@ def test_the_fullest_readings_are_a_fraction_of_what_nats_takes():
         tries=big,
     )  # fmt: skip
     course = curriculum_figures(
-        "backward", [segment] * MOST_SEGMENTS, power_on_share=1 / 3, demonstrations=big
+        "backward", [segment] * MAX_SEGMENTS, power_on_share=1 / 3, demonstrations=big
     )
     curriculum = CurriculumProgress(at=NOON, run_id="r" * 64, **dict(course))
-    for reading in (search(tree=(node,) * MOST_TREE_NODES), curriculum):
+    for reading in (search(tree=(node,) * MAX_TREE_NODES), curriculum):
         assert len(reading.model_dump_json().encode()) < NATS_TAKES / 4
 
 
@@ -176,7 +176,7 @@ def test_the_fullest_readings_are_a_fraction_of_what_nats_takes():
         {"tree": [{"node": 2**53, "parent": None, "frames": 0, "seconds": 0, "level": 0,
                    "marks": []}]},
         {"tree": [{"node": 0, "parent": None, "frames": 0, "seconds": 0, "level": 0,
-                   "marks": []}] * (MOST_TREE_NODES + 1)},
+                   "marks": []}] * (MAX_TREE_NODES + 1)},
     ],
     ids=["negative", "not a number", "no id", "no name", "no node", "too many"],
 )  # fmt: skip

@@ -11,7 +11,7 @@ from pydantic import Field, StringConstraints
 from rlaif.contracts.model import Contract
 from rlaif.contracts.search_figures import MarkName
 
-MOST_SEGMENTS = 600
+MAX_SEGMENTS = 600
 """Told one by one; that is 150 kB at most."""
 
 PhaseName = Annotated[str, StringConstraints(pattern=r"^[ -~]{1,32}$")]
@@ -56,6 +56,6 @@ class CurriculumFigures(Contract):
     )
     segments: tuple[CurriculumSegment, ...] = Field(
         default=(),
-        max_length=MOST_SEGMENTS,
+        max_length=MAX_SEGMENTS,
         description="By demonstration, in their order; of too many the mastered are left out.",
     )

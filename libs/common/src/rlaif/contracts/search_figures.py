@@ -13,7 +13,7 @@ from rlaif.contracts.model import Contract
 
 MARK_CHARACTERS = 48
 MARKS_OF_A_NODE = 8
-MOST_TREE_NODES = 300
+MAX_TREE_NODES = 300
 """A full tree is 170 kB at most; NATS takes 1 MB, and so does a line of the training process."""
 
 MarkName = Annotated[str, StringConstraints(pattern=rf"^[ -~]{{1,{MARK_CHARACTERS}}}$")]
@@ -57,7 +57,7 @@ class SearchFigures(Contract):
     )
     tree: tuple[TreeNode, ...] = Field(
         default=(),
-        max_length=MOST_TREE_NODES,
+        max_length=MAX_TREE_NODES,
         description="The tree of progress, in the order of its finds: a parent comes first.",
     )
     tree_left_out: int = Field(default=0, ge=0, description="Nodes of the tree that are not told.")

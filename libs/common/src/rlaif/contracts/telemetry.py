@@ -22,8 +22,8 @@ from rlaif.contracts.world_figures import WorldFigures
 FRAME_SUBJECT = "telemetry.frame"
 """Frames of one environment travel on `telemetry.frame.<env>`."""
 
-MOST_RUNNERS = 256
-MOST_ENVIRONMENTS = 256
+MAX_RUNNERS = 256
+MAX_ENVIRONMENTS = 256
 """That are told one by one; a player takes 150 bytes."""
 
 _FRAME_HEADER = struct.Struct("<BBBBIIQI")
@@ -365,8 +365,8 @@ class EnvironmentsSeen(Telemetry):
 
     run_id: Id
     watched: Id | None = Field(description="Whose screen the trainer shows in full; null: none's.")
-    runners: tuple[RunnerSign, ...] = Field(max_length=MOST_RUNNERS)
-    environments: tuple[EnvironmentStands, ...] = Field(max_length=MOST_ENVIRONMENTS)
+    runners: tuple[RunnerSign, ...] = Field(max_length=MAX_RUNNERS)
+    environments: tuple[EnvironmentStands, ...] = Field(max_length=MAX_ENVIRONMENTS)
     left_out: int = Field(default=0, ge=0, description="More environments than are told.")
 
 

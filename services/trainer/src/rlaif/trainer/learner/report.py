@@ -13,12 +13,12 @@ from rlaif.trainer.learner.algorithm.learner_rewards import SHAPING
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.frontier import CourseFigures, LegFigures
-from rlaif.trainer.run_folder.protocol import CurriculumTold, IterationDone, PartFigures
+from rlaif.trainer.run_folder.protocol import CurriculumReport, IterationDone, PartFigures
 from rlaif.trainer.run_folder.search_report import curriculum_figures, marks_name
 from rlaif.trainer.settings.curriculum import CurriculumSettings
 
 
-def course_report(course: CourseFigures, settings: CurriculumSettings) -> CurriculumTold:
+def course_report(course: CourseFigures, settings: CurriculumSettings) -> CurriculumReport:
     """What is told of a curriculum that has one segment at least.
 
     The frontier of a segment is told as a share of its places: 1 is the nearest to its goal. It is
@@ -35,7 +35,7 @@ def course_report(course: CourseFigures, settings: CurriculumSettings) -> Curric
         whole_tries=len(course.whole),
         whole_success=course.whole_success,
     )
-    return CurriculumTold.model_validate(figures.model_dump())
+    return CurriculumReport.model_validate(figures.model_dump())
 
 
 def _segment(leg: LegFigures, demonstration: int) -> CurriculumSegment:

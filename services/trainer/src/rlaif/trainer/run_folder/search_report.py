@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from rlaif.contracts.curriculum_figures import (
-    MOST_SEGMENTS,
+    MAX_SEGMENTS,
     CurriculumFigures,
     CurriculumSegment,
 )
@@ -23,7 +23,7 @@ from rlaif.contracts.items import NAMED_ITEMS, SEASON_POWERS
 from rlaif.contracts.search_figures import (
     MARK_CHARACTERS,
     MARKS_OF_A_NODE,
-    MOST_TREE_NODES,
+    MAX_TREE_NODES,
     TreeNode,
 )
 
@@ -117,7 +117,7 @@ class Find:
 
 
 def tree_of_progress(
-    finds: Sequence[Find], parents: Mapping[int, int | None], most: int = MOST_TREE_NODES
+    finds: Sequence[Find], parents: Mapping[int, int | None], most: int = MAX_TREE_NODES
 ) -> tuple[tuple[TreeNode, ...], int]:
     """The tree of the discoveries, and how many of them it omits.
 
@@ -145,7 +145,7 @@ def curriculum_figures(
     demonstrations: int,
     whole_tries: int = 0,
     whole_success: float | None = None,
-    most: int = MOST_SEGMENTS,
+    most: int = MAX_SEGMENTS,
 ) -> CurriculumFigures:
     """Figures of all segments, with at most `most` single ones: mastered ones are omitted first."""
     spare = len(segments) - most

@@ -6,8 +6,8 @@ from datetime import datetime
 from pathlib import Path
 
 from rlaif.contracts.telemetry import (
-    MOST_ENVIRONMENTS,
-    MOST_RUNNERS,
+    MAX_ENVIRONMENTS,
+    MAX_RUNNERS,
     EnvironmentsSeen,
     EnvironmentStands,
     RunnerSign,
@@ -58,7 +58,7 @@ class RunnerScreens:
         for number in [*self._runners]:
             if self._runners[number].files != found.get(number):
                 self._runners.pop(number).close()
-        for number in sorted(found.keys() - self._runners.keys())[:MOST_RUNNERS]:
+        for number in sorted(found.keys() - self._runners.keys())[:MAX_RUNNERS]:
             assert folder is not None
             opened = _opened(folder, number, found[number])
             if opened is not None:
@@ -110,8 +110,8 @@ class RunnerScreens:
             run_id=run_id,
             watched=None if watched is None else env_name(*watched),
             runners=tuple(signs),
-            environments=tuple(positions[:MOST_ENVIRONMENTS]),
-            left_out=max(0, len(positions) - MOST_ENVIRONMENTS),
+            environments=tuple(positions[:MAX_ENVIRONMENTS]),
+            left_out=max(0, len(positions) - MAX_ENVIRONMENTS),
         )
 
     def close(self) -> None:
