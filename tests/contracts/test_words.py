@@ -46,7 +46,6 @@ NOT_CLEAN_YET: set[str] = {
     "libs/common/service",
     "libs/common/storage",
     "libs/common/tracing",
-    "libs/game",
     "libs/testing",
     "services/hud",
     "services/hud/static",

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""Press buttons at random for a long time and see that the game never hangs.
+"""Press buttons at random for a long time and check that the game never hangs.
 
     python3 soak.py                            100,000 frames of the shipped ROM
     python3 soak.py --frames 1000000 --seed 7  longer, and other buttons
     python3 soak.py --rom my.gbc               another build of it
 
-Play starts again and again from moments along walkthrough.json, each time with
+Play starts repeatedly from states of walkthrough.json, each time with
 another habit (short taps, long holds, several buttons at once, START held ...).
-It fails when the game stops counting frames, switches the screen off or selects
-another RAM bank, when the player does not obey again after a while of taps, when
-he is walled in, or when a bomb, a flame or a throw never ends.
-Needs rlaif.game; reads nothing but the ROM and the walkthrough.
+It fails if the game stops counting frames, switches the screen off or selects
+another RAM bank, if the player does not get control after a while of taps, is
+walled in, or if a bomb, a flame or a throw never ends.
 """
 
 from __future__ import annotations
@@ -24,20 +23,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from walker import BUSH, BUTTONS, COLUMNS, DIRECTIONS, HAZARD, ROWS, Tile, Walker, distances
+from walker import BUTTONS, Walker
 
 from rlaif.game.machine.cartridges import Cartridge, load_cartridge
-from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.memory_map import SMALL_ROOM, address
+from rlaif.game.motion.grid import VECTORS
 
 WALKTHROUGH = Path(__file__).resolve().parent / "walkthrough.json"
 
 MOMENT_EVERY = 400  # frames of the walkthrough
 LOOK_EVERY = 12  # frames between two looks at the counter
 HANG = 120  # frames without counting; loading a room takes 5
-LOST = 1500  # frames of taps until he must obey
-FUSES = 200  # frames after which nothing burns, flies or slides any more
+LOST = 1500  # frames of taps until the player must have control
+FUSES = 200  # frames after which nothing burns, flies or slides
 EPISODES = (600, 3000, 12000)  # frames from one moment
-CHECK = 0.01  # share of presses after which is looked whether all is well
+CHECK = 0.01  # share of presses followed by a check
+
+DIRECTIONS = BUTTONS[:4]
 
 # habit: (how many buttons at once, frames held, which buttons)
 HABITS = {
@@ -52,6 +54,8 @@ TOOL_SLOTS = {"swing": 0xD600, "bomb": 0xD700, "flame": 0xD800, "block": 0xD140}
 CARRIED, HELD = 0xDC00, 1
 SELECTED_BANK = 0xFF70
 DOORS = (0xE6, 0xE8)
+BUSH, HAZARD = 0xC4, 0x10
+COLUMNS, ROWS = SMALL_ROOM
 
 
 class HungError(Exception):
@@ -60,18 +64,18 @@ class HungError(Exception):
 
 @dataclass
 class Figures:
-    """What a soak has seen."""
+    """Statistics of a soak."""
 
     frames: int = 0
     longest_stall: int = 0  # frames without counting
-    longest_recovery: int = 0  # frames of taps until he obeyed
+    longest_recovery: int = 0  # frames of taps until control
     rooms: set[tuple[int, int]] = field(default_factory=set)
     checks: int = 0
     deaths: int = 0
 
 
 class Soak:
-    """One emulator with random fingers."""
+    """One emulator with random buttons."""
 
     def __init__(self, cartridge: Cartridge, seed: int) -> None:
         self._walker = Walker(cartridge)
@@ -170,15 +174,23 @@ class Soak:
                 self._hold(())
                 self._tick(4)
             if self.figures.frames - start > LOST:
-                raise HungError(f"he does not obey any more ({habit}) {self._where()}")
+                raise HungError(f"no control any more ({habit}) {self._where()}")
         taken = self.figures.frames - start
         self.figures.longest_recovery = max(self.figures.longest_recovery, taken)
 
     def _has_way_out(self) -> bool:
-        """A rim of the room or a door lies on free ground, water or holes around him."""
-        return any(map(self._leads_out, distances(self._walker.tile, self._is_free)))
+        """Whether a rim of the room or a door can be reached over free ground, water or holes."""
+        seen, new = set(), [self._walker.tile]
+        while new:
+            row, column = new.pop()
+            if (row, column) in seen:
+                continue
+            seen.add((row, column))
+            around = [(row + dy, column + dx) for dy, dx in VECTORS.values()]
+            new += [tile for tile in around if self._is_free(*tile)]
+        return any(map(self._leads_out, seen))
 
-    def _leads_out(self, tile: Tile) -> bool:
+    def _leads_out(self, tile: tuple[int, int]) -> bool:
         row, column = tile
         at_rim = row in (0, ROWS - 1) or column in (0, COLUMNS - 1)
         return at_rim or self._walker.index(row, column) in DOORS

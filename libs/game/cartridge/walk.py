@@ -5,11 +5,9 @@
     python3 walk.py --rom my.gbc       play another build of it
     python3 walk.py --shots ../../../docs/game   also take the pictures of the gallery there
 
-The route is a script of tiles and deeds (walk_route.py); a small planner (walker.py)
-finds the way and fights what stands in it by reading RAM. What is written are
-inputs alone: a list of [button, frames held], where NOP holds nothing and each
-button is released before the next step. Replaying them needs no RAM.
-Needs rlaif.game; reads nothing but the ROM.
+The route is a script of skills (walk_route.py), which `rlaif.game.skills` plays by
+reading RAM (walker.py). The output is a list of [button, frames held], where NOP
+holds nothing and each button is released before the next step.
 """
 
 from __future__ import annotations
@@ -49,16 +47,18 @@ def main() -> int:
     parser.add_argument("--shots", type=Path, help="folder for the pictures of the gallery")
     args = parser.parse_args()
 
-    def visit(walker: Walker, name: str) -> None:
+    walker = Walker(load_cartridge(args.rom))
+
+    def visit(name: str) -> None:
         group, room = walker.room
         coins = walker.u8("wNumRupees")
-        where = f"{group}:{room:02X} health {walker.health} coins {coins:02X}"
+        health = walker.u8("wLinkHealth")
+        where = f"{group}:{room:02X} health {health} coins {coins:02X}"
         print(f"{walker.frames:7d} {where}  {name}", flush=True)
         if args.shots:
             walk_shots.take(walker, name, args.shots)
 
     try:
-        walker = Walker(load_cartridge(args.rom))
         walk_route.run(walker, visit)
     except LostError as error:
         print(f"lost: {error}", file=sys.stderr)

@@ -1,7 +1,7 @@
-"""The gallery of walk.py: which moments of the walkthrough are worth a picture.
+"""The gallery of walk.py: pictures of the walkthrough.
 
-A picture may press a few buttons more (to talk, to open the satchel); the walk
-then continues as if it had not been taken.
+A picture may press a few more buttons (to talk, to open the satchel), which are
+rewound afterwards.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ GALLERY: tuple[Shot, ...] = (
           "three ways."),
     Shot("seed", "seed hall", "Seed Hall: the essence."),
     Shot("end", "essence", "The Sun Seed is found.", (("NOP", 20),)),
-    Shot("game-over", "game over", "Nobody is lost for long: A continues at the last way in."),
+    Shot("game-over", "game over", "After a death, A continues at the last entrance."),
 )  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def write_index(folder: Path) -> None:
         "how it is built: [libs/game/cartridge](../../libs/game/cartridge/README.md).",
         "",
         "Rooms slide past each other on foot; doors, caves, the satchel, a season and a death fade",
-        "to black and back. Water, fire and plants move, whoever is hit flashes white, and `make",
+        "to black and back. Water, fire and plants move, a hit object flashes white, and `make",
         "play` has sound: two tunes and twenty effects (M or `--mute` for silence).",
     ]
     shown = [(f"{film.file}.gif", film.caption) for film in FILMS]

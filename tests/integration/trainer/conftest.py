@@ -18,6 +18,7 @@ from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import has_control, is_menu, is_text
 from rlaif.game.motion.grid import TilePlace
 from rlaif.game.motion.room_graph import RoomGraph
+from rlaif.game.motion.things import things
 from rlaif.game.skills.walk import go_to, leave, stand_before, stand_on
 from rlaif.game.stories.milestones import MilestoneLatch
 from rlaif.game.stories.story_lookup import story_of
@@ -179,8 +180,12 @@ class Player:
         raise AssertionError(f"did not come to the middle of row {row}, column {column}")
 
     def leave(self, direction: Action) -> None:
+        """Leave over an edge, or by the only door of a house."""
         before = self.room
         self._play(leave(self.ram, direction, self.graph))
+        if self.room == before:
+            doors = [thing.tile for thing in things(self.ram) if thing.kind == "door"]
+            self._play(go_to(self.ram, doors[0], self.graph))
         self.settle()
         assert self.room != before
 

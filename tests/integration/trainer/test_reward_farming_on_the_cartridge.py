@@ -256,13 +256,14 @@ def into_the_hole_until_death_and_on_from_the_last_door(player: Any, moments: An
 def bombs_bought_until_the_purse_is_empty(player: Any, moments: Any) -> None:
     player.enter(3, 7)
     look_at(player, 3, 5, Action.UP)
+    purse = player.byte("wNumRupees")
     player.press(Action.A)
     player.press(Action.NOP, 8)
     assert is_text(player.ram)
     player.press(Action.A)
     player.press(Action.NOP, 5)
     player.settle()
-    assert player.byte("wNumRupees") < 0x15, "spent"
+    assert player.byte("wNumRupees") < purse or purse < 0x15, "spent"
     player.leave(Action.DOWN)
 
 
