@@ -22,7 +22,7 @@ PAUSE_SECONDS = 15.0
 
 
 async def trouble(client: httpx.AsyncClient, urls: Iterable[str], model: str) -> str | None:
-    """What keeps a judge from a model, as far as lists of models tell; None when nothing does."""
+    """Why a judge cannot use its model, according to the lists of models; None if it can."""
     found = ""
     for where in (endpoint(url, "models") for url in urls):
         try:

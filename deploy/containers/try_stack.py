@@ -1,6 +1,6 @@
-"""Runs docker-compose.yml in real containers and tells what held: `make containers-test`.
+"""Runs docker-compose.yml in real containers and verifies it: `make containers-test`.
 
-Each container runs as a user that no image knows, with a root that nobody can write to. Proved are:
+Each container runs as a user that no image knows, with a read-only root. Verified are:
 the loop closes; a judge, the trainer and NATS come back after a kill; `down` and `up` lose nothing.
 
 podman stands in for Docker. Version 4.3 does neither run health checks nor wait for them without
@@ -50,7 +50,7 @@ UNWANTED = {
 def up(stack: Stack) -> None:
     """Start everything in the order of depends_on, and wait until every health check passes.
 
-    Step by step and without what podman-compose tells podman of dependencies: podman 4.3 starts no
+    Step by step and without podman-compose's dependencies: podman 4.3 starts no
     container that needs one which has ended, such as `init`, and waits for no health check.
     """
     started = time.monotonic()
@@ -87,7 +87,7 @@ def ended(stack: Stack, service: str) -> bool:
 
 
 def confined(stack: Stack) -> None:
-    """See of every container that it is nobody, may do nothing and can write nowhere."""
+    """Check that every container is unprivileged and read-only."""
     for service in (*SERVERS, *SERVICES):
         told = stack.container(service)
         lines = Path(f"/proc/{told['State']['Pid']}/status").read_text().splitlines()
@@ -159,12 +159,12 @@ def comes_back(stack: Stack, service: str, done: Callable[[], int]) -> None:
     wait_until(f"{service} works again", PATIENCE, lambda: done() > most)
     say(
         f"{service} killed: healthy again after {healthy:.0f} s, "
-        f"at work after {time.monotonic() - killed:.0f} s"
+        f"processing after {time.monotonic() - killed:.0f} s"
     )
 
 
 def kill_some(stack: Stack) -> None:
-    """A judge at work, the bus, and the trainer."""
+    """A judge, the bus, and the trainer."""
 
     def scored() -> int:
         return int(stack.streams().get("SCORES", 0))
@@ -188,7 +188,7 @@ def nothing_lost(stack: Stack) -> None:
     say(f"down after {time.monotonic() - started:.0f} s; volumes stay")
     up(stack)
     again: Json = wait_until(
-        "the run goes on",
+        "the run continues",
         PATIENCE,
         lambda: (
             (now := stack.get("trainer", "/api/v1/runs/current")).get("status") == "training"
@@ -215,7 +215,7 @@ def nothing_lost(stack: Stack) -> None:
     if wrong:
         raise FailedError(f"after down and up: {'; '.join(wrong)}")
     say(
-        f"nothing lost: run {run['run_id']} goes on from step {run['env_steps']:,}, champion "
+        f"nothing lost: run {run['run_id']} resumes from step {run['env_steps']:,}, champion "
         f"v{champion_now['version']}, {len(permanent)} objects and {sum(streams.values())} events"
     )
 

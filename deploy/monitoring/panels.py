@@ -96,7 +96,7 @@ def quantiles(metric: str, by: str) -> dict[str, str]:
 
 
 def rates(metric: str, by: str) -> dict[str, str]:
-    """Events a second of a counter, for each value of a label."""
+    """Events per second of a counter, by label value."""
     return {f"sum by ({by}) (rate({metric}[$__rate_interval]))": f"{{{{{by}}}}}"}
 
 

@@ -41,7 +41,7 @@ class TrainingPods(ManagedClusterConfig):
     """The cluster of one job: there when Kueue admits it, gone when the job ends.
 
     Attributes:
-        settings: The ConfigMap with the ring's settings, from `config_map`.
+        settings: The ConfigMap with the pipeline's settings, from `config_map`.
     """
 
     settings: str = ""
@@ -85,7 +85,7 @@ def fit(spec: dict[str, Any], settings: str) -> dict[str, Any]:
 
     Args:
         spec: Of a RayCluster, as the SDK builds it.
-        settings: Name of the ConfigMap with the ring's settings.
+        settings: Name of the ConfigMap with the pipeline's settings.
     """
     ours = _our_spec()["rayClusterSpec"]
     head, (workers,) = ours["headGroupSpec"], ours["workerGroupSpecs"]
@@ -110,7 +110,7 @@ def _labelled(resource: dict[str, Any]) -> dict[str, Any]:
 
 
 def _pod(ours: dict[str, Any], built: dict[str, Any], settings: str) -> dict[str, Any]:
-    """Our pod with what was asked for: image, size, and what else the SDK can be told."""
+    """The pod with the requested image, size and other options of the SDK."""
     pod = deepcopy(ours)
     (container,), (wanted,) = pod["containers"], built["containers"]
     for name in ("image", "resources"):

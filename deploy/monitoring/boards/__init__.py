@@ -1,4 +1,4 @@
-"""The dashboards: what each panel asks Prometheus for."""
+"""The dashboards and their Prometheus queries."""
 
 from boards.judges import JUDGES
 from boards.loop import LOOP

@@ -1,26 +1,26 @@
-"""Judges: how fast the language models answer, how much they agree, and with what is known."""
+"""Judges: latency, agreement and accuracy of the language models."""
 
 from panels import Dashboard, Panel, quantiles, rates
 
 JUDGES = Dashboard(
     "judges",
     "Judges",
-    "How fast the language models answer, how much they agree, and with what is known.",
+    "Latency, agreement and accuracy of the language models.",
     {
         "Calls": (
             Panel(
-                "Time of a call, by judge",
+                "Call latency by judge",
                 quantiles("rlaif_judge_call_seconds", "judge"),
                 unit="s",
             ),
             Panel(
-                "Calls by how they ended",
+                "Calls by outcome",
                 {
                     "sum by (judge, outcome) (rate(rlaif_judge_calls_total[$__rate_interval]))": (
                         "{{judge}} {{outcome}}"
                     )
                 },
-                "Invalid and length are answers that fit no schema.",
+                "Invalid and length: answers that do not match the schema.",
                 unit="ops",
             ),
             Panel(
@@ -34,7 +34,7 @@ JUDGES = Dashboard(
             Panel(
                 "Agreement of votes",
                 {"avg by (criterion) (rlaif_judge_agreement_ratio)": "{{criterion}}"},
-                "Share of votes equal to the commonest one, of the last 100 scores.",
+                "Share of votes equal to the most common vote, over the last 100 scores.",
                 unit="percentunit",
                 most=1,
             ),
@@ -46,13 +46,13 @@ JUDGES = Dashboard(
                 most=1,
             ),
             Panel(
-                "Canaries that were right",
+                "Canary accuracy",
                 {
                     "avg by (judge, criterion) (rlaif_judge_canary_accuracy_ratio)": (
                         "{{judge}} {{criterion}}"
                     )
                 },
-                "Made-up segments with known answers; look closer below 80 %.",
+                "Synthetic segments with known answers; investigate below 80 %.",
                 unit="percentunit",
                 most=1,
             ),
@@ -65,7 +65,7 @@ JUDGES = Dashboard(
                         "{{judge}}"
                     )
                 },
-                "Of the criteria that a judge was asked for; look closer above 15 %.",
+                "Of the criteria requested from a judge; investigate above 15 %.",
                 unit="percentunit",
                 most=1,
             ),
@@ -88,14 +88,15 @@ JUDGES = Dashboard(
                         "{{judge}} prefers the first"
                     ),
                 },
-                "Orders agree: look closer below 60 %. The first is preferred in half of all.",
+                "Agreement between both orders: investigate below 60 %. Without position bias the "
+                "first is preferred in half.",
                 unit="percentunit",
                 most=1,
             ),
         ),
-        "Cost and what it buys": (
+        "Cost per label": (
             Panel(
-                "Tokens a second",
+                "Tokens per second",
                 {
                     "sum by (judge, kind) (rate(rlaif_judge_tokens_total[$__rate_interval]))": (
                         "{{judge}} {{kind}}"
@@ -103,7 +104,7 @@ JUDGES = Dashboard(
                 },
             ),
             Panel(
-                "Tokens a label",
+                "Tokens per label",
                 {
                     "avg(rlaif_judge_tokens_per_label)": "of a label",
                     "avg(rlaif_judge_tokens_per_useful_label)": "of a useful label",
@@ -111,7 +112,7 @@ JUDGES = Dashboard(
                 },
             ),
             Panel(
-                "Seconds a label",
+                "Seconds per label",
                 {"avg(rlaif_judge_seconds_per_label)": "of model calls"},
                 unit="s",
             ),
@@ -121,15 +122,15 @@ JUDGES = Dashboard(
                 unit="ops",
             ),
             Panel(
-                "What is said of the quest",
+                "Quest position",
                 rates("rlaif_judge_quests_total", "result"),
-                "Closer to the next objective, as near as before, or away from it.",
+                "Closer to, as far as, or farther from the next objective.",
                 unit="ops",
             ),
             Panel(
-                "Share that models decided",
+                "Share decided by language models",
                 {"avg(rlaif_judge_judged_share_ratio)": "of the scores' weight"},
-                "The rest is read off the RAM.",
+                "The rest is computed from RAM.",
                 unit="percentunit",
                 most=1,
             ),

@@ -1,11 +1,11 @@
-"""Loop overview: does the ring go round: captured, exported, scored, learned, loaded."""
+"""Pipeline overview: segments captured, exported, scored; models trained and loaded."""
 
 from panels import Dashboard, Panel, rates
 
 LOOP = Dashboard(
     "loop",
     "Loop overview",
-    "Does the ring go round: captured, exported, scored, learned, loaded.",
+    "Segments captured, exported, scored; models trained and loaded.",
     {
         "Now": (
             Panel(
@@ -18,14 +18,14 @@ LOOP = Dashboard(
             Panel(
                 "Loaded by the trainer",
                 {"max(rlaif_trainer_reward_model_version)": "loaded"},
-                "Version that shapes rewards. It follows the champion within an iteration.",
+                "Version in use by the trainer; follows the champion within one iteration.",
                 kind="stat",
                 width=4,
             ),
             Panel(
                 "Labels",
                 {"max(rlaif_reward_model_labels)": "labels"},
-                "What the next training learns from.",
+                "Labels for the next training.",
                 kind="stat",
                 width=4,
             ),
@@ -43,12 +43,12 @@ LOOP = Dashboard(
                         "dead letters"
                     )
                 },
-                "Events that a consumer gave up on.",
+                "Dead letters of a consumer.",
                 kind="stat",
                 width=4,
             ),
             Panel(
-                "Checks that fail",
+                "Failing checks",
                 {'count({__name__=~"rlaif_.+_check_ok"} == 0) or vector(0)': "failing"},
                 "Of all checks of /readyz.",
                 kind="stat",
@@ -57,7 +57,7 @@ LOOP = Dashboard(
         ),
         "Segments": (
             Panel(
-                "Segments a minute",
+                "Segments per minute",
                 {
                     "60 * sum(rate(rlaif_trainer_segments_captured[$__rate_interval]))": "captured",
                     "60 * sum(rate(rlaif_exporter_segments_total"
@@ -65,10 +65,10 @@ LOOP = Dashboard(
                     "60 * sum(rate(rlaif_judge_scores_total"
                     '{result!="repeated"}[$__rate_interval]))': "scored",
                 },
-                "The three lie upon each other while the ring keeps up.",
+                "The three curves coincide while the pipeline keeps up.",
             ),
             Panel(
-                "Age of events when they are answered",
+                "Age of processed events",
                 {
                     "histogram_quantile(0.9, sum by (job, le) (rate("
                     '{__name__=~"rlaif_.+_event_age_seconds_bucket"}[$__rate_interval])))': (
@@ -79,14 +79,14 @@ LOOP = Dashboard(
                 unit="s",
             ),
             Panel(
-                "Events by how they ended",
+                "Events by outcome",
                 {
                     "sum by (job, outcome) (rate("
                     '{__name__=~"rlaif_.+_events_total",outcome!=""}[$__rate_interval]))': (
                         "{{job}} {{outcome}}"
                     )
                 },
-                "Retried is an outage of something; rejected is a dead letter.",
+                "Retried: an outage of a dependency; rejected: a dead letter.",
                 unit="ops",
             ),
         ),
@@ -94,12 +94,12 @@ LOOP = Dashboard(
             Panel(
                 "Failing checks",
                 {'{__name__=~"rlaif_.+_check_ok"} == 0': "{{job}}: {{check}}"},
-                "A line is a check of /readyz that does not hold; the page says why.",
+                "Each series is a failing /readyz check; the page shows the reason.",
                 width=12,
                 most=1,
             ),
             Panel(
-                "Processes that answer",
+                "Responding processes",
                 {
                     'sum by (job) (up{job=~"trainer|exporter|judge|reward-model|hud|nats"})': (
                         "{{job}}"
@@ -126,7 +126,7 @@ LOOP = Dashboard(
                         "{{job}}"
                     )
                 },
-                "One request in twenty takes longer.",
+                "95th percentile.",
                 unit="s",
             ),
         ),

@@ -1,4 +1,4 @@
-"""The language model that plays: takeovers, suggestions, and what its answers cost."""
+"""Planner: takeovers, suggestions and cost."""
 
 from panels import Dashboard, Panel, quantiles
 
@@ -7,12 +7,12 @@ _ASKED = f'sum by (mode) (rate({_CALLS}{{outcome!="dropped"}}[$__rate_interval])
 
 PLANNER = Dashboard(
     "planner",
-    "The language model plays",
-    "Takeovers and suggestions of the planner: how often they help, and how fast its answers come.",
+    "Planner",
+    "Takeovers and suggestions of the planner: success and latency.",
     {
         "Takeovers": (
             Panel(
-                "Takeovers that were done",
+                "Completed takeovers",
                 {
                     'sum by (mode) (rate(rlaif_trainer_takeovers_total{ending="done"}'
                     "[$__rate_interval]))"
@@ -20,25 +20,25 @@ PLANNER = Dashboard(
                         "{{mode}}"
                     )
                 },
-                "Plans that were played to their end, of all takeovers that ended.",
+                "Completed plans, of all finished takeovers.",
                 unit="percentunit",
                 most=1,
             ),
             Panel(
-                "How takeovers ended",
+                "Takeovers by outcome",
                 {
                     "60 * sum by (ending) (rate(rlaif_trainer_takeovers_total"
                     "[$__rate_interval]))": "{{ending}}"
                 },
-                "A minute; every ending but `done` is the cause why not.",
+                "Per minute, by outcome.",
             ),
             Panel(
-                "What became of plans",
+                "Plans by outcome",
                 {
                     "60 * sum by (mode, fate) (rate(rlaif_trainer_plans_total"
                     "[$__rate_interval]))": "{{mode}} {{fate}}"
                 },
-                "A minute. Stale: the room or the situation had changed when the plan came.",
+                "Per minute. Stale: the room or situation had changed before the plan arrived.",
             ),
             Panel(
                 "Share of the steps",
@@ -52,26 +52,26 @@ PLANNER = Dashboard(
                 most=1,
             ),
             Panel(
-                "Rooms an episode",
+                "Rooms per episode",
                 {"rlaif_trainer_rooms_per_episode": "distinct rooms"},
                 "Mean of the last 100 episodes.",
             ),
         ),
         "Guidance": (
             Panel(
-                "Suggestions that were followed",
+                "Followed suggestions",
                 {
                     'sum by (mode) (rate(rlaif_trainer_suggestions_total{fate="followed"}'
                     "[$__rate_interval]))"
                     ' / sum by (mode) (rate(rlaif_trainer_suggestions_total{fate!="given"}'
                     "[$__rate_interval]))": "{{mode}}"
                 },
-                "Of those that ended. One button in eight is followed by chance.",
+                "Of finished suggestions. The chance level is one in eight.",
                 unit="percentunit",
                 most=1,
             ),
             Panel(
-                "How suggestions ended",
+                "Suggestions by outcome",
                 {
                     '60 * sum by (mode, fate) (rate(rlaif_trainer_suggestions_total{fate!="given"}'
                     "[$__rate_interval]))": "{{mode}} {{fate}}"
@@ -84,7 +84,7 @@ PLANNER = Dashboard(
                     "60 * sum by (mode) (rate(rlaif_trainer_guidance_bonus_total"
                     "[$__rate_interval]))": "{{mode}}"
                 },
-                "A minute, over all environments.",
+                "Per minute, over all environments.",
             ),
         ),
         "Calls": (
@@ -99,12 +99,12 @@ PLANNER = Dashboard(
                 most=1,
             ),
             Panel(
-                "Time of a call, by route",
+                "Call latency by route",
                 quantiles("rlaif_trainer_planner_call_seconds", "mode"),
                 unit="s",
             ),
             Panel(
-                "Calls by how they ended",
+                "Calls by outcome",
                 {
                     f"sum by (mode, outcome) (rate({_CALLS}[$__rate_interval]))": (
                         "{{mode}} {{outcome}}"
@@ -120,7 +120,7 @@ PLANNER = Dashboard(
                     "sum by (mode) (rate(rlaif_trainer_planner_cached_answers_total"
                     "[$__rate_interval]))": "{{mode}} cached",
                 },
-                "Busy: too many in flight. Resting: the route is taken for broken.",
+                "Busy: too many requests in flight. Cooling down: the circuit breaker is open.",
                 unit="ops",
             ),
             Panel(
@@ -129,7 +129,7 @@ PLANNER = Dashboard(
                 "At the end of the last iteration.",
             ),
             Panel(
-                "Tokens a second",
+                "Tokens per second",
                 {
                     "sum by (mode, kind) (rate(rlaif_trainer_planner_tokens_total"
                     "[$__rate_interval]))": "{{mode}} {{kind}}"

@@ -1,18 +1,18 @@
-"""Queues and dead letters: what waits, how old it is, and what was given up on."""
+"""Queues and dead letters: pending events, their age, and dead letters."""
 
 from panels import Dashboard, Panel, rates
 
 _LEADER = 'is_consumer_leader="true"'
-"""Of the servers of a cluster only this one counts right."""
+"""Only the leader of a cluster reports the correct count."""
 
 QUEUES = Dashboard(
     "queues",
     "Queues and dead letters",
-    "What waits, how old it is, and what was given up on.",
+    "Pending events, their age, and dead letters.",
     {
         "Queues": (
             Panel(
-                "Events that wait",
+                "Pending events",
                 {
                     "max by (stream_name, consumer_name) "
                     f"(nats_consumer_num_pending{{{_LEADER}}})": "{{consumer_name}}"
@@ -20,23 +20,23 @@ QUEUES = Dashboard(
                 "Not delivered yet. The trainer stops capturing at TRAINER_JUDGE_BACKLOG.",
             ),
             Panel(
-                "Events in hand",
+                "Events in flight",
                 {
                     "max by (stream_name, consumer_name) "
                     f"(nats_consumer_num_ack_pending{{{_LEADER}}})": "{{consumer_name}}"
                 },
-                "Delivered and not answered yet, those that wait for another try included.",
+                "Delivered and not acknowledged, including those waiting for a retry.",
             ),
             Panel(
-                "Delivered again",
+                "Redelivered",
                 {
                     "max by (stream_name, consumer_name) "
                     f"(nats_consumer_num_redelivered{{{_LEADER}}})": "{{consumer_name}}"
                 },
-                "Of those in hand.",
+                "Of those in flight.",
             ),
             Panel(
-                "Age of events when they are answered",
+                "Age of processed events",
                 {
                     f"histogram_quantile({q}, sum by (job, le) (rate("
                     '{__name__=~"rlaif_.+_event_age_seconds_bucket"}[$__rate_interval])))': (
@@ -49,19 +49,19 @@ QUEUES = Dashboard(
                 width=12,
             ),
             Panel(
-                "Time of a handler",
+                "Handler duration",
                 {
                     "histogram_quantile(0.9, sum by (job, event, le) (rate("
                     '{__name__=~"rlaif_.+_event_seconds_bucket"}[$__rate_interval])))': (
                         "{{job}} {{event}}"
                     )
                 },
-                "Nine in ten take less.",
+                "90th percentile.",
                 unit="s",
                 width=12,
             ),
         ),
-        "Dead letters and what leads to them": (
+        "Dead letters and failed events": (
             Panel(
                 "Dead letters",
                 {
@@ -81,7 +81,7 @@ QUEUES = Dashboard(
                 "Within an hour.",
             ),
             Panel(
-                "Replays that cost their process, and other RAM",
+                "Crashed replays and RAM mismatches",
                 {
                     "sum by (why) (increase(rlaif_exporter_lost_replays_total[1h]))": "{{why}}",
                     "sum(increase(rlaif_exporter_ram_mismatches_total[1h]))": "other RAM",
@@ -91,7 +91,7 @@ QUEUES = Dashboard(
         ),
         "Export": (
             Panel(
-                "Time of an export",
+                "Export duration",
                 {
                     "histogram_quantile(0.9, sum by (le) (rate("
                     "rlaif_exporter_export_seconds_bucket[$__rate_interval])))": "nine in ten"
@@ -99,7 +99,7 @@ QUEUES = Dashboard(
                 unit="s",
             ),
             Panel(
-                "Frames replayed a second",
+                "Frames replayed per second",
                 {"sum(rate(rlaif_exporter_replayed_frames_total[$__rate_interval]))": "frames"},
             ),
             Panel("Segments", rates("rlaif_exporter_segments_total", "result"), unit="ops"),

@@ -1,11 +1,11 @@
-"""Reward model: versions, what the gate measured, and whether the model drifts."""
+"""Reward model: versions, gate measurements and drift."""
 
 from panels import Dashboard, Panel
 
 REWARD_MODEL = Dashboard(
     "reward-model",
     "Reward model",
-    "Versions, what the gate measured, and whether the model drifts.",
+    "Versions, gate measurements and drift.",
     {
         "Versions": (
             Panel(
@@ -17,13 +17,13 @@ REWARD_MODEL = Dashboard(
                 "0: none is live.",
             ),
             Panel(
-                "Trainings by how they ended",
+                "Trainings by outcome",
                 {
                     "sum by (outcome) (increase(rlaif_reward_model_attempts_total[1h]))": (
                         "{{outcome}}"
                     )
                 },
-                "Within an hour. Rejected: the gate refused; held: another one is pinned.",
+                "Within an hour. Rejected by the gate; held: another version is pinned.",
             ),
             Panel(
                 "Demotions, alarms, refusals",
@@ -42,7 +42,8 @@ REWARD_MODEL = Dashboard(
             Panel(
                 "Accuracy on unseen episodes",
                 {"max by (of) (rlaif_reward_model_heldout_accuracy_ratio)": "{{of}}"},
-                "Of decided pairs. Control learned shuffled labels and has to stay near half.",
+                "Accuracy on decided pairs. The control model was trained on permuted labels and "
+                "must stay near 0.5.",
                 unit="percentunit",
                 most=1,
                 width=12,
@@ -53,7 +54,7 @@ REWARD_MODEL = Dashboard(
                 width=6,
             ),
             Panel(
-                "Time of a training",
+                "Training duration",
                 {
                     "histogram_quantile(0.9, sum by (le) (rate("
                     "rlaif_reward_model_training_seconds_bucket[1h])))": "nine in ten"
@@ -66,14 +67,15 @@ REWARD_MODEL = Dashboard(
             Panel(
                 "Rank correlation with the champion",
                 {"max(rlaif_reward_model_probe_correlation_ratio)": "last candidate"},
-                "A candidate that orders play otherwise than the champion: labels or play changed.",
+                "A candidate that ranks play differently from the champion: labels or play have "
+                "changed.",
                 least=None,
                 most=1,
             ),
             Panel(
                 "Disagreement of the members",
                 {"max(rlaif_reward_model_disagreement_ratio)": "last candidate"},
-                "Rises where play left what the labels cover.",
+                "Rises when play leaves the distribution of the labels.",
             ),
             Panel(
                 "Accuracy forward in time",
@@ -81,7 +83,7 @@ REWARD_MODEL = Dashboard(
                     'max(rlaif_reward_model_heldout_accuracy_ratio{of="forward"})': "forward",
                     'max(rlaif_reward_model_heldout_accuracy_ratio{of="crossfit"})': "cross-fitted",
                 },
-                "Forward below cross-fitted: what was learned holds less for newer play.",
+                "Forward below cross-fit: the model generalizes less to newer play.",
                 unit="percentunit",
                 most=1,
             ),
@@ -89,11 +91,11 @@ REWARD_MODEL = Dashboard(
         "Labels": (
             Panel("Labels", {"max(rlaif_reward_model_labels)": "labels"}),
             Panel(
-                "Scores that are no label",
+                "Scores not used as labels",
                 {"max by (reason) (rlaif_reward_model_scores_skipped)": "{{reason}}"},
             ),
             Panel(
-                "Pairs that only judges order",
+                "Pairs decided by judges only",
                 {"max(rlaif_reward_model_judged_pairs_ratio)": "of decided pairs"},
                 unit="percentunit",
                 most=1,

@@ -1,15 +1,15 @@
-"""NATS and Ray: the servers under the ring."""
+"""NATS and Ray servers."""
 
 from panels import Dashboard, Panel
 
 SERVERS = Dashboard(
     "nats-and-ray",
     "NATS and Ray",
-    "The servers under the ring. Ray's panels are empty where the trainer runs its own.",
+    "NATS and Ray servers. Ray's panels are empty if the trainer starts its own Ray.",
     {
         "NATS": (
             Panel(
-                "Room for events",
+                "Storage for events",
                 {
                     "max by (server_name) (nats_server_total_message_bytes)"
                     " / max by (server_name) (nats_server_max_storage)": "{{server_name}}"
@@ -70,7 +70,7 @@ SERVERS = Dashboard(
             Panel(
                 "Nodes",
                 {"count(ray_node_cpu_count)": "nodes"},
-                "A node that is cut off takes its runners with it until it is back.",
+                "Runners on a disconnected node are unavailable until it returns.",
             ),
         ),
     },

@@ -1,15 +1,15 @@
-"""Trainer: how fast the run goes, how far it gets, and what pays."""
+"""Trainer: throughput, progress and rewards of the run."""
 
 from panels import Dashboard, Panel
 
 TRAINER = Dashboard(
     "trainer",
     "Trainer",
-    "How fast the run goes, how far it gets, and what pays.",
+    "Throughput, progress and rewards of the run.",
     {
         "Speed": (
             Panel(
-                "Steps a second",
+                "Steps per second",
                 {"rlaif_trainer_steps_per_second": "{{instance}}"},
             ),
             Panel("Environment steps", {"rlaif_trainer_env_steps": "{{instance}}"}),
@@ -23,7 +23,7 @@ TRAINER = Dashboard(
         ),
         "Play": (
             Panel(
-                "Rooms an episode",
+                "Rooms per episode",
                 {"rlaif_trainer_rooms_per_episode": "distinct rooms"},
                 "Mean of the last 100 episodes.",
             ),
@@ -35,15 +35,15 @@ TRAINER = Dashboard(
                 most=1,
             ),
             Panel(
-                "Return of an episode",
+                "Episode return",
                 {"rlaif_trainer_episode_return": "{{part}}"},
-                "The game's part and the reward model's (shaping).",
+                "Game reward and shaping reward.",
                 least=None,
             ),
         ),
         "What pays": (
             Panel(
-                "Reward of a step, by part",
+                "Reward per step, by component",
                 {"rlaif_trainer_reward_mean": "{{part}}"},
                 least=None,
             ),
@@ -59,32 +59,32 @@ TRAINER = Dashboard(
                     "rlaif_trainer_potential_mean": "potential of the live model",
                     'rlaif_trainer_episode_return{part="game"}': "return of the game's part",
                 },
-                "A potential that rises while the game's return stands still is what the watchdog "
+                "A potential that rises while the game return does not is what the watchdog "
                 "looks for.",
                 least=None,
             ),
         ),
         "Search": (
             Panel(
-                "Marks and level",
+                "Flags and level",
                 {
                     "rlaif_trainer_search_marks": "different lasting marks",
                     "rlaif_trainer_search_level": "level of the farthest state",
                 },
-                "The search of a run of mode quest. After its end the last value stays.",
+                "Search of a run in quest mode. The last value is kept after its end.",
             ),
             Panel(
-                "Frames a second",
+                "Frames per second",
                 {"rate(rlaif_trainer_search_frames[$__rate_interval])": "all workers"},
                 "Game frames; 60 are a second of the game.",
             ),
             Panel(
-                "Time without a find",
+                "Time since the last finding",
                 {
                     "(rlaif_trainer_search_seconds - rlaif_trainer_search_found_seconds)"
                     " and rlaif_trainer_search_running == 1": "since the newest new mark"
                 },
-                "Of the time that it searched. TRAINER_QUEST_QUIET_MINUTES of it end the search.",
+                "Search time. After TRAINER_QUEST_QUIET_MINUTES without a finding the search ends.",
                 unit="s",
             ),
             Panel(
@@ -99,7 +99,7 @@ TRAINER = Dashboard(
             Panel(
                 "Segments of the demonstrations",
                 {"rlaif_trainer_curriculum_segments": "{{state}}"},
-                "Mastered: reached again and again from its beginning.",
+                "Mastered: the goal is reliably reached from the start.",
             ),
             Panel(
                 "Frontier and success",
@@ -107,7 +107,7 @@ TRAINER = Dashboard(
                     "rlaif_trainer_curriculum_frontier_mean": "still to go, mean",
                     "rlaif_trainer_curriculum_success_mean": "success of the last tries, mean",
                 },
-                "A frontier that stands still while the success is low: the policy does not learn "
+                "A frontier that does not move at a low success rate: the policy does not learn "
                 "these segments.",
                 unit="percentunit",
                 most=1,
@@ -132,7 +132,7 @@ TRAINER = Dashboard(
                 "A minute.",
             ),
             Panel(
-                "Why segments were chosen",
+                "Segments by selection reason",
                 {
                     "60 * sum by (by) (rate("
                     "rlaif_trainer_segments_selected[$__rate_interval]))": "{{by}}"
@@ -140,12 +140,12 @@ TRAINER = Dashboard(
                 "A minute.",
             ),
             Panel(
-                "Not learned from",
+                "Segments without a label",
                 {
                     "increase(rlaif_trainer_samples_left_out_total[1h])": "steps",
                     "increase(rlaif_trainer_updates_left_out_total[1h])": "gradient steps",
                 },
-                "Within an hour; what was no number.",
+                "Within an hour; NaN values.",
             ),
         ),
     },

@@ -1,6 +1,6 @@
 """How to run nats-server on one machine: program, configuration, readiness.
 
-A recipe, not a supervisor: whoever starts the process (the local stack, the tests) owns it.
+A recipe, not a supervisor: the caller (local stack, tests) starts and owns the process.
 
 `sync_interval: always` makes an acknowledged publish survive a power cut; it costs about 0.1 ms
 (measured with 2.15.1). `store_dir` is always given: the default is a temporary folder.
@@ -69,7 +69,7 @@ class NatsServerRecipe:
         return [str(program), "-c", str(self._configuration)]
 
     def healthy(self, *, seconds: float = 1.0) -> bool:
-        """Whether it answers that it is well; a full disk shows here, not in the process."""
+        """Whether it reports healthy; a full disk shows here, not in the process."""
         # Unlike urllib, this never asks a proxy of the environment.
         connection = http.client.HTTPConnection(HOST, self.monitor_port, timeout=seconds)
         try:

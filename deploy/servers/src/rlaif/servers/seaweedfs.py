@@ -1,6 +1,6 @@
 """How to run SeaweedFS on one machine as an S3 server: arguments, files, readiness.
 
-A recipe, not a supervisor: whoever starts the process (the local stack, the tests) owns it.
+A recipe, not a supervisor: the caller (local stack, tests) starts and owns the process.
 
 Why each choice (measured with 4.48):
 
@@ -204,7 +204,7 @@ class SeaweedFS:
         ]  # fmt: skip
 
     def environment(self) -> dict[str, str]:
-        """Its whole environment: nothing of ours leaks in, and memory is bounded."""
+        """Its complete environment: no variables are inherited, and memory is bounded."""
         home = str(self.data_dir)
         path = os.environ.get("PATH", os.defpath)
         return {"GOMEMLIMIT": "300MiB", "HOME": home, "TMPDIR": home, "PATH": path}

@@ -1,1 +1,1 @@
-"""Are the manifests of deploy/ right? Reads files, starts kubectl, needs no cluster."""
+"""Validates the manifests of deploy/. Reads files and runs kubectl; needs no cluster."""

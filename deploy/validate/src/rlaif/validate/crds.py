@@ -1,7 +1,7 @@
 """The validators that lie beside the project: schemas of operators, and references between objects.
 
 They hold other projects' definitions, so they are no part of this one. Where they are not there,
-`make validate` says so and checks the rest.
+`make validate` reports it and checks the rest.
 """
 
 import json

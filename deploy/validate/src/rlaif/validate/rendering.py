@@ -43,7 +43,7 @@ def render(folder: Path) -> str:
 
 
 def render_together(base: Path, components: Sequence[Path]) -> str:
-    """Render components on a base, as an overlay of theirs would, in a folder that goes again."""
+    """Render components on a base, as an overlay would, in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         # Kustomize takes no absolute paths, and follows links before it looks at relative ones.
         home = Path(folder).resolve()

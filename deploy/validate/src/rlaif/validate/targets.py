@@ -1,4 +1,4 @@
-"""What of deploy/ is rendered: all that somebody applies, and each component alone on the base."""
+"""Render targets in deploy/: everything that is applied, and each component alone on the base."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Target:
 
     Attributes:
         name: Its path below deploy/.
-        on_base: Components to lay on the base; empty for what somebody applies as it is.
+        on_base: Components to lay on the base; empty for targets applied as they are.
     """
 
     name: str

@@ -47,7 +47,7 @@ def fixed_users(manifests: list[Manifest]) -> Iterator[str]:
 
 
 def open_containers(manifests: list[Manifest]) -> Iterator[str]:
-    """What the profile restricted-v2 asks for, and a root that nobody can write."""
+    """The requirements of restricted-v2, and a read-only root file system."""
     for pod in pods(manifests):
         context = pod.spec.get("securityContext") or {}
         if (context.get("seccompProfile") or {}).get("type") != "RuntimeDefault":

@@ -7,7 +7,7 @@ from rlaif.validate.manifests import Manifest, Pod, is_head, named, pods, quanti
 _API_SERVER = {443, 6443}
 _WITH_RAY = ("ray", "trainer")
 _STORE_SHARE = 0.3
-"""Ray's object store takes this share of the container's memory unless it is told a size."""
+"""Default share of the container's memory for Ray's object store."""
 
 
 def heads_without_api_server(manifests: list[Manifest]) -> Iterator[str]:
