@@ -48,7 +48,7 @@ LOOP = Dashboard(
                 width=4,
             ),
             Panel(
-                "Failing checks",
+                "Number of failing checks",
                 {'count({__name__=~"rlaif_.+_check_ok"} == 0) or vector(0)': "failing"},
                 "Of all checks of /readyz.",
                 kind="stat",
