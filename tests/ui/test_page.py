@@ -119,7 +119,7 @@ async def test_the_page_shows_the_game_moving_and_the_loop_going_round(
     refused = {"reward_model_refused": 2, "reward_model_refusal": "hash_mismatch: not that file"}
     await bus.telemetry().send(progress(**refused))
     await chromium.wait_for(f"{text_of('#banners')}.includes('hash_mismatch')")
-    assert "refused reward model v2" in await chromium.evaluate(text_of("#banners"))
+    assert "rejected reward model v2" in await chromium.evaluate(text_of("#banners"))
     await bus.telemetry().send(progress())
     await chromium.wait_for(f"{text_of('#banners')} === ''")
 

@@ -209,7 +209,7 @@ async def test_an_outage_of_the_language_models_is_seen_while_it_lasts_and_after
         await stage.calls(1, "ok")
         await chromium.wait_for(f"{text_of('#banners')} === ''")
         await chromium.visit("/system")
-        assert "gets answers again, after 4 calls" in await chromium.evaluate(text_of("#log"))
+        assert "receives answers again, after 4 calls" in await chromium.evaluate(text_of("#log"))
 
 
 async def test_a_roll_back_and_its_pin_are_seen_and_still_after_a_restart_of_the_hud(
@@ -272,6 +272,6 @@ async def test_the_names_of_many_versions_do_not_cover_each_other(
 
 
 def test_the_stage_has_all_services_that_the_page_looks_for() -> None:
-    from rlaif.hud.read_model.health import RING
+    from rlaif.hud.read_model.health import REQUIRED
 
-    assert set(SERVICES) == set(RING)
+    assert set(SERVICES) == set(REQUIRED)

@@ -22,7 +22,7 @@ async def test_the_help_names_every_setting() -> None:
     )
     text = (await process.communicate())[0].decode()
     assert process.returncode == 0
-    assert "HUD_MAX_CLIENTS" in text
+    assert "HUD_ALLOWED_ORIGINS" in text
     assert "NATS_URL" in text
 
 

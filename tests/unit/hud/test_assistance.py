@@ -11,7 +11,7 @@ from rlaif.contracts.telemetry import AssistanceStatus, JudgeCall, PlayerCall
 from rlaif.hud.broadcast import Broadcast
 from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.read_model.projections import HudState
-from rlaif.hud.read_model.trainer import NEWEST
+from rlaif.hud.read_model.trainer import CALLS_SHOWN
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
@@ -112,10 +112,10 @@ def test_sums_are_those_of_the_routes(state):
 
 def test_only_the_newest_are_kept_and_only_those_of_the_run_are_shown(state):
     state.apply_reading(player_call(run_id="run-0"), NOON)
-    for step in range(NEWEST + 5):
+    for step in range(CALLS_SHOWN + 5):
         state.apply_reading(player_call(step), NOON)
     state.apply_reading(player_call(run_id="run-0"), NOON)
     state.apply_reading(status(), NOON)
     view = state.snapshot(NOON).assistance
     assert view is not None
-    assert [each.step for each in view.newest] == list(range(NEWEST + 4, 5, -1))
+    assert [each.step for each in view.newest] == list(range(CALLS_SHOWN + 4, 4, -1))

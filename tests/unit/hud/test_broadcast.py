@@ -9,7 +9,7 @@ from rlaif.contracts.telemetry import (
     ServiceHealth,
     TrainingProgress,
 )
-from rlaif.hud.broadcast import MOST_EVENTS_A_TICK, Broadcast
+from rlaif.hud.broadcast import MAX_EVENTS_PER_TICK, Broadcast
 from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.browsers.outbox import RESYNC, Outbox
 from rlaif.hud.read_model.projections import HudState
@@ -170,7 +170,7 @@ def test_new_lines_of_the_log_are_sent_once_each() -> None:
 
 def test_a_replay_of_history_is_one_snapshot_instead_of_thousands_of_lines() -> None:
     broadcast, outbox, _ = make()
-    for number in range(MOST_EVENTS_A_TICK + 1):
+    for number in range(MAX_EVENTS_PER_TICK + 1):
         broadcast.event(envelop(segment_scored(f"segment-{number}"), source="t", time=NOON))
     broadcast.tick(0.0)
     assert outbox.take() is RESYNC

@@ -79,9 +79,9 @@ class World:
     def read(self) -> None:
         for unread in self.state.segments.unread(25)[:3]:
             if self.random.random() < 0.1:
-                self.state.score_unreadable(unread, "it is gone")
+                self.state.segments.score_read(unread, None, problem="it is gone")
             elif self.random.random() < 0.1:
-                self.state.score_delayed(unread, "the store is away")
+                self.state.segments.score_delayed(unread, "the store is away")
             else:
                 self.state.apply_score(unread, self.records[unread.segment_id])
 

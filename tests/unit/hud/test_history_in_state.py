@@ -123,7 +123,7 @@ def test_the_log_has_a_line_for_each_turn_of_the_past_and_none_twice() -> None:
     lines = [line.text for line in state.journal.latest(100)]
     told = [line for line in lines if "published" not in line.lower() and "champion" not in line]
     assert told == [
-        "Run run-1 begins at step 0.",
+        "Run run-1 starts at step 0.",
         "The trainer uses reward model v1 since step 30,000.",
         "The trainer uses reward model v2 since step 60,000.",
         "Reward model v1 is live again, pinned: it was gamed.",

@@ -8,7 +8,7 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 def written(lines: int, *, keep: int = 1000) -> Journal:
     journal = Journal("e", keep=keep)
     for number in range(lines):
-        journal.write("kind", f"line {number + 1}", at=NOON)
+        journal.add("kind", f"line {number + 1}", at=NOON)
     return journal
 
 

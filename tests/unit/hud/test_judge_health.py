@@ -3,8 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from rlaif.contracts.telemetry import JudgeCall
-from rlaif.hud.read_model.judge_health import OUTAGE_CALLS, UNANSWERED, JudgeHealth, Recovery
-from rlaif.hud.read_model.views import FailingJudge
+from rlaif.hud.read_model.judge_health import OUTAGE_CALLS, UNANSWERED, JudgeHealth
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -24,15 +23,16 @@ def call(seconds: float, outcome: str, judge: str = "state") -> JudgeCall:
 def test_an_outage_of_40_seconds_after_500_good_calls_is_seen() -> None:
     health = JudgeHealth()
     for number in range(500):
-        health.called(call(number, "ok"))
-    news = [health.called(call(600 + 10 * n, "timeout")) for n in range(4)]
-    assert [isinstance(each, FailingJudge) for each in news] == [False, False, True, False]
+        health.add(call(number, "ok"))
+    news = [health.add(call(600 + 10 * n, "timeout")) for n in range(4)]
+    assert [each and each[1] for each in news] == [None, None, "warning", None]
     [failing] = health.view().failing
     assert (failing.judge, failing.calls, failing.outcome) == ("state", 4, "timeout")
     assert failing.since == NOON + timedelta(seconds=600)
-    assert health.called(call(640, "ok")) == Recovery(
-        "state", failing.since, 4, NOON + timedelta(seconds=640)
-    )
+    recovery = health.add(call(640, "ok"))
+    assert recovery is not None
+    assert recovery[1] == "info"
+    assert "4 calls without one in 40 s" in recovery[0]
     assert health.view().failing == ()
 
 
@@ -40,15 +40,15 @@ def test_an_outage_of_40_seconds_after_500_good_calls_is_seen() -> None:
 def test_an_answer_ends_the_count_even_a_wrong_one(outcome: str) -> None:
     health = JudgeHealth()
     for number in range(2 * OUTAGE_CALLS):
-        health.called(call(number, outcome if number % OUTAGE_CALLS == 2 else "error"))
+        health.add(call(number, outcome if number % OUTAGE_CALLS == 2 else "error"))
     assert health.failing == ()
 
 
 def test_a_judge_that_answers_does_not_hide_one_that_does_not() -> None:
     health = JudgeHealth()
     for number in range(OUTAGE_CALLS):
-        health.called(call(number, "error", "vision"))
-        health.called(call(number, "ok", "state"))
+        health.add(call(number, "error", "vision"))
+        health.add(call(number, "ok", "state"))
     assert [each.judge for each in health.failing] == ["vision"]
 
 
@@ -56,7 +56,7 @@ def test_a_judge_that_answers_does_not_hide_one_that_does_not() -> None:
 def test_every_way_not_to_answer_counts(outcome: str) -> None:
     health = JudgeHealth()
     for number in range(OUTAGE_CALLS):
-        health.called(call(number, outcome))
+        health.add(call(number, outcome))
     assert [each.outcome for each in health.failing] == [outcome]
 
 

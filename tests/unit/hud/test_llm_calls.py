@@ -8,7 +8,8 @@ import pytest
 from rlaif.contracts.assistance import ModeFigures
 from rlaif.contracts.telemetry import AssistanceStatus, JudgeCall, PlayerCall
 from rlaif.hud.read_model.judge_health import JudgeHealth
-from rlaif.hud.read_model.llm import ERRORS_SHOWN, LlmCalls, LlmView
+from rlaif.hud.read_model.llm import ERRORS_SHOWN, LlmView, calls_view, llm_view
+from rlaif.hud.read_model.trainer import TrainerReadings
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 OUTCOMES = ("invalid", "length", "throttled", "refused", "error", "timeout")
@@ -19,12 +20,12 @@ class Page:
 
     def __init__(self) -> None:
         self._judges = JudgeHealth()
-        self.calls = LlmCalls(self._judges)
+        self._trainer = TrainerReadings()
         self._second = 0
 
     def judged(self, outcome: str = "ok", seconds: float = 1.0, judge: str = "state") -> None:
         self._second += 1
-        self._judges.called(
+        self._judges.add(
             JudgeCall(
                 at=NOON + timedelta(seconds=self._second), judge=judge, route=f"/{judge}",
                 model="a-model", segment_id="segment-1", outcome=outcome, latency_seconds=seconds,
@@ -34,23 +35,27 @@ class Page:
 
     def played(self, call: str = "ok", **changes: Any) -> None:
         self._second += 1
-        self.calls.played(
-            PlayerCall(
-                at=NOON + timedelta(seconds=self._second), run_id="run-1", kind="plan",
-                mode="dialog", env="1-0", step=1, call=call, **changes,
-            )
+        reading = PlayerCall(
+            at=NOON + timedelta(seconds=self._second), run_id="run-1", kind="plan",
+            mode="dialog", env="1-0", step=1, call=call, **changes,
         )  # fmt: skip
+        self._trainer.apply(reading, NOON)
 
     def told(self, **figures: Any) -> None:
         modes = {"dialog": ModeFigures(**figures)}
-        self.calls.told(AssistanceStatus(at=NOON, run_id="run-1", env_steps=9, by_mode=modes))
+        reading = AssistanceStatus(at=NOON, run_id="run-1", env_steps=9, by_mode=modes)
+        self._trainer.apply(reading, NOON)
 
     def view(self) -> LlmView:
-        return self.calls.view(lambda segment: "episode-1" if segment == "segment-1" else None)
+        return llm_view(
+            self._judges,
+            self._trainer,
+            lambda segment: "episode-1" if segment == "segment-1" else None,
+        )
 
     def said(self, **choice: Any) -> list[Any]:
         choice = {"user": None, "failed": None, "limit": 40} | choice
-        return list(self.calls.calls(lambda _: None, **choice).items)
+        return list(calls_view(self._judges, self._trainer, lambda _: None, **choice).items)
 
 
 def test_a_route_has_its_success_with_n_and_its_latencies() -> None:
@@ -80,7 +85,7 @@ def test_a_route_that_gives_no_answer_says_since_when() -> None:
     for _ in range(3):
         page.judged("error")
     (route,) = page.view().routes
-    assert route.down == "3 calls in a row ended with error, since 12:00:02 UTC"
+    assert route.down == "3 consecutive calls ended with error, since 12:00:02 UTC"
 
 
 def test_of_the_planner_the_counts_are_the_trainers_and_latencies_of_what_was_told() -> None:
@@ -114,7 +119,7 @@ def test_every_failure_says_what_to_do_and_names_its_route() -> None:
     assert [error.at for error in errors] == sorted((e.at for e in errors), reverse=True)
     for error in errors:
         assert error.remedy
-        assert "knows no remedy" not in error.remedy or error.outcome == "length"
+        assert "No remedy is known" not in error.remedy or error.outcome == "length"
         assert error.route in error.remedy or (error.model or "") in error.remedy
 
 

@@ -4,7 +4,7 @@ from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import EventData
 from rlaif.contracts.reward_models import GamingAlarm, GamingReason
 from rlaif.contracts.telemetry import JudgeCall, RewardModelStatus, ServiceHealth, TrainingProgress
-from rlaif.hud.read_model.health import RING, STALLED_UNKNOWN
+from rlaif.hud.read_model.health import REQUIRED, STALLED_UNKNOWN
 from rlaif.hud.read_model.projections import HudState
 from rlaif.testing.data.events import (
     segment_captured,
@@ -23,7 +23,7 @@ def after(seconds: float) -> datetime:
 def hud() -> HudState:
     state = HudState(epoch="e", started_at=NOON)
     state.streams_opened()
-    state.apply_health(WELL, 0, NOON)
+    state.health.checked(WELL, 0, NOON)
     return state
 
 
@@ -33,7 +33,7 @@ def happen(state: HudState, data: EventData, seconds: float) -> None:
 
 def judge_says(state: HudState, seconds: float, detail: str | None = None) -> None:
     """The other services are well."""
-    for service in RING:
+    for service in REQUIRED:
         own = detail if service == "judge" else None
         reading = ServiceHealth(
             at=after(seconds),
@@ -94,7 +94,7 @@ def test_models_that_do_not_answer_are_a_trouble_until_one_does() -> None:
         call(state, seconds, "timeout")
     [text] = troubles(state, 3)
     assert "no answer from the language model of state (/dialog): the newest 3 calls" in text
-    assert "gets no answer from m" in state.snapshot(after(3)).events[-1].text
+    assert "receives no answers from m" in state.snapshot(after(3)).events[-1].text
     call(state, 4, "ok")
     assert troubles(state, 4) == []
     assert "answers again, after 3 calls" in state.snapshot(after(4)).events[-1].text
@@ -138,13 +138,13 @@ def test_how_long_calls_take_decides_how_long_a_wait_is_no_stall() -> None:
 def test_a_hud_without_bus_blames_nobody_else() -> None:
     state = hud()
     judge_says(state, 1)
-    state.apply_health(WELL | {"bus": "NATS does not answer"}, 0, after(2))
+    state.health.checked(WELL | {"bus": "NATS does not answer"}, 0, after(2))
     assert troubles(state, 2) == []
     for seconds in range(4, 60, 2):
-        state.apply_health(WELL | {"bus": "NATS does not answer"}, 0, after(seconds))
+        state.health.checked(WELL | {"bus": "NATS does not answer"}, 0, after(seconds))
         [text] = troubles(state, seconds)
-        assert text == "hud: the message bus is not there: NATS does not answer"
-    state.apply_health(WELL, 0, after(60))
+        assert text == "hud: the message bus is not available: NATS does not answer"
+    state.health.checked(WELL, 0, after(60))
     assert troubles(state, 60) == [], "the judge has not had time to speak"
 
 
@@ -169,7 +169,7 @@ def test_a_refused_reward_model_is_a_trouble() -> None:
     )
     state.apply_reading(reading, NOON)
     [text] = troubles(state, 0)
-    assert text.startswith("trainer: refused reward model v2")
+    assert text.startswith("trainer: rejected reward model v2")
     assert "hash_mismatch" in text
     assert state.snapshot(NOON).troubles[0].page == "/models"
 

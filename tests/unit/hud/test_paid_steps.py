@@ -13,7 +13,7 @@ def told(window: StepWindow, *numbers: int, env: str = "env-0", paid: float | No
         PaidStep(number=n, env_step=8 * n, reward=1.0, parts={"room": 1.0}, paid=paid)
         for n in numbers
     )
-    window.told(PaidSteps(at=NOON, env=env, steps=steps), NOON)
+    window.add(PaidSteps(at=NOON, env=env, steps=steps), NOON)
 
 
 def numbers(window: StepWindow, after: int | None = None) -> list[int]:

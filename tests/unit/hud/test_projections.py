@@ -7,8 +7,7 @@ from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import DeadLetter, EventData
 from rlaif.contracts.scores import CriterionScore, ScoreRecord
 from rlaif.contracts.telemetry import JudgeCall, TrainingProgress, WatchedPay
-from rlaif.hud.browsers.hub import SECTIONS
-from rlaif.hud.read_model.projections import HudState
+from rlaif.hud.read_model.projections import SECTIONS, HudState
 from rlaif.hud.read_model.views import Snapshot
 from rlaif.testing.data.events import (
     reward_model_published,
@@ -92,7 +91,7 @@ def test_a_fresh_state_knows_nothing_and_says_so() -> None:
 
 def test_an_empty_stream_counts_zero_once_it_is_followed() -> None:
     state = HudState(epoch="e")
-    assert "loop" in state.streams_opened()
+    state.streams_opened()
     assert state.snapshot(NOON).loop.captured == 0
     assert state.snapshot(NOON).dead_letters.count == 0
 
@@ -112,7 +111,7 @@ def test_a_segment_is_counted_at_each_station() -> None:
 def test_a_repeated_event_changes_nothing() -> None:
     once = at(1, segment_captured())
     state = fold(once)
-    assert state.apply_event(once) == frozenset()
+    state.apply_event(once)
     assert state.snapshot(NOON).loop.captured == 1
     assert state.journal.last_id == 1
 
@@ -162,7 +161,7 @@ def test_a_score_object_fills_in_criteria_agreement_and_words() -> None:
 
 def test_an_unreadable_score_object_says_why_and_is_not_asked_for_again() -> None:
     state = fold(at(1, segment_scored()))
-    state.score_unreadable(state.segments.unread(10)[0], "it is gone")
+    state.segments.score_read(state.segments.unread(10)[0], None, problem="it is gone")
     assert state.snapshot(NOON).segments[0].score_problem == "it is gone"
     assert state.segments.unread(10) == []
 
@@ -197,7 +196,8 @@ def test_going_back_to_an_old_version_makes_it_the_champion_again() -> None:
         assert snapshot.loop.published_at == NOON + timedelta(seconds=3)
         first = snapshot.reward_models.published[1]
         assert first.published_at == NOON + timedelta(seconds=1)
-        assert not state.apply_event(at(99, back)), "a repeat is no news"
+        state.apply_event(at(99, back))
+        assert state.snapshot(NOON) == snapshot, "a repeated event changes nothing"
 
 
 def test_a_rejected_candidate_is_listed_with_its_reasons() -> None:
@@ -306,7 +306,7 @@ def test_the_pay_of_the_watched_game_is_added_up_over_the_time_that_it_covers():
         at=NOON, env="env-0", env_step=7, reward_model_version=2, potential=-0.2,
         paid=(0.5, -0.25, 0.0), bin_seconds=0.5,
     )  # fmt: skip
-    assert state.apply_reading(reading, NOON) == {"pay"}
+    state.apply_reading(reading, NOON)
     shown = state.snapshot(NOON).pay
     assert shown is not None
     assert (shown.potential, shown.paid_sum, shown.paid_seconds) == (-0.2, 0.25, 1.5)

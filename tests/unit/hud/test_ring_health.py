@@ -1,7 +1,14 @@
 from datetime import UTC, datetime, timedelta
 
 from rlaif.contracts.telemetry import ServiceHealth
-from rlaif.hud.read_model.health import FORGET, NEVER, RING, SILENCE, RingHealth, findings_of
+from rlaif.hud.read_model.health import (
+    FORGET,
+    NEVER,
+    REQUIRED,
+    SILENCE,
+    ServiceReports,
+    findings_of,
+)
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -15,85 +22,88 @@ def told(
     )
 
 
-def state(ring: RingHealth, now: datetime, service: str = "judge", *, hears: bool = True) -> str:
-    return next(view.state for view in ring.views(now, hears=hears) if view.name == service)
+def state(
+    ring: ServiceReports, now: datetime, service: str = "judge", *, connected: bool = True
+) -> str:
+    return next(view.state for view in ring.views(now, connected=connected) if view.name == service)
 
 
-def findings(ring: RingHealth, now: datetime) -> list[tuple[str, str]]:
+def findings(ring: ServiceReports, now: datetime) -> list[tuple[str, str]]:
     return [
-        (each.who, each.what) for each in findings_of(ring.views(now, hears=True), ring.missed(now))
+        (each.who, each.what)
+        for each in findings_of(ring.views(now, connected=True), ring.missing(now))
     ]
 
 
 def test_a_service_that_was_never_heard_is_unknown_and_not_silent() -> None:
-    ring = RingHealth(NOON)
-    assert {view.state for view in ring.views(NOON + 2 * NEVER, hears=True)} == {"unknown"}
+    ring = ServiceReports(NOON)
+    assert {view.state for view in ring.views(NOON + 2 * NEVER, connected=True)} == {"unknown"}
     assert findings(ring, NOON + 2 * NEVER) == [], "no ring is no broken ring"
 
 
 def test_a_service_that_is_never_heard_while_others_are_is_missed() -> None:
-    ring = RingHealth(NOON)
+    ring = ServiceReports(NOON)
     now = NOON + NEVER
-    for name in RING[:3]:
-        ring.heard(told(name), now)
+    for name in REQUIRED[:3]:
+        ring.add(told(name), now)
     assert findings(ring, now - SECOND) == []
     assert [who for who, _ in findings(ring, now)] == ["reward-model"]
 
 
 def test_a_service_that_speaks_no_more_is_silent_after_four_words_missed() -> None:
-    ring = RingHealth(NOON)
-    ring.heard(told(), NOON)
+    ring = ServiceReports(NOON)
+    ring.add(told(), NOON)
     assert state(ring, NOON + SILENCE - SECOND) == "ready"
     assert state(ring, NOON + SILENCE) == "silent"
-    assert "no word from it" in findings(ring, NOON + SILENCE)[0][1]
+    assert "no reports" in findings(ring, NOON + SILENCE)[0][1]
 
 
 def test_a_failing_check_is_named_with_what_it_says() -> None:
-    ring = RingHealth(NOON)
-    ring.heard(told(status="not ready", nats=None, route="HTTP 400: unknown model"), NOON)
+    ring = ServiceReports(NOON)
+    ring.add(told(status="not ready", nats=None, route="HTTP 400: unknown model"), NOON)
     assert state(ring, NOON) == "not ready"
     assert findings(ring, NOON) == [("judge", "route: HTTP 400: unknown model")]
 
 
 def test_one_replica_that_cannot_work_makes_its_service_not_ready() -> None:
-    ring = RingHealth(NOON)
-    ring.heard(told(instance="a", store=None), NOON)
-    ring.heard(told(instance="b", status="not ready", store="refused"), NOON)
-    ring.heard(told(instance="c", store=None), NOON)
-    [judge] = [view for view in ring.views(NOON, hears=True) if view.name == "judge"]
+    ring = ServiceReports(NOON)
+    ring.add(told(instance="a", store=None), NOON)
+    ring.add(told(instance="b", status="not ready", store="refused"), NOON)
+    ring.add(told(instance="c", store=None), NOON)
+    [judge] = [view for view in ring.views(NOON, connected=True) if view.name == "judge"]
     assert (judge.state, judge.instances) == ("not ready", 3)
     assert judge.checks["store"].detail == "refused"
 
 
 def test_a_process_that_was_replaced_is_not_missed() -> None:
-    ring = RingHealth(NOON)
-    ring.heard(told(instance="old", status="not ready", run="broken"), NOON)
-    ring.heard(told(instance="new"), NOON + SILENCE)
+    ring = ServiceReports(NOON)
+    ring.add(told(instance="old", status="not ready", run="broken"), NOON)
+    ring.add(told(instance="new"), NOON + SILENCE)
     assert state(ring, NOON + SILENCE) == "ready"
     assert findings(ring, NOON + SILENCE) == []
 
 
 def test_a_service_that_was_asked_to_stop_has_stopped_and_is_not_silent() -> None:
-    ring = RingHealth(NOON)
-    ring.heard(told(status="stopping", worker="is being stopped"), NOON)
+    ring = ServiceReports(NOON)
+    ring.add(told(status="stopping", worker="is being stopped"), NOON)
     assert state(ring, NOON) == "stopping"
     assert findings(ring, NOON) == []
     assert state(ring, NOON + SILENCE) == "stopped"
     assert findings(ring, NOON + SILENCE) == [("judge", "was stopped")]
 
 
-def test_a_hud_that_hears_nothing_says_nothing_of_others() -> None:
-    ring = RingHealth(NOON)
-    ring.heard(told(), NOON)
+def test_a_hud_that_connected_nothing_says_nothing_of_others() -> None:
+    ring = ServiceReports(NOON)
+    ring.add(told(), NOON)
     later = NOON + 10 * SILENCE
-    assert state(ring, later, hears=False) == "unknown"
-    ring.deaf(later)
+    assert state(ring, later, connected=False) == "unknown"
+    ring.ignore_silence_until(later)
     assert state(ring, later + SILENCE - SECOND) == "ready", "it had no time to speak yet"
     assert state(ring, later + SILENCE) == "silent"
 
 
 def test_a_service_beside_the_ring_is_shown_while_it_is_there() -> None:
-    ring = RingHealth(NOON)
-    ring.heard(told("gate"), NOON)
-    assert [view.name for view in ring.views(NOON, hears=True)] == [*RING, "gate"]
-    assert [view.name for view in ring.views(NOON + FORGET, hears=True)] == [*RING]
+    ring = ServiceReports(NOON)
+    ring.add(told("gate"), NOON)
+    assert [view.name for view in ring.views(NOON, connected=True)] == [*REQUIRED, "gate"]
+    assert [view.name for view in ring.views(NOON + FORGET, connected=True)] == [*REQUIRED]

@@ -46,42 +46,42 @@ def watching() -> Screen:
     screen = Screen()
     screen.offer("1-0", frame(picture=b"one"), NOON)
     screen.offer("2-0", frame(picture=b"two"), NOON)
-    screen.heard("1-0", NOON)
-    screen.heard("2-0", NOON)
+    screen.selection.alive("1-0", NOON)
+    screen.selection.alive("2-0", NOON)
     return screen
 
 
 def test_a_takeover_is_announced_and_then_happens_at_its_time_without_another_frame() -> None:
     screen = watching()
     for second in range(1, 10):
-        screen.heard("2-0", after(second))
-        assert screen.look(after(second)) is None
+        screen.selection.alive("2-0", after(second))
+        assert screen.check(after(second)) is None
         view = screen.watch()
         if second == 1:
             assert (view.silent_since, view.next, view.takes_over_at) == (None, None, None)
         else:
             assert view.silent_since == NOON
             assert (view.next, view.takes_over_at) == ("2-0", after(10))
-    screen.heard("2-0", after(9.8))
-    assert screen.look(after(9.9)) is None
-    shown = screen.look(after(10), env_step=5000)
+    screen.selection.alive("2-0", after(9.8))
+    assert screen.check(after(9.9)) is None
+    shown = screen.check(after(10), env_step=5000)
     assert shown is not None
     assert (shown.picture, shown.sequence) == (b"two", 2), (
         "its newest picture, with the next number"
     )
-    assert screen.env == screen.wish == "2-0", "it is to be drawn in full now"
-    (takeover,) = screen.takeovers
+    assert screen.env == screen.selection.requested == "2-0", "it is to be drawn in full now"
+    (takeover,) = screen.selection.takeovers
     assert (takeover.left, takeover.taken, takeover.why) == ("1-0", "2-0", "silent")
     assert (takeover.at, takeover.env_step) == (after(10), 5000)
 
 
 def test_who_came_back_does_not_take_the_screen_again() -> None:
     screen = watching()
-    screen.heard("2-0", after(9.8))
-    screen.look(after(10))
+    screen.selection.alive("2-0", after(9.8))
+    screen.check(after(10))
     assert screen.offer("1-0", frame(11), after(11)) is None
-    screen.heard("2-0", after(11))
-    assert screen.look(after(11)) is None
+    screen.selection.alive("2-0", after(11))
+    assert screen.check(after(11)) is None
     assert screen.env == "2-0"
 
 
@@ -89,8 +89,8 @@ def test_a_runner_that_waits_for_the_learner_lives_and_keeps_the_screen() -> Non
     screen = watching()
     for second in range(1, 40):
         for env in ("1-0", "2-0"):
-            screen.heard(env, after(second), still=timedelta(seconds=second))
-        assert screen.look(after(second)) is None
+            screen.selection.alive(env, after(second), still=timedelta(seconds=second))
+        assert screen.check(after(second)) is None
     view = screen.watch()
     assert (view.env, view.silent_since, view.next) == ("1-0", None, None)
     assert view.still_seconds == 39
@@ -98,7 +98,7 @@ def test_a_runner_that_waits_for_the_learner_lives_and_keeps_the_screen() -> Non
 
 def test_nobody_takes_over_when_nobody_is_heard() -> None:
     screen = watching()
-    assert screen.look(after(30)) is None
+    assert screen.check(after(30)) is None
     view = screen.watch()
     assert (view.env, view.silent_since, view.next, view.takes_over_at) == (
         "1-0", NOON, None, None,
@@ -107,50 +107,50 @@ def test_nobody_takes_over_when_nobody_is_heard() -> None:
 
 def test_who_has_sent_no_picture_cannot_take_over() -> None:
     screen = watching()
-    screen.heard("2-1", after(9.9))
-    assert screen.look(after(10)) is None
+    screen.selection.alive("2-1", after(9.9))
+    assert screen.check(after(10)) is None
 
 
 def test_of_those_that_were_told_of_at_once_the_first_takes_over() -> None:
     screen = watching()
     screen.offer("3-0", frame(), NOON)
-    screen.heard("3-0", after(9.6))
-    screen.heard("2-0", after(9.5))
-    screen.look(after(10))
+    screen.selection.alive("3-0", after(9.6))
+    screen.selection.alive("2-0", after(9.5))
+    screen.check(after(10))
     assert screen.env == "2-0"
 
 
 def test_a_chosen_environment_is_shown_with_its_first_frame_and_not_before() -> None:
     screen = watching()
-    screen.choose("2-3", after(1))
-    assert screen.wish == "2-3"
-    assert screen.look(after(1)) is None
+    screen.selection.select("2-3", after(1))
+    assert screen.selection.requested == "2-3"
+    assert screen.check(after(1)) is None
     assert (screen.watch().env, screen.watch().chosen) == ("1-0", "2-3")
     assert screen.offer("1-0", frame(1.1), after(1.1)) is not None, "until then the old one moves"
     shown = screen.offer("2-3", frame(1.2, b"chosen"), after(1.2))
     assert shown is not None
     assert shown.sequence == 3
     assert screen.offer("1-0", frame(1.3), after(1.3)) is None
-    assert [each.why for each in screen.takeovers] == ["chosen"]
+    assert [each.why for each in screen.selection.takeovers] == ["chosen"]
 
 
 def test_a_choice_that_never_comes_is_dropped_and_the_old_one_drawn_again() -> None:
     screen = watching()
-    screen.choose("9-9", NOON)
+    screen.selection.select("9-9", NOON)
     for second in range(1, 11):
-        screen.heard("1-0", after(second))
-        screen.look(after(second))
-    assert (screen.wish, screen.env, screen.watch().chosen) == ("1-0", "1-0", None)
+        screen.selection.alive("1-0", after(second))
+        screen.check(after(second))
+    assert (screen.selection.requested, screen.env, screen.watch().chosen) == ("1-0", "1-0", None)
 
 
 def test_after_a_restart_the_page_shows_whom_the_trainer_draws() -> None:
     screen = Screen()
     screen.offer("2-0", frame(), NOON)  # a picture of now and then came first
-    screen.told("1-0")
+    screen.selection.drawn("1-0")
     assert screen.offer("1-0", frame(0.1), after(0.1)) is not None
     assert screen.env == "1-0"
-    assert screen.wish is None, "the trainer's own choice counts"
-    assert screen.takeovers == (), "nothing fell silent"
+    assert screen.selection.requested is None, "the trainer's own choice counts"
+    assert list(screen.selection.takeovers) == [], "nothing fell silent"
 
 
 def test_a_clock_that_was_set_back_does_not_stop_the_screen() -> None:
@@ -220,7 +220,9 @@ def test_signs_of_life_count_by_the_trainers_own_clock(broadcast: Broadcast, clo
         broadcast.tick(second)
     assert state.screen.env == "2-0"
     lines = [line for line in state.journal.latest(5) if line.kind == "screen.takeover"]
-    assert [line.text for line in lines] == ["2-0 took over the screen: 1-0 gave no sign of life."]
+    assert [line.text for line in lines] == [
+        "The screen switched from 1-0 to 2-0: 1-0 is unresponsive."
+    ]
     assert lines[0].level == "warning"
 
 
@@ -290,7 +292,7 @@ async def test_a_person_chooses_whose_screen_is_shown(
     broadcast.state.apply_reading(seen(sign), NOON)
     broadcast.state.apply_frame("1-0", frame(), NOON)
     assert (await client.post("/api/v1/watched", json={"env": "1-1"})).status_code == 200
-    assert broadcast.state.screen.wish == "1-1"
+    assert broadcast.state.screen.selection.requested == "1-1"
     told = (await client.get("/api/v1/environments")).json()
     assert [each["env"] for each in told["environments"]] == ["1-0", "1-1", "2-0"]
     assert told["watched"] == "1-0"

@@ -1,4 +1,4 @@
-"""Puts the HUD together."""
+"""The application of the HUD."""
 
 import asyncio
 import logging
@@ -33,23 +33,17 @@ from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore
 
-LEAST_COMPRESSED = 1024
-"""Bytes; a smaller answer fits one packet anyway."""
+MIN_COMPRESSED = 1024
+"""Bytes; a smaller answer fits one packet."""
 
 TICK_SECONDS = 0.1
-"""How often changes are looked for; each page gets them at most four times a second."""
-
-HEALTH_SECONDS = 2.0
-"""How often pages hear how the HUD itself is; also their sign that the connection lives."""
-
-HEALTH_LOOK_SECONDS = 0.25
-"""How soon they hear that it changed."""
+"""Interval of checks and of events to the pages; `broadcast.SECTIONS_SECONDS` for sections."""
 
 logger = logging.getLogger(__name__)
 
 
 def utc_now() -> datetime:
-    """The present."""
+    """The current time."""
     return datetime.now(UTC)
 
 
@@ -70,12 +64,11 @@ def create_app(
         epoch=f"{started:%Y%m%dT%H%M%S.%f}",
         takeover=_TAKEOVER,
         started_at=started,
-        build=build_of(),
+        build=build,
     )
     hub = Hub(lambda: state.snapshot(clock()), max_clients=settings.max_clients)
     service_metrics, readiness = ServiceMetrics("hud"), Readiness()
-    metrics = HudMetrics(service_metrics)
-    metrics.watch(hub)
+    metrics = HudMetrics(service_metrics, hub)
     broadcast = Broadcast(state, hub, clock=clock, observer=metrics)
     objects = store or open_store(settings.episodes_store, S3Credentials.of(settings))
     bus = BusLink(connect or (lambda: open_bus(settings, name="hud")), broadcast)
@@ -89,9 +82,8 @@ def create_app(
         settings=settings,
         lifespan=_lifespan(
             hub,
-            lambda: read_scores(objects, broadcast),
-            lambda: _send_changes(broadcast),
-            lambda: _send_health(broadcast, {"bus": bus.check, "store": watch.check}),
+            lambda: read_scores(objects, state),
+            lambda: _send_changes(broadcast, {"bus": bus.check, "store": watch.check}),
             watch.run,
             bus.run,
         ),
@@ -112,22 +104,21 @@ def create_app(
     )
     app.state.websocket_protocol = WebSocketProtocol
     mount_files(app, build)
-    # The texts shrink to a quarter; pictures stay as they are, and the WebSocket is not touched.
     app.add_middleware(ForwardedPrefix)
-    app.add_middleware(GZipMiddleware, minimum_size=LEAST_COMPRESSED, compresslevel=5)
+    app.add_middleware(GZipMiddleware, minimum_size=MIN_COMPRESSED, compresslevel=5)
     return app
 
 
 def _lifespan(
     hub: Hub, *jobs: Callable[[], Coroutine[Any, Any, None]]
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
-    """Run the jobs while the app lives; send the pages away first when it stops."""
+    """Run the jobs while the app runs; disconnect the pages first when it stops."""
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         tasks = [asyncio.create_task(job()) for job in jobs]
         for task in tasks:
-            task.add_done_callback(_complain)
+            task.add_done_callback(_log_failure)
         try:
             yield
         finally:
@@ -139,25 +130,14 @@ def _lifespan(
     return lifespan
 
 
-def _complain(task: asyncio.Task[None]) -> None:
+def _log_failure(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and task.exception() is not None:
-        logger.error("a job of the HUD broke; restart it", exc_info=task.exception())
+        logger.error("a background task of the HUD failed; restart it", exc_info=task.exception())
 
 
-async def _send_changes(broadcast: Broadcast) -> None:
+async def _send_changes(broadcast: Broadcast, checks: dict[str, Callable[[], str | None]]) -> None:
     seconds = asyncio.get_running_loop().time
     while True:
+        broadcast.health({name: check() for name, check in checks.items()})
         broadcast.tick(seconds())
         await asyncio.sleep(TICK_SECONDS)
-
-
-async def _send_health(broadcast: Broadcast, checks: dict[str, Callable[[], str | None]]) -> None:
-    seconds = asyncio.get_running_loop().time
-    told: dict[str, str | None] = {}
-    told_at = 0.0
-    while True:
-        health = {name: check() for name, check in checks.items()}
-        if health != told or seconds() - told_at >= HEALTH_SECONDS:
-            broadcast.health(health)
-            told, told_at = health, seconds()
-        await asyncio.sleep(HEALTH_LOOK_SECONDS)

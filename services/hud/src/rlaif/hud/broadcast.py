@@ -8,7 +8,6 @@ from typing import Any, Protocol
 from pydantic import TypeAdapter, ValidationError
 
 from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.scores import ScoreRecord
 from rlaif.contracts.telemetry import (
     FRAME_SUBJECT,
     AssistanceStatus,
@@ -30,8 +29,8 @@ from rlaif.contracts.telemetry import (
     WorldProgress,
 )
 from rlaif.hud.browsers.hub import Hub
-from rlaif.hud.read_model.projections import Changed, HudState
-from rlaif.hud.read_model.segments.table import UnreadScore
+from rlaif.hud.read_model.projections import SECTIONS, HudState
+from rlaif.hud.read_model.screen import ShownFrame
 from rlaif.service.metrics import ServiceMetrics
 
 _READINGS: tuple[type[Telemetry], ...] = (
@@ -51,33 +50,31 @@ _READINGS: tuple[type[Telemetry], ...] = (
 
 READINGS: dict[str, TypeAdapter[Any]] = {
     **{reading.SUBJECT: TypeAdapter(reading) for reading in _READINGS},
-    # Both are calls of language models; each requires fields that the other does not have.
+    # Each requires fields that the other does not have.
     JudgeCall.SUBJECT: TypeAdapter(JudgeCall | PlayerCall),
 }
-"""Subject → what reads the JSON readings on it."""
+"""Subject → parser of the JSON readings on it."""
 
-MOST_EVENTS_A_TICK = 200
-"""More new log lines than this in one tick are a replay of history: a snapshot is cheaper."""
+MAX_EVENTS_PER_TICK = 200
+"""More new log lines in one tick are a replay of the streams: a snapshot is cheaper."""
 
 SECTIONS_SECONDS = 0.5
-"""What changed goes out together, so that a page never shows one panel of now beside one of a
-second ago. Oftener cannot be read, and the curves are 10 kB."""
+"""All sections are sent together, so that the panels of a page show the same moment."""
 
 logger = logging.getLogger(__name__)
 
 
 class Observer(Protocol):
-    """Counts what passes, for the metrics."""
+    """Counts what is received."""
 
-    def event(self, event_type: str) -> None:
-        """An event was folded."""
+    def event(self, event_type: str) -> None: ...
 
     def reading(self, subject: str, outcome: str) -> None:
-        """A reading or frame came in: `used`, `skipped` or `invalid`."""
+        """A reading or frame was `used`, `skipped` or `invalid`."""
 
 
 class Broadcast:
-    """The one writer of the read model."""
+    """Writes the read model and sends it to the browsers."""
 
     def __init__(
         self, state: HudState, hub: Hub, *, clock: Callable[[], datetime], observer: Observer
@@ -86,100 +83,73 @@ class Broadcast:
         self.hub = hub
         self._clock = clock
         self._observer = observer
-        self._changed: set[str] = set()
         self._sent_at = float("-inf")
         self._sent_event_id = 0
-
-    def streams_opened(self) -> None:
-        """The event streams are followed from now on."""
-        self._note(self.state.streams_opened())
 
     def event(self, event: CloudEvent[Any]) -> None:
         """Fold one event."""
         self._observer.event(event.type)
-        self._note(self.state.apply_event(event))
+        self.state.apply_event(event)
 
     def telemetry(self, subject: str, payload: bytes) -> None:
         """Fold one message of the telemetry; a malformed one is counted and skipped."""
         try:
             used = self._frame(subject, payload) or self._reading(subject, payload)
         except (ValidationError, FrameFormatError) as error:
-            logger.debug("telemetry on %s is not readable: %s", subject, error)
+            logger.debug("invalid telemetry on %s: %s", subject, error)
             self._observer.reading(_family(subject), "invalid")
             return
         self._observer.reading(_family(subject), "used" if used else "skipped")
 
-    def score(self, unread: UnreadScore, record: ScoreRecord) -> None:
-        """A score object was read."""
-        self._note(self.state.apply_score(unread, record))
+    def redriven(self, event_id: str) -> None:
+        """A dead event was sent again."""
+        self.state.redriven(event_id, self._clock())
 
-    def score_delayed(self, unread: UnreadScore, problem: str) -> None:
-        """A score object cannot be read now; it is tried again."""
-        self._note(self.state.score_delayed(unread, problem))
-
-    def score_unreadable(self, unread: UnreadScore, problem: str) -> None:
-        """A score object can never be read."""
-        self._note(self.state.score_unreadable(unread, problem))
-
-    def sent_again(self, event_id: str) -> None:
-        """Somebody sent a dead event again: it is given up no more."""
-        self._note(self.state.sent_again(event_id, self._clock()))
+    def select_screen(self, env: str) -> None:
+        """A person selected another environment."""
+        self.state.screen.selection.select(env, self._clock())
 
     def health(self, checks: dict[str, str | None]) -> None:
-        """How the things that the HUD needs are."""
-        self._note(self.state.apply_health(checks, self.hub.clients, self._clock()))
+        """The HUD's own checks: check → why it fails, or None."""
+        self.state.health.checked(checks, self.hub.clients, self._clock())
 
     def tick(self, seconds: float) -> None:
-        """Send what changed, at `seconds` of a monotonic clock; called a few times a second."""
+        """Send changes, at `seconds` of a monotonic clock; called several times per second."""
         self._send_events()
-        self._send_heir()
+        self._send_frame(self.state.check_screen(self._clock()))
         if seconds - self._sent_at < SECTIONS_SECONDS:
             return
-        now = self._clock()
-        self._note(self.state.look(now))
-        changed, self._changed, self._sent_at = self._changed, set(), seconds
+        self._sent_at, now = seconds, self._clock()
+        self.state.refresh(now)
         if self.hub.clients:
-            sections = {name: self.state.section(name) for name in sorted(changed)}
+            sections = {name: self.state.section(name) for name in SECTIONS}
             self.hub.send_sections(sections, now=now)
 
-    def _note(self, changed: Changed) -> None:
-        self._changed |= changed
-
     def _send_events(self) -> None:
-        news = self.state.journal.after(self._sent_event_id, limit=MOST_EVENTS_A_TICK + 1)
+        news = self.state.journal.after(self._sent_event_id, limit=MAX_EVENTS_PER_TICK + 1)
         self._sent_event_id = news.last_id
-        if news.gap or len(news.items) > MOST_EVENTS_A_TICK:
+        if news.gap or len(news.items) > MAX_EVENTS_PER_TICK:
             self.hub.resync()
         else:
             self.hub.send_events(news.items)
 
-    def choose_screen(self, env: str) -> None:
-        """A person wants to see another environment."""
-        self._note(self.state.choose_screen(env, self._clock()))
-
-    def _send_heir(self) -> None:
-        """The first frame of an environment that takes the screen over now, if one does."""
-        shown = self.state.look_at_screen(self._clock())
+    def _send_frame(self, shown: ShownFrame | None) -> bool:
         if shown is not None:
             self.hub.send_frame(shown.sequence, shown.packed)
-            self._note(frozenset({"screen"}))
+        return shown is not None
 
     def _frame(self, subject: str, payload: bytes) -> bool:
         if not subject.startswith(f"{FRAME_SUBJECT}."):
             return False
         env = subject.removeprefix(f"{FRAME_SUBJECT}.")
-        shown = self.state.apply_frame(env, ScreenFrame.unpack(payload), self._clock())
-        if shown is None:
-            return False
-        self.hub.send_frame(shown.sequence, shown.packed)
-        self._note(frozenset({"screen"}))
-        return True
+        frame = ScreenFrame.unpack(payload)
+        return self._send_frame(self.state.apply_frame(env, frame, self._clock()))
 
     def _reading(self, subject: str, payload: bytes) -> bool:
-        reader = READINGS.get(subject)
-        if reader is None:
+        parser = READINGS.get(subject)
+        if parser is None:
             return False
-        self._note(self.state.apply_reading(reader.validate_json(payload), self._clock()))
+        self.state.apply_reading(parser.validate_json(payload), self._clock())
         return True
 
 
@@ -189,29 +159,21 @@ def _family(subject: str) -> str:
 
 
 class HudMetrics:
-    """Fits `rlaif.hud.broadcast.Observer`."""
+    """The metrics of the HUD; implements `Observer`."""
 
-    def __init__(self, metrics: ServiceMetrics) -> None:
-        self._metrics = metrics
+    def __init__(self, metrics: ServiceMetrics, hub: Hub) -> None:
         self._events = metrics.counter("events", "Events folded into the page.", ("event",))
         self._readings = metrics.counter(
-            "readings", "Telemetry messages that came in.", ("subject", "outcome")
+            "readings", "Telemetry messages received.", ("subject", "outcome")
         )
-        self._refused = metrics.counter("refused_clients", "Pages turned away.", ("reason",))
-
-    def watch(self, hub: Hub) -> None:
-        """Show how many pages are connected."""
-        clients = self._metrics.gauge("clients", "Pages connected now.")
-        clients.set_function(lambda: hub.clients)
+        self._refused = metrics.counter("refused_clients", "Pages refused.", ("reason",))
+        metrics.gauge("clients", "Pages connected now.").set_function(lambda: hub.clients)
 
     def event(self, event_type: str) -> None:
-        """An event was folded."""
         self._events.labels(event_type).inc()
 
     def reading(self, subject: str, outcome: str) -> None:
-        """A reading or frame came in: `used`, `skipped` or `invalid`."""
         self._readings.labels(subject, outcome).inc()
 
     def refused(self, reason: str) -> None:
-        """A page was turned away."""
         self._refused.labels(reason).inc()

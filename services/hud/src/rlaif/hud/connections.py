@@ -17,7 +17,7 @@ from rlaif.contracts.events import DeadLetter
 from rlaif.contracts.scores import ScoreRecord
 from rlaif.contracts.telemetry import FRAME_SUBJECT, WatchWish
 from rlaif.hud.broadcast import READINGS, Broadcast
-from rlaif.hud.read_model.projections import SEGMENTS_SHOWN
+from rlaif.hud.read_model.projections import SEGMENTS_SHOWN, HudState
 from rlaif.hud.read_model.segments.table import UnreadScore
 from rlaif.hud.segment_objects import SCORE_CAP_BYTES
 from rlaif.pacing.backoff import backoff
@@ -32,44 +32,36 @@ from rlaif.storage.ports import (
 TELEMETRY_SUBJECTS = (f"{FRAME_SUBJECT}.*", *READINGS)
 """One subscription each, so that a burst of frames does not push a reading out of a buffer."""
 
-WISH_SECONDS = 0.5
-"""How soon the trainer hears of another wish."""
+REQUEST_SECONDS = 0.5
+"""Interval of the requests for an environment's screen."""
 
 
 class LiveBus(Protocol):
-    """What the HUD needs of the bus."""
+    """The part of `rlaif.bus.connection.Bus` that the HUD uses."""
 
     @property
-    def connected(self) -> bool:
-        """Whether NATS is there now."""
+    def connected(self) -> bool: ...
 
-    def feed(self) -> EventFeed:
-        """Follower of the event streams."""
+    def feed(self) -> EventFeed: ...
 
-    def subscribe(self, subject: str) -> AsyncIterator[tuple[str, bytes]]:
-        """Follower of plain NATS."""
+    def subscribe(self, subject: str) -> AsyncIterator[tuple[str, bytes]]: ...
 
-    def telemetry(self) -> TelemetryPublisher:
-        """Sender of what people want to see; the HUD sends nothing else."""
+    def telemetry(self) -> TelemetryPublisher: ...
 
-    async def queues(self) -> Queues:
-        """How full the streams are, and what waits for each consumer."""
+    async def queues(self) -> Queues: ...
 
-    async def dead_letters(self, *, limit: int = 100) -> list[CloudEvent[DeadLetter]]:
-        """The newest dead letters, newest first."""
+    async def dead_letters(self, *, limit: int = 100) -> list[CloudEvent[DeadLetter]]: ...
 
-    async def redrive(self, event_id: str) -> str:
-        """Send a dead event again; gives its new id."""
+    async def redrive(self, event_id: str) -> str: ...
 
-    async def close(self) -> None:
-        """Close the connection."""
+    async def close(self) -> None: ...
 
 
 async def listen(bus: LiveBus, broadcast: Broadcast) -> None:
-    """Follow everything on the bus; an ExceptionGroup says which source ended or failed."""
+    """Subscribe to everything; an ExceptionGroup names the source that ended or failed."""
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(_follow_events(bus, broadcast))
-        tasks.create_task(_tell_wish(bus.telemetry(), broadcast))
+        tasks.create_task(_request_screen(bus.telemetry(), broadcast))
         for subject in TELEMETRY_SUBJECTS:
             tasks.create_task(_follow_telemetry(bus, subject, broadcast))
 
@@ -80,7 +72,7 @@ class SourceEndedError(Exception):
 
 async def _follow_events(bus: LiveBus, broadcast: Broadcast) -> None:
     events = bus.feed().follow(*(spec.data for spec in CATALOG), history=True)
-    broadcast.streams_opened()
+    broadcast.state.streams_opened()
     async for event in events:
         broadcast.event(event)
     raise SourceEndedError("the event feed ended")
@@ -92,33 +84,37 @@ async def _follow_telemetry(bus: LiveBus, subject: str, broadcast: Broadcast) ->
     raise SourceEndedError(f"the subscription to {subject} ended")
 
 
-async def _tell_wish(telemetry: TelemetryPublisher, broadcast: Broadcast) -> None:
-    """Tell the trainer whose screen people want to see: again and again, as nobody confirms it."""
+async def _request_screen(telemetry: TelemetryPublisher, broadcast: Broadcast) -> None:
+    """Repeat the request to the trainer: it is not acknowledged."""
     while True:
-        wish = broadcast.state.screen.wish
-        if wish is not None:
-            await telemetry.send(WatchWish(at=datetime.now(UTC), env=wish))
-        await asyncio.sleep(WISH_SECONDS)
+        env = broadcast.state.screen.selection.requested
+        if env is not None:
+            await telemetry.send(WatchWish(at=datetime.now(UTC), env=env))
+        await asyncio.sleep(REQUEST_SECONDS)
 
 
 async def read_scores(
-    store: ObjectStore, broadcast: Broadcast, *, pause: float = 0.5, retry: float = 3.0
+    store: ObjectStore, state: HudState, *, pause: float = 0.5, retry: float = 3.0
 ) -> None:
-    """Read the score objects of the rows that the page shows, for ever.
+    """Read the score objects of the rows that the page shows, until cancelled.
 
-    `pause` are the seconds between two looks for new rows, `retry` those when the store is away.
+    Args:
+        store: Where they are.
+        state: Has the rows.
+        pause: Seconds between two polls for new rows.
+        retry: The same while the store is unavailable.
     """
+    rows = state.segments
     while True:
         wait = pause
-        for unread in broadcast.state.segments.unread(SEGMENTS_SHOWN):
+        for unread in rows.unread(SEGMENTS_SHOWN):
             try:
-                broadcast.score(unread, await asyncio.to_thread(_read_score, store, unread))
+                state.apply_score(unread, await asyncio.to_thread(_read_score, store, unread))
             except (ObjectNotFoundError, ObjectCorruptError, ScoreObjectError) as error:
-                broadcast.score_unreadable(unread, str(error))
+                rows.score_read(unread, None, problem=str(error))
             except StorageError as error:
-                # The rows say so, instead of standing there with half of their numbers.
-                for each in broadcast.state.segments.unread(SEGMENTS_SHOWN):
-                    broadcast.score_delayed(each, f"The score cannot be read now: {error}")
+                for each in rows.unread(SEGMENTS_SHOWN):
+                    rows.score_delayed(each, f"The score cannot be read now: {error}")
                 wait = retry
                 break
         await asyncio.sleep(wait)
@@ -139,15 +135,15 @@ def _read_score(store: ObjectStore, unread: UnreadScore) -> ScoreRecord:
 
 
 FIRST_PAUSE = 0.5
-LONGEST_PAUSE = 10.0
+MAX_PAUSE = 10.0
 PROBE_KEY = "hud/readiness-probe"
-"""An object that need not exist: asking for it shows whether the store answers."""
+"""An object that need not exist: the request shows whether the store answers."""
 
 logger = logging.getLogger(__name__)
 
 
 class BusLink:
-    """Connects to the bus and listens, again and again; `why` is None while it does."""
+    """Connects to the bus and listens, with retries; `why` is None while it is connected."""
 
     def __init__(self, connect: Callable[[], Awaitable[LiveBus]], broadcast: Broadcast) -> None:
         self.why: str | None = "not connected yet"
@@ -156,7 +152,7 @@ class BusLink:
         self._bus: LiveBus | None = None
 
     def bus(self) -> LiveBus | None:
-        """The bus while it is there."""
+        """The bus while it is connected."""
         return self._bus if self.check() is None else None
 
     def check(self) -> str | None:
@@ -166,7 +162,6 @@ class BusLink:
         return self.why
 
     async def run(self) -> None:
-        """Listen until cancelled."""
         failures = 0
         while True:
             try:
@@ -178,12 +173,12 @@ class BusLink:
             except ExceptionGroup as group:
                 self.why = "; ".join(str(error) for error in group.exceptions)
                 if group.split(BusError)[1] is not None:
-                    logger.warning("listening ended: %s", self.why, exc_info=group)
+                    logger.warning("subscriptions ended: %s", self.why, exc_info=group)
             finally:
                 await self._close()
             failures += 1
-            pause = backoff(failures, base=FIRST_PAUSE, cap=LONGEST_PAUSE)
-            logger.info("no bus: %s; next try in %.1f s", self.why, pause)
+            pause = backoff(failures, base=FIRST_PAUSE, cap=MAX_PAUSE)
+            logger.info("bus unavailable: %s; retrying in %.1f s", self.why, pause)
             await asyncio.sleep(pause)
 
     async def _close(self) -> None:
@@ -192,14 +187,14 @@ class BusLink:
             try:
                 await bus.close()
             except OSError as error:  # the socket broke before it could be emptied
-                logger.debug("the bus was gone before it was closed: %s", error)
+                logger.debug("connection lost before it was closed: %s", error)
 
 
 class StoreWatch:
-    """Asks the store from time to time whether it is there; `why` is None when it is."""
+    """Probes the store periodically; `why` is None when it answers."""
 
     def __init__(self, store: ObjectStore, *, every: float = 5.0) -> None:
-        self.why: str | None = "not asked yet"
+        self.why: str | None = "not checked yet"
         self._store = store
         self._every = every
 
@@ -208,7 +203,6 @@ class StoreWatch:
         return self.why
 
     async def run(self) -> None:
-        """Ask until cancelled."""
         while True:
             try:
                 await asyncio.to_thread(self._store.head, PROBE_KEY)

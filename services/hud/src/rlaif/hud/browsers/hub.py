@@ -13,14 +13,8 @@ from typing import Any
 from pydantic_core import to_json
 
 from rlaif.hud.browsers.outbox import Outbox, Resync
+from rlaif.hud.read_model.projections import SECTIONS
 from rlaif.hud.read_model.views import JournalEntry, Snapshot
-
-SECTIONS = tuple(
-    name
-    for name in Snapshot.model_fields
-    if name not in ("epoch", "build", "taken_at", "last_event_id", "events")
-)
-"""The fields of a snapshot that are sent again when they change."""
 
 
 class HubError(Exception):

@@ -137,7 +137,7 @@ def join(hub: Hub) -> Outbox:
             503,
             "too-many-pages",
             "Too many pages are connected",
-            f"{error} Close one, or raise HUD_MAX_CLIENTS.",
+            f"{error} Close one.",
             headers={"Retry-After": "10"},
         ) from error
     except HubClosedError as error:

@@ -1,4 +1,11 @@
-"""Health of the services as each reports it, and the issues that follow."""
+"""Health of the services as each reports it, and the issues that follow.
+
+    `/readyz` of each process, on plain NATS ──▶ a state per service
+    states, calls, counts                    ──▶ issues: what has stopped, and why
+
+A silent service is an issue; one that never reported is unknown. While the HUD itself has no
+connection it makes no statement about other services.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,74 +17,94 @@ from rlaif.hud.read_model.judge_health import JudgeHealth
 from rlaif.hud.read_model.views import (
     CheckView,
     FailingJudge,
+    HealthView,
     RunView,
     ServiceState,
     ServiceView,
     TroubleView,
 )
 
-RING = ("trainer", "exporter", "judge", "reward-model")
-"""The services that the ring cannot do without, in its order."""
+REQUIRED = ("trainer", "exporter", "judge", "reward-model")
+"""The services of the pipeline, in its order."""
 
 SILENCE = timedelta(seconds=8)
-"""Four reports that did not come."""
+"""Four missing reports."""
 
 NEVER = timedelta(seconds=20)
-"""After this long a service that was never heard is missed, when others are heard."""
+"""A required service that has not reported for so long is missing, if others report."""
 
 BRIEF = timedelta(seconds=2)
-"""A check that fails for less is a service that starts or connects again."""
+"""A check that fails for less is a service that starts or reconnects."""
 
 FORGET = timedelta(minutes=10)
-"""A service that is not of the ring, and is gone, is dropped after this long."""
+"""Another service without reports for so long is dropped."""
+
+STALLED = timedelta(seconds=20)
+"""Segments that wait for so long while no call ends are stuck."""
+
+STALLED_UNKNOWN = timedelta(seconds=60)
+"""The same while the latency of calls is unknown."""
+
+SLOW_CALLS = 3.0
+"""Multiple of the 95th percentile of latencies up to which a wait is normal."""
+
+NAP = timedelta(seconds=5)
+"""After a longer gap between two checks the machine was asleep and received nothing."""
+
+LLM, MODELS, ALARMS = "/llm", "/models", "/models#models-watch"
+"""Pages with details."""
+
+OVER = ("stopped", "finished", "failed")
+"""Statuses of a run that has ended."""
+
+OWN_CHECKS = {"bus": "the message bus", "store": "the object store"}
 
 
 @dataclass(frozen=True)
-class _Heard:
+class _Report:
     reading: ServiceHealth
     at: datetime
 
 
-class RingHealth:
-    """The newest word of every process."""
+class ServiceReports:
+    """The newest report of every process."""
 
     def __init__(self, started: datetime) -> None:
         self._since = started
-        self._heard: dict[str, dict[str, _Heard]] = {}
+        self._reports: dict[str, dict[str, _Report]] = {}
 
-    def heard(self, reading: ServiceHealth, now: datetime) -> None:
-        """A process told how it is."""
-        of_service = self._heard.setdefault(reading.service, {})
-        of_service[reading.instance] = _Heard(reading, now)
-        for instance in [i for i, each in of_service.items() if now - each.at >= SILENCE]:
-            # It speaks no more and another one does: a restart, or fewer replicas.
-            del of_service[instance]
+    def add(self, reading: ServiceHealth, now: datetime) -> None:
+        """Add a report; silent processes of the same service were restarted or removed."""
+        processes = self._reports.setdefault(reading.service, {})
+        processes[reading.instance] = _Report(reading, now)
+        for instance in [i for i, each in processes.items() if now - each.at >= SILENCE]:
+            del processes[instance]
 
-    def deaf(self, now: datetime) -> None:
-        """The HUD heard nothing until now: silence before it says nothing of the others."""
+    def ignore_silence_until(self, now: datetime) -> None:
+        """The HUD received nothing until now, so that silence before it means nothing."""
         self._since = now
 
-    def views(self, now: datetime, *, hears: bool) -> tuple[ServiceView, ...]:
-        """Every service of the ring, then others that were heard lately."""
+    def views(self, now: datetime, *, connected: bool) -> tuple[ServiceView, ...]:
+        """Every required service, then others with a recent report."""
         others = sorted(
             name
-            for name, heard in self._heard.items()
-            if name not in RING and now - max(each.at for each in heard.values()) < FORGET
+            for name, reports in self._reports.items()
+            if name not in REQUIRED and now - max(each.at for each in reports.values()) < FORGET
         )
-        return tuple(self._view(name, now, hears=hears) for name in (*RING, *others))
+        return tuple(self._view(name, now, connected=connected) for name in (*REQUIRED, *others))
 
-    def missed(self, now: datetime) -> frozenset[str]:
-        """Services of the ring that were never heard, though others are."""
-        if not self._heard or now - self._since < NEVER:
+    def missing(self, now: datetime) -> frozenset[str]:
+        """Required services that never reported, though others did."""
+        if not self._reports or now - self._since < NEVER:
             return frozenset()
-        return frozenset(name for name in RING if name not in self._heard)
+        return frozenset(name for name in REQUIRED if name not in self._reports)
 
-    def _view(self, name: str, now: datetime, *, hears: bool) -> ServiceView:
-        heard = list(self._heard.get(name, {}).values())
-        live = [each for each in heard if now - max(each.at, self._since) < SILENCE]
-        newest = max(heard, key=lambda each: each.at, default=None)
+    def _view(self, name: str, now: datetime, *, connected: bool) -> ServiceView:
+        reports = list(self._reports.get(name, {}).values())
+        live = [each for each in reports if now - max(each.at, self._since) < SILENCE]
+        newest = max(reports, key=lambda each: each.at, default=None)
         state: ServiceState = "unknown"
-        if hears and newest is not None:
+        if connected and newest is not None:
             state = _state([each.reading for each in live], newest.reading)
         return ServiceView(
             name=name,
@@ -97,21 +124,26 @@ def _state(live: Sequence[ServiceHealth], newest: ServiceHealth) -> ServiceState
     return "not ready" if "not ready" in working else "ready"
 
 
-def _worst(told: Iterable[Mapping[str, str | None]]) -> dict[str, CheckView]:
-    """Check → how it is; failing when it fails in one process."""
+def _worst(reports: Iterable[Mapping[str, str | None]]) -> dict[str, CheckView]:
+    """A check fails when it fails in one process."""
     details: dict[str, str | None] = {}
-    for checks in told:
+    for checks in reports:
         for name, detail in checks.items():
             details[name] = details.get(name) or detail
+    return checks_of(details)
+
+
+def checks_of(details: Mapping[str, str | None]) -> dict[str, CheckView]:
+    """Check → its view, from why each fails; None for a check that passes."""
     return {name: CheckView(ok=why is None, detail=why) for name, why in details.items()}
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that stops the ring; `key` stays the same as long as it lasts.
+    """An issue as of now; `key` is stable while it lasts.
 
-    `since` is when it began, where that is known better than when the HUD noticed; up to the age
-    `brief` it is nothing to speak of. `page` is the address on the HUD that shows more of it.
+    `since` is its start, if that is known. It is reported once it is older than `brief`. `page` is
+    the address of its details.
     """
 
     key: str
@@ -122,18 +154,76 @@ class Finding:
     page: str | None = None
 
 
-class Troubles:
-    """Remembers since when each finding stands."""
+class PipelineHealth:
+    """`services`, `issues` and the HUD's `own` health, as of the last check."""
 
-    def __init__(self) -> None:
+    def __init__(self, started_at: datetime | None) -> None:
+        self.services: tuple[ServiceView, ...] = ()
+        self.issues: tuple[TroubleView, ...] = ()
+        self.own = HealthView(started_at=started_at, checks={}, clients=0)
+        self._reports = ServiceReports(started_at) if started_at else None
         self._since: dict[str, datetime] = {}
+        self._checked_at: datetime | None = None
+        self._waits_since: datetime | None = None
 
-    def views(self, findings: Sequence[Finding], now: datetime) -> tuple[TroubleView, ...]:
-        """The findings of now, in their order."""
+    def reported(self, reading: ServiceHealth, now: datetime) -> None:
+        """A service reported its health."""
+        self._reports_at(now).add(reading, now)
+
+    def checked(self, checks: dict[str, str | None], clients: int, now: datetime) -> None:
+        """The HUD's own checks: check → why it fails, or None."""
+        if not self._is_connected:
+            self._reports_at(now).ignore_silence_until(now)
+        own = {"checks": checks_of(checks), "clients": clients}
+        self.own = self.own.model_copy(update=own)
+
+    def check(
+        self,
+        now: datetime,
+        judges: JudgeHealth,
+        *,
+        waiting: int,
+        scored_at: datetime | None,
+        run: RunView | None,
+        alarm: GamingAlarm | None = None,
+    ) -> None:
+        """Update services and issues; `waiting` counts segments without a score."""
+        reports = self._reports_at(now)
+        if self._checked_at is not None and now - self._checked_at > NAP:
+            reports.ignore_silence_until(now)
+        self._checked_at = now
+        self.services = reports.views(now, connected=self._is_connected)
+        found = [
+            Finding(
+                f"hud: {name}",
+                "hud",
+                f"{OWN_CHECKS.get(name, name)} is not available: {check.detail}",
+                brief=BRIEF,
+            )
+            for name, check in self.own.checks.items()
+            if not check.ok
+        ]
+        if self._is_connected:
+            found += findings_of(self.services, reports.missing(now))
+            found += self._of_judges(now, judges, waiting, scored_at)
+        self._report([*found, *_of_run(run), *_of_alarm(run, alarm)], now)
+
+    @property
+    def _is_connected(self) -> bool:
+        bus = self.own.checks.get("bus")
+        return bus is None or bus.ok
+
+    def _reports_at(self, now: datetime) -> ServiceReports:
+        if self._reports is None:
+            self._reports = ServiceReports(now)
+            self.own = self.own.model_copy(update={"started_at": now})
+        return self._reports
+
+    def _report(self, findings: Sequence[Finding], now: datetime) -> None:
         known, self._since = self._since, {}
         for each in findings:
             self._since[each.key] = each.since or known.get(each.key, now)
-        return tuple(
+        self.issues = tuple(
             TroubleView(
                 key=each.key,
                 who=each.who,
@@ -145,128 +235,24 @@ class Troubles:
             if now - self._since[each.key] >= each.brief
         )
 
-
-def findings_of(services: Iterable[ServiceView], missed: frozenset[str]) -> list[Finding]:
-    """What the services themselves say, or do not say any more."""
-    found = []
-    for service in services:
-        who = service.name
-        if service.state == "silent":
-            found.append(
-                Finding(
-                    f"{who}: silent",
-                    who,
-                    "no word from it: it hangs, lost NATS or is gone; see its log",
-                    service.heard_at,
-                )
-            )
-        elif service.state == "stopped":
-            found.append(Finding(f"{who}: stopped", who, "was stopped", service.heard_at))
-        elif who in missed:
-            found.append(
-                Finding(f"{who}: missed", who, "no word from it since the HUD started; start it")
-            )
-        for name, check in service.checks.items():
-            if not check.ok and service.state != "stopping":
-                text = f"{name}: {check.detail}"
-                found.append(Finding(f"{who}: {name}", who, text, brief=BRIEF))
-    return found
-
-
-STALLED = timedelta(seconds=20)
-"""Segments that wait for so long without any call's end are stuck."""
-
-STALLED_UNKNOWN = timedelta(seconds=60)
-"""The same while nobody knows how long a call takes."""
-
-SLOW_CALLS = 3.0
-"""Times the latency of the slowest calls (p95) that a wait is no stall."""
-
-NAP = timedelta(seconds=5)
-"""A HUD that did not look for so long heard nothing meanwhile: the machine slept."""
-
-LLM, MODELS, ALARMS = "/llm", "/models", "/models#models-watch"
-"""Pages that show more."""
-
-OVER = ("stopped", "finished", "failed")
-"""What the trainer calls a run that does not go on."""
-
-OWN_CHECKS = {"bus": "the message bus", "store": "the object store"}
-
-
-class Outages:
-    """Folds the health of the ring into `services` and `troubles`, as of the last look."""
-
-    def __init__(self, started_at: datetime | None) -> None:
-        self.started_at = started_at
-        self.services: tuple[ServiceView, ...] = ()
-        self.troubles: tuple[TroubleView, ...] = ()
-        self._ring = RingHealth(started_at) if started_at else None
-        self._known = Troubles()
-        self._own: dict[str, str | None] = {}
-        self._looked_at: datetime | None = None
-        self._waits_since: datetime | None = None
-
-    def heard(self, reading: ServiceHealth, now: datetime) -> None:
-        """A service told how it is."""
-        self._of(now).heard(reading, now)
-
-    def own(self, checks: dict[str, str | None], now: datetime) -> None:
-        """What the HUD itself needs: check → why it is not there, or None."""
-        if self._own.get("bus") is not None:
-            self._of(now).deaf(now)
-        self._own = checks
-
-    def look(
-        self,
-        now: datetime,
-        judge: JudgeHealth,
-        *,
-        waiting: int,
-        scored_at: datetime | None,
-        run: RunView | None,
-        alarm: GamingAlarm | None = None,
-    ) -> None:
-        """Make services and troubles of `now`; `waiting` counts segments without their scores."""
-        ring = self._of(now)
-        if self._looked_at is not None and now - self._looked_at > NAP:
-            ring.deaf(now)
-        self._looked_at = now
-        hears = self._own.get("bus") is None
-        self.services = ring.views(now, hears=hears)
-        found = [
-            Finding(
-                f"hud: {name}",
-                "hud",
-                f"{OWN_CHECKS.get(name, name)} is not there: {why}",
-                brief=BRIEF,
-            )
-            for name, why in self._own.items()
-            if why is not None
-        ]
-        if hears:
-            found += findings_of(self.services, ring.missed(now))
-            found += self._of_judge(now, judge, waiting, scored_at)
-        self.troubles = self._known.views([*found, *_of_run(run), *_of_alarm(run, alarm)], now)
-
-    def _of_judge(
-        self, now: datetime, judge: JudgeHealth, waiting: int, scored_at: datetime | None
+    def _of_judges(
+        self, now: datetime, judges: JudgeHealth, waiting: int, scored_at: datetime | None
     ) -> list[Finding]:
-        """What the calls show, unless the judge itself says what is wrong."""
-        stalled = self._stalled(now, judge, waiting, scored_at)
-        said = next((each for each in self.services if each.name == "judge"), None)
-        if said is not None and said.state in ("not ready", "silent", "stopping", "stopped"):
+        """Calls without an answer, unless the judge service itself reports a failure."""
+        stalled = self._stalled(now, judges, waiting, scored_at)
+        judge = next((each for each in self.services if each.name == "judge"), None)
+        if judge is not None and judge.state in ("not ready", "silent", "stopping", "stopped"):
             return []
-        return _unanswered(judge.failing) or stalled
+        return _unanswered(judges.failing) or stalled
 
     def _stalled(
-        self, now: datetime, judge: JudgeHealth, waiting: int, scored_at: datetime | None
+        self, now: datetime, judges: JudgeHealth, waiting: int, scored_at: datetime | None
     ) -> list[Finding]:
         self._waits_since = (self._waits_since or now) if waiting else None
         if self._waits_since is None:
             return []
-        since = max(filter(None, (self._waits_since, judge.last_call_at, scored_at)))
-        slow = judge.view().latency_p95_seconds
+        since = max(filter(None, (self._waits_since, judges.last_call_at, scored_at)))
+        slow = judges.view().latency_p95_seconds
         patience = STALLED_UNKNOWN
         if slow is not None:
             patience = max(STALLED, timedelta(seconds=SLOW_CALLS * slow))
@@ -276,12 +262,25 @@ class Outages:
         text = f"no call of a language model has ended, and {many} for a score"
         return [Finding("judge: stalled", "judge", text, since, page=LLM)]
 
-    def _of(self, now: datetime) -> RingHealth:
-        """The services; made at the first moment that is known."""
-        if self._ring is None:
-            self.started_at = self.started_at or now
-            self._ring = RingHealth(now)
-        return self._ring
+
+def findings_of(services: Iterable[ServiceView], missing: frozenset[str]) -> list[Finding]:
+    """Failing checks of the services, and services that do not report."""
+    found = []
+    for service in services:
+        who = service.name
+        if service.state == "silent":
+            text = "no reports: it hangs, lost NATS or is gone; check its log"
+            found.append(Finding(f"{who}: silent", who, text, service.heard_at))
+        elif service.state == "stopped":
+            found.append(Finding(f"{who}: stopped", who, "was stopped", service.heard_at))
+        elif who in missing:
+            text = "no report since the HUD started; start it"
+            found.append(Finding(f"{who}: missed", who, text))
+        for name, check in service.checks.items():
+            if not check.ok and service.state != "stopping":
+                text = f"{name}: {check.detail}"
+                found.append(Finding(f"{who}: {name}", who, text, brief=BRIEF))
+    return found
 
 
 def _unanswered(failing: Sequence[FailingJudge]) -> list[Finding]:
@@ -300,8 +299,8 @@ def _unanswered(failing: Sequence[FailingJudge]) -> list[Finding]:
 def _of_run(run: RunView | None) -> list[Finding]:
     if run is None or run.reward_model_refused is None:
         return []
-    reason = run.reward_model_refusal or "no reason was told"
-    text = f"refused reward model v{run.reward_model_refused}; the one before it counts: {reason}"
+    reason = run.reward_model_refusal or "no reason was reported"
+    text = f"rejected reward model v{run.reward_model_refused} and uses the previous one: {reason}"
     key = f"trainer: refused v{run.reward_model_refused}"
     return [Finding(key, "trainer", text, page=MODELS)]
 

@@ -10,115 +10,44 @@ from rlaif.contracts.events import (
     EventData,
     RewardModelPublished,
     RewardModelRejected,
+    RunLoaded,
     RunStarted,
     SegmentCaptured,
     SegmentExported,
     SegmentScored,
 )
-from rlaif.contracts.telemetry import JudgeCall
-from rlaif.hud.read_model.judge_health import Recovery
-from rlaif.hud.read_model.views import EventsPage, FailingJudge, JournalEntry, Takeover
+from rlaif.hud.read_model.views import EventsPage, JournalEntry, Takeover
 
 Level = Literal["info", "warning"]
-
-
-def sentence(data: EventData, *, went_back_from: int | None = None) -> tuple[str, Level]:
-    """What happened, and whether somebody should look at it."""
-    match data:
-        case SegmentCaptured():
-            return (
-                f"Captured segment {data.segment_id} at step {data.env_step:,}: "
-                f"{data.decision_steps} decisions.",
-                "info",
-            )
-        case SegmentExported():
-            return f"Exported segment {data.segment_id}: {data.frames} frames verified.", "info"
-        case SegmentScored():
-            return _scored(data), "info"
-        case RewardModelPublished() if went_back_from is not None:
-            text = f"The champion went back from v{went_back_from} to reward model v{data.version}."
-            return text, "warning"
-        case RewardModelPublished():
-            return (
-                f"Reward model v{data.version} is the champion: {data.labels} labels, held-out "
-                f"accuracy {data.heldout_accuracy:.0%} of {data.heldout_pairs} pairs.",
-                "info",
-            )
-        case RewardModelRejected():
-            return f"Rejected {data.candidate_id}: {'; '.join(data.reasons)}.", "info"
-        case DeadLetter():
-            return (
-                f"{data.consumer} gave up {data.event_id} after {data.attempts} "
-                f"{'try' if data.attempts == 1 else 'tries'}: {data.reason}. {data.detail}",
-                "warning",
-            )
-        case ChampionChanged():
-            return _changed(data)
-        case RunStarted():
-            how = "goes on from" if data.attempt else "begins at"
-            return f"Run {data.run_id} {how} step {data.env_step:,}.", "info"
-    return type(data).__name__, "info"
-
-
-def outage_sentence(news: FailingJudge | Recovery, call: JudgeCall) -> tuple[str, Level]:
-    """That a judge's language model does not answer, or answers again."""
-    if isinstance(news, FailingJudge):
-        text = f"The {news.judge} judge gets no answer from {call.model} ({news.route}): "
-        return text + f"{news.calls} calls in a row ended with {news.outcome}.", "warning"
-    seconds = (call.at - news.since).total_seconds()
-    text = f"The {news.judge} judge gets answers again, after {news.calls} calls without one"
-    return f"{text} in {seconds:.0f} s.", "info"
-
-
-def _changed(data: ChampionChanged) -> tuple[str, Level]:
-    if data.withdrawn is not None:
-        return f"No reward model is live: {data.withdrawn}.", "warning"
-    if data.why in ("watchdog", "demotion"):
-        pinned = ", pinned" if data.pinned else ""
-        return f"Reward model v{data.version} is live again{pinned}: {data.words}.", "warning"
-    if data.pinned:
-        return f"Reward model v{data.version} is pinned: {data.pin_reason}.", "info"
-    return f"Reward model v{data.version} is not pinned any more.", "info"
-
-
-def takeover_sentence(takeover: Takeover) -> tuple[str, Level]:
-    """That the page shows another environment, and why."""
-    at = "" if takeover.env_step is None else f" at step {takeover.env_step:,}"
-    if takeover.why == "chosen":
-        return f"The screen shows {takeover.taken} in place of {takeover.left}{at}: chosen.", "info"
-    text = f"{takeover.taken} took over the screen{at}: {takeover.left} gave no sign of life."
-    return text, "warning"
-
-
-def _scored(data: SegmentScored) -> str:
-    if data.weighted is None:
-        return f"Judges gave segment {data.segment_id} no score: too few criteria were judged."
-    without = f", without {', '.join(data.abstained)}" if data.abstained else ""
-    return f"Judges gave segment {data.segment_id} {data.weighted:.2f}{without}."
+Line = tuple[str, Level, str | None]
+"""Text, level, and the id of the object it is about; None for that of the event."""
 
 
 class Journal:
-    """Keeps the newest lines, 300 bytes of JSON each; ids compare within one `epoch` only."""
+    """Keeps the newest lines, 300 bytes of JSON each; ids are unique within one `epoch` only."""
 
     def __init__(self, epoch: str, *, keep: int = 1000) -> None:
         self.epoch = epoch
         self.last_id = 0
         self._lines: deque[JournalEntry] = deque(maxlen=keep)
 
-    def write(
-        self,
-        kind: str,
-        text: str,
-        *,
-        at: datetime,
-        about: str | None = None,
-        level: Literal["info", "warning"] = "info",
+    def add(
+        self, kind: str, text: str, level: Level = "info", *, at: datetime, about: str | None = None
     ) -> None:
         """Add one line with the next id."""
         self.last_id += 1
         self._lines.append(
             JournalEntry(id=self.last_id, at=at, kind=kind, about=about, text=text, level=level)
         )
+
+    def add_takeover(self, takeover: Takeover) -> None:
+        """Add the line of a change of the screen."""
+        at = "" if takeover.env_step is None else f" at step {takeover.env_step:,}"
+        text = f"The screen switched from {takeover.left} to {takeover.taken}{at}: "
+        chosen = takeover.why == "chosen"
+        text += "selected by a person." if chosen else f"{takeover.left} is unresponsive."
+        level: Level = "info" if chosen else "warning"
+        self.add("screen.takeover", text, level, at=takeover.at, about=takeover.taken)
 
     def latest(self, count: int) -> tuple[JournalEntry, ...]:
         """The newest lines, oldest first."""
@@ -131,3 +60,66 @@ class Journal:
         return EventsPage(
             epoch=self.epoch, items=items, gap=last_seen + 1 < oldest, last_id=self.last_id
         )
+
+
+def sentence(data: EventData, *, replaced: int | None = None) -> Line:
+    """The line of an event; `replaced` is the newer version that an activation rolled back."""
+    match data:
+        case SegmentCaptured():
+            text = f"Captured segment {data.segment_id} at step {data.env_step:,}: "
+            return f"{text}{data.decision_steps} decisions.", "info", None
+        case SegmentExported():
+            text = f"Exported segment {data.segment_id}: {data.frames} frames verified."
+            return text, "info", None
+        case SegmentScored():
+            return _scored(data), "info", None
+        case RewardModelPublished() if replaced is not None:
+            text = f"The champion was rolled back from v{replaced} to reward model v{data.version}."
+            return text, "warning", None
+        case RewardModelPublished():
+            text = f"Reward model v{data.version} is the champion: {data.labels} labels, held-out "
+            text += f"accuracy {data.heldout_accuracy:.0%} of {data.heldout_pairs} pairs."
+            return text, "info", None
+        case RewardModelRejected():
+            return f"Rejected {data.candidate_id}: {'; '.join(data.reasons)}.", "info", None
+        case DeadLetter():
+            tries = "attempt" if data.attempts == 1 else "attempts"
+            text = f"{data.consumer} gave up {data.event_id} after {data.attempts} {tries}: "
+            return f"{text}{data.reason}. {data.detail}", "warning", None
+        case ChampionChanged():
+            return *_changed(data), None
+        case RunStarted():
+            how = "is resumed from" if data.attempt else "starts at"
+            return f"Run {data.run_id} {how} step {data.env_step:,}.", "info", None
+        case RunLoaded():
+            which = "no reward model" if data.version is None else f"reward model v{data.version}"
+            about = data.run_id if data.version is None else f"v{data.version}"
+            return f"The trainer uses {which} since step {data.env_step:,}.", "info", about
+    return type(data).__name__, "info", None
+
+
+def is_news(change: ChampionChanged, before: ChampionChanged | None) -> bool:
+    """Whether a change is more than the publication of a version, which has its own line."""
+    pinned = before.pinned if before is not None else False
+    is_rollback = change.why in ("watchdog", "demotion")
+    return change.why != "start" and (
+        is_rollback or change.pinned != pinned or change.withdrawn is not None
+    )
+
+
+def _changed(data: ChampionChanged) -> tuple[str, Level]:
+    if data.withdrawn is not None:
+        return f"No reward model is live: {data.withdrawn}.", "warning"
+    if data.why in ("watchdog", "demotion"):
+        pinned = ", pinned" if data.pinned else ""
+        return f"Reward model v{data.version} is live again{pinned}: {data.words}.", "warning"
+    if data.pinned:
+        return f"Reward model v{data.version} is pinned: {data.pin_reason}.", "info"
+    return f"Reward model v{data.version} is no longer pinned.", "info"
+
+
+def _scored(data: SegmentScored) -> str:
+    if data.weighted is None:
+        return f"Judges gave segment {data.segment_id} no score: too few criteria were judged."
+    without = f", without {', '.join(data.abstained)}" if data.abstained else ""
+    return f"Judges gave segment {data.segment_id} {data.weighted:.2f}{without}."

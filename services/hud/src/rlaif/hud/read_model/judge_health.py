@@ -1,58 +1,49 @@
-"""Health of the language-model calls: shares and latencies over the newest calls, who is silent.
+"""Health of the judges' calls: shares and latencies over the newest calls, and current outages.
 
-A share over many calls hides an outage of a minute. So the calls of a judge that went without an
-answer in a row are counted too, and the first answer ends the count.
+A share over many calls hides an outage of a minute. Therefore consecutive calls of a judge without
+an answer are counted as well, until the first answer.
 """
 
 from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from statistics import quantiles
+from typing import Literal
 
 from rlaif.contracts.telemetry import JudgeCall
-from rlaif.hud.read_model.views import FailingJudge, JudgeFailure, JudgeRow, JudgeView
+from rlaif.hud.read_model.views import FailingJudge, JudgeRow, JudgeView
 
 UNANSWERED = frozenset({"throttled", "refused", "error", "timeout"})
-"""Outcomes of calls that brought nothing; an `invalid` answer is an answer."""
+"""Outcomes without an answer; `invalid` is an answer."""
 
 OUTAGE_CALLS = 3
-"""Calls without an answer in a row that are no accident any more."""
+"""Consecutive calls without an answer that make an outage."""
 
-
-@dataclass(frozen=True)
-class Recovery:
-    """A judge answered again at `until`, after `calls` without an answer; the first: at `since`."""
-
-    judge: str
-    since: datetime
-    calls: int
-    until: datetime
+WINDOW = 500
+"""Calls that are kept: about an hour of three judges with three votes at one segment a minute."""
 
 
 class JudgeHealth:
-    """Keeps the newest `window` calls.
+    """Keeps the newest calls."""
 
-    500 are about an hour of three judges with three votes at one segment a minute.
-    """
-
-    def __init__(self, *, window: int = 500) -> None:
+    def __init__(self, *, window: int = WINDOW) -> None:
         self.window = window
         self._calls: deque[JudgeCall] = deque(maxlen=window)
         self._failure: JudgeCall | None = None
         self._failing: dict[str, FailingJudge] = {}
 
-    def called(self, call: JudgeCall) -> FailingJudge | Recovery | None:
-        """One call ended: the outage that it makes known, the recovery that it is, or None."""
+    def add(self, call: JudgeCall) -> tuple[str, Literal["info", "warning"]] | None:
+        """Add a call; returns the log line of an outage that starts or ends with it."""
         self._calls.append(call)
         if call.outcome != "ok":
             self._failure = call
         before = self._failing.pop(call.judge, None)
         if call.outcome not in UNANSWERED:
-            lasted = before is not None and before.calls >= OUTAGE_CALLS
-            if before is None or not lasted:
+            if before is None or before.calls < OUTAGE_CALLS:
                 return None
-            return Recovery(call.judge, before.since, before.calls, call.at)
+            seconds = (call.at - before.since).total_seconds()
+            text = f"The {call.judge} judge receives answers again, after {before.calls} calls"
+            return f"{text} without one in {seconds:.0f} s.", "info"
         now = FailingJudge(
             judge=call.judge,
             route=call.route,
@@ -61,29 +52,31 @@ class JudgeHealth:
             calls=before.calls + 1 if before else 1,
         )
         self._failing[call.judge] = now
-        return now if now.calls == OUTAGE_CALLS else None
+        if now.calls != OUTAGE_CALLS:
+            return None
+        text = f"The {now.judge} judge receives no answers from {call.model} ({now.route}): "
+        return text + f"{now.calls} consecutive calls ended with {now.outcome}.", "warning"
 
     @property
     def calls(self) -> tuple[JudgeCall, ...]:
-        """The newest calls, in the order in which they were told."""
+        """The newest calls, in the order of their arrival."""
         return tuple(self._calls)
 
     @property
     def last_call_at(self) -> datetime | None:
-        """When the newest call ended, by the judge's clock."""
+        """End of the newest call, by the judge's clock."""
         return max((call.at for call in self._calls), default=None)
 
     @property
     def failing(self) -> tuple[FailingJudge, ...]:
-        """Judges that have not answered for some calls."""
+        """Judges with an outage."""
         found = (each for each in self._failing.values() if each.calls >= OUTAGE_CALLS)
         return tuple(sorted(found, key=lambda each: each.judge))
 
     def view(self) -> JudgeView:
-        """Shares and latencies; latencies are those of calls that ended well."""
-        calls = list(self._calls)
-        latencies = _latencies(calls)
-        failure = self._failure
+        """Shares, and latencies of successful calls."""
+        calls = self.calls
+        latencies = latencies_of(calls)
         return JudgeView(
             window=self.window,
             calls=len(calls),
@@ -92,8 +85,7 @@ class JudgeHealth:
             latency_p50_seconds=percentile(latencies, 50),
             latency_p95_seconds=percentile(latencies, 95),
             last_call_at=self.last_call_at,
-            last_failure=failure
-            and JudgeFailure(at=failure.at, judge=failure.judge, outcome=failure.outcome),
+            last_failure=self._failure,
             judges=tuple(
                 _row(judge, [call for call in calls if call.judge == judge])
                 for judge in sorted({call.judge for call in calls})
@@ -109,12 +101,13 @@ def percentile(values: Sequence[float], percent: int) -> float | None:
     return quantiles(values, n=100, method="inclusive")[percent - 1]
 
 
-def _latencies(calls: list[JudgeCall]) -> list[float]:
+def latencies_of(calls: Sequence[JudgeCall]) -> list[float]:
+    """Seconds of the successful calls."""
     return [call.latency_seconds for call in calls if call.outcome == "ok"]
 
 
-def _row(judge: str, calls: list[JudgeCall]) -> JudgeRow:
-    latencies = _latencies(calls)
+def _row(judge: str, calls: Sequence[JudgeCall]) -> JudgeRow:
+    latencies = latencies_of(calls)
     return JudgeRow(
         judge=judge,
         model=calls[-1].model,

@@ -24,20 +24,21 @@ from rlaif.hud.read_model.views import (
 
 
 class RejectionDetail(RejectionRow):
-    """A refused candidate with all that the gate measured of it."""
+    """A rejected candidate with the gate's measurements."""
 
     metrics: GateMetrics | None = Field(
-        default=None, description="Null from an older writer, and of a champion taken out of use."
+        default=None,
+        description="Null from older versions, and for withdrawn champions.",
     )
 
 
 class ModelStanding(View):
-    """What became of one version, as the HUD saw it."""
+    """State of one version."""
 
     champion: bool
-    in_use: bool = Field(description="The trainer says that it uses this version.")
+    in_use: bool = Field(description="Used by the trainer.")
     activated_at: tuple[datetime, ...] = Field(
-        description="When it became the champion, oldest first; again after a way back."
+        description="When it became the champion, oldest first."
     )
     loaded_at_steps: tuple[int, ...] = Field(
         description="Environment steps of the current run at which the trainer loaded it."
@@ -45,14 +46,14 @@ class ModelStanding(View):
 
 
 class ModelView(View):
-    """One published version: its record, and what became of it."""
+    """One published version: its record and its state."""
 
     manifest: RewardModelManifest
-    standing: ModelStanding | None = Field(description="Null when the HUD saw no event of it.")
+    standing: ModelStanding | None = Field(description="Null if no event of it is known.")
 
 
 class AttemptView(View):
-    """One training and how it ended."""
+    """One training and its outcome."""
 
     candidate_id: str
     outcome: str = Field(description="published, rejected, unchanged or held.")
@@ -66,7 +67,7 @@ class AttemptView(View):
 
 
 class NeedView(View):
-    """Something that a training takes: so many `found`, so many at `least`."""
+    """A requirement of a training: the number `found`, and the minimum `least`."""
 
     what: str
     found: int
@@ -79,37 +80,41 @@ class JudgeConfigView(View):
     judge_config: str
     scores: int
     labels: int
-    learned: bool = Field(description="Whether its labels are learned from now.")
+    learned: bool = Field(description="Whether its labels are used for training.")
     followed: bool
 
 
 class TrainingView(View):
-    """Where the training of the next reward model stands, by the service's own word."""
+    """State of the training of the next reward model, as reported by the service."""
 
     state: str = Field(description="idle or training.")
     judge_config: str | None
     labels: int
-    new_labels: int = Field(description="Those that no training has used.")
+    new_labels: int = Field(description="Not used by any training yet.")
     episodes: int
-    needs: tuple[NeedView, ...] = Field(description="What a training takes to start by itself.")
+    needs: tuple[NeedView, ...] = Field(description="Requirements of an automatic training.")
     pairs: NeedView | None = Field(description="Decided held-out pairs of the last training.")
-    skipped: dict[str, int] = Field(description="Reason → score objects that are no label.")
+    skipped: dict[str, int] = Field(description="Reason → score objects without a label.")
     judge_configs: tuple[JudgeConfigView, ...] = ()
     last_attempt: AttemptView | None
     last_rejection: AttemptView | None
-    demotion: str | None = Field(
-        default=None, description="Why the service took a champion out of use the last time."
-    )
+    demotion: str | None = Field(default=None, description="Why a champion was withdrawn last.")
 
 
 REJECTED_SHOWN = 20
-"""Rows of the snapshot's section; REST gives all that are kept."""
+"""Rows in the snapshot; REST has all that are kept."""
+
+MAX_REJECTED = 200
 
 
-class RewardModelHistory:
-    """Folds publications and rejections, repeated or in any order; all are counted."""
+class RewardModels:
+    """Folds publications and rejections, repeated or in any order; all are counted.
 
-    def __init__(self, *, keep_rejected: int = 200) -> None:
+    The champion is that of the newest message: an event, which is stored, or the service's reading,
+    which is newer.
+    """
+
+    def __init__(self, *, keep_rejected: int = MAX_REJECTED) -> None:
         self._keep_rejected = keep_rejected
         self._published: dict[int, CloudEvent[RewardModelPublished]] = {}
         self._rejected: dict[str, RejectionDetail] = {}
@@ -119,21 +124,14 @@ class RewardModelHistory:
         self._change: ChampionChanged | None = None
 
     @property
-    def champion_version(self) -> int | None:
-        """The version of the newest activation; a person may have gone back to an older one."""
-        champion = self.champion()
-        return champion.version if champion else None
-
-    @property
-    def published_at(self) -> datetime | None:
-        """When the champion changed last."""
-        champion = self.champion()
-        return champion.since if champion else None
-
-    @property
     def count(self) -> int:
-        """Versions published."""
+        """Number of published versions."""
         return len(self._published)
+
+    @property
+    def gaming_alarm(self) -> GamingAlarm | None:
+        """The last alarm since the start of the reward-model service."""
+        return self._status.gaming_alarm if self._status else None
 
     def published(self, event: CloudEvent[RewardModelPublished]) -> bool:
         """A version became the champion, by the gate or a person; False when this was known."""
@@ -147,80 +145,73 @@ class RewardModelHistory:
         return True
 
     def rejected(self, event: CloudEvent[RewardModelRejected]) -> bool:
-        """A candidate did not pass; False when it was known."""
+        """The gate rejected a candidate; False when this was known."""
         data = event.data
         if data.candidate_id in self._rejected_ids:
             return False
         self._rejected_ids.add(data.candidate_id)
-        self._rejected[data.candidate_id] = RejectionDetail(
-            rejected_at=event.time,
-            **data.model_dump(),
-        )
+        row = RejectionDetail(rejected_at=event.time, **data.model_dump())
+        self._rejected[data.candidate_id] = row
         if len(self._rejected) > self._keep_rejected:
             oldest = min(self._rejected.values(), key=lambda row: row.rejected_at)
             del self._rejected[oldest.candidate_id]
         return True
 
-    @property
-    def gaming_alarm(self) -> GamingAlarm | None:
-        """The last alarm that the reward-model service reported since its start."""
-        return self._status.gaming_alarm if self._status else None
-
-    def told(self, status: RewardModelStatus) -> None:
-        """The service says which champion is live, whether it is pinned, and what it waits for."""
+    def reported(self, status: RewardModelStatus) -> None:
+        """The service reported its state."""
         self._status = status
 
     def changed(self, change: ChampionChanged) -> None:
-        """The champion or its pin changed; this is kept, unlike what the service says."""
+        """The champion or its pin changed."""
         self._change = change
 
-    def went_back(self, event: CloudEvent[RewardModelPublished]) -> int | None:
-        """The newer version that this activation took the place of; None unless it went back."""
+    def rolled_back_from(self, event: CloudEvent[RewardModelPublished]) -> int | None:
+        """The newer version that this activation replaced; None unless it is a rollback."""
         before = [each for each in self._activations.values() if _rank(each) < _rank(event)]
         version = max(before, key=_rank).data.version if before else 0
         return version if version > event.data.version else None
 
     def champion(self) -> ChampionView | None:
-        """What is live; None before the first publication, and when it was withdrawn."""
-        newest, status = max(self._activations.values(), key=_rank, default=None), self._status
-        change = self._change
-        # One service sends all three, so their times are of one clock.
-        told = (
+        """The live version; None before the first publication, and when it was withdrawn."""
+        newest = max(self._activations.values(), key=_rank, default=None)
+        status, change = self._status, self._change
+        # One service sends all three, so that their times are of one clock.
+        if (
             status is not None
             and (newest is None or status.at >= newest.time)
             and (change is None or status.at >= change.changed_at)
-        )
-        if told and status and status.withdrawn is not None:
-            return None
-        if told and status and status.champion_version and status.activation is not None:
-            event = self._activations.get((status.champion_version, status.activation))
-            return self._live(status.champion_version, event, status)
+        ):
+            if status.withdrawn is not None:
+                return None
+            if status.champion_version and status.activation is not None:
+                return self._live(status.champion_version, status.activation, status)
         if change is not None and (newest is None or change.activation >= newest.data.activation):
             if change.withdrawn is not None:
                 return None
-            event = self._activations.get((change.version, change.activation))
-            return self._live(change.version, event, change)
-        return self._live(newest.data.version, newest, None) if newest else None
+            return self._live(change.version, change.activation, change)
+        return self._live(newest.data.version, newest.data.activation, None) if newest else None
 
     def view(
         self, *, followed: bool, in_use: int | None, loads: Sequence[tuple[int, int]]
     ) -> RewardModelsView:
-        """Rows, newest first; the count of refusals is null until the streams are followed."""
+        """Rows, newest first; the count of rejections is null until the streams are followed."""
         champion = self.champion()
-        told = (self._status, self._change) if champion is None else ()
-        withdrawn = next((each.withdrawn for each in told if each and each.withdrawn), None)
+        sources = (self._status, self._change) if champion is None else ()
         return RewardModelsView(
             champion=champion,
-            withdrawn=withdrawn,
-            next=self._next(),
+            withdrawn=next((each.withdrawn for each in sources if each and each.withdrawn), None),
+            next=NextModelView(**self._status.model_dump(include={"state", "labels", "missing"}))
+            if self._status
+            else None,
             published=tuple(
-                self._row(
-                    version,
+                RewardModelRow(
+                    **event.data.model_dump(),
+                    published_at=event.time,
                     champion=champion is not None and version == champion.version,
                     in_use=version == in_use,
-                    steps=tuple(step for loaded, step in loads if loaded == version),
+                    loaded_at_steps=_steps(version, loads),
                 )
-                for version in sorted(self._published)[::-1]
+                for version, event in sorted(self._published.items())[::-1]
             ),
             rejected=tuple(
                 RejectionRow(**row.model_dump(exclude={"metrics"}))
@@ -230,13 +221,13 @@ class RewardModelHistory:
         )
 
     def rejections(self) -> list[RejectionDetail]:
-        """Refused candidates with all that was measured of them, newest first."""
+        """Rejected candidates, newest first."""
         return sorted(self._rejected.values(), key=lambda row: row.rejected_at, reverse=True)
 
     def standing(
         self, version: int, *, in_use: int | None, loads: Sequence[tuple[int, int]]
     ) -> ModelStanding | None:
-        """What became of a version; None when no event told of it."""
+        """State of a version; None if no event of it is known."""
         if version not in self._published:
             return None
         champion = self.champion()
@@ -245,53 +236,31 @@ class RewardModelHistory:
             champion=champion is not None and champion.version == version,
             in_use=version == in_use,
             activated_at=tuple(sorted(each.time for each in activations)),
-            loaded_at_steps=tuple(step for loaded, step in loads if loaded == version),
+            loaded_at_steps=_steps(version, loads),
         )
 
     def _live(
         self,
         version: int,
-        event: CloudEvent[RewardModelPublished] | None,
-        told: RewardModelStatus | ChampionChanged | None,
+        activation: int,
+        source: RewardModelStatus | ChampionChanged | None,
     ) -> ChampionView:
-        """The view; before the service has told of a pin it is not known."""
+        event = self._activations.get((version, activation))
         return ChampionView(
             version=version,
             since=event.time if event else None,
-            went_back_from=self.went_back(event) if event else None,
-            pinned=told.pinned if told else None,
-            pin_reason=told.pin_reason if told else None,
-            pinned_until=told.pinned_until if told else None,
-            gate=told.champion_gate if isinstance(told, RewardModelStatus) else None,
+            went_back_from=self.rolled_back_from(event) if event else None,
+            pinned=source.pinned if source else None,
+            pin_reason=source.pin_reason if source else None,
+            pinned_until=source.pinned_until if source else None,
+            gate=source.champion_gate if isinstance(source, RewardModelStatus) else None,
         )
 
-    def _next(self) -> NextModelView | None:
-        if self._status is None:
-            return None
-        return NextModelView(
-            state=self._status.state,
-            labels=self._status.labels,
-            missing=self._status.missing,
-        )
 
-    def _row(
-        self, version: int, *, champion: bool, in_use: bool, steps: tuple[int, ...]
-    ) -> RewardModelRow:
-        event = self._published[version]
-        return RewardModelRow(
-            version=version,
-            published_at=event.time,
-            parent_version=event.data.parent_version,
-            labels=event.data.labels,
-            episodes=event.data.episodes,
-            heldout_accuracy=event.data.heldout_accuracy,
-            heldout_pairs=event.data.heldout_pairs,
-            champion=champion,
-            in_use=in_use,
-            loaded_at_steps=steps,
-        )
+def _steps(version: int, loads: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+    return tuple(step for loaded, step in loads if loaded == version)
 
 
 def _rank(event: CloudEvent[RewardModelPublished]) -> tuple[int, datetime]:
-    """Orders the changes of the champion."""
+    """Order of the activations."""
     return event.data.activation, event.time

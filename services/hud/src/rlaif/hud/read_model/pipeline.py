@@ -1,4 +1,4 @@
-"""Counts of the pipeline: segments per stage, and dead letters."""
+"""Counts of the pipeline: segments per stage and run, and dead letters."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -13,19 +13,22 @@ from rlaif.hud.read_model.views import DeadLetterRow, DeadLettersView
 Stage = Literal["captured", "exported", "scored"]
 STAGES: tuple[Stage, ...] = ("captured", "exported", "scored")
 
+MAX_LETTERS = 1000
+"""Dead letters that are kept, 400 bytes each."""
+
 
 class Seen:
-    """Remembers which things were seen, 8 bytes of digest each.
+    """A set of ids, 8 bytes of digest each.
 
-    Reconcilers send an event again at any later time, so this cannot forget. A million entries
-    are about 90 MB less than their ids would be; two of them collide with probability 3e-8.
+    Reconcilers may repeat an event at any later time, so nothing is dropped. Two of a million
+    entries collide with probability 3e-8.
     """
 
     def __init__(self) -> None:
         self._digests: set[bytes] = set()
 
     def first(self, *parts: str) -> bool:
-        """True the first time it is asked for these parts."""
+        """True the first time it is called with these parts."""
         digest = blake2b("\0".join(parts).encode(), digest_size=8).digest()
         if digest in self._digests:
             return False
@@ -35,34 +38,35 @@ class Seen:
 
 @dataclass
 class RunCounts:
-    """Distinct segments of one run that came at least to each stage, and when the last one did."""
+    """Distinct segments of one run that reached each stage, and the time of the newest."""
 
     counts: dict[Stage, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
     last_at: dict[Stage, datetime] = field(default_factory=dict)
     without_score: int = 0
 
 
-class LoopCounts:
-    """Counts by run; the current run is the trainer's, or else that of the newest event."""
+class PipelineCounts:
+    """Counts by run, and dead letters.
+
+    Events of one segment come in any order, and a stream may have dropped its oldest ones. A
+    segment that was scored was exported and captured; it counts at all stages up to its newest, so
+    that no stage has more segments than the one before it.
+    """
 
     def __init__(self) -> None:
+        self.dead = DeadLetters()
         self._seen = Seen()
         self._reached = Seen()
         self._runs: dict[str, RunCounts] = {}
         self._newest: tuple[datetime, str] | None = None
-        self._reported: str | None = None
 
     @property
-    def run_id(self) -> str | None:
-        """The current run."""
-        return self._reported or (self._newest[1] if self._newest else None)
-
-    def report_run(self, run_id: str) -> None:
-        """The trainer says which run this is."""
-        self._reported = run_id
+    def newest_run_id(self) -> str | None:
+        """The run of the newest event."""
+        return self._newest[1] if self._newest else None
 
     def count(self, stage: Stage, run_id: str, segment_id: str, at: datetime) -> bool:
-        """Count a segment at a stage and at those before it; False when this event was known."""
+        """Count a segment at a stage and those before it; False when this event was known."""
         if self._newest is None or at > self._newest[0]:
             self._newest = (at, run_id)
         if not self._seen.first(stage, segment_id):
@@ -77,13 +81,9 @@ class LoopCounts:
         """The segment that was just counted as scored has no score."""
         self._runs[run_id].without_score += 1
 
-    def current(self) -> RunCounts:
-        """Counts of the current run."""
-        return self._runs.get(self.run_id or "", RunCounts())
-
-
-KEPT = 1000
-"""Letters whose place is remembered, 400 bytes each; of more the oldest cannot be taken away."""
+    def of(self, run_id: str | None) -> RunCounts:
+        """Counts of one run."""
+        return self._runs.get(run_id or "", RunCounts())
 
 
 class DeadLetters:
@@ -96,19 +96,18 @@ class DeadLetters:
         self._rows: list[DeadLetterRow] = []
 
     def add(self, event: CloudEvent[DeadLetter]) -> bool:
-        """Fold one dead letter; False when it was known."""
+        """Add one dead letter; False when it was known."""
         if not self._seen.first(event.id):
             return False
         self._count += 1
         self._consumers[event.data.consumer] += 1
-        row = DeadLetterRow(**event.data.model_dump(exclude={"original", "subject"}))
-        self._rows.append(row)
-        if len(self._rows) > KEPT:
+        self._rows.append(DeadLetterRow.of(event.data))
+        if len(self._rows) > MAX_LETTERS:
             self._rows.remove(min(self._rows, key=lambda each: each.dead_at))
         return True
 
     def remove(self, event_id: str) -> bool:
-        """The letters of this event were taken away; False when none is known."""
+        """Remove the letters of an event; False when there is none."""
         gone = [row for row in self._rows if row.event_id == event_id]
         self._rows = [row for row in self._rows if row.event_id != event_id]
         self._count -= len(gone)
@@ -116,7 +115,7 @@ class DeadLetters:
         return bool(gone)
 
     def of_consumer(self, consumer: str) -> int:
-        """How many one consumer gave up."""
+        """How many events one consumer gave up."""
         return self._consumers[consumer]
 
     def view(self, *, followed: bool) -> DeadLettersView:

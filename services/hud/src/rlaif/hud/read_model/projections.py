@@ -1,10 +1,8 @@
-"""The read model: events and readings go in, in any order and repeated; JSON views come out.
+"""The read model: events and readings in, in any order and repeated; sections of the snapshot out.
 
-Nothing here reads a clock or waits. Each `apply_*` says which sections of the snapshot changed, so
-that the shell sends only these.
+Nothing here reads a clock or waits.
 """
 
-from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -23,53 +21,30 @@ from rlaif.contracts.events import (
 )
 from rlaif.contracts.scores import ScoreRecord
 from rlaif.contracts.telemetry import (
-    AssistanceStatus,
-    CurriculumProgress,
     EnvironmentsSeen,
     JudgeCall,
     MapPosition,
     PaidSteps,
     PlayerCall,
-    RewardBreakdown,
     RewardModelStatus,
     ScreenFrame,
-    SearchProgress,
     ServiceHealth,
     Telemetry,
-    TrainingProgress,
-    WatchedPay,
     WorldProgress,
 )
-from rlaif.hud.read_model.health import Outages
+from rlaif.hud.read_model.health import PipelineHealth
 from rlaif.hud.read_model.history.history import History
-from rlaif.hud.read_model.history.views import HeadlineView, ScorePointsView
-from rlaif.hud.read_model.journal import Journal, outage_sentence, sentence, takeover_sentence
+from rlaif.hud.read_model.history.views import HeadlineView
+from rlaif.hud.read_model.journal import Journal, is_news, sentence
 from rlaif.hud.read_model.judge_health import JudgeHealth
-from rlaif.hud.read_model.llm import CallsView, LlmCalls, LlmView, User
-from rlaif.hud.read_model.models import ModelStanding, RejectionDetail, RewardModelHistory
-from rlaif.hud.read_model.pipeline import DeadLetters, LoopCounts, Stage
+from rlaif.hud.read_model.models import ModelStanding, RewardModels
+from rlaif.hud.read_model.pipeline import PipelineCounts, Stage
 from rlaif.hud.read_model.screen import Screen, ShownFrame
 from rlaif.hud.read_model.segments.detail import score_detail
 from rlaif.hud.read_model.segments.table import SegmentTable, UnreadScore
-from rlaif.hud.read_model.trainer import Assistance, Quest, StepWindow
-from rlaif.hud.read_model.views import (
-    CheckView,
-    HealthView,
-    LoopView,
-    MapView,
-    PayView,
-    RewardModelsView,
-    RewardView,
-    RunView,
-    Section,
-    Snapshot,
-)
+from rlaif.hud.read_model.trainer import TrainerReadings
+from rlaif.hud.read_model.views import LoopView, RewardModelsView, Section, Snapshot
 from rlaif.hud.read_model.world import Environments, MapOfRun, World
-
-Changed = frozenset[str]
-"""Names of `Snapshot` fields."""
-
-NOTHING: Changed = frozenset()
 
 SEGMENTS_SHOWN = 25
 """Rows of the page's score table; their score objects are read."""
@@ -77,11 +52,18 @@ SEGMENTS_SHOWN = 25
 EVENTS_SHOWN = 100
 """Lines of the event log in a snapshot."""
 
+SECTIONS = tuple(
+    name
+    for name in Snapshot.model_fields
+    if name not in ("epoch", "build", "taken_at", "last_event_id", "events")
+)
+"""The fields of a snapshot that are sent again when they change."""
+
 
 class HudState:
-    """Everything the HUD knows.
+    """The whole state of the HUD.
 
-    `epoch` names this life of it, such as its start time, and `build` the files of its page.
+    `epoch` identifies this process, such as its start time, and `build` the files of its page.
     """
 
     def __init__(
@@ -93,390 +75,230 @@ class HudState:
         build: str = "",
     ) -> None:
         self._build = build
+        self._followed = False
         self.journal = Journal(epoch)
+        self.trainer = TrainerReadings()
         self.segments = SegmentTable()
         self.screen = Screen(takeover=takeover)
-        self._loop = LoopCounts()
-        self._models = RewardModelHistory()
-        self._judge = JudgeHealth()
-        self._assistance = Assistance()
-        self._llm = LlmCalls(self._judge)
-        self._quest = Quest()
         self.world = World()
-        self._takeover_told: datetime | None = None
-        self._watch_told = self.screen.watch()
-        self._dead = DeadLetters()
         self.history = History()
-        self.paid_steps = StepWindow()
-        self._run: RunView | None = None
-        self._reward: RewardView | None = None
-        self._map: MapView | None = None
-        self._pay: PayView | None = None
-        self._outages = Outages(started_at)
-        self._health = HealthView(started_at=started_at, checks={}, clients=0)
-        self._followed = False
-        self._on_event: Mapping[type, Callable[[CloudEvent[Any]], Changed]] = {
-            SegmentCaptured: self._on_captured,
-            SegmentExported: self._on_exported,
-            SegmentScored: self._on_scored,
-            RewardModelPublished: self._on_published,
-            RewardModelRejected: self._on_rejected,
-            DeadLetter: self._on_dead_letter,
-            RunStarted: self._on_past,
-            RunIterated: self._on_past,
-            RunLoaded: self._on_past,
-            ChampionChanged: self._on_changed,
-        }
-        self._sections: Mapping[str, Callable[[], Section]] = {
-            "run": lambda: self._run,
-            "reward": lambda: self._reward,
-            "map": lambda: self._map,
-            "pay": lambda: self._pay,
-            "screen": self.screen.view,
-            "watch": self.screen.watch,
-            "loop": self._loop_view,
-            "segments": lambda: self.segments.newest(SEGMENTS_SHOWN),
-            "reward_models": self._models_view,
-            "judge": self._judge.view,
-            "assistance": self._assistance.view,
-            "search": lambda: self._quest.search(self._run),
-            "curriculum": lambda: self._quest.curriculum(self._run),
-            "dead_letters": lambda: self._dead.view(followed=self._followed),
-            "headline": self._headline_view,
-            "services": lambda: self._outages.services,
-            "troubles": lambda: self._outages.troubles,
-            "health": lambda: self._health,
-        }
+        self.models = RewardModels()
+        self.judges = JudgeHealth()
+        self.health = PipelineHealth(started_at)
+        self._counts = PipelineCounts()
 
-    def streams_opened(self) -> Changed:
-        """The event streams are followed from now on: a count of nothing is 0, not unknown."""
+    def streams_opened(self) -> None:
+        """The event streams are followed: from now on a count of nothing is 0, not unknown."""
         self._followed = True
-        return frozenset({"loop", "reward_models", "dead_letters", "headline"})
 
-    def apply_event(self, event: CloudEvent[Any]) -> Changed:
-        """Fold one event; an event of no known class changes nothing."""
-        fold = self._on_event.get(type(event.data))
-        return fold(event) if fold else NOTHING
+    def apply_event(self, event: CloudEvent[Any]) -> None:
+        """Fold one event; other classes are ignored."""
+        match event.data:
+            case SegmentCaptured() | SegmentExported() | SegmentScored():
+                self._on_segment(event)
+            case RunStarted() | RunIterated() | RunLoaded() | ChampionChanged():
+                self._on_history(event)
+            case RewardModelPublished():
+                if self.models.published(event):
+                    self._log(event, replaced=self.models.rolled_back_from(event))
+            case RewardModelRejected():
+                if self.models.rejected(event):
+                    self._log(event)
+            case DeadLetter():
+                if self._counts.dead.add(event):
+                    self._log(event)
 
-    def apply_reading(self, reading: Telemetry, now: datetime) -> Changed:
+    def apply_reading(self, reading: Telemetry, now: datetime) -> None:
         """Fold one reading that was received at `now`."""
         match reading:
-            case TrainingProgress():
-                return self._on_progress(reading, now)
             case RewardModelStatus():
-                self._models.told(reading)
-                return frozenset({"loop", "reward_models", "headline"})
-            case ServiceHealth() | PaidSteps():
-                self._take(reading, now)
-                return NOTHING
-            case RewardBreakdown() | MapPosition() | WatchedPay():
-                return self._on_watched(reading, now)
+                self.models.reported(reading)
+            case ServiceHealth():
+                self.health.reported(reading, now)
             case WorldProgress():
-                self.world.told(reading, now)
-                return NOTHING  # the map asks for it
+                self.world.reported(reading, now)
             case EnvironmentsSeen():
-                self._on_environments(reading, now)
-                return NOTHING  # `look` sees who is silent
+                self.world.stand(reading, now)
+                self.screen.reported(reading, now)
             case JudgeCall():
-                self._on_call(reading)
-                return frozenset({"judge"})
-            case PlayerCall():
-                self._assistance.called(reading)
-                self._llm.played(reading)
-                return frozenset({"assistance"})
-            case AssistanceStatus():
-                self._assistance.told(reading, now)
-                self._llm.told(reading)
-                return frozenset({"assistance"})
-            case SearchProgress() | CurriculumProgress():
-                is_new = self._quest.told(reading, now)
-                return frozenset({"search", "curriculum"} if is_new else ())
-        return NOTHING
-
-    def _take(self, reading: ServiceHealth | PaidSteps, now: datetime) -> None:
-        """Keep what no page is told of: `look` sees the one, the other is asked for."""
-        if isinstance(reading, PaidSteps):
-            self.paid_steps.told(reading, now)
-        else:
-            self._outages.heard(reading, now)
+                line = self.judges.add(reading)
+                if line is not None:
+                    self.journal.add("judge.outage", *line, at=reading.at, about=reading.judge)
+            case MapPosition():
+                name = self.world.name(reading.group, reading.room)
+                self.trainer.moved(reading, name, now)
+            case PlayerCall() | PaidSteps():
+                self.trainer.apply(reading, now)
+            case _:
+                started = self.trainer.apply(reading, now)
+                if started is not None:
+                    text = f"Run {started.run_id} is {started.status}."
+                    self.journal.add("run.status", text, at=started.at, about=started.run_id)
 
     def apply_frame(self, env: str, frame: ScreenFrame, now: datetime) -> ShownFrame | None:
-        """Take in one screen; returns what browsers are to see, if anything."""
-        env_step = self._run.env_steps if self._run else None
-        return self.screen.offer(env, frame, now, env_step=env_step)
+        """Add one frame; returns the frame for browsers, if its environment is shown."""
+        return self.screen.offer(env, frame, now, env_step=self._env_step)
 
-    def look_at_screen(self, now: datetime) -> ShownFrame | None:
-        """See whether another environment takes the screen over; gives its first frame then."""
-        return self.screen.look(now, env_step=self._run.env_steps if self._run else None)
+    def check_screen(self, now: datetime) -> ShownFrame | None:
+        """Switch to another environment if it is time; returns its frame then."""
+        return self.screen.check(now, env_step=self._env_step)
 
-    def choose_screen(self, env: str, now: datetime) -> Changed:
-        """A person wants to see this environment."""
-        self.screen.choose(env, now)
-        return frozenset({"watch"})
-
-    def map(self) -> MapOfRun:
-        """The world, as far as the run has seen it."""
-        return self.world.map(self._run, self._score_of)
-
-    def environments(self) -> Environments:
-        """Where all environments stand."""
-        return self.world.environments(self._run, self.screen.env)
-
-    def apply_score(self, unread: UnreadScore, record: ScoreRecord) -> Changed:
-        """Add what a score object says beyond its event."""
+    def apply_score(self, unread: UnreadScore, record: ScoreRecord) -> None:
+        """Add the score object of an event."""
         self.segments.score_read(unread, score_detail(record), env_step=record.env_step)
-        return frozenset({"segments"})
 
-    def score_delayed(self, unread: UnreadScore, problem: str) -> Changed:
-        """The score object cannot be read now."""
-        return frozenset({"segments"} if self.segments.score_delayed(unread, problem) else ())
+    def redriven(self, event_id: str, now: datetime) -> None:
+        """A dead event was sent again, and its dead letter was removed."""
+        if self._counts.dead.remove(event_id):
+            text = f"{event_id} was sent again."
+            self.journal.add("letter.redriven", text, at=now, about=event_id)
 
-    def score_unreadable(self, unread: UnreadScore, problem: str) -> Changed:
-        """The score object is not there, or is not what its event said."""
-        self.segments.score_read(unread, None, problem=problem)
-        return frozenset({"segments"})
-
-    def apply_health(self, checks: dict[str, str | None], clients: int, now: datetime) -> Changed:
-        """The HUD's own condition: check → why it fails, or None."""
-        self._health = HealthView(
-            started_at=self._outages.started_at,
-            checks={name: CheckView(ok=why is None, detail=why) for name, why in checks.items()},
-            clients=clients,
+    def refresh(self, now: datetime) -> None:
+        """Update what changes with time alone: silence of services, stalled segments."""
+        for switch in self.screen.new_takeovers():
+            self.journal.add_takeover(switch)
+        current = self._counts.of(self._run_id)
+        dead = self._counts.dead.of_consumer("judge")
+        self.health.check(
+            now,
+            self.judges,
+            waiting=max(0, current.counts["exported"] - current.counts["scored"] - dead),
+            scored_at=current.last_at.get("scored"),
+            run=self.trainer.run,
+            alarm=self.models.gaming_alarm,
         )
-        self._outages.own(checks, now)
-        return frozenset({"health"})
-
-    def look(self, now: datetime) -> Changed:
-        """See what may change by time alone: who has fallen silent, what waits for too long."""
-        self._refresh(now)
-        self._tell_takeovers()
-        before, self._watch_told = self._watch_told, self.screen.watch()
-        changed = frozenset({"services", "troubles"})
-        return changed if before == self._watch_told else changed | {"watch"}
-
-    @property
-    def current_run_id(self) -> str | None:
-        """The run that the trainer tells of, or the newest one that something is known of."""
-        known = self._loop.run_id
-        if known is not None and self.history.run(known) is not None:
-            return known
-        newest = self.history.run(None)
-        return known if newest is None or self._run is not None else newest.run_id
-
-    def score_points(self, run_id: str | None, most: int) -> ScorePointsView:
-        """The scored segments of a run over its steps; of the current one without a name."""
-        return self.history.score_points(run_id or self.current_run_id, most)
-
-    def section(self, name: str) -> Section:
-        """One field of the snapshot."""
-        return self._sections[name]()
 
     def snapshot(self, now: datetime) -> Snapshot:
-        """Everything that the page shows."""
-        self._refresh(now)
+        """Everything that the live page shows."""
+        self.refresh(now)
         return Snapshot(
             epoch=self.journal.epoch,
             build=self._build,
             taken_at=now,
             last_event_id=self.journal.last_id,
             events=self.journal.latest(EVENTS_SHOWN),
-            **{name: view() for name, view in self._sections.items()},
+            **{name: self.section(name) for name in SECTIONS},
         )
 
-    def llm(self) -> LlmView:
-        """How the language models answer."""
-        return self._llm.view(self._episode_of)
+    def section(self, name: str) -> Section:
+        """One of `SECTIONS`."""
+        match name:
+            case "screen":
+                return self.screen.view()
+            case "watch":
+                return self.screen.watch()
+            case "loop":
+                return self._loop_view()
+            case "segments":
+                return self.segments.newest(SEGMENTS_SHOWN)
+            case "reward_models":
+                return self._models_view()
+            case "judge":
+                return self.judges.view()
+            case "dead_letters":
+                return self._counts.dead.view(followed=self._followed)
+            case "headline":
+                return self._headline()
+            case "services":
+                return self.health.services
+            case "troubles":
+                return self.health.issues
+            case "health":
+                return self.health.own
+            case _:
+                return self.trainer.section(name)
 
-    def llm_calls(self, *, user: User | None, failed: bool | None, limit: int) -> CallsView:
-        """What they were asked and said lately."""
-        return self._llm.calls(self._episode_of, user=user, failed=failed, limit=limit)
+    @property
+    def current_run_id(self) -> str | None:
+        """The trainer's run, or the newest run that is known."""
+        known = self._run_id
+        if known is not None and self.history.run(known) is not None:
+            return known
+        newest = self.history.run(None)
+        return known if newest is None or self.trainer.run is not None else newest.run_id
 
-    def _episode_of(self, segment_id: str) -> str | None:
+    def map(self) -> MapOfRun:
+        """The rooms of the current run."""
+
+        def score_of(segment_id: str) -> float | None:
+            row = self.segments.get(segment_id)
+            return None if row is None else row.weighted
+
+        return self.world.map(self.trainer.run, score_of)
+
+    def environments(self) -> Environments:
+        """The positions of all players."""
+        return self.world.environments(self.trainer.run, self.screen.env)
+
+    def episode_of(self, segment_id: str) -> str | None:
+        """The episode of a segment; None if the segment is unknown."""
         row = self.segments.get(segment_id)
         return row.episode_id if row else None
 
-    def _refresh(self, now: datetime) -> None:
-        current = self._loop.current()
-        counts = current.counts
-        given_up = self._dead.of_consumer("judge")
-        self._outages.look(
-            now,
-            self._judge,
-            waiting=max(0, counts["exported"] - counts["scored"] - given_up),
-            scored_at=current.last_at.get("scored"),
-            run=self._run,
-            alarm=self._models.gaming_alarm,
-        )
+    def model_standing(self, version: int) -> ModelStanding | None:
+        """State of a published version; None if no event of it is known."""
+        return self.models.standing(version, in_use=self._in_use, loads=self._loads())
 
-    def _count(self, stage: Stage, event: CloudEvent[Any]) -> bool:
+    @property
+    def _env_step(self) -> int | None:
+        return self.trainer.run.env_steps if self.trainer.run else None
+
+    @property
+    def _in_use(self) -> int | None:
+        return self.trainer.run.reward_model_version if self.trainer.run else None
+
+    @property
+    def _run_id(self) -> str | None:
+        """The trainer's run, or that of the newest segment event."""
+        return self.trainer.run.run_id if self.trainer.run else self._counts.newest_run_id
+
+    def _on_segment(self, event: CloudEvent[Any]) -> None:
         data = event.data
-        if not self._loop.count(stage, data.run_id, data.segment_id, event.time):
-            return False
-        self._log(event)
-        return True
-
-    def _log(self, event: CloudEvent[Any], *, went_back_from: int | None = None) -> None:
-        text, level = sentence(event.data, went_back_from=went_back_from)
-        kind = event.type.removeprefix("rlaif.").rsplit(".v", 1)[0]
-        self.journal.write(kind, text, at=event.time, about=event.subject, level=level)
-
-    def _on_captured(self, event: CloudEvent[SegmentCaptured]) -> Changed:
-        if not self._count("captured", event):
-            return NOTHING
-        data = event.data
-        self.segments.captured(event)
-        self.history.scores.captured(data.run_id, data.episode_id, data.segment_id, data.env_step)
-        return frozenset({"loop", "segments"})
-
-    def _on_exported(self, event: CloudEvent[SegmentExported]) -> Changed:
-        if not self._count("exported", event):
-            return NOTHING
-        self.segments.exported(event)
-        return frozenset({"loop", "segments"})
-
-    def _on_scored(self, event: CloudEvent[SegmentScored]) -> Changed:
-        data = event.data
-        if self._count("scored", event) and data.weighted is None:
-            self._loop.count_abstention(data.run_id)
-        self.segments.scored(event)
-        self.history.scores.scored(data.run_id, data.episode_id, data.segment_id, data.weighted)
-        return frozenset({"loop", "segments", "headline"})
-
-    def _on_published(self, event: CloudEvent[RewardModelPublished]) -> Changed:
-        if not self._models.published(event):
-            return NOTHING
-        self._log(event, went_back_from=self._models.went_back(event))
-        return frozenset({"loop", "reward_models", "headline"})
-
-    def _on_rejected(self, event: CloudEvent[RewardModelRejected]) -> Changed:
-        if not self._models.rejected(event):
-            return NOTHING
-        self._log(event)
-        return frozenset({"reward_models"})
-
-    def _on_dead_letter(self, event: CloudEvent[DeadLetter]) -> Changed:
-        if not self._dead.add(event):
-            return NOTHING
-        self._log(event)
-        return frozenset({"dead_letters"})
-
-    def _on_past(self, event: CloudEvent[Any]) -> Changed:
-        if not self.history.apply(event):
-            return NOTHING
-        if isinstance(event.data, RunIterated):
-            return frozenset({"headline"})
-        if isinstance(event.data, RunStarted):
+        stage: Stage = "captured"
+        match data:
+            case SegmentExported():
+                stage = "exported"
+            case SegmentScored():
+                stage = "scored"
+        is_new = self._counts.count(stage, data.run_id, data.segment_id, event.time)
+        if is_new:
             self._log(event)
-        if isinstance(event.data, RunLoaded):
-            self._log_load(event.data)
-        return frozenset({"headline", "reward_models"})
+        match data:
+            case SegmentCaptured() if is_new:
+                self.segments.captured(event)
+                where = (data.run_id, data.episode_id, data.segment_id)
+                self.history.scores.captured(*where, data.env_step)
+            case SegmentExported() if is_new:
+                self.segments.exported(event)
+            case SegmentScored():
+                if is_new and data.weighted is None:
+                    self._counts.count_abstention(data.run_id)
+                self.segments.scored(event)
+                where = (data.run_id, data.episode_id, data.segment_id)
+                self.history.scores.scored(*where, data.weighted)
 
-    def _on_changed(self, event: CloudEvent[ChampionChanged]) -> Changed:
+    def _on_history(self, event: CloudEvent[Any]) -> None:
         before = self.history.change
         if not self.history.apply(event):
-            return NOTHING
-        self._models.changed(event.data)
-        # What is published has a line of its own.
-        if _is_news(event.data, before):
-            self._log(event)
-        return frozenset({"loop", "reward_models", "headline"})
-
-    def sent_again(self, event_id: str, now: datetime) -> Changed:
-        """A dead event was sent again, and its letter was taken away."""
-        if not self._dead.remove(event_id):
-            return NOTHING
-        self.journal.write("letter.redriven", f"{event_id} was sent again.", at=now, about=event_id)
-        return frozenset({"dead_letters"})
-
-    def _on_progress(self, reading: TrainingProgress, now: datetime) -> Changed:
-        last, known = self._run, (reading.run_id, reading.status)
-        same = last is not None and (last.run_id, last.status) == known
-        self._run = _run_view(
-            reading, now, since=last.status_since if last is not None and same else now
-        )
-        self._loop.report_run(reading.run_id)
-        if not same:
-            text = f"Run {reading.run_id} is {reading.status}."
-            self.journal.write("run.status", text, at=reading.at, about=reading.run_id)
-        changed = frozenset({"run", "loop", "reward_models"})
-        another = last is not None and last.run_id != reading.run_id
-        return changed | {"search", "curriculum"} if another else changed
-
-    def _log_load(self, load: RunLoaded) -> None:
-        which = "no reward model" if load.version is None else f"reward model v{load.version}"
-        text = f"The trainer uses {which} since step {load.env_step:,}."
-        about = load.run_id if load.version is None else f"v{load.version}"
-        self.journal.write("rm.loaded", text, at=load.at, about=about)
-
-    def _on_watched(
-        self, reading: RewardBreakdown | MapPosition | WatchedPay, now: datetime
-    ) -> Changed:
-        match reading:
-            case RewardBreakdown():
-                self._reward = RewardView(**reading.model_dump(), received_at=now)
-                return frozenset({"reward"})
-            case MapPosition():
-                name = self.world.name(reading.group, reading.room)
-                self._map = MapView(**reading.model_dump(), name=name, received_at=now)
-                return frozenset({"map"})
-            case WatchedPay():
-                self._pay = _pay_view(reading, now)
-                return frozenset({"pay"})
-
-    def _on_environments(self, reading: EnvironmentsSeen, now: datetime) -> None:
-        self.world.stand(reading, now)
-        self.screen.told(reading.watched)
-        signs = {sign.runner: sign for sign in reading.runners}
-        for each in reading.environments:
-            sign = signs.get(each.runner)
-            if sign is not None:
-                still = sign.still_seconds
-                self.screen.heard(
-                    each.env,
-                    now - timedelta(seconds=sign.silent_seconds),
-                    still=None if still is None else timedelta(seconds=still),
-                )
-
-    def _tell_takeovers(self) -> None:
-        """Write a line for each change of the screen that has none yet."""
-        for takeover in self.screen.takeovers:
-            if self._takeover_told is not None and takeover.at <= self._takeover_told:
-                continue
-            self._takeover_told = takeover.at
-            text, level = takeover_sentence(takeover)
-            self.journal.write(
-                "screen.takeover", text, at=takeover.at, about=takeover.taken, level=level
-            )
-
-    def _score_of(self, segment_id: str) -> float | None:
-        row = self.segments.get(segment_id)
-        return None if row is None else row.weighted
-
-    def _on_call(self, reading: JudgeCall) -> None:
-        news = self._judge.called(reading)
-        if news is None:
             return
-        text, level = outage_sentence(news, reading)
-        self.journal.write("judge.outage", text, at=reading.at, about=news.judge, level=level)
+        match event.data:
+            case RunStarted() | RunLoaded():
+                self._log(event)
+            case ChampionChanged() as data:
+                self.models.changed(data)
+                if is_news(data, before):
+                    self._log(event)
 
-    def rejections(self) -> list[RejectionDetail]:
-        """Refused candidates with all that the gate measured, newest first."""
-        return self._models.rejections()
-
-    def model_standing(self, version: int) -> ModelStanding | None:
-        """What became of a published version."""
-        return self._models.standing(
-            version,
-            in_use=self._run.reward_model_version if self._run else None,
-            loads=self._loads(),
-        )
+    def _log(self, event: CloudEvent[Any], *, replaced: int | None = None) -> None:
+        text, level, about = sentence(event.data, replaced=replaced)
+        kind = event.type.removeprefix("rlaif.").rsplit(".v", 1)[0]
+        at = event.time
+        if isinstance(event.data, RunLoaded):
+            kind, at = "rm.loaded", event.data.at
+        self.journal.add(kind, text, level, at=at, about=about or event.subject)
 
     def _models_view(self) -> RewardModelsView:
-        return self._models.view(
-            followed=self._followed,
-            in_use=self._run.reward_model_version if self._run else None,
-            loads=self._loads(),
-        )
+        return self.models.view(followed=self._followed, in_use=self._in_use, loads=self._loads())
 
     def _loads(self) -> list[tuple[int, int]]:
         """(version, environment step) of each model load of the current run, oldest first."""
@@ -486,7 +308,7 @@ class HudState:
             for load in (story.loads if story else ())
             if load.version is not None
         ]
-        run = self._run
+        run = self.trainer.run
         if run and run.reward_model_version and run.reward_model_loaded_at_step is not None:
             newest = (run.reward_model_version, run.reward_model_loaded_at_step)
             # The reading can be ahead of the event.
@@ -494,8 +316,8 @@ class HudState:
                 loads.append(newest)
         return loads
 
-    def _headline_view(self) -> HeadlineView:
-        champion = self._models.champion()
+    def _headline(self) -> HeadlineView:
+        champion = self.models.champion()
         return self.history.headline(
             self.current_run_id,
             live_version=champion.version if champion else None,
@@ -504,9 +326,11 @@ class HudState:
         )
 
     def _loop_view(self) -> LoopView:
-        run, known = self._loop.current(), self._followed
+        run, known = self._counts.of(self._run_id), self._followed
+        champion = self.models.champion()
+        trainer = self.trainer.run
         return LoopView(
-            run_id=self._loop.run_id,
+            run_id=self._run_id,
             captured=run.counts["captured"] if known else None,
             exported=run.counts["exported"] if known else None,
             scored=run.counts["scored"] if known else None,
@@ -514,36 +338,9 @@ class HudState:
             captured_at=run.last_at.get("captured"),
             exported_at=run.last_at.get("exported"),
             scored_at=run.last_at.get("scored"),
-            published=self._models.count if known else None,
-            published_at=self._models.published_at,
-            champion_version=self._models.champion_version,
-            loaded_version=self._run.reward_model_version if self._run else None,
-            loaded_at_step=self._run.reward_model_loaded_at_step if self._run else None,
+            published=self.models.count if known else None,
+            published_at=champion.since if champion else None,
+            champion_version=champion.version if champion else None,
+            loaded_version=trainer.reward_model_version if trainer else None,
+            loaded_at_step=trainer.reward_model_loaded_at_step if trainer else None,
         )
-
-
-def _is_news(change: ChampionChanged, before: ChampionChanged | None) -> bool:
-    """Whether it says more than that a version was published."""
-    pinned = before.pinned if before is not None else False
-    is_cause = change.why in ("watchdog", "demotion")
-    return change.why != "start" and (
-        is_cause or change.pinned != pinned or change.withdrawn is not None
-    )
-
-
-def _pay_view(reading: WatchedPay, now: datetime) -> PayView:
-    paid = reading.paid
-    return PayView(
-        **reading.model_dump(),
-        received_at=now,
-        paid_sum=None if paid is None else sum(paid),
-        paid_seconds=None if paid is None else len(paid) * reading.bin_seconds,
-    )
-
-
-def _run_view(reading: TrainingProgress, now: datetime, *, since: datetime) -> RunView:
-    """The reading as shown: before the first iteration its counts are not 0 but not known."""
-    shown = reading.model_dump()
-    if reading.steps_per_second is None:
-        shown |= {"episodes": None, "segments_skipped": None}
-    return RunView(**shown, received_at=now, status_since=since)

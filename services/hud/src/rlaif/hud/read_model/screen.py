@@ -5,159 +5,29 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from rlaif.contracts.telemetry import Codec, ScreenFrame
+from rlaif.contracts.telemetry import Codec, EnvironmentsSeen, ScreenFrame
 from rlaif.hud.read_model.views import ScreenView, Takeover, WatchView
 
 _SILENT = timedelta(seconds=2)
-"""From then on people are told."""
+"""Silence of the shown environment after which the page says so."""
 
-_LIVES = timedelta(seconds=4)
-"""Who was heard so long ago may take over; runners are told of every second."""
+_ALIVE = timedelta(seconds=4)
+"""Age of the last sign of life up to which an environment can be switched to."""
 
 _STILL = timedelta(seconds=2)
-_MOST_ENVIRONMENTS = 512
-_MOST_TAKEOVERS = 20
-
-
-class Succession:
-    """Keeps to one environment while it lives.
-
-    Attributes:
-        env: Whose screen is shown; None before the first frame.
-        wish: Whose is to be drawn in full: a person chose it, or it took over. None: the trainer's
-            own choice counts.
-        takeovers: The newest, oldest first.
-    """
-
-    def __init__(self, takeover: timedelta) -> None:
-        self._takeover = takeover
-        self.env: str | None = None
-        self.wish: str | None = None
-        self.takeovers: deque[Takeover] = deque(maxlen=_MOST_TAKEOVERS)
-        self._lived: dict[str, datetime] = {}
-        self._still: dict[str, timedelta] = {}
-        self._awaited: str | None = None
-        self._awaited_since: datetime | None = None
-        self._view = _view(self)
-
-    def heard(self, env: str, at: datetime, *, still: timedelta | None = None) -> None:
-        """An environment gave a sign of life `at`."""
-        self._lived[env] = max(at, self._lived.pop(env, at))
-        if still is not None:
-            self._still[env] = still
-        if len(self._lived) > _MOST_ENVIRONMENTS:
-            gone = next(iter(self._lived))
-            del self._lived[gone]
-            self._still.pop(gone, None)
-
-    def told(self, env: str | None) -> None:
-        """The trainer draws this one in full. Without a wish it is the one to be shown."""
-        if self.wish is None:
-            self._awaited = None if env == self.env else env
-
-    def choose(self, env: str, now: datetime) -> None:
-        """A person wants to see this one."""
-        self.wish = env
-        self._awaited = None if env == self.env else env
-        self._awaited_since = now
-
-    def takes(self, env: str, now: datetime, env_step: int | None) -> bool:
-        """Whether a frame of `env` is to be shown; if so it takes the place of another."""
-        before = self.env
-        if before is None or env == self._awaited:
-            chosen = self._awaited_since is not None
-        elif now - self._lived.get(before, now) >= self._takeover:
-            chosen = False
-        else:
-            return env == before
-        self._note(before, env, now, env_step, chosen=chosen)
-        return True
-
-    def look(self, now: datetime, *, among: Collection[str]) -> str | None:
-        """Who takes over now, of those that have a frame; None: nobody does."""
-        since = self._awaited_since
-        if self._awaited is not None and since is not None and now - since >= self._takeover:
-            # Nothing came of the choice: the one that is shown is drawn in full again.
-            self._awaited, self._awaited_since, self.wish = None, None, self.env
-        lived = None if self.env is None else self._lived.get(self.env)
-        silent = timedelta() if lived is None else now - lived
-        heir = self._heir(now, among) if silent >= _SILENT else None
-        still = self._still.get(self.env or "", timedelta())
-        self._view = _view(
-            self,
-            chosen=self._awaited if since is not None else None,
-            silent_since=lived if silent >= _SILENT else None,
-            still_seconds=still.total_seconds() if silent < _SILENT <= still else None,
-            next=heir,
-            takes_over_at=lived + self._takeover if heir is not None and lived else None,
-        )
-        return heir if silent >= self._takeover else None
-
-    def view(self) -> WatchView:
-        """As it was at the last look."""
-        return self._view.model_copy(update={"env": self.env, "takeovers": tuple(self.takeovers)})
-
-    def _heir(self, now: datetime, among: Collection[str]) -> str | None:
-        """Of those that live, the one that was heard last; of several the first by name."""
-        living = [
-            (at, env)
-            for env, at in self._lived.items()
-            if env != self.env and env in among and now - at < _LIVES
-        ]
-        newest = max((at for at, _ in living), default=now)
-        # Within a second it was one reading that told of them all.
-        return min((env for at, env in living if newest - at < timedelta(seconds=1)), default=None)
-
-    def _note(
-        self, before: str | None, env: str, now: datetime, env_step: int | None, *, chosen: bool
-    ) -> None:
-        told_by_trainer = self._awaited == env and self._awaited_since is None
-        self.env, self._awaited, self._awaited_since = env, None, None
-        if before is None or before == env or told_by_trainer:
-            return
-        self.wish = env
-        self.takeovers.append(
-            Takeover(
-                at=now,
-                env_step=env_step,
-                left=before,
-                taken=env,
-                why="chosen" if chosen else "silent",
-            )
-        )
-
-
-def _view(
-    succession: Succession,
-    *,
-    chosen: str | None = None,
-    silent_since: datetime | None = None,
-    still_seconds: float | None = None,
-    next: str | None = None,  # the field's name
-    takes_over_at: datetime | None = None,
-) -> WatchView:
-    return WatchView(
-        env=succession.env,
-        chosen=chosen,
-        silent_since=silent_since,
-        still_seconds=still_seconds,
-        next=next,
-        takes_over_at=takes_over_at,
-        takeovers=tuple(succession.takeovers),
-    )
-
-
 _RATE_WINDOW = timedelta(seconds=2)
-_MOST_STANDBY = 256
-"""Environments whose newest frame is kept, in case theirs is shown next; about 1 kB each."""
+_MAX_ENVIRONMENTS = 512
+_MAX_TAKEOVERS = 20
+_MAX_FRAMES = 256
+"""Environments whose newest frame is kept, about 1 kB each."""
 
 
 @dataclass(frozen=True)
 class ShownFrame:
     """A frame as browsers get it.
 
-    `sequence` rises by one for each frame that the HUD shows, over all environments; `packed` has
-    it in its header.
+    `sequence` counts the frames that the HUD has shown, over all environments; it is in the header
+    of `packed`.
     """
 
     sequence: int
@@ -166,66 +36,172 @@ class ShownFrame:
     packed: bytes
 
 
-class Screen:
-    """Shows one environment; another one takes over when it has been silent for `takeover`.
+class Selection:
+    """The environment that is shown: it changes when it is silent, or when a person selects one.
 
-    The 10 s are those of the origin system. A frame is a sign of life, and so is what the trainer
-    says of an environment's runner: one that waits for the learner shows nothing new, and lives.
-    Whose screen is shown changes by this rule, or when a person chooses, and never else.
+    Attributes:
+        env: None before the first frame.
+        requested: The environment that the trainer is asked to draw in full; None: its own choice.
+        takeovers: The newest switches, oldest first.
+    """
+
+    def __init__(self, takeover: timedelta) -> None:
+        self.env: str | None = None
+        self.requested: str | None = None
+        self.takeovers: deque[Takeover] = deque(maxlen=_MAX_TAKEOVERS)
+        self._takeover = takeover
+        self._alive_at: dict[str, datetime] = {}
+        self._still: dict[str, timedelta] = {}
+        self._next: str | None = None
+        self._selected_at: datetime | None = None
+        self._view = WatchView.of(None)
+
+    def alive(self, env: str, at: datetime, *, still: timedelta | None = None) -> None:
+        """An environment gave a sign of life; `still` is the time since its last step."""
+        self._alive_at[env] = max(at, self._alive_at.pop(env, at))
+        if still is not None:
+            self._still[env] = still
+        if len(self._alive_at) > _MAX_ENVIRONMENTS:
+            oldest = next(iter(self._alive_at))
+            del self._alive_at[oldest]
+            self._still.pop(oldest, None)
+
+    def drawn(self, env: str | None) -> None:
+        """The trainer draws this one in full; it is shown unless another one is requested."""
+        if self.requested is None:
+            self._next = None if env == self.env else env
+
+    def select(self, env: str, now: datetime) -> None:
+        """A person selected an environment."""
+        self.requested = env
+        self._next = None if env == self.env else env
+        self._selected_at = now
+
+    def shows(self, env: str, now: datetime, env_step: int | None) -> bool:
+        """Whether a frame of `env` is shown; switches to it if it is time."""
+        before = self.env
+        if before is None or env == self._next:
+            selected = self._selected_at is not None
+        elif now - self._alive_at.get(before, now) >= self._takeover:
+            selected = False
+        else:
+            return env == before
+        self._switch(before, env, now, env_step, selected=selected)
+        return True
+
+    def check(self, now: datetime, *, among: Collection[str]) -> str | None:
+        """The environment to switch to now, of those with a frame; None: no switch."""
+        since = self._selected_at
+        if self._next is not None and since is not None and now - since >= self._takeover:
+            # The selected one sent nothing.
+            self._next, self._selected_at, self.requested = None, None, self.env
+        alive_at = None if self.env is None else self._alive_at.get(self.env)
+        silence = timedelta() if alive_at is None else now - alive_at
+        heir = self._heir(now, among) if silence >= _SILENT else None
+        still = self._still.get(self.env or "", timedelta())
+        self._view = WatchView.of(
+            self.env,
+            chosen=self._next if since is not None else None,
+            silent_since=alive_at if silence >= _SILENT else None,
+            still_seconds=still.total_seconds() if silence < _SILENT <= still else None,
+            next=heir,
+            takes_over_at=alive_at + self._takeover if heir is not None and alive_at else None,
+        )
+        return heir if silence >= self._takeover else None
+
+    def view(self) -> WatchView:
+        """As of the last check."""
+        return self._view.model_copy(update={"env": self.env, "takeovers": tuple(self.takeovers)})
+
+    def _heir(self, now: datetime, among: Collection[str]) -> str | None:
+        """The environment with the newest sign of life; of several the first by name."""
+        alive = [
+            (at, env)
+            for env, at in self._alive_at.items()
+            if env != self.env and env in among and now - at < _ALIVE
+        ]
+        newest = max((at for at, _ in alive), default=now)
+        # Signs within a second came with one reading.
+        return min((env for at, env in alive if newest - at < timedelta(seconds=1)), default=None)
+
+    def _switch(
+        self, before: str | None, env: str, now: datetime, env_step: int | None, *, selected: bool
+    ) -> None:
+        by_trainer = self._next == env and self._selected_at is None
+        self.env, self._next, self._selected_at = env, None, None
+        if before is None or before == env or by_trainer:
+            return
+        self.requested = env
+        why = "chosen" if selected else "silent"
+        self.takeovers.append(Takeover(at=now, env_step=env_step, left=before, taken=env, why=why))
+
+
+class Screen:
+    """Shows one environment; switches to another one when it was silent for `takeover`.
+
+    A frame is a sign of life, and so is the trainer's report of an environment's runner: one that
+    waits for the learner shows nothing new, but is alive.
     """
 
     def __init__(self, *, takeover: timedelta = timedelta(seconds=10)) -> None:
+        self.frame: ShownFrame | None = None
+        self.selection = Selection(takeover)
         self._takeover = takeover
-        self._succession = Succession(takeover)
         self._newest: dict[str, tuple[ScreenFrame, datetime]] = {}
         self._received: deque[datetime] = deque(maxlen=240)
-        self.frame: ShownFrame | None = None
+        self._logged_at: datetime | None = None
 
     @property
     def env(self) -> str | None:
-        """Whose screen is shown."""
-        return self._succession.env
-
-    @property
-    def wish(self) -> str | None:
-        """Whose screen the trainer is to draw in full; None: whose it likes."""
-        return self._succession.wish
+        """The environment that is shown."""
+        return self.selection.env
 
     def offer(
         self, env: str, frame: ScreenFrame, now: datetime, *, env_step: int | None = None
     ) -> ShownFrame | None:
-        """Take a frame in; None when it is late or of an environment that is not watched.
-
-        `env_step` is where the run is.
-        """
-        self._succession.heard(env, now)
+        """Add a frame; None when it is late or of an environment that is not shown."""
+        self.selection.alive(env, now)
         if self._is_late(env, frame, now):
             return None
         self._keep(env, frame, now)
-        return self._show(env, now) if self._succession.takes(env, now, env_step) else None
+        return self._show(env, now) if self.selection.shows(env, now, env_step) else None
 
-    def heard(self, env: str, at: datetime, *, still: timedelta | None = None) -> None:
-        """The runner of an environment lived `at`; `still` is for how long it has not played."""
-        self._succession.heard(env, at, still=still)
+    def reported(self, reading: EnvironmentsSeen, now: datetime) -> None:
+        """The trainer reported its runners and the environment that it draws in full."""
+        self.selection.drawn(reading.watched)
+        signs = {sign.runner: sign for sign in reading.runners}
+        for each in reading.environments:
+            sign = signs.get(each.runner)
+            if sign is None:
+                continue
+            still = sign.still_seconds
+            self.selection.alive(
+                each.env,
+                now - timedelta(seconds=sign.silent_seconds),
+                still=None if still is None else timedelta(seconds=still),
+            )
 
-    def told(self, env: str | None) -> None:
-        """The trainer shows this environment in full."""
-        self._succession.told(env)
-
-    def choose(self, env: str, now: datetime) -> None:
-        """A person wants to see another one: it is shown as soon as there is a frame of it."""
-        self._succession.choose(env, now)
-
-    def look(self, now: datetime, *, env_step: int | None = None) -> ShownFrame | None:
-        """See what time alone changes; gives the first frame of who has just taken over."""
-        heir = self._succession.look(now, among=self._newest)
+    def check(self, now: datetime, *, env_step: int | None = None) -> ShownFrame | None:
+        """Switch if it is time; returns the frame of the new environment then."""
+        heir = self.selection.check(now, among=self._newest)
         if heir is None:
             return None
-        self._succession.takes(heir, now, env_step)
+        self.selection.shows(heir, now, env_step)
         return self._show(heir, now)
 
+    def new_takeovers(self) -> list[Takeover]:
+        """Switches since the last call."""
+        found = [
+            each
+            for each in self.selection.takeovers
+            if self._logged_at is None or each.at > self._logged_at
+        ]
+        if found:
+            self._logged_at = found[-1].at
+        return found
+
     def view(self) -> ScreenView | None:
-        """What is known of the screen; None before the first frame."""
+        """The screen; None before the first frame."""
         if self.env is None or self.frame is None:
             return None
         source, received_at = self._newest[self.env]
@@ -239,16 +215,11 @@ class Screen:
         )
 
     def watch(self) -> WatchView:
-        """Whose screen is shown, as it was at the last look."""
-        return self._succession.view()
-
-    @property
-    def takeovers(self) -> tuple[Takeover, ...]:
-        """The newest, oldest first."""
-        return tuple(self._succession.takeovers)
+        """The selection, as of the last check."""
+        return self.selection.view()
 
     def _is_late(self, env: str, frame: ScreenFrame, now: datetime) -> bool:
-        """Whether a newer one of it came before; a clock that was set back is not late for ever."""
+        """Whether a newer frame came before, unless the clock was set back."""
         known = self._newest.get(env)
         if known is None or now - known[1] >= self._takeover:
             return False
@@ -257,24 +228,20 @@ class Screen:
     def _keep(self, env: str, frame: ScreenFrame, now: datetime) -> None:
         self._newest.pop(env, None)
         self._newest[env] = (frame, now)
-        if len(self._newest) > _MOST_STANDBY:
+        if len(self._newest) > _MAX_FRAMES:
             del self._newest[next(each for each in self._newest if each != self.env)]
 
     def _show(self, env: str, now: datetime) -> ShownFrame:
         frame, _ = self._newest[env]
         self._received.append(now)
         sequence = (self.frame.sequence if self.frame else 0) + 1
-        shown = replace(frame, sequence=sequence)
-        self.frame = ShownFrame(sequence, frame.picture, frame.codec, shown.pack())
+        packed = replace(frame, sequence=sequence).pack()
+        self.frame = ShownFrame(sequence, frame.picture, frame.codec, packed)
         return self.frame
 
     def _rate(self) -> float | None:
-        """Frames a second over the 2 s before the newest frame."""
-        newest = oldest = self._received[-1]
-        count = -1
-        for at in reversed(self._received):
-            if newest - at > _RATE_WINDOW:
-                break
-            oldest, count = at, count + 1
-        seconds = (newest - oldest).total_seconds()
-        return count / seconds if seconds > 0 else None
+        """Frames per second in the window before the newest frame."""
+        newest = self._received[-1]
+        recent = [at for at in self._received if newest - at <= _RATE_WINDOW]
+        seconds = (newest - recent[0]).total_seconds()
+        return (len(recent) - 1) / seconds if seconds > 0 else None

@@ -1,73 +1,171 @@
-"""Readings of the trainer: the newest of each kind."""
+"""The newest readings of the trainer, of each kind."""
 
 from collections import deque
+from collections.abc import Sequence
 from datetime import datetime
 
 from rlaif.contracts.assistance import ModeFigures
 from rlaif.contracts.telemetry import (
     AssistanceStatus,
     CurriculumProgress,
+    MapPosition,
     PaidStep,
     PaidSteps,
     PlayerCall,
+    RewardBreakdown,
     SearchProgress,
+    Telemetry,
+    TrainingProgress,
+    WatchedPay,
 )
 from rlaif.hud.read_model.views import (
     AssistanceMode,
     AssistanceView,
     CurriculumView,
+    MapView,
     PaidStepsView,
-    PlayerCallView,
+    PayView,
+    RewardView,
     RunView,
     SearchView,
+    Section,
 )
 
-NEWEST = 20
-"""Questions that are kept."""
+MAX_CALLS = 300
+"""Questions of the planner that are kept."""
+
+CALLS_SHOWN = 20
+
+MAX_STEPS = 300
+"""Decisions that are kept: the maximum of a segment."""
 
 
-class Assistance:
-    """Folds both kinds of readings."""
+class TrainerReadings:
+    """Readings of the current run; those of another run are not shown."""
 
     def __init__(self) -> None:
-        self._status: AssistanceStatus | None = None
-        self._received_at: datetime | None = None
-        self._newest: deque[PlayerCall] = deque(maxlen=NEWEST)
+        self.run: RunView | None = None
+        self.assistance: AssistanceStatus | None = None
+        self.calls: deque[PlayerCall] = deque(maxlen=MAX_CALLS)
+        self.steps = StepWindow()
+        self._assistance_at: datetime | None = None
+        self._sections: dict[str, SearchView | CurriculumView | RewardView | MapView | PayView] = {}
 
-    def told(self, status: AssistanceStatus, now: datetime) -> None:
-        """The trainer told the counts of its run."""
-        self._status, self._received_at = status, now
+    def apply(self, reading: Telemetry, now: datetime) -> RunView | None:
+        """Keep a reading; returns the run when it is another one or its status changed."""
+        match reading:
+            case TrainingProgress():
+                return self._progress(reading, now)
+            case AssistanceStatus():
+                self.assistance, self._assistance_at = reading, now
+            case PlayerCall():
+                self.calls.append(reading)
+            case PaidSteps():
+                self.steps.add(reading, now)
+            case RewardBreakdown():
+                self._sections["reward"] = RewardView(**dict(reading), received_at=now)
+            case WatchedPay():
+                self._sections["pay"] = _pay_view(reading, now)
+            case SearchProgress():
+                self._sections["search"] = SearchView(**dict(reading), received_at=now)
+            case CurriculumProgress():
+                self._sections["curriculum"] = CurriculumView(**dict(reading), received_at=now)
+        return None
 
-    def called(self, call: PlayerCall) -> None:
-        """The trainer told what came of one question."""
-        self._newest.appendleft(call)
+    def moved(self, reading: MapPosition, name: str | None, now: datetime) -> None:
+        """Keep the position of the watched player, in a room of this name."""
+        self._sections["map"] = MapView(**dict(reading), name=name, received_at=now)
 
-    def view(self) -> AssistanceView | None:
-        """What is known; None until the trainer has told. Only the current run is shown."""
-        status = self._status
-        if status is None or self._received_at is None:
+    def section(self, name: str) -> Section:
+        """The section `run`, `reward`, `map`, `pay`, `assistance`, `search` or `curriculum`."""
+        if name == "run":
+            return self.run
+        if name == "assistance":
+            return self._assistance_view()
+        found = self._sections.get(name)
+        if isinstance(found, SearchView | CurriculumView) and self.run is not None:
+            return found if found.run_id == self.run.run_id else None
+        return found
+
+    def _progress(self, reading: TrainingProgress, now: datetime) -> RunView | None:
+        last = self.run
+        same = last and (last.run_id, last.status) == (reading.run_id, reading.status)
+        shown = dict(reading)
+        if reading.steps_per_second is None:  # before the first iteration they are unknown, not 0
+            shown |= {"episodes": None, "segments_skipped": None}
+        since = last.status_since if last and same else now
+        self.run = RunView(**shown, received_at=now, status_since=since)
+        return None if same else self.run
+
+    def _assistance_view(self) -> AssistanceView | None:
+        status = self.assistance
+        if status is None or self._assistance_at is None:
             return None
         modes = {name: _mode(figures) for name, figures in sorted(status.by_mode.items())}
+        own = [call for call in reversed(self.calls) if call.run_id == status.run_id]
+        sums = ("planner_steps", "calls", "ok", "takeovers", "done", "suggestions", "followed")
         return AssistanceView(
             run_id=status.run_id,
-            received_at=self._received_at,
+            received_at=self._assistance_at,
             has_planner=status.has_planner,
             env_steps=status.env_steps,
-            planner_steps=sum(each.planner_steps for each in modes.values()),
-            calls=sum(each.calls for each in modes.values()),
-            ok=sum(each.ok for each in modes.values()),
-            takeovers=sum(each.takeovers for each in modes.values()),
-            done=sum(each.done for each in modes.values()),
-            suggestions=sum(each.suggestions for each in modes.values()),
-            followed=sum(each.followed for each in modes.values()),
             modes=modes,
             down=status.down,
-            newest=tuple(
-                PlayerCallView.model_validate(call.model_dump(exclude={"run_id"}))
-                for call in self._newest
-                if call.run_id == status.run_id
+            newest=tuple(own[:CALLS_SHOWN]),
+            **{name: sum(getattr(mode, name) for mode in modes.values()) for name in sums},
+        )
+
+
+class StepWindow:
+    """The newest consecutive decisions of the watched game.
+
+    Readings may be lost; decisions before a gap are dropped.
+    """
+
+    def __init__(self, *, keep: int = MAX_STEPS) -> None:
+        self._env: str | None = None
+        self._steps: deque[PaidStep] = deque(maxlen=keep)
+        self._received_at: datetime | None = None
+
+    def add(self, reading: PaidSteps, now: datetime) -> None:
+        """Append the steps of a reading; a repeated step changes nothing."""
+        if reading.env != self._env:
+            self._env = reading.env
+            self._steps.clear()
+        for step in reading.steps:
+            newest = self._steps[-1] if self._steps else None
+            if newest is not None and step == newest:
+                continue
+            if newest is not None and step.number != newest.number + 1:
+                self._steps.clear()
+            self._steps.append(step)
+            self._received_at = now
+
+    def view(self, after: int | None) -> PaidStepsView:
+        """All steps, or only those after a number if that step is kept."""
+        steps: Sequence[PaidStep] = tuple(self._steps)
+        paid = [step.paid for step in steps if step.paid is not None]
+        follow = after is not None and bool(steps) and steps[0].number <= after <= steps[-1].number
+        return PaidStepsView(
+            env=self._env,
+            received_at=self._received_at,
+            kept=len(steps),
+            reward_sum=sum(step.reward for step in steps) if steps else None,
+            paid_sum=sum(paid) if steps and len(paid) == len(steps) else None,
+            steps=tuple(
+                step for step in steps if not follow or after is None or step.number > after
             ),
         )
+
+
+def _pay_view(reading: WatchedPay, now: datetime) -> PayView:
+    paid = reading.paid
+    return PayView(
+        **dict(reading),
+        received_at=now,
+        paid_sum=None if paid is None else sum(paid),
+        paid_seconds=None if paid is None else len(paid) * reading.bin_seconds,
+    )
 
 
 def _mode(figures: ModeFigures) -> AssistanceMode:
@@ -87,91 +185,3 @@ def _mode(figures: ModeFigures) -> AssistanceMode:
         followed=ended.get("followed", 0),
         bonus=figures.bonus,
     )
-
-
-class Quest:
-    """Keeps the newest reading of each kind."""
-
-    def __init__(self) -> None:
-        self._search: SearchView | None = None
-        self._curriculum: CurriculumView | None = None
-
-    def told(self, reading: SearchProgress | CurriculumProgress, now: datetime) -> bool:
-        """The trainer told one of both; gives whether it says anything new.
-
-        A search that is over is told again and again, for who comes late.
-        """
-        if isinstance(reading, SearchProgress):
-            is_new = _differs(reading, self._search)
-            self._search = SearchView(**dict(reading), received_at=now)
-        else:
-            is_new = _differs(reading, self._curriculum)
-            self._curriculum = CurriculumView(**dict(reading), received_at=now)
-        return is_new
-
-    def search(self, run: RunView | None) -> SearchView | None:
-        """Of this run; of whichever was told while no run is known."""
-        told = self._search
-        return told if told is not None and _is_of(told.run_id, run) else None
-
-    def curriculum(self, run: RunView | None) -> CurriculumView | None:
-        """Likewise."""
-        told = self._curriculum
-        return told if told is not None and _is_of(told.run_id, run) else None
-
-
-def _differs(
-    reading: SearchProgress | CurriculumProgress, known: SearchView | CurriculumView | None
-) -> bool:
-    times = {"at", "received_at"}
-    return known is None or reading.model_dump(exclude=times) != known.model_dump(exclude=times)
-
-
-def _is_of(run_id: str, run: RunView | None) -> bool:
-    return run is None or run.run_id == run_id
-
-
-KEPT = 300
-"""Decisions; as many as a segment has frames at most, and as fit a chart."""
-
-
-class StepWindow:
-    """Keeps the newest decisions that follow each other; some 150 bytes each.
-
-    Readings may be lost. What lay before a gap is dropped, so that nobody draws over it.
-    """
-
-    def __init__(self, *, keep: int = KEPT) -> None:
-        self._env: str | None = None
-        self._steps: deque[PaidStep] = deque(maxlen=keep)
-        self._received_at: datetime | None = None
-
-    def told(self, reading: PaidSteps, now: datetime) -> None:
-        """Take in what the trainer told; what was told before changes nothing."""
-        if reading.env != self._env:
-            self._env = reading.env
-            self._steps.clear()
-        for step in reading.steps:
-            newest = self._steps[-1] if self._steps else None
-            if newest is not None and step == newest:
-                continue
-            if newest is not None and step.number != newest.number + 1:
-                self._steps.clear()
-            self._steps.append(step)
-            self._received_at = now
-
-    def view(self, after: int | None) -> PaidStepsView:
-        """All, or only those after a number when they follow it."""
-        steps = tuple(self._steps)
-        paid = [step.paid for step in steps if step.paid is not None]
-        follow = after is not None and bool(steps) and steps[0].number <= after <= steps[-1].number
-        return PaidStepsView(
-            env=self._env,
-            received_at=self._received_at,
-            kept=len(steps),
-            reward_sum=sum(step.reward for step in steps) if steps else None,
-            paid_sum=sum(paid) if steps and len(paid) == len(steps) else None,
-            steps=tuple(step for step in steps if after is None or step.number > after)
-            if follow
-            else steps,
-        )

@@ -1,23 +1,25 @@
-"""What the page and the REST clients get to see: the read model's JSON, section by section.
+"""JSON of the page and of REST clients, section by section.
 
-A value that is not known is null, never 0. Times are UTC. A score lies in [0, 1].
+An unknown value is null, never 0. Times are UTC. A score lies in [0, 1].
 """
 
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, computed_field
 
-from rlaif.contracts.assistance import AssistanceEvent
+from rlaif.contracts.events import DeadLetter
 from rlaif.contracts.ids import Id
-from rlaif.contracts.quest import Source, Standing
+from rlaif.contracts.quest import QuestProgress, Source
 from rlaif.contracts.reward_models import GateMetrics
 from rlaif.contracts.scores import CriterionScore
 from rlaif.contracts.telemetry import (
     CurriculumProgress,
+    JudgeCall,
     MapPosition,
     Missing,
     PaidStep,
+    PlayerCall,
     RewardBreakdown,
     SearchProgress,
     TrainingProgress,
@@ -31,7 +33,7 @@ class RunView(TrainingProgress):
     """The trainer's newest reading."""
 
     received_at: datetime = Field(description="HUD clock; the reading's own clock is `at`.")
-    status_since: datetime = Field(description="HUD clock; when it first heard of this status.")
+    status_since: datetime = Field(description="HUD clock; first report of this status.")
     episodes: int | None = Field(  # type: ignore[assignment]  # a reading says 0 until then
         description="Finished episodes; null before the first iteration since the trainer started."
     )
@@ -47,39 +49,37 @@ class RewardView(RewardBreakdown):
 
 
 class SearchView(SearchProgress):
-    """What the search of the run found, as the trainer told last."""
+    """The search of the run, as reported last."""
 
     received_at: datetime = Field(description="HUD clock.")
 
 
 class CurriculumView(CurriculumProgress):
-    """How far the curriculum of the run came, as the trainer told last."""
+    """The curriculum of the run, as reported last."""
 
     received_at: datetime = Field(description="HUD clock.")
 
 
 class MapView(MapPosition):
-    """Where the watched player stood last."""
+    """The last position of the watched player."""
 
     received_at: datetime
-    name: str | None = Field(
-        default=None, description="What the room is called; null when nothing is known."
-    )
+    name: str | None = Field(default=None, description="Name of the room; null if it is unknown.")
 
 
 class PayView(WatchedPay):
-    """What the live reward model said of the watched screen last, and what it paid there."""
+    """Value and rewards of the live reward model for the watched player, as reported last."""
 
     received_at: datetime
     paid_sum: float | None = Field(description="Of `paid`; null when that is.")
-    paid_seconds: float | None = Field(description="The time that `paid` covers; null likewise.")
+    paid_seconds: float | None = Field(description="Duration that `paid` covers; null likewise.")
 
 
 class ScreenView(View):
-    """What is known of the live game screen."""
+    """The live game screen."""
 
-    env: str = Field(description="The environment that is watched.")
-    sequence: int = Field(description="Frames that the HUD has shown since it started.")
+    env: str = Field(description="The environment that is shown.")
+    sequence: int = Field(description="Frames shown since the HUD started.")
     env_step: int = Field(description="Environment step of the run, low 32 bits.")
     captured_at: datetime = Field(description="Trainer's clock.")
     received_at: datetime = Field(description="HUD clock.")
@@ -87,38 +87,44 @@ class ScreenView(View):
 
 
 class Takeover(View):
-    """The screen of another environment took the place of the one before."""
+    """The screen was switched to another environment."""
 
     at: datetime = Field(description="HUD clock.")
-    env_step: int | None = Field(description="Environment steps of the run; null: not known.")
+    env_step: int | None = Field(description="Environment steps of the run; null if unknown.")
     left: Id
     taken: Id
     why: Literal["silent", "chosen"] = Field(
-        description="The one before gave no sign of life for too long, or a person chose."
+        description="The previous one was silent for too long, or a person selected another one."
     )
 
 
 class WatchView(View):
-    """Whose screen is shown, and what becomes of that when it falls silent."""
+    """Whose screen is shown, and the next one if it is silent."""
 
-    env: Id | None = Field(description="Whose screen is shown; null: none's yet.")
-    chosen: Id | None = Field(description="Whose a person chose and is being waited for.")
+    env: Id | None = Field(description="Null before the first frame.")
+    chosen: Id | None = Field(description="Selected by a person, and not shown yet.")
     silent_since: datetime | None = Field(
-        description="HUD clock: its last sign of life, once that is two seconds ago."
+        description="HUD clock; last sign of life, if that is more than two seconds ago."
     )
     still_seconds: float | None = Field(
-        description="It lives, but has not played for so long; null while it plays, or not known."
+        description="Time without a step, of an environment that is alive; null while it plays."
     )
-    next: Id | None = Field(description="Who takes over if it stays silent; null: nobody is heard.")
-    takes_over_at: datetime | None = Field(description="When; null while nobody does.")
+    next: Id | None = Field(description="The environment to switch to; null if none is alive.")
+    takes_over_at: datetime | None = Field(description="Time of the switch; null if there is none.")
     takeovers: tuple[Takeover, ...] = Field(description="The newest, oldest first.")
+
+    @classmethod
+    def of(cls, env: str | None, **known: Any) -> "WatchView":
+        """Fields that are not given are null."""
+        fields = {**dict.fromkeys(cls.model_fields), "takeovers": (), **known}
+        return cls(**{**fields, "env": env})
 
 
 class LoopView(View):
-    """How far segments of the current run have come around the ring.
+    """Segments of the current run per stage of the pipeline.
 
-    Counts are null until the HUD follows the event streams. Then they count distinct segments that
-    came at least so far: none is greater than the one before it.
+    Counts are null until the HUD follows the event streams. They count distinct segments that
+    reached at least this stage: none is greater than the one before it.
     """
 
     run_id: str | None
@@ -132,46 +138,45 @@ class LoopView(View):
     published: int | None = Field(description="Reward-model versions, over all runs.")
     published_at: datetime | None
     champion_version: int | None = Field(description="Of the newest activation.")
-    loaded_version: int | None = Field(description="What the trainer says it uses.")
+    loaded_version: int | None = Field(description="Used by the trainer.")
     loaded_at_step: int | None
 
 
 class Rationale(View):
-    """Words of one judge. Written by a language model: show it as text only."""
+    """Rationale of one judge, written by a language model: show it as text only."""
 
     judge: str
     text: str
 
 
-class QuestView(View):
-    """Where a segment started and ended on the quest, as the judges have it."""
+class QuestView(QuestProgress):
+    """Quest progress at the start and the end of a segment, according to the judges."""
 
-    start: Standing
-    end: Standing
-    objectives: int = Field(description="Objectives of the game's guide.")
-    rise: float = Field(description="In objectives; below 0 is away from the next one.")
-    votes: int
-    source: Source
+    @computed_field  # type: ignore[prop-decorator]  # as pydantic documents it
+    @property
+    def rise(self) -> float:
+        """In objectives; negative is away from the next one."""
+        return self.end.position - self.start.position
 
 
 class ScoreDetail(View):
-    """What the score object says beyond its event."""
+    """Content of the score object beyond its event."""
 
     criteria: dict[str, CriterionScore]
     abstentions: dict[str, str]
     agreement: float | None = Field(description="Mean over the judged criteria.")
     shares: dict[Source, float] = Field(
-        description="Of the rubric's weight that was judged: who decided it. `votes` are language "
-        "models, `computed` is the game's RAM. Empty when nothing was judged."
+        description="Of the judged weight of the rubric: `votes` of language models, `computed` "
+        "from RAM. Empty when nothing was judged."
     )
-    quest: QuestView | None = Field(description="Null when no judge could say.")
+    quest: QuestView | None = Field(description="Null without a valid vote.")
     rationales: tuple[Rationale, ...]
     calls_ok: int
     calls: int
 
 
 class SegmentRow(View):
-    """One segment and how far it came."""
+    """One segment and its stages."""
 
     segment_id: Id
     episode_id: Id
@@ -187,29 +192,30 @@ class SegmentRow(View):
     abstained: tuple[str, ...] = ()
     votes_agreement: float | None = Field(
         default=None,
-        description="Of the language models' votes; null when they decided nothing, or not told.",
+        description="Of the votes of language models; null without votes, or if not reported.",
     )
     selected_by: str | None = Field(default=None, description="Why it was captured.")
     reward_model_version: int | None = Field(
-        default=None, description="That was live; null: none, or not told."
+        default=None, description="In use then; null: none, or not reported."
     )
     rooms: tuple[tuple[int, int], ...] | None = Field(
-        default=None, description="(group, room) of what it shows, in order."
+        default=None, description="(group, room), in order of visit."
     )
     room_names: tuple[str | None, ...] | None = Field(
-        default=None, description="What the game calls them; only lists tell it."
+        default=None, description="Names of the rooms; only in lists."
     )
     milestones: tuple[str, ...] | None = Field(default=None, description="Reached in it.")
     model_rise: float | None = Field(
-        default=None, description="Of that model's potential; what judges said later it never saw."
+        default=None,
+        description="Rise of that model's potential; it never saw this score.",
     )
     model_gap: float | None = Field(
         default=None,
-        description="Its rank by `model_rise` less its rank by `weighted`, each from 0 to 1, among "
-        "segments of the same version: above 0 the model thinks more of it than the judges do. "
-        "Only lists tell it; null with too few segments.",
+        description="Rank by `model_rise` less rank by `weighted`, each from 0 to 1, among "
+        "segments of the same version: positive if the model values it more than the judges do. "
+        "Only in lists; null with too few segments.",
     )
-    model_gap_of: int | None = Field(default=None, description="How many were ranked.")
+    model_gap_of: int | None = Field(default=None, description="Number of ranked segments.")
     score: ScoreDetail | None = Field(default=None, description="Null until the object was read.")
     score_problem: str | None = Field(
         default=None, description="Why the object was not read, or cannot be read now."
@@ -227,14 +233,14 @@ class RewardModelRow(View):
     heldout_accuracy: float
     heldout_pairs: int
     champion: bool
-    in_use: bool = Field(description="The trainer says that it uses this version.")
+    in_use: bool = Field(description="Used by the trainer.")
     loaded_at_steps: tuple[int, ...] = Field(
         description="Environment steps of the current run at which the trainer loaded it."
     )
 
 
 class RejectionRow(View):
-    """One candidate that the gate refused."""
+    """One candidate that the gate rejected."""
 
     candidate_id: str
     rejected_at: datetime
@@ -248,45 +254,45 @@ class ChampionView(View):
     """The reward model that is live, and whether it may be replaced."""
 
     version: int
-    since: datetime | None = Field(description="Null when the HUD saw no event of it.")
+    since: datetime | None = Field(description="Null if no event of it is known.")
     went_back_from: int | None = Field(
-        description="The newer version that was live before it; null unless it was a way back."
+        description="The newer version that was rolled back; null unless it was a rollback."
     )
-    pinned: bool | None = Field(description="Null until the reward-model service has told.")
+    pinned: bool | None = Field(description="Null until the reward-model service has reported.")
     pin_reason: str | None
     pinned_until: datetime | None = Field(
-        description="When the pin ends by itself; null: when a person unpins it."
+        description="Expiry of the pin; null: until a person unpins it."
     )
     gate: GateMetrics | None = Field(
-        description="What the gate measured of it; null until the reward-model service has told."
+        description="The gate's measurements; null until the reward-model service has reported."
     )
 
 
 class NextModelView(View):
-    """What the reward-model service does towards its next version."""
+    """Progress towards the next version."""
 
     state: str = Field(description="idle or training.")
     labels: int
     missing: tuple[Missing, ...] = Field(
-        description="What there is not enough of for the next training to start by itself."
+        description="Requirements of the next automatic training that are not met."
     )
 
 
 class RewardModelsView(View):
-    """The champion, the next one, and versions and refused candidates, newest first."""
+    """The champion, the next version, and published and rejected ones, newest first."""
 
     champion: ChampionView | None
     withdrawn: str | None = Field(
-        default=None, description="Why the last champion pays no more, with none in its place."
+        default=None, description="Why the last champion was withdrawn without a replacement."
     )
-    next: NextModelView | None = Field(description="Null until the service has told.")
+    next: NextModelView | None = Field(description="Null until the service has reported.")
     published: tuple[RewardModelRow, ...]
     rejected: tuple[RejectionRow, ...]
     rejected_count: int | None
 
 
 class JudgeRow(View):
-    """Calls of one judge inside the window."""
+    """Calls of one judge in the window."""
 
     judge: str
     model: str
@@ -295,16 +301,8 @@ class JudgeRow(View):
     latency_p50_seconds: float | None
 
 
-class JudgeFailure(View):
-    """The newest call that did not end well."""
-
-    at: datetime
-    judge: str
-    outcome: str
-
-
 class FailingJudge(View):
-    """A judge whose newest calls all went without an answer."""
+    """A judge whose newest calls all failed."""
 
     judge: str
     route: str
@@ -314,30 +312,28 @@ class FailingJudge(View):
 
 
 class JudgeView(View):
-    """Health of the language-model calls that the HUD has seen lately."""
+    """Health of the newest calls of the judges."""
 
-    window: int = Field(description="Newest calls that are counted, at most.")
+    window: int = Field(description="Maximum number of calls that are counted.")
     calls: int
     ok: int
     outcomes: dict[str, int]
     latency_p50_seconds: float | None
     latency_p95_seconds: float | None
     last_call_at: datetime | None
-    last_failure: JudgeFailure | None
+    last_failure: JudgeCall | None
     judges: tuple[JudgeRow, ...]
-    failing: tuple[FailingJudge, ...] = Field(
-        description="Judges that do not answer now; empty when all do, or none was asked."
-    )
+    failing: tuple[FailingJudge, ...] = Field(description="Judges with an outage.")
 
 
 class AssistanceMode(View):
-    """What the language model did on one route of the planner, over the run."""
+    """One route of the planner, over the run."""
 
-    calls: int = Field(description="Calls that ended, cached answers and dropped ones left out.")
+    calls: int = Field(description="Without cached and dropped ones.")
     ok: int = Field(description="Of `calls`: with a usable answer.")
-    cached: int = Field(description="Answers from an equal situation that cost no call.")
-    in_flight: int = Field(description="Questions without an answer, at the last report.")
-    latency_mean_seconds: float | None = Field(description="Null while no call has ended.")
+    cached: int = Field(description="Answers from the cache.")
+    in_flight: int = Field(description="Open questions at the last report.")
+    latency_mean_seconds: float | None = Field(description="Null before the first call ended.")
     plans: int = Field(description="Plans that arrived.")
     stale: int = Field(description="Of `plans`: the room or the situation had changed.")
     takeovers: int = Field(description="Takeovers that ended.")
@@ -348,18 +344,12 @@ class AssistanceMode(View):
     bonus: float = Field(description="Reward paid for that.")
 
 
-class PlayerCallView(AssistanceEvent):
-    """One question to the language model that plays. Its words are its own: show them as text."""
-
-    at: datetime = Field(description="Trainer's clock, when it told; an iteration late at most.")
-
-
 class AssistanceView(View):
-    """The language model that plays along; sums are over all routes and the current run."""
+    """The planner; sums are over all routes and the current run."""
 
     run_id: Id
     received_at: datetime = Field(description="HUD clock.")
-    has_planner: bool | None = Field(description="Null before the trainer knows.")
+    has_planner: bool | None = Field(description="Null while it is unknown.")
     env_steps: int
     planner_steps: int
     calls: int
@@ -369,9 +359,9 @@ class AssistanceView(View):
     suggestions: int
     followed: int
     modes: dict[str, AssistanceMode]
-    down: dict[str, str] = Field(description="Route that gives no answer now → why.")
-    newest: tuple[PlayerCallView, ...] = Field(
-        description="Newest first; of each iteration only the newest."
+    down: dict[str, str] = Field(description="Route that does not answer now → reason.")
+    newest: tuple[PlayerCall, ...] = Field(
+        description="Newest first; written by a language model: show it as text only."
     )
 
 
@@ -386,6 +376,11 @@ class DeadLetterRow(View):
     detail: str
     attempts: int
 
+    @classmethod
+    def of(cls, letter: DeadLetter) -> "DeadLetterRow":
+        """The row of a dead letter."""
+        return cls(**letter.model_dump(include=set(cls.model_fields)))
+
 
 class DeadLettersView(View):
     """Events that were given up."""
@@ -395,50 +390,48 @@ class DeadLettersView(View):
 
 
 class PaidStepsView(View):
-    """What the newest decisions of the watched game were paid, one by one without a gap."""
+    """Rewards of the newest consecutive decisions of the watched game."""
 
-    env: str | None = Field(description="Null before the trainer told.")
+    env: str | None = Field(description="Null before the first report.")
     received_at: datetime | None = Field(description="HUD clock; of the newest.")
-    kept: int = Field(
-        description="Decisions that are known; `steps` has those that were asked for."
-    )
+    kept: int = Field(description="Decisions in memory; `steps` has the requested ones.")
     reward_sum: float | None = Field(description="Of the game, over all that are kept.")
     paid_sum: float | None = Field(
-        description="Of the reward model, likewise; null when it is not known of one of them."
+        description="Of the reward model, likewise; null if one is unknown."
     )
     steps: tuple[PaidStep, ...] = Field(description="Oldest first.")
 
 
 class CheckView(View):
-    """Whether something that the HUD needs is there."""
+    """Result of one check."""
 
     ok: bool
     detail: str | None = None
 
 
 ServiceState = Literal["ready", "not ready", "stopping", "stopped", "silent", "unknown"]
-"""`silent`: it was heard and is not any more; `unknown`: not heard yet, or nobody is heard."""
+"""`silent`: it no longer reports; `unknown`: it never reported, or the HUD is disconnected."""
 
 
 class ServiceView(View):
-    """One service of the ring, by its own word."""
+    """One service, as it reports itself."""
 
     name: str
     state: ServiceState
-    heard_at: datetime | None = Field(description="HUD clock; its newest word.")
-    instances: int = Field(description="Processes that are heard now.")
-    checks: dict[str, CheckView] = Field(description="As in its `/readyz`; the worst of all.")
+    heard_at: datetime | None = Field(description="HUD clock; newest report.")
+    instances: int = Field(description="Processes that report.")
+    checks: dict[str, CheckView] = Field(description="As in `/readyz`; the worst of all processes.")
 
 
 class TroubleView(View):
-    """Something that stops the ring, or that people should look at."""
+    """An issue of the pipeline."""
 
-    key: str = Field(description="Stays the same while the trouble lasts.")
+    key: str = Field(description="Stable while the issue lasts.")
     who: str = Field(description="The service.")
-    what: str = Field(description="What is wrong and what to do.")
+    what: str = Field(description="Description and recommended action.")
     since: datetime = Field(description="HUD clock.")
     page: str | None = Field(
-        description="Address on the HUD that shows more of it; null where none does."
+        description="Address of its details on the HUD; null if there are none."
     )
 
 
@@ -466,7 +459,7 @@ class EventsPage(View):
 
     epoch: str = Field(description="Changes when the HUD restarts; ids start again then.")
     items: tuple[JournalEntry, ...]
-    gap: bool = Field(description="Older lines were asked for than are kept.")
+    gap: bool = Field(description="Requested lines are no longer kept.")
     last_id: int
 
 
@@ -474,26 +467,26 @@ class Snapshot(View):
     """Everything that the page shows, at one moment."""
 
     epoch: str = Field(description="Changes when the HUD restarts.")
-    build: str = Field(description="Names the page's files: another one is a new version of it.")
+    build: str = Field(description="Identifies the page's files: another one is a new version.")
     taken_at: datetime
     last_event_id: int
     run: RunView | None
     reward: RewardView | None
     map: MapView | None
-    pay: PayView | None = Field(description="Null until the trainer has told.")
+    pay: PayView | None = Field(description="Null until the trainer has reported.")
     screen: ScreenView | None
     watch: WatchView
     loop: LoopView
     segments: tuple[SegmentRow, ...]
     reward_models: RewardModelsView
     judge: JudgeView
-    assistance: AssistanceView | None = Field(description="Null until the trainer has told.")
-    search: SearchView | None = Field(description="Null while the run has had no search.")
-    curriculum: CurriculumView | None = Field(description="Null while the run has none.")
+    assistance: AssistanceView | None = Field(description="Null until the trainer has reported.")
+    search: SearchView | None = Field(description="Null without a search.")
+    curriculum: CurriculumView | None = Field(description="Null without a curriculum.")
     dead_letters: DeadLettersView
     headline: HeadlineView
     services: tuple[ServiceView, ...]
-    troubles: tuple[TroubleView, ...] = Field(description="Empty when nothing is in the way.")
+    troubles: tuple[TroubleView, ...] = Field(description="Empty if the pipeline is healthy.")
     health: HealthView
     events: tuple[JournalEntry, ...]
 

@@ -70,7 +70,7 @@ class World:
         self._stand: EnvironmentsSeen | None = None
         self._stand_at: datetime | None = None
 
-    def told(self, reading: WorldProgress, now: datetime) -> None:
+    def reported(self, reading: WorldProgress, now: datetime) -> None:
         """The trainer told of the rooms."""
         self._rooms, self._rooms_at = reading, now
         self._names = {

@@ -61,7 +61,7 @@ def history_router(state: HudState) -> APIRouter:
     ) -> ScorePointsView:
         """Scores of the segments of a run, and their moving mean."""
         response.headers["Cache-Control"] = "no-store"
-        return state.score_points(run, points)
+        return state.history.score_points(run or state.current_run_id, points)
 
     @router.get("/steps", operation_id="get_paid_steps")
     async def get_paid_steps(
@@ -73,6 +73,6 @@ def history_router(state: HudState) -> APIRouter:
     ) -> PaidStepsView:
         """Rewards of the newest decisions of the watched game, by part."""
         response.headers["Cache-Control"] = "no-store"
-        return state.paid_steps.view(after)
+        return state.trainer.steps.view(after)
 
     return router

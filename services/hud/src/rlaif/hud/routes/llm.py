@@ -1,6 +1,6 @@
-"""The REST routes of the language models' page: how the routes do, what was said, what it costs.
+"""REST routes of the language models' page: routes, calls, and cost of labels.
 
-What a label costs is the judge service's own reckoning: it is asked each time.
+The cost of labels is requested from the judge service.
 """
 
 from typing import Annotated, Literal
@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
-from rlaif.hud.read_model.llm import CallsView, LlmView, User
+from rlaif.hud.read_model.llm import CallsView, LlmView, User, calls_view, llm_view
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.upstream import Upstream
 
@@ -16,17 +16,17 @@ JUDGES = "/api/v1/judges"
 
 
 class Standing(BaseModel):
-    """What a judge did since its service started."""
+    """Figures of a judge since its service started."""
 
     prompt_tokens: int
     completion_tokens: int
     cached_answers: int
     parse_fail_rate: float | None
-    believed: bool = Field(description="False: on some criterion its votes do not count.")
+    believed: bool = Field(description="False: it is excluded for a criterion.")
 
 
 class JudgeCosts(BaseModel):
-    """One judge, by its service's word."""
+    """One judge."""
 
     name: str
     model: str
@@ -35,21 +35,21 @@ class JudgeCosts(BaseModel):
 
 
 class Budget(BaseModel):
-    """Tokens of this day of UTC."""
+    """Tokens of the current day in UTC."""
 
-    per_day: int | None = Field(description="Null for no limit.")
+    per_day: int | None = Field(description="Null: no limit.")
     spent: int
-    pause: str | None = Field(description="Why judging pauses; null when it does not.")
+    pause: str | None = Field(description="Why judging is paused; null if it is not.")
 
 
 class LabelCosts(BaseModel):
-    """What labels cost since the judge service started."""
+    """Cost of labels since the judge service started."""
 
     labels: int = Field(description="Segments with a weighted score.")
     tokens_per_label: float | None
     useful_labels: int = Field(
-        description="Segments with new evidence on which votes decided something that is learned, "
-        "and comparisons in which both orders agreed."
+        description="Segments in which votes decided a learned criterion, and comparisons in which "
+        "both orders agreed."
     )
     tokens_per_useful_label: float | None
     seconds_per_label: float | None
@@ -63,29 +63,36 @@ def llm_router(state: HudState, judge: Upstream) -> APIRouter:
 
     @router.get("", operation_id="get_llm")
     async def get_llm(response: Response) -> LlmView:
-        """How each route answers, and the newest calls that went wrong, with what to do."""
+        """Routes, and the newest failed calls with a recommended action."""
         response.headers["Cache-Control"] = "no-store"
-        return state.llm()
+        return llm_view(state.judges, state.trainer, state.episode_of)
 
     @router.get("/calls", operation_id="list_llm_calls")
     async def list_llm_calls(
         response: Response,
-        user: Annotated[User | None, Query(description="Judges or planner; both if left out.")] = (
+        user: Annotated[User | None, Query(description="Judges or planner; default: both.")] = (
             None
         ),
         ended: Annotated[
-            Literal["well", "badly"] | None, Query(description="Either if left out.")
+            Literal["well", "badly"] | None, Query(description="Default: both.")
         ] = None,
-        limit: Annotated[int, Query(ge=1, le=200, description="Most calls.")] = 40,
+        limit: Annotated[int, Query(ge=1, le=200, description="Maximum number of calls.")] = 40,
     ) -> CallsView:
-        """What was asked and said lately, newest first; it is kept in memory alone."""
+        """The newest calls, newest first; they are kept in memory only."""
         response.headers["Cache-Control"] = "no-store"
         failed = None if ended is None else ended == "badly"
-        return state.llm_calls(user=user, failed=failed, limit=limit)
+        return calls_view(
+            state.judges,
+            state.trainer,
+            state.episode_of,
+            user=user,
+            failed=failed,
+            limit=limit,
+        )
 
     @router.get("/labels", operation_id="get_label_costs")
     async def get_label_costs() -> LabelCosts:
-        """What a label costs in tokens and time, as the judge service reckons it."""
+        """Tokens and time per label, from the judge service."""
         return await judge.read(LabelCosts, JUDGES)
 
     return router

@@ -83,7 +83,7 @@ def _add_lists(router: APIRouter, state: HudState, service: Upstream) -> None:
     @router.get("/rejected", operation_id="list_rejected_reward_models", responses={})
     async def list_rejected(paging: Paging) -> Page[RejectionDetail]:
         """Candidates that the gate refused, newest first, with what it measured and why."""
-        rows = state.rejections()
+        rows = state.models.rejections()
         if paging.after:
             ids = [row.candidate_id for row in rows]
             rows = rows[ids.index(paging.after) + 1 :] if paging.after in ids else []

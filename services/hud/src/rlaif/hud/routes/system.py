@@ -132,9 +132,7 @@ def system_router(
             fill = await queues.view()
         except BusError as error:
             raise _away(str(error)) from error
-        rows = [
-            DeadLetterRow(**each.data.model_dump(exclude={"original", "subject"})) for each in found
-        ]
+        rows = [DeadLetterRow.of(each.data) for each in found]
         count = next((each.messages for each in fill.streams if each.name == LETTERS), len(rows))
         return DeadLettersPage(items=rows, count=max(count, len(rows)))
 
@@ -147,7 +145,7 @@ def system_router(
             raise Problem(404, "no-such-dead-letter", "No such dead letter", str(error)) from error
         except BusError as error:
             raise _away(str(error)) from error
-        broadcast.sent_again(request.event_id)
+        broadcast.redriven(request.event_id)
         return Redriven(event_id=request.event_id, new_event_id=new_id)
 
     return router

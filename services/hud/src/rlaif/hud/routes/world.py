@@ -110,5 +110,5 @@ def _add_environments(router: APIRouter, broadcast: Broadcast) -> None:
                 f"The trainer has told of no environment {body.env}; GET /api/v1/environments "
                 "lists them.",
             )
-        broadcast.choose_screen(body.env)
+        broadcast.select_screen(body.env)
         return broadcast.state.screen.watch()

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from rlaif.contracts.captures import Amount, Capture, SegmentPay
 from rlaif.contracts.model_answers import NoAnswerError, read_answer_object, whole_number
-from rlaif.contracts.quest import QuestProgress, Source
+from rlaif.contracts.quest import Source
 from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
 from rlaif.contracts.segments import StateRecord
 from rlaif.hud.read_model.segments.views import (
@@ -36,7 +36,7 @@ def score_detail(record: ScoreRecord) -> ScoreDetail:
         if record.criteria
         else None,
         shares=_shares(record),
-        quest=_quest(record.quest) if record.quest else None,
+        quest=QuestView(**dict(record.quest)) if record.quest else None,
         rationales=_rationales(record),
         calls_ok=sum(call.outcome == "ok" for call in record.calls),
         calls=len(record.calls),
@@ -47,17 +47,6 @@ def _shares(record: ScoreRecord) -> dict[Source, float]:
     """Who decided which share, those who decided nothing too; empty when nothing was judged."""
     decided = record.decided_by
     return {source: decided.get(source, 0.0) for source in get_args(Source)} if decided else {}
-
-
-def _quest(quest: QuestProgress) -> QuestView:
-    return QuestView(
-        start=quest.start,
-        end=quest.end,
-        objectives=quest.objectives,
-        rise=quest.rise,
-        votes=quest.votes,
-        source=quest.source,
-    )
 
 
 def _rationales(record: ScoreRecord) -> tuple[Rationale, ...]:
