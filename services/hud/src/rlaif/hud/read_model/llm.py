@@ -48,8 +48,8 @@ _JUDGE = {
 _PLANNER = {
     "throttled": "The route {route} exceeds the rate limit of its server: use a larger server, or "
     "fewer runners (RAY_WORKERS).",
-    "refused": "The server of the route {route} rejected the call: check TRAINER_PLANNER_API_KEY, the "
-    "route's URL and the name of its model.",
+    "refused": "The server of the route {route} rejected the call: check TRAINER_PLANNER_API_KEY, "
+    "the route's URL and the name of its model.",
     "timeout": "The route {route} did not answer in time; the policy continued. Check whether its "
     "server is overloaded, or raise TRAINER_PLANNER_PLAN_SECONDS.",
     "error": "The route {route} could not be reached or failed; the policy continued. Check the "
