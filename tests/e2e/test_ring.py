@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from rlaif.hud.read_model.health import RING
+from rlaif.hud.read_model.health import REQUIRED
 from rlaif.testing.figures import impossible
 from rlaif.testing.promql import expressions
 from rlaif.testing.ring import CLOSED, Ring
@@ -43,7 +43,7 @@ def traces(ring: Ring, service: str, message: str) -> dict[str, str]:
 
 def not_measured(ring: Ring) -> list[str]:
     """What rules and dashboards ask for and the services do not expose."""
-    names, series = ring.metrics(*RING, "hud")
+    names, series = ring.metrics(*REQUIRED, "hud")
     asked = [each for expression in expressions(MONITORING) for each in expression.asked()]
     ours = [each for each in asked if not each.pattern.startswith(OF_OTHERS)]
     assert len(ours) > 100
@@ -105,7 +105,7 @@ def test_the_loop_closes_is_watched_loses_nothing_and_stops(ring: Ring):
     assert impossible(page) == []
     assert page["troubles"] == []
     assert {each["name"]: each["state"] for each in page["services"]} == dict.fromkeys(
-        RING, "ready"
+        REQUIRED, "ready"
     )
     assert steps_of_loads(page)[0] == int(closed["step"].replace(",", ""))
 

@@ -182,7 +182,7 @@ async def test_a_service_that_fell_silent_is_missed(
     await chromium.open(hud_url)
     await play(stage)
     async with again(lambda: stage.health("trainer", "exporter", "reward-model")):
-        await chromium.wait_for(says("#banners", "judge no word from it"))
+        await chromium.wait_for(says("#banners", "judge no reports"))
         assert "judge silent" in await chromium.evaluate(text_of("#services"))
         await shoot("silent")
         await stage.health("judge")
@@ -242,7 +242,7 @@ async def test_a_roll_back_and_its_pin_are_seen_and_still_after_a_restart_of_the
             await chromium.wait_for(f"{told_marks} === {wanted!r}")
             line = "document.querySelector('#chart-returns .plot .faint').getAttribute('d')"
             assert await chromium.evaluate(f"{line}.split('L').length") == 150
-            assert "went back from v4" in await chromium.evaluate(text_of("#log"))
+            assert "rolled back from v4" in await chromium.evaluate(text_of("#log"))
             await shoot(f"rolled-back.{life}")
             await chromium.visit("/models")
             await chromium.wait_for(says("#models", "Champion v3: rolled back from v4"))
