@@ -8,7 +8,7 @@ import pytest
 
 from rlaif.hud.read_model.segments.queries import (
     ANY,
-    LEAST_OF_A_VERSION,
+    MIN_SEGMENTS_OF_VERSION,
     ORDERS,
     Place,
     SegmentFilter,
@@ -121,12 +121,12 @@ def judged(number: int, *, rise: float, score: float, version: int = 1) -> Segme
 
 
 def test_a_gap_compares_ranks_among_segments_of_one_version() -> None:
-    agreeing = [judged(n, rise=n / 10, score=n / 10) for n in range(LEAST_OF_A_VERSION)]
+    agreeing = [judged(n, rise=n / 10, score=n / 10) for n in range(MIN_SEGMENTS_OF_VERSION)]
     assert [each.model_gap for each in with_gaps(agreeing)] == [0.0] * len(agreeing)
-    turned = [judged(n, rise=-n / 10, score=n / 10) for n in range(LEAST_OF_A_VERSION)]
+    turned = [judged(n, rise=-n / 10, score=n / 10) for n in range(MIN_SEGMENTS_OF_VERSION)]
     gaps = [each.model_gap for each in with_gaps(turned)]
     assert (gaps[0], gaps[-1]) == (1.0, -1.0), "the model thinks most of what judges think least"
-    assert {each.model_gap_of for each in with_gaps(turned)} == {LEAST_OF_A_VERSION}
+    assert {each.model_gap_of for each in with_gaps(turned)} == {MIN_SEGMENTS_OF_VERSION}
 
 
 def test_equal_values_share_their_rank() -> None:
@@ -135,7 +135,7 @@ def test_equal_values_share_their_rank() -> None:
 
 
 def test_too_few_segments_of_a_version_say_nothing() -> None:
-    few = [judged(n, rise=n, score=0.5, version=2) for n in range(LEAST_OF_A_VERSION - 1)]
+    few = [judged(n, rise=n, score=0.5, version=2) for n in range(MIN_SEGMENTS_OF_VERSION - 1)]
     unjudged = row(99, reward_model_version=2, model_rise=1.0)
     assert all(each.model_gap is None for each in with_gaps([*few, unjudged]))
 

@@ -87,7 +87,6 @@ class Broadcast:
         self._sent_event_id = 0
 
     def event(self, event: CloudEvent[Any]) -> None:
-        """Fold one event."""
         self._observer.event(event.type)
         self.state.apply_event(event)
 
@@ -102,11 +101,9 @@ class Broadcast:
         self._observer.reading(_family(subject), "used" if used else "skipped")
 
     def redriven(self, event_id: str) -> None:
-        """A dead event was sent again."""
         self.state.redriven(event_id, self._clock())
 
     def select_screen(self, env: str) -> None:
-        """A person selected another environment."""
         self.state.screen.selection.select(env, self._clock())
 
     def health(self, checks: dict[str, str | None]) -> None:

@@ -152,7 +152,6 @@ class BusLink:
         self._bus: LiveBus | None = None
 
     def bus(self) -> LiveBus | None:
-        """The bus while it is connected."""
         return self._bus if self.check() is None else None
 
     def check(self) -> str | None:

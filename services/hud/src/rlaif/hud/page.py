@@ -119,7 +119,6 @@ class PageFiles(StaticFiles):
         self._prefix = f"{build}/"
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """One file."""
         named = path.startswith(self._prefix)
         response = await super().get_response(path.removeprefix(self._prefix), scope)
         response.headers.update(HEADERS)
@@ -135,7 +134,6 @@ class ForwardedPrefix:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
         if scope["type"] != "lifespan":
             prefix = Headers(scope=scope).get("x-forwarded-prefix", "").rstrip("/")
             if scope["path"].startswith(f"{prefix}/"):

@@ -1,4 +1,4 @@
-"""Reads what the ring has stored of one segment. Calls block."""
+"""Reads the stored objects of one segment. Calls block."""
 
 import struct
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class UnreadableObjectError(Exception):
 
 @dataclass(frozen=True)
 class StoredSegment:
-    """What was found; `score_problem` says why a score that should be there was not read."""
+    """The objects; `score_problem` is why an expected score was not read."""
 
     manifest: SegmentManifest
     score: ScoreRecord | None
@@ -41,7 +41,7 @@ class StoredSegment:
 
 
 def read_manifest(store: ObjectStore, episode_id: str, segment_id: str) -> SegmentManifest:
-    """What the exporter wrote.
+    """The manifest of a segment.
 
     Raises:
         ObjectNotFoundError: The segment was not exported.
@@ -69,7 +69,7 @@ def read_segment(
         return StoredSegment(manifest, None, None)
     key = keys.score(judge_config, segment_id)
     try:
-        # Made anew once a judge was believed again: then it counts, and not the provisional one.
+        # A score under the second key replaces a provisional one.
         for each in (keys.rejudged(judge_config, segment_id), key):
             if store.head(each) is not None:
                 key = each
@@ -85,7 +85,7 @@ def read_segment(
 
 
 def read_capture(store: ObjectStore, manifest: SegmentManifest) -> Capture:
-    """What the trainer captured; UnreadableObjectError when it is not there or is another."""
+    """The capture; UnreadableObjectError if it is missing or another."""
     key = manifest.capture_key
     try:
         data = sealed.read(store, key, manifest.capture_sha256, cap=_CAPTURE_CAP_BYTES)
@@ -97,7 +97,7 @@ def read_capture(store: ObjectStore, manifest: SegmentManifest) -> Capture:
 
 
 def read_states(store: ObjectStore, manifest: SegmentManifest) -> list[StateRecord]:
-    """The game after each decision step; UnreadableObjectError when that cannot be read."""
+    """State after each decision step; UnreadableObjectError if they cannot be read."""
     file = manifest.states
     try:
         data = sealed.read(store, file.key, file.sha256, cap=_STATES_CAP_BYTES)
@@ -109,7 +109,7 @@ def read_states(store: ObjectStore, manifest: SegmentManifest) -> list[StateReco
 
 
 def read_film(store: ObjectStore, manifest: SegmentManifest) -> bytes:
-    """The segment's film; of an older export one of the pictures that there are.
+    """The segment's film; for an older export it is built from its pictures.
 
     Raises:
         UnreadableObjectError: It cannot be read, or there is no picture at all.

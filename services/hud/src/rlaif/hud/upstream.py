@@ -1,8 +1,7 @@
-"""Asks other services, over HTTP, for what they own.
+"""HTTP requests to other services for the data that they own.
 
-A page reads everything from the HUD, and what another service owns the HUD asks of that service:
-nothing is kept here. Reads are open. A write carries the bearer token that the person typed, as the
-page sent it, and never one of the HUD's own: who may not write there cannot do so through here.
+Nothing is cached. Reads are open. A write carries the bearer token that the person entered, never
+one of the HUD.
 """
 
 import asyncio
@@ -61,32 +60,9 @@ class Upstream:
         self._seconds = seconds
         self._transport = transport
 
-    async def get(self, path: str, parameters: Parameters | None = None) -> Any:
-        """The JSON at a path, such as `/api/v1/watchdog`; parameters that are None are left out."""
-        return await self._ask("GET", path, parameters=parameters)
-
     async def read(self, kind: type[M], path: str, parameters: Parameters | None = None) -> M:
-        """The JSON at a path, as a model that names what is used of it; the rest is dropped."""
-        return self._as(kind, await self.get(path, parameters))
-
-    async def write(
-        self,
-        method: Method,
-        path: str,
-        body: object = None,
-        *,
-        bearer: SecretStr | None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Any:
-        """Change something in the name of whoever has `bearer`; gives the JSON of the answer.
-
-        `body` is JSON-able; None sends none. `headers` are further ones, such as a key that makes
-        a repeated write the same one.
-        """
-        sent = dict(headers or {})
-        if bearer is not None:
-            sent["Authorization"] = bearer.get_secret_value()
-        return await self._ask(method, path, body=body, headers=sent)
+        """GET a path, parsed as a model; parameters that are None are left out."""
+        return self._as(kind, await self._ask("GET", path, parameters=parameters))
 
     async def change(
         self,
@@ -98,8 +74,11 @@ class Upstream:
         bearer: SecretStr | None,
         headers: Mapping[str, str] | None = None,
     ) -> M:
-        """`write`, its answer as a model."""
-        return self._as(kind, await self.write(method, path, body, bearer=bearer, headers=headers))
+        """Write with the token of the person; returns the answer as a model."""
+        sent = dict(headers or {})
+        if bearer is not None:
+            sent["Authorization"] = bearer.get_secret_value()
+        return self._as(kind, await self._ask(method, path, body=body, headers=sent))
 
     async def _ask(
         self,
@@ -110,8 +89,7 @@ class Upstream:
         body: object = None,
         headers: Mapping[str, str] | None = None,
     ) -> Any:
-        # A write may have been done although nobody said so.
-        unsure = "" if method == "GET" else " It may have been done: look before you repeat it."
+        unsure = "" if method == "GET" else " It may have succeeded: check before repeating it."
         try:
             async with asyncio.timeout(self._seconds):
                 status, answered, content = await self._exchange(
@@ -170,7 +148,6 @@ class Upstream:
             return answer.status_code, answer.headers, bytes(content)
 
     def _judged(self, status: int, headers: httpx.Headers, content: bytes) -> Any:
-        """The JSON of a good answer; the problem that another one tells."""
         media = headers.get("content-type", "").partition(";")[0].strip()
         if media == MEDIA_TYPE and status >= 400:
             raise _passed_on(status, headers, self._parsed(content))

@@ -51,7 +51,6 @@ def _milliseconds(frame: int) -> int:
 
 
 def _bitstream(picture: bytes) -> bytes:
-    """The lossless bitstream of a WebP file, as a chunk."""
     at = 12
     while at + 8 <= len(picture):
         kind = picture[at : at + 4]

@@ -41,7 +41,6 @@ class TextDeflateFactory(ServerPerMessageDeflateFactory):
         params: Sequence[tuple[str, str | None]],
         accepted_extensions: Sequence[Extension],
     ) -> tuple[list[tuple[str, str | None]], PerMessageDeflate]:
-        """The parameters of the answer, and the extension."""
         answer, agreed = super().process_request_params(params, accepted_extensions)
         return answer, TextDeflate(
             agreed.remote_no_context_takeover,
@@ -55,7 +54,6 @@ class TextDeflate(PerMessageDeflate):
     """Compresses the texts that are sent; reads what the client compressed."""
 
     def encode(self, frame: Frame) -> Frame:
-        """The frame as it goes over the wire."""
         if frame.opcode is not Opcode.TEXT or not frame.fin or len(frame.data) < MIN_BYTES:
             return frame
         data = _deflated(bytes(frame.data), self.local_max_window_bits)

@@ -47,7 +47,6 @@ class Hub:
 
     @property
     def clients(self) -> int:
-        """Browsers connected now."""
         return len(self._outboxes)
 
     def join(self) -> Outbox:
@@ -64,15 +63,12 @@ class Hub:
         return outbox
 
     def leave(self, outbox: Outbox) -> None:
-        """Remove a browser; removing it twice is fine."""
         self._outboxes.discard(outbox)
 
     def close(self) -> None:
-        """Disconnect all browsers."""
         self.closed.set()
 
     def send_frame(self, sequence: int, packed: bytes) -> None:
-        """Offer one frame to all."""
         self._frame = (sequence, packed)
         for outbox in self._outboxes:
             outbox.put_frame(sequence, packed)
@@ -89,7 +85,6 @@ class Hub:
             outbox.put_sections(changed, at)
 
     def send_events(self, entries: tuple[JournalEntry, ...]) -> None:
-        """Send lines of the event log to all."""
         for entry in entries if self._outboxes else ():
             text = message("event", entry)
             for outbox in self._outboxes:

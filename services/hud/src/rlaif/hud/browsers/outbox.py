@@ -47,18 +47,15 @@ class Outbox:
         self._unacknowledged: deque[int] = deque()
 
     def put_reply(self, message: str) -> None:
-        """Answer the page; a newer answer replaces one that waits."""
         self._reply = message
         self.wake.set()
 
     def put_resync(self) -> None:
-        """Replace all texts that wait by a fresh snapshot."""
         self._clear_texts()
         self._resync = True
         self.wake.set()
 
     def put_event(self, message: str) -> None:
-        """Add one message that must arrive."""
         if self._resync or self._paused:
             return
         self._events.append(message)
@@ -67,7 +64,6 @@ class Outbox:
         self.wake.set()
 
     def put_sections(self, sections: Mapping[str, str], now: str) -> None:
-        """Add sections that changed, at `now`; all values are JSON."""
         if self._resync or self._paused:
             return
         self._now = now
@@ -75,7 +71,6 @@ class Outbox:
         self.wake.set()
 
     def put_frame(self, sequence: int, packed: bytes) -> None:
-        """Add a frame; of too many that wait the oldest is dropped."""
         self._frames.append((sequence, packed))
         self.wake.set()
 

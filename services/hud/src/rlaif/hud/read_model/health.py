@@ -85,7 +85,6 @@ class ServiceReports:
         self._since = now
 
     def views(self, now: datetime, *, connected: bool) -> tuple[ServiceView, ...]:
-        """Every required service, then others with a recent report."""
         others = sorted(
             name
             for name, reports in self._reports.items()
@@ -94,7 +93,6 @@ class ServiceReports:
         return tuple(self._view(name, now, connected=connected) for name in (*REQUIRED, *others))
 
     def missing(self, now: datetime) -> frozenset[str]:
-        """Required services that never reported, though others did."""
         if not self._reports or now - self._since < NEVER:
             return frozenset()
         return frozenset(name for name in REQUIRED if name not in self._reports)
@@ -125,7 +123,6 @@ def _state(live: Sequence[ServiceHealth], newest: ServiceHealth) -> ServiceState
 
 
 def _worst(reports: Iterable[Mapping[str, str | None]]) -> dict[str, CheckView]:
-    """A check fails when it fails in one process."""
     details: dict[str, str | None] = {}
     for checks in reports:
         for name, detail in checks.items():
@@ -167,7 +164,6 @@ class PipelineHealth:
         self._waits_since: datetime | None = None
 
     def reported(self, reading: ServiceHealth, now: datetime) -> None:
-        """A service reported its health."""
         self._reports_at(now).add(reading, now)
 
     def checked(self, checks: dict[str, str | None], clients: int, now: datetime) -> None:
@@ -306,7 +302,6 @@ def _of_run(run: RunView | None) -> list[Finding]:
 
 
 def _of_alarm(run: RunView | None, alarm: GamingAlarm | None) -> list[Finding]:
-    """The alarm, while the run continues and still uses the version."""
     if run is None or alarm is None or run.status in OVER:
         return []
     if (run.run_id, run.reward_model_version) != (alarm.run_id, alarm.version):

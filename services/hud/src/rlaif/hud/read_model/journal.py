@@ -34,14 +34,12 @@ class Journal:
     def add(
         self, kind: str, text: str, level: Level = "info", *, at: datetime, about: str | None = None
     ) -> None:
-        """Add one line with the next id."""
         self.last_id += 1
         self._lines.append(
             JournalEntry(id=self.last_id, at=at, kind=kind, about=about, text=text, level=level)
         )
 
     def add_takeover(self, takeover: Takeover) -> None:
-        """Add the line of a change of the screen."""
         at = "" if takeover.env_step is None else f" at step {takeover.env_step:,}"
         text = f"The screen switched from {takeover.left} to {takeover.taken}{at}: "
         chosen = takeover.why == "chosen"
@@ -50,11 +48,9 @@ class Journal:
         self.add("screen.takeover", text, level, at=takeover.at, about=takeover.taken)
 
     def latest(self, count: int) -> tuple[JournalEntry, ...]:
-        """The newest lines, oldest first."""
         return tuple(self._lines)[-count:]
 
     def after(self, last_seen: int, *, limit: int) -> EventsPage:
-        """The first `limit` lines whose id is greater than `last_seen`."""
         items = tuple(line for line in self._lines if line.id > last_seen)[:limit]
         oldest = self._lines[0].id if self._lines else self.last_id + 1
         return EventsPage(

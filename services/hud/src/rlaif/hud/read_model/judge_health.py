@@ -59,22 +59,18 @@ class JudgeHealth:
 
     @property
     def calls(self) -> tuple[JudgeCall, ...]:
-        """The newest calls, in the order of their arrival."""
         return tuple(self._calls)
 
     @property
     def last_call_at(self) -> datetime | None:
-        """End of the newest call, by the judge's clock."""
         return max((call.at for call in self._calls), default=None)
 
     @property
     def failing(self) -> tuple[FailingJudge, ...]:
-        """Judges with an outage."""
         found = (each for each in self._failing.values() if each.calls >= OUTAGE_CALLS)
         return tuple(sorted(found, key=lambda each: each.judge))
 
     def view(self) -> JudgeView:
-        """Shares, and latencies of successful calls."""
         calls = self.calls
         latencies = latencies_of(calls)
         return JudgeView(

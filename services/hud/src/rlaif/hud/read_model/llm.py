@@ -14,9 +14,9 @@ from pydantic import Field
 
 from rlaif.contracts.assistance import ModeFigures
 from rlaif.contracts.telemetry import JudgeCall, PlayerCall
+from rlaif.hud.read_model import View
 from rlaif.hud.read_model.judge_health import JudgeHealth, latencies_of, percentile
 from rlaif.hud.read_model.trainer import TrainerReadings
-from rlaif.hud.read_model.view import View
 
 User = Literal["judge", "planner"]
 
@@ -176,7 +176,6 @@ def histogram(seconds: Sequence[float]) -> tuple[LatencyBucket, ...] | None:
 
 
 def _all(judges: JudgeHealth, trainer: TrainerReadings, episode_of: EpisodeOf) -> list[CallView]:
-    """Newest first, by the clocks of the reporting services."""
     found = [_judged(call, episode_of) for call in judges.calls]
     found += [_played(call) for call in trainer.calls]
     return sorted(found, key=lambda call: call.at, reverse=True)

@@ -13,7 +13,7 @@ from rlaif.contracts.events import (
 )
 from rlaif.contracts.reward_models import GamingAlarm, GateMetrics, RewardModelManifest
 from rlaif.contracts.telemetry import RewardModelStatus
-from rlaif.hud.read_model.view import View
+from rlaif.hud.read_model import View
 from rlaif.hud.read_model.views import (
     ChampionView,
     NextModelView,
@@ -125,12 +125,10 @@ class RewardModels:
 
     @property
     def count(self) -> int:
-        """Number of published versions."""
         return len(self._published)
 
     @property
     def gaming_alarm(self) -> GamingAlarm | None:
-        """The last alarm since the start of the reward-model service."""
         return self._status.gaming_alarm if self._status else None
 
     def published(self, event: CloudEvent[RewardModelPublished]) -> bool:
@@ -158,11 +156,9 @@ class RewardModels:
         return True
 
     def reported(self, status: RewardModelStatus) -> None:
-        """The service reported its state."""
         self._status = status
 
     def changed(self, change: ChampionChanged) -> None:
-        """The champion or its pin changed."""
         self._change = change
 
     def rolled_back_from(self, event: CloudEvent[RewardModelPublished]) -> int | None:
@@ -221,7 +217,6 @@ class RewardModels:
         )
 
     def rejections(self) -> list[RejectionDetail]:
-        """Rejected candidates, newest first."""
         return sorted(self._rejected.values(), key=lambda row: row.rejected_at, reverse=True)
 
     def standing(
@@ -262,5 +257,4 @@ def _steps(version: int, loads: Sequence[tuple[int, int]]) -> tuple[int, ...]:
 
 
 def _rank(event: CloudEvent[RewardModelPublished]) -> tuple[int, datetime]:
-    """Order of the activations."""
     return event.data.activation, event.time

@@ -28,7 +28,6 @@ class Seen:
         self._digests: set[bytes] = set()
 
     def first(self, *parts: str) -> bool:
-        """True the first time it is called with these parts."""
         digest = blake2b("\0".join(parts).encode(), digest_size=8).digest()
         if digest in self._digests:
             return False
@@ -62,7 +61,6 @@ class PipelineCounts:
 
     @property
     def newest_run_id(self) -> str | None:
-        """The run of the newest event."""
         return self._newest[1] if self._newest else None
 
     def count(self, stage: Stage, run_id: str, segment_id: str, at: datetime) -> bool:
@@ -78,11 +76,9 @@ class PipelineCounts:
         return True
 
     def count_abstention(self, run_id: str) -> None:
-        """The segment that was just counted as scored has no score."""
         self._runs[run_id].without_score += 1
 
     def of(self, run_id: str | None) -> RunCounts:
-        """Counts of one run."""
         return self._runs.get(run_id or "", RunCounts())
 
 
@@ -115,7 +111,6 @@ class DeadLetters:
         return bool(gone)
 
     def of_consumer(self, consumer: str) -> int:
-        """How many events one consumer gave up."""
         return self._consumers[consumer]
 
     def view(self, *, followed: bool) -> DeadLettersView:

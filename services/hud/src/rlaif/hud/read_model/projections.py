@@ -92,7 +92,6 @@ class HudState:
         self._followed = True
 
     def apply_event(self, event: CloudEvent[Any]) -> None:
-        """Fold one event; other classes are ignored."""
         match event.data:
             case SegmentCaptured() | SegmentExported() | SegmentScored():
                 self._on_segment(event)
@@ -109,7 +108,6 @@ class HudState:
                     self._log(event)
 
     def apply_reading(self, reading: Telemetry, now: datetime) -> None:
-        """Fold one reading that was received at `now`."""
         match reading:
             case RewardModelStatus():
                 self.models.reported(reading)
@@ -144,11 +142,9 @@ class HudState:
         return self.screen.check(now, env_step=self._env_step)
 
     def apply_score(self, unread: UnreadScore, record: ScoreRecord) -> None:
-        """Add the score object of an event."""
         self.segments.score_read(unread, score_detail(record), env_step=record.env_step)
 
     def redriven(self, event_id: str, now: datetime) -> None:
-        """A dead event was sent again, and its dead letter was removed."""
         if self._counts.dead.remove(event_id):
             text = f"{event_id} was sent again."
             self.journal.add("letter.redriven", text, at=now, about=event_id)
@@ -169,7 +165,6 @@ class HudState:
         )
 
     def snapshot(self, now: datetime) -> Snapshot:
-        """Everything that the live page shows."""
         self.refresh(now)
         return Snapshot(
             epoch=self.journal.epoch,
@@ -181,7 +176,6 @@ class HudState:
         )
 
     def section(self, name: str) -> Section:
-        """One of `SECTIONS`."""
         match name:
             case "screen":
                 return self.screen.view()
@@ -210,7 +204,6 @@ class HudState:
 
     @property
     def current_run_id(self) -> str | None:
-        """The trainer's run, or the newest run that is known."""
         known = self._run_id
         if known is not None and self.history.run(known) is not None:
             return known
@@ -218,7 +211,6 @@ class HudState:
         return known if newest is None or self.trainer.run is not None else newest.run_id
 
     def map(self) -> MapOfRun:
-        """The rooms of the current run."""
 
         def score_of(segment_id: str) -> float | None:
             row = self.segments.get(segment_id)
@@ -227,7 +219,6 @@ class HudState:
         return self.world.map(self.trainer.run, score_of)
 
     def environments(self) -> Environments:
-        """The positions of all players."""
         return self.world.environments(self.trainer.run, self.screen.env)
 
     def episode_of(self, segment_id: str) -> str | None:
@@ -249,7 +240,6 @@ class HudState:
 
     @property
     def _run_id(self) -> str | None:
-        """The trainer's run, or that of the newest segment event."""
         return self.trainer.run.run_id if self.trainer.run else self._counts.newest_run_id
 
     def _on_segment(self, event: CloudEvent[Any]) -> None:

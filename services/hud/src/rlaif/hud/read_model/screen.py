@@ -9,7 +9,7 @@ from rlaif.contracts.telemetry import Codec, EnvironmentsSeen, ScreenFrame
 from rlaif.hud.read_model.views import ScreenView, Takeover, WatchView
 
 _SILENT = timedelta(seconds=2)
-"""Silence of the shown environment after which the page says so."""
+"""Silence of the shown environment after which the page shows it."""
 
 _ALIVE = timedelta(seconds=4)
 """Age of the last sign of life up to which an environment can be switched to."""
@@ -72,13 +72,11 @@ class Selection:
             self._next = None if env == self.env else env
 
     def select(self, env: str, now: datetime) -> None:
-        """A person selected an environment."""
         self.requested = env
         self._next = None if env == self.env else env
         self._selected_at = now
 
     def shows(self, env: str, now: datetime, env_step: int | None) -> bool:
-        """Whether a frame of `env` is shown; switches to it if it is time."""
         before = self.env
         if before is None or env == self._next:
             selected = self._selected_at is not None
@@ -110,7 +108,6 @@ class Selection:
         return heir if silence >= self._takeover else None
 
     def view(self) -> WatchView:
-        """As of the last check."""
         return self._view.model_copy(update={"env": self.env, "takeovers": tuple(self.takeovers)})
 
     def _heir(self, now: datetime, among: Collection[str]) -> str | None:
@@ -153,7 +150,6 @@ class Screen:
 
     @property
     def env(self) -> str | None:
-        """The environment that is shown."""
         return self.selection.env
 
     def offer(
@@ -190,7 +186,6 @@ class Screen:
         return self._show(heir, now)
 
     def new_takeovers(self) -> list[Takeover]:
-        """Switches since the last call."""
         found = [
             each
             for each in self.selection.takeovers
@@ -215,7 +210,6 @@ class Screen:
         )
 
     def watch(self) -> WatchView:
-        """The selection, as of the last check."""
         return self.selection.view()
 
     def _is_late(self, env: str, frame: ScreenFrame, now: datetime) -> bool:
@@ -240,7 +234,6 @@ class Screen:
         return self.frame
 
     def _rate(self) -> float | None:
-        """Frames per second in the window before the newest frame."""
         newest = self._received[-1]
         recent = [at for at in self._received if newest - at <= _RATE_WINDOW]
         seconds = (newest - recent[0]).total_seconds()

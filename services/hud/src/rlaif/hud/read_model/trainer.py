@@ -73,7 +73,6 @@ class TrainerReadings:
         return None
 
     def moved(self, reading: MapPosition, name: str | None, now: datetime) -> None:
-        """Keep the position of the watched player, in a room of this name."""
         self._sections["map"] = MapView(**dict(reading), name=name, received_at=now)
 
     def section(self, name: str) -> Section:
@@ -128,7 +127,6 @@ class StepWindow:
         self._received_at: datetime | None = None
 
     def add(self, reading: PaidSteps, now: datetime) -> None:
-        """Append the steps of a reading; a repeated step changes nothing."""
         if reading.env != self._env:
             self._env = reading.env
             self._steps.clear()
@@ -142,7 +140,6 @@ class StepWindow:
             self._received_at = now
 
     def view(self, after: int | None) -> PaidStepsView:
-        """All steps, or only those after a number if that step is kept."""
         steps: Sequence[PaidStep] = tuple(self._steps)
         paid = [step.paid for step in steps if step.paid is not None]
         follow = after is not None and bool(steps) and steps[0].number <= after <= steps[-1].number

@@ -25,8 +25,8 @@ from rlaif.contracts.telemetry import (
     TrainingProgress,
     WatchedPay,
 )
+from rlaif.hud.read_model import View
 from rlaif.hud.read_model.history.views import HeadlineView
-from rlaif.hud.read_model.view import View
 
 
 class RunView(TrainingProgress):
@@ -378,7 +378,6 @@ class DeadLetterRow(View):
 
     @classmethod
     def of(cls, letter: DeadLetter) -> "DeadLetterRow":
-        """The row of a dead letter."""
         return cls(**letter.model_dump(include=set(cls.model_fields)))
 
 

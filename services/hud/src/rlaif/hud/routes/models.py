@@ -38,13 +38,13 @@ MODELS = "/api/v1/reward-models"
 """The service's own path; the HUD's is the same."""
 
 UNREACHED: dict[int | str, dict[str, Any]] = {
-    502: {"description": "The reward-model service cannot be reached, or answered otherwise."},
+    502: {"description": "The reward-model service cannot be reached, or sent an invalid answer."},
     504: {"description": "It did not answer in time."},
 }
 
 
 class ManifestPage(Page[RewardModelManifest]):
-    """As the service lists them."""
+    """The service's list."""
 
     unreadable: tuple[UnreadableVersion, ...] = ()
 
@@ -54,7 +54,7 @@ class ModelPage(Page[ModelView]):
 
     unreadable: tuple[UnreadableVersion, ...] = Field(
         default=(),
-        description="Versions of this page whose record cannot be read; they are no items.",
+        description="Versions of this page whose record cannot be read.",
     )
 
 
@@ -71,7 +71,7 @@ def models_router(state: HudState, service: Upstream) -> APIRouter:
 def _add_lists(router: APIRouter, state: HudState, service: Upstream) -> None:
     @router.get("", operation_id="list_reward_models")
     async def list_reward_models(paging: Paging) -> ModelPage:
-        """Published models, newest first: their records, and what became of them."""
+        """Published models, newest first: their records and states."""
         cursor = encode_cursor(paging.after) if paging.after else None
         page = await service.read(ManifestPage, MODELS, {"limit": paging.limit, "cursor": cursor})
         return ModelPage(
@@ -82,7 +82,7 @@ def _add_lists(router: APIRouter, state: HudState, service: Upstream) -> None:
 
     @router.get("/rejected", operation_id="list_rejected_reward_models", responses={})
     async def list_rejected(paging: Paging) -> Page[RejectionDetail]:
-        """Candidates that the gate refused, newest first, with what it measured and why."""
+        """Rejected candidates, newest first, with measurements and reasons."""
         rows = state.models.rejections()
         if paging.after:
             ids = [row.candidate_id for row in rows]
@@ -93,51 +93,51 @@ def _add_lists(router: APIRouter, state: HudState, service: Upstream) -> None:
 def _add_service(router: APIRouter, service: Upstream) -> None:
     @router.get("/champion", operation_id="get_champion")
     async def get_champion() -> ChampionReport:
-        """The champion with its pin, by the service's own word; 404 before the first."""
+        """The champion with its pin; 404 before the first."""
         return await service.read(ChampionReport, f"{MODELS}/champion")
 
     @router.get("/watchdog", operation_id="get_watchdog")
     async def get_watchdog() -> WatchdogReport:
-        """Whether the model's return rises while the game stands still."""
+        """State of the reward hacking monitor."""
         return await service.read(WatchdogReport, "/api/v1/watchdog")
 
     @router.get("/training", operation_id="get_training")
     async def get_training() -> TrainingView:
-        """Where the next model stands: what it waits for, how the last attempt ended."""
+        """State of the training: requirements, and the last attempt."""
         return await service.read(TrainingView, "/api/v1/training")
 
 
 def _add_versions(router: APIRouter, state: HudState, service: Upstream) -> None:
     @router.get("/{version}", operation_id="get_reward_model")
     async def get_reward_model(version: Version) -> ModelView:
-        """One published version: its record, and what became of it."""
+        """One published version: its record and its state."""
         return _view(state, await service.read(RewardModelManifest, f"{MODELS}/{version}"))
 
     @router.get("/{version}/gate", operation_id="get_reward_model_gate")
     async def get_gate(version: Version) -> GateReport:
-        """What the gate asked of it, check by check, and what it measured."""
+        """The gate's checks and measurements."""
         return await service.read(GateReport, f"{MODELS}/{version}/gate")
 
     @router.get("/{version}/examination", operation_id="examine_reward_model")
     async def examine(version: Version) -> ExaminationReport:
-        """It on the labels of now: accuracy, calibration, and what it pays for, by slot."""
+        """On the current labels: accuracy, calibration, and its shaping reward by slot."""
         return await service.read(ExaminationReport, f"{MODELS}/{version}/examination")
 
     @router.get("/{version}/compare/{other}", operation_id="compare_reward_models")
     async def compare(version: Version, other: Version) -> ComparisonReport:
-        """Two versions on the pairs that training never sees."""
+        """Two versions on the held-out pairs."""
         return await service.read(ComparisonReport, f"{MODELS}/{version}/compare/{other}")
 
 
 def _add_writes(router: APIRouter, service: Upstream) -> None:
     @router.post("", operation_id="train_reward_model", status_code=202)
     async def train(bearer: Bearer) -> TrainingView:
-        """Train now, however few labels are new; the gate is the same."""
+        """Train now, regardless of the number of new labels; the gate is the same."""
         return await service.change(TrainingView, "POST", MODELS, bearer=bearer)
 
     @router.post("/{version}/activate", operation_id="activate_reward_model")
     async def activate(version: Version, bearer: Bearer, how: ActivationRequest) -> ChampionReport:
-        """Go back to a published version, and pin it unless the body says otherwise."""
+        """Activate a published version, and pin it unless the body says otherwise."""
         return await service.change(
             ChampionReport,
             "POST",
@@ -148,14 +148,14 @@ def _add_writes(router: APIRouter, service: Upstream) -> None:
 
     @router.put("/champion/pin", operation_id="pin_champion")
     async def pin(pin: PinRequest, bearer: Bearer) -> ChampionReport:
-        """Let no candidate replace the champion."""
+        """Keep the champion."""
         return await service.change(
             ChampionReport, "PUT", f"{MODELS}/champion/pin", pin.model_dump(), bearer=bearer
         )
 
     @router.delete("/champion/pin", operation_id="unpin_champion")
     async def unpin(bearer: Bearer) -> ChampionReport:
-        """Let candidates replace the champion again."""
+        """Allow candidates to replace the champion."""
         return await service.change(
             ChampionReport, "DELETE", f"{MODELS}/champion/pin", bearer=bearer
         )
@@ -177,21 +177,21 @@ def _add_reading(router: APIRouter, service: Upstream) -> None:
     @router.get("/pairs/next", operation_id="next_pairs")
     async def next_pairs(
         response: Response,
-        actor: Annotated[str, Query(max_length=64, description="Who asks.")] = "",
-        limit: Annotated[int, Query(ge=1, le=MOST_NEXT, description="Most pairs.")] = 2,
+        actor: Annotated[str, Query(max_length=64, description="Name of the person.")] = "",
+        limit: Annotated[int, Query(ge=1, le=MOST_NEXT, description="Maximum number.")] = 2,
     ) -> PairList:
-        """Pairs that this person did not answer yet, without a word about them."""
+        """Pairs that this person has not compared yet, without any opinion about them."""
         response.headers["Cache-Control"] = "no-store"
         return await service.read(PairList, "/api/v1/pairs/next", {"actor": actor, "limit": limit})
 
     @router.get("/pairs/{pair_id}", operation_id="get_pair")
     async def get_pair(pair_id: PairId) -> PairToReview:
-        """One pair, whoever answered it; A and B are always the same."""
+        """One pair; A and B are always the same."""
         return await service.read(PairToReview, f"/api/v1/pairs/{pair_id}")
 
     @router.get("/votes", operation_id="list_votes")
     async def list_votes(response: Response, paging: Paging) -> Page[VoteRecord]:
-        """The log of votes, the newest first: what was said, and what was taken back."""
+        """The log of votes and undone votes, newest first."""
         response.headers["Cache-Control"] = "no-store"
         cursor = encode_cursor(paging.after) if paging.after else None
         parameters = {"limit": paging.limit, "cursor": cursor}
@@ -199,7 +199,7 @@ def _add_reading(router: APIRouter, service: Upstream) -> None:
 
     @router.get("/agreement", operation_id="get_agreement")
     async def get_agreement(response: Response) -> AgreementReport:
-        """How often each judge and people say the same of a pair, beyond chance."""
+        """Agreement of each judge with people on pairs, beyond chance."""
         response.headers["Cache-Control"] = "no-store"
         return await service.read(AgreementReport, "/api/v1/agreement")
 
@@ -209,9 +209,9 @@ def _add_voting(router: APIRouter, service: Upstream) -> None:
     async def cast_vote(
         pair_id: PairId, vote: VoteRequest, bearer: Bearer, request_id: RequestId = ""
     ) -> VoteReport:
-        """Say which of the two is better; the answer has the judges' words.
+        """Vote for one of the two; the answer has the judges' opinions.
 
-        The vote is a line of the reward-model service's log, and the next training learns it.
+        The vote is stored in the reward-model service's log and used by the next training.
         """
         return await service.change(
             VoteReport,
@@ -229,7 +229,7 @@ def _add_voting(router: APIRouter, service: Upstream) -> None:
         bearer: Bearer,
         request_id: RequestId = "",
     ) -> VoteRecord:
-        """Take a vote back: another line of the log. It teaches nothing any more."""
+        """Undo a vote: another line of the log."""
         return await service.change(
             VoteRecord,
             "POST",

@@ -54,34 +54,33 @@ PictureName = Annotated[
 Share = Annotated[float | None, Query(ge=0, le=1)]
 
 _READS_AT_ONCE = 4
-"""Segments that are read from the store at the same time: pages of many readers share a thread pool
-with the live page."""
+"""Segments that are read from the store concurrently: all pages share a thread pool."""
 
 _ROOM = re.compile(r"^([0-9]{1,3})-([0-9]{1,3})$")
 
 
 def wanted_segments(
     run: Annotated[str | None, Query(pattern=ID_PATTERN, description="Run.")] = None,
-    min_score: Annotated[Share, Query(description="Scored this or more.")] = None,
-    max_score: Annotated[Share, Query(description="Scored this or less.")] = None,
+    min_score: Annotated[Share, Query(description="Minimum score.")] = None,
+    max_score: Annotated[Share, Query(description="Maximum score.")] = None,
     max_agreement: Annotated[
-        Share, Query(description="The language models agreed this much or less.")
+        Share, Query(description="Maximum agreement of the language models.")
     ] = None,
     milestone: Annotated[
         str | None,
-        Query(max_length=100, description="Story step that was reached in it; `any` for one."),
+        Query(max_length=100, description="Milestone that was reached; `any` for any."),
     ] = None,
     selected_by: Annotated[
         str | None, Query(max_length=40, description="Why it was captured.")
     ] = None,
     reward_model_version: Annotated[
-        int | None, Query(ge=1, description="That was live when it was played.")
+        int | None, Query(ge=1, description="Reward model in use then.")
     ] = None,
     room: Annotated[
         str | None,
-        Query(pattern=_ROOM.pattern, description="Room that it shows: group-room, such as 0-119."),
+        Query(pattern=_ROOM.pattern, description="Visited room: group-room, such as 0-119."),
     ] = None,
-    scored: Annotated[bool | None, Query(description="Whether the judges answered.")] = None,
+    scored: Annotated[bool | None, Query(description="Whether it was scored.")] = None,
 ) -> SegmentFilter:
     """FastAPI dependency that reads a filter."""
     found = _ROOM.match(room) if room else None
@@ -99,7 +98,7 @@ def wanted_segments(
 
 
 RoomName = Callable[[int, int], str | None]
-"""(group, room) → what the game calls it; None where nobody told."""
+"""(group, room) → its name; None if unknown."""
 
 
 def segments_router(
@@ -122,13 +121,13 @@ def _add_lists(router: APIRouter, state: HudState, room_name: RoomName | None) -
         order: Annotated[
             Order,
             Query(
-                description="newest: that moved last; disagreement: the least agreement of the "
-                "language models first; model_gap: where judges and reward model are farthest "
-                "apart. What has no such value is left out."
+                description="newest: by the newest stage; disagreement: by ascending agreement of "
+                "the language models; model_gap: by descending difference of judges and reward "
+                "model. Segments without the value are left out."
             ),
         ] = "newest",
     ) -> Page[SegmentRow]:
-        """Segments that were exported or scored, of those that the HUD knows."""
+        """Exported or scored segments."""
         rows = with_gaps(list(state.segments.listing()))
         found = ordered(rows, wanted, order, _place(page.after))
         taken = page.take(found, key=lambda row: _key(row, order))
@@ -136,7 +135,7 @@ def _add_lists(router: APIRouter, state: HudState, room_name: RoomName | None) -
 
     @router.get("/facets", operation_id="get_segment_facets")
     async def get_facets() -> SegmentFacets:
-        """What the list can be filtered by."""
+        """Values of the filters."""
         return facets(with_gaps(list(state.segments.listing())))
 
 
@@ -175,10 +174,10 @@ def _add_segment(
         segment_id: SegmentId,
         judge_config: Annotated[
             str | None,
-            Query(pattern=ID_PATTERN, description="Whose score; the newest when left out."),
+            Query(pattern=ID_PATTERN, description="Judge configuration; default: the newest."),
         ] = None,
     ) -> SegmentDetail:
-        """One segment: manifest, score by criterion and by judge, and what the trainer noted."""
+        """One segment: manifest, score by criterion and judge, and the trainer's record."""
         row = _row(state, segment_id)
         config = judge_config or (row.judge_config if row else None)
         async with reads:
@@ -189,7 +188,7 @@ def _add_segment(
 
     @router.get("/{episode_id}/{segment_id}/steps", operation_id="get_segment_steps")
     async def get_steps(episode_id: EpisodeId, segment_id: SegmentId) -> SegmentSteps:
-        """The game after every decision step, and what was paid for it."""
+        """State and rewards of every decision step."""
         async with reads:
             return await stored(
                 "segment", segment_id, lambda: _read_steps(store, episode_id, segment_id)
@@ -197,7 +196,6 @@ def _add_segment(
 
 
 def _row(state: HudState, segment_id: str) -> SegmentRow | None:
-    """What the HUD knows of a segment, ranked among those of its version alone."""
     row = state.segments.get(segment_id)
     if row is None or row.reward_model_version is None:
         return row
@@ -288,7 +286,7 @@ def _add_pictures(router: APIRouter, store: ObjectStore, reads: asyncio.Semaphor
         responses=_bytes_of(MEDIA_TYPE, "Index and pictures: `rlaif.contracts.films`."),
     )
     async def get_pack(request: Request, episode_id: EpisodeId, segment_id: SegmentId) -> Response:
-        """All pictures of a segment in one object, so that a page plays it without asking again."""
+        """All pictures of a segment in one object."""
         film = await _film(store, reads, episode_id, segment_id)
         return unless_cached(request, film, MEDIA_TYPE, _for_ever(film))
 
@@ -299,7 +297,7 @@ def _add_pictures(router: APIRouter, store: ObjectStore, reads: asyncio.Semaphor
         responses=_bytes_of("image/webp", "An animation, lossless."),
     )
     async def get_video(request: Request, episode_id: EpisodeId, segment_id: SegmentId) -> Response:
-        """The segment as a file to keep: animated WebP, pixel by pixel what the game showed."""
+        """The segment as an animated, lossless WebP file."""
         film = await _film(store, reads, episode_id, segment_id)
         try:
             video = await asyncio.to_thread(lambda: animation(*unpack_film(film)))

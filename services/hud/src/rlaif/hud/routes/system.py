@@ -1,7 +1,4 @@
-"""The REST routes of the system's page: queues, and the events that were given up.
-
-NATS owns all of it and is asked each time, but for a moment: many pages may look at once.
-"""
+"""REST routes of the system page: queues and dead letters, from NATS."""
 
 import asyncio
 from collections.abc import Callable
@@ -21,33 +18,33 @@ from rlaif.hud.read_model.views import DeadLetterRow
 from rlaif.service.problems import Problem
 
 MOMENT = 2.0
-"""Seconds for which an answer of NATS is given again."""
+"""Seconds for which an answer of NATS is cached."""
 
-MOST_LETTERS = 100
+MAX_LETTERS = 100
 
 LETTERS = spec_of(DeadLetter).stream
 
 
 class StreamView(BaseModel):
-    """How full a stream is."""
+    """Size of a stream."""
 
     name: str
     messages: int
     bytes: int
-    most_bytes: int | None = Field(description="Null: the server alone limits it.")
+    most_bytes: int | None = Field(description="Null: limited by the server only.")
 
 
 class QueueView(BaseModel):
-    """What waits for a consumer."""
+    """State of a consumer."""
 
     name: str = Field(description="The consumer and its events' type.")
     consumer: str
     stream: str
     event: str
-    waiting: int = Field(description="Events that nobody took yet.")
-    in_hand: int = Field(description="Events that were taken and are not answered.")
-    again: int = Field(description="Of these, taken more than once.")
-    handled_at: datetime | None = Field(description="When one was answered last; null: none was.")
+    waiting: int = Field(description="Events that are not delivered yet.")
+    in_hand: int = Field(description="Delivered events without an acknowledgement.")
+    again: int = Field(description="Of these, delivered more than once.")
+    handled_at: datetime | None = Field(description="Time of the last acknowledgement; null: none.")
 
 
 class QueuesView(BaseModel):
@@ -62,11 +59,11 @@ class DeadLettersPage(BaseModel):
     """The newest events that were given up, newest first."""
 
     items: list[DeadLetterRow]
-    count: int = Field(description="All that wait; `items` may be fewer.")
+    count: int = Field(description="All dead letters; `items` may be fewer.")
 
 
 class Redrive(BaseModel):
-    """Which event to send again."""
+    """The event to send again."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -74,14 +71,14 @@ class Redrive(BaseModel):
 
 
 class Redriven(BaseModel):
-    """It is on its way again."""
+    """The event was sent again."""
 
     event_id: str
-    new_event_id: str = Field(description="Under which it travels now.")
+    new_event_id: str = Field(description="Its new id.")
 
 
 class _Queues:
-    """What NATS said a moment ago, or says now."""
+    """Caches the answer of NATS."""
 
     def __init__(self, bus: Callable[[], LiveBus | None], clock: Callable[[], datetime]) -> None:
         self._bus, self._clock = bus, clock
@@ -107,23 +104,23 @@ class _Queues:
 def system_router(
     bus: Callable[[], LiveBus | None], broadcast: Broadcast, clock: Callable[[], datetime]
 ) -> APIRouter:
-    """The routes; `bus` gives None while NATS is away."""
+    """The routes; `bus` returns None while NATS is unavailable."""
     router = APIRouter(prefix="/api/v1", tags=["system"])
     queues = _Queues(bus, clock)
 
     @router.get("/queues", operation_id="list_queues")
     async def list_queues(response: Response) -> QueuesView:
-        """How full the streams are, and what waits for each consumer."""
+        """Sizes of the streams, and the state of each consumer."""
         response.headers["Cache-Control"] = "no-store"
         try:
             return await queues.view()
         except BusError as error:
-            raise _away(str(error)) from error
+            raise _unavailable(str(error)) from error
 
     @router.get("/dead-letters", operation_id="list_dead_letters")
     async def list_dead_letters(
         response: Response,
-        limit: Annotated[int, Query(ge=1, le=MOST_LETTERS, description="Most letters.")] = 20,
+        limit: Annotated[int, Query(ge=1, le=MAX_LETTERS, description="Maximum number.")] = 20,
     ) -> DeadLettersPage:
         """Events that a consumer gave up, newest first, with the reason."""
         response.headers["Cache-Control"] = "no-store"
@@ -131,20 +128,20 @@ def system_router(
             found = await _asked(bus).dead_letters(limit=limit)
             fill = await queues.view()
         except BusError as error:
-            raise _away(str(error)) from error
+            raise _unavailable(str(error)) from error
         rows = [DeadLetterRow.of(each.data) for each in found]
         count = next((each.messages for each in fill.streams if each.name == LETTERS), len(rows))
         return DeadLettersPage(items=rows, count=max(count, len(rows)))
 
     @router.post("/dead-letters/redrive", operation_id="redrive_dead_letter")
     async def redrive(request: Redrive) -> Redriven:
-        """Send an event again that was given up, when its cause is mended; its letter goes."""
+        """Send a dead event again and remove its dead letter; fix the cause first."""
         try:
             new_id = await _asked(bus).redrive(request.event_id)
         except UnknownDeadLetterError as error:
             raise Problem(404, "no-such-dead-letter", "No such dead letter", str(error)) from error
         except BusError as error:
-            raise _away(str(error)) from error
+            raise _unavailable(str(error)) from error
         broadcast.redriven(request.event_id)
         return Redriven(event_id=request.event_id, new_event_id=new_id)
 
@@ -154,9 +151,9 @@ def system_router(
 def _asked(bus: Callable[[], LiveBus | None]) -> LiveBus:
     found = bus()
     if found is None:
-        raise _away("The HUD has no connection to NATS now.")
+        raise _unavailable("The HUD is not connected to NATS.")
     return found
 
 
-def _away(why: str) -> Problem:
+def _unavailable(why: str) -> Problem:
     return Problem(503, "bus-unavailable", "The message bus does not answer", why)

@@ -1,4 +1,4 @@
-"""REST of the map: rooms with their pictures, where all players stand, whose screen is shown."""
+"""REST routes of the map: rooms with pictures, positions of all players, the screen shown."""
 
 from hashlib import sha256
 from typing import Annotated
@@ -15,7 +15,7 @@ from rlaif.service.problems import Problem
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectCorruptError, ObjectStore
 
-MOST_PICTURE_BYTES = 256 * 1024
+MAX_PICTURE_BYTES = 256 * 1024
 """A picture of a room takes 2 kB."""
 
 RunId = Annotated[str, Path(pattern=ID_PATTERN, description="Run.")]
@@ -23,7 +23,7 @@ Number = Annotated[int, Path(ge=0, le=255)]
 
 
 class WatchedEnvironment(BaseModel):
-    """Whose screen is to be shown."""
+    """The environment to show."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, json_schema_extra={"examples": [{"env": "2-0"}]}
@@ -43,7 +43,7 @@ def world_router(broadcast: Broadcast, store: ObjectStore) -> APIRouter:
 def _add_map(router: APIRouter, broadcast: Broadcast, store: ObjectStore) -> None:
     @router.get("/map", operation_id="get_map", tags=["world"], summary="The rooms of the run")
     async def get_map(response: Response) -> MapOfRun:
-        """What the current run has seen of the game's world, room by room."""
+        """The rooms that the current run has visited."""
         response.headers["Cache-Control"] = "no-store"
         return broadcast.state.map()
 
@@ -51,19 +51,19 @@ def _add_map(router: APIRouter, broadcast: Broadcast, store: ObjectStore) -> Non
         "/map/rooms/{run_id}/{group}/{room}.png",
         operation_id="get_room_picture",
         tags=["world"],
-        summary="What a room looks like",
+        summary="Picture of a room",
         response_class=Response,
         responses={200: {"content": {"image/png": {}}, "description": "160x128 pixels."}},
     )
     async def get_room_picture(
         request: Request, run_id: RunId, group: Number, room: Number
     ) -> Response:
-        """As the run saw it first; it never changes. 404 until the trainer has stored it."""
+        """As at the first visit; it never changes. 404 until the trainer has stored it."""
 
         def read() -> bytes:
             key = keys.room_picture(run_id, group, room)
             picture = store.get(key)
-            if len(picture) > MOST_PICTURE_BYTES:
+            if len(picture) > MAX_PICTURE_BYTES:
                 raise ObjectCorruptError(f"{key} is too large for a picture of a room")
             return picture
 
@@ -81,7 +81,7 @@ def _add_environments(router: APIRouter, broadcast: Broadcast) -> None:
         "/environments",
         operation_id="list_environments",
         tags=["world"],
-        summary="Where all players stand",
+        summary="Positions of all players",
     )
     async def list_environments(response: Response) -> Environments:
         """Every environment of the run, on any machine, as reported within the last second."""
@@ -90,7 +90,7 @@ def _add_environments(router: APIRouter, broadcast: Broadcast) -> None:
 
     @router.get("/watched", operation_id="get_watched", tags=["world"], summary="Whose screen")
     async def get_watched(response: Response) -> WatchView:
-        """Whose screen is shown, and who takes over when it falls silent."""
+        """Whose screen is shown, and the next one if it is silent."""
         response.headers["Cache-Control"] = "no-store"
         return broadcast.state.screen.watch()
 
@@ -98,16 +98,13 @@ def _add_environments(router: APIRouter, broadcast: Broadcast) -> None:
         "/watched", operation_id="choose_watched", tags=["world"], summary="Show another screen"
     )
     async def choose_watched(body: WatchedEnvironment) -> WatchView:
-        """Show this environment's screen, to everybody who looks at the page.
-
-        It is shown as soon as the trainer has drawn it; play does not change.
-        """
+        """Show this environment's screen on all pages, as soon as the trainer has drawn it."""
         if not broadcast.state.world.knows(body.env):
             raise Problem(
                 404,
                 "environment-not-found",
                 "Environment not found",
-                f"The trainer has told of no environment {body.env}; GET /api/v1/environments "
+                f"The trainer reports no environment {body.env}; GET /api/v1/environments "
                 "lists them.",
             )
         broadcast.select_screen(body.env)

@@ -8,7 +8,7 @@ from statistics import fmean
 
 from pydantic import Field
 
-from rlaif.hud.read_model.view import View
+from rlaif.hud.read_model import View
 
 MIN_EPISODES = 20
 """Per group; intervals of smaller groups are too narrow."""

@@ -56,7 +56,6 @@ class Trend:
 
     @property
     def judges(self) -> Judges:
-        """Whether the judges' scores changed as the milestones did."""
         theirs, ours = self.scores.direction, self.milestones.direction
         if theirs is None or ours is None:
             return "unknown"

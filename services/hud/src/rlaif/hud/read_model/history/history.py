@@ -54,17 +54,14 @@ class History:
 
     @property
     def change(self) -> ChampionChanged | None:
-        """The newest change of the champion."""
         return self._changes[-1] if self._changes else None
 
     def run(self, run_id: str | None) -> RunStory | None:
-        """One run; without an id the one with the newest event."""
         if run_id is None:
             return next(reversed(self._runs.values()), None)
         return self._runs.get(run_id)
 
     def view(self, run_id: str | None, *, points: int) -> HistoryView:
-        """The history of one run, in at most `points` points."""
         run = self.run(run_id)
         kept = run.points if run else []
         return HistoryView(
@@ -80,18 +77,15 @@ class History:
         )
 
     def loads(self, run_id: str | None, *, newest: int) -> Callable[[], LoadsView]:
-        """See `compare_loads`."""
         run = self.run(run_id)
         return compare_loads(run, self.scores.of(run.run_id if run else None), newest)
 
     def score_points(self, run_id: str | None, most: int) -> ScorePointsView:
-        """See `score_points`."""
         return score_points(run_id, self.scores.of(run_id), most)
 
     def headline(
         self, run_id: str | None, *, live_version: int | None, pinned: bool | None, known: bool
     ) -> HeadlineView:
-        """See `headline`."""
         run = self.run(run_id)
         return headline(
             run,
@@ -132,5 +126,4 @@ def _name_of(run: RunStory) -> RunName:
 
 
 def _state(change: ChampionChanged) -> dict[str, Any]:
-    """A start of the service repeats the state under another reason."""
     return change.model_dump(exclude={"why", "words", "changed_at"})

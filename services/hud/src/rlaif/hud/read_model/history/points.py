@@ -6,7 +6,7 @@ from datetime import datetime
 from pydantic import Field, computed_field
 
 from rlaif.contracts.run_points import RunPoint
-from rlaif.hud.read_model.view import View
+from rlaif.hud.read_model import View
 
 FIGURES = {
     "milestones": "milestones_mean",

@@ -66,12 +66,10 @@ class RunStory:
 
     @property
     def step(self) -> int:
-        """Newest environment step."""
         return self.points[-1].env_step if self.points else 0
 
     @property
     def at(self) -> datetime | None:
-        """Time of the newest event, by the trainer's clock."""
         newest: list[StartMark | Point | LoadMark] = [*self.starts[-1:], *self.points[-1:]]
         return max((each.at for each in [*newest, *self.loads[-1:]]), default=None)
 
@@ -121,7 +119,6 @@ class RunStory:
         return self._complete(self._cohorts[index])[-MAX_COHORT:]
 
     def unfinished(self, index: int) -> int:
-        """Finished episodes of a cohort that `cohort` leaves out."""
         return len(self._cohorts[index]) - len(self._complete(self._cohorts[index]))
 
     def is_complete(self, step: int) -> bool:
@@ -135,7 +132,6 @@ class RunStory:
         return known[:many], self.newest()[-many:] if many else []
 
     def newest(self) -> list[Episode]:
-        """The newest episodes of the newest cohorts."""
         found: list[Episode] = []
         for index in reversed(range(len(self._cohorts))):
             found = [*self.cohort(index), *found]
@@ -144,7 +140,6 @@ class RunStory:
         return found[-MAX_COHORT:]
 
     def between(self, since: int, until: int) -> list[Episode]:
-        """An even sample of the episodes that started in these steps."""
         return [each for each in self._complete(self._sample) if since <= each.began < until]
 
     def _complete(self, episodes: list[Episode]) -> list[Episode]:

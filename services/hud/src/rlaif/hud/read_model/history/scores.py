@@ -25,7 +25,6 @@ class Scores:
         self._waiting: dict[str, float] = {}
 
     def captured(self, run_id: str, episode_id: str, segment_id: str, env_step: int) -> None:
-        """Note the step of a segment; its score may have arrived before."""
         waited = self._waiting.pop(segment_id, None)
         if waited is None:
             _put(self._steps, segment_id, env_step, most=2 * self._keep)
@@ -45,7 +44,6 @@ class Scores:
             _put(self._waiting, segment_id, weighted, most=2 * self._keep)
 
     def of(self, run_id: str | None) -> list[ScorePoint]:
-        """The scores of one run by step."""
         scores = self._scores.get(run_id or "", {}).values()
         return sorted(scores, key=lambda score: (score.env_step, score.segment_id))
 
@@ -124,12 +122,10 @@ def trailing_means(points: list[tuple[int, float]], window: int) -> list[tuple[i
 
 
 def _hash(segment_id: str) -> int:
-    """For sampling that does not depend on the content of segments."""
     return int.from_bytes(hashlib.blake2b(segment_id.encode(), digest_size=4).digest())
 
 
 def _put(of: dict[str, V], key: str, value: V, *, most: int) -> None:
-    """Add to a dict that drops its oldest entries."""
     of[key] = value
     while len(of) > most:
         del of[next(iter(of))]

@@ -7,9 +7,9 @@ from pydantic import Field
 
 from rlaif.contracts.events import ChampionChanged
 from rlaif.contracts.ids import Id
+from rlaif.hud.read_model import View
 from rlaif.hud.read_model.history.comparison import Difference
 from rlaif.hud.read_model.history.points import Point
-from rlaif.hud.read_model.view import View
 
 Judges = Literal[
     "agree", "disagree", "see no difference", "see better play", "see worse play", "unknown"

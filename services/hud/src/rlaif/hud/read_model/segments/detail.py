@@ -63,7 +63,7 @@ def _cut(text: str) -> str:
     return text[: RATIONALE_CHARACTERS - 1] + "…"
 
 
-_MOST_SAID = 16
+_MAX_LEVELS = 16
 
 
 def rubric(record: ScoreRecord) -> tuple[RubricLine, ...]:
@@ -128,7 +128,7 @@ def said(answer: str | None) -> dict[str, int | None] | None:
     except NoAnswerError:
         return None
     rated = [(str(k)[:40], v) for k, v in told.items() if k not in ("rationale", "reason")]
-    levels = {k: whole_number(v) for k, v in rated[:_MOST_SAID]}
+    levels = {k: whole_number(v) for k, v in rated[:_MAX_LEVELS]}
     return {k: v if type(v) is int else None for k, v in levels.items()}
 
 
@@ -180,7 +180,7 @@ def room_names(states: Iterable[StateRecord]) -> dict[tuple[int, int], str | Non
 
 
 def steps(segment_id: str, states: Sequence[StateRecord], pay: SegmentPay | None) -> SegmentSteps:
-    """Every decision step with the game after it and what was paid for it."""
+    """State and rewards of every decision step."""
     game = _by_step(pay.game) if pay else {}
     parts = {name: _by_step(amounts) for name, amounts in pay.parts.items()} if pay else {}
     return SegmentSteps(

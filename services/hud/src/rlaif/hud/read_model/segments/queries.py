@@ -18,22 +18,22 @@ Order = Literal["newest", "highest_score", "lowest_score", "disagreement", "mode
 ORDERS: tuple[Order, ...] = get_args(Order)
 
 ANY = "any"
-"""A filter by this takes every row that has a value at all."""
+"""Filter value that matches every row with a value."""
 
-LEAST_OF_A_VERSION = 8
-"""Scored segments of one reward model from which a rank among them says something."""
+MIN_SEGMENTS_OF_VERSION = 8
+"""Scored segments of one reward model that a rank requires."""
 
-_MOST_FACETS = 100
+_MAX_FACETS = 100
 
 
 @dataclass(frozen=True)
 class SegmentFilter:
-    """What a row must be like; None asks nothing. What is not known fits no filter.
+    """Conditions on a row; None is no condition, and unknown values match none.
 
     Attributes:
-        most_agreement: The language models agreed this much at most.
-        milestone: A story step, or `ANY`.
-        room: (group, room) that it shows.
+        most_agreement: Maximum agreement of the language models.
+        milestone: A milestone, or `ANY`.
+        room: (group, room) that it visits.
     """
 
     run_id: str | None = None
@@ -47,7 +47,6 @@ class SegmentFilter:
     scored: bool | None = None
 
     def keeps(self, row: SegmentRow) -> bool:
-        """Whether a row is shown."""
         return (
             _equal(self.run_id, row.run_id)
             and _equal(self.selected_by, row.selected_by)
@@ -69,19 +68,17 @@ class SegmentFilter:
 
 @dataclass(frozen=True)
 class Place:
-    """Where in an order a row stands: after it the next page begins, whatever came or went."""
+    """Position of a row in an order: the next page starts after it, whatever was added."""
 
     value: float
     moved: datetime
     segment_id: str
 
     def key(self) -> str:
-        """As the text of a cursor."""
         return json.dumps([self.value, self.moved.isoformat(), self.segment_id])
 
     @classmethod
     def of_key(cls, key: str) -> "Place":
-        """What `key` gave; ValueError for anything else."""
         try:
             value, moved, segment_id = json.loads(key)
             place = cls(float(value), datetime.fromisoformat(moved), str(segment_id))
@@ -99,14 +96,14 @@ class Place:
 
 
 def place(row: SegmentRow, order: Order) -> Place | None:
-    """Where a row stands; the greatest place comes first. None where its value is not known."""
+    """Position of a row; the greatest comes first. None if its value is unknown."""
     value = _value(row, order)
     moved = last_moved(row)
     return None if value is None or moved is None else Place(value, moved, row.segment_id)
 
 
 def last_moved(row: SegmentRow) -> datetime | None:
-    """When the row came one stage further last."""
+    """Time of the newest stage of a row."""
     times = (row.captured_at, row.exported_at, row.scored_at)
     return max((time for time in times if time), default=None)
 
@@ -114,18 +111,17 @@ def last_moved(row: SegmentRow) -> datetime | None:
 def ordered(
     rows: Iterable[SegmentRow], wanted: SegmentFilter, order: Order, after: Place | None
 ) -> list[SegmentRow]:
-    """The rows that are wanted, in order, after a place."""
+    """The matching rows in order, after a place."""
     placed = [(place(row, order), row) for row in rows if wanted.keeps(row)]
     found = [(at, row) for at, row in placed if at and (after is None or at < after)]
     return [row for _, row in sorted(found, key=lambda each: each[0], reverse=True)]
 
 
 def with_gaps(rows: Sequence[SegmentRow]) -> list[SegmentRow]:
-    """The same rows, with what separates the reward model's opinion from the judges'.
+    """The rows with `model_gap`: the difference of the reward model and the judges.
 
-    Scores and rises of a potential have different scales; so their ranks are compared, among the
-    scored segments that were played while the same version was live. A version with fewer than
-    `LEAST_OF_A_VERSION` of them says nothing.
+    Scores and rises of a potential have different scales, so their ranks are compared among the
+    scored segments of the same model version.
     """
     by_version: dict[int, list[tuple[str, float, float]]] = defaultdict(list)
     for row in rows:
@@ -134,7 +130,7 @@ def with_gaps(rows: Sequence[SegmentRow]) -> list[SegmentRow]:
             by_version[version].append((row.segment_id, rise, score))
     gaps: dict[str, tuple[float, int]] = {}
     for found in by_version.values():
-        if len(found) < LEAST_OF_A_VERSION:
+        if len(found) < MIN_SEGMENTS_OF_VERSION:
             continue
         rises, scores = _ranks([each[1] for each in found]), _ranks([each[2] for each in found])
         for (segment_id, _, _), rise, score in zip(found, rises, scores, strict=True):
@@ -148,7 +144,7 @@ def with_gaps(rows: Sequence[SegmentRow]) -> list[SegmentRow]:
 
 
 def facets(rows: Sequence[SegmentRow]) -> SegmentFacets:
-    """What there is to filter by."""
+    """The values of the filters."""
     return SegmentFacets(
         segments=len(rows),
         scored=sum(row.scored_at is not None for row in rows),
@@ -166,7 +162,7 @@ def facets(rows: Sequence[SegmentRow]) -> SegmentFacets:
 def _facets(values: Iterable[str | None]) -> tuple[Facet, ...]:
     counts = Counter(value for value in values if value is not None)
     found = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
-    return tuple(Facet(value=value, segments=n) for value, n in found[:_MOST_FACETS])
+    return tuple(Facet(value=value, segments=n) for value, n in found[:_MAX_FACETS])
 
 
 def _value(row: SegmentRow, order: Order) -> float | None:
@@ -196,7 +192,6 @@ def _between(value: float | None, low: float | None, high: float | None) -> bool
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
-    """The share of the values that each is above, between 0 and 1; equal ones share theirs."""
     order = sorted(values)
     first: dict[float, int] = {}
     last: dict[float, int] = {}

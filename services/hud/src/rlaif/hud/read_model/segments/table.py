@@ -33,7 +33,6 @@ class SegmentTable:
         self._unread: dict[str, UnreadScore] = {}
 
     def captured(self, event: CloudEvent[SegmentCaptured]) -> None:
-        """A capture was stored."""
         data = event.data
         self._merge(
             data,
@@ -48,7 +47,6 @@ class SegmentTable:
         )
 
     def exported(self, event: CloudEvent[SegmentExported]) -> None:
-        """A capture was replayed and committed."""
         data = event.data
         self._merge(
             data,
@@ -117,7 +115,6 @@ class SegmentTable:
         )
 
     def get(self, segment_id: str) -> SegmentRow | None:
-        """One row."""
         return self._rows.get(segment_id)
 
     def newest(self, limit: int) -> tuple[SegmentRow, ...]:
@@ -130,7 +127,6 @@ class SegmentTable:
         return tuple(_by_score(known, limit))
 
     def listing(self) -> Iterator[SegmentRow]:
-        """Exported or scored segments, the one that moved last first."""
         rows = [row for row in self._rows.values() if row.exported_at or row.scored_at]
         return iter(sorted(rows, key=_moved, reverse=True))
 
@@ -151,12 +147,10 @@ class SegmentTable:
 
 
 def _by_score(rows: Iterable[SegmentRow], limit: int) -> list[SegmentRow]:
-    """Those that were scored last, the newest first."""
     scored = (row for row in rows if row.scored_at is not None)
     return nlargest(limit, scored, key=lambda row: (row.scored_at or _LONG_AGO, row.segment_id))
 
 
 def _moved(row: SegmentRow) -> tuple[datetime, str]:
-    """When the row last moved, with the id to break ties."""
     times = (row.captured_at, row.exported_at, row.scored_at)
     return max((time for time in times if time), default=_LONG_AGO), row.segment_id
