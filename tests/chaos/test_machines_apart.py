@@ -322,7 +322,7 @@ async def test_two_machines_go_on_a_quest_show_their_screens_and_evaluate_from_t
     assert training.process.wait(timeout=120) == 0
     evaluation = train(
         TRAINER_MODE="evaluation", TRAINER_CHECKPOINT=RUN, TRAINER_RUN_ID="r-evaluation",
-        TRAINER_EVAL_EPISODES=2, TRAINER_EVAL_EPISODE_LENGTH=200, ROM_PATH=game,
+        TRAINER_EVAL_EPISODES=2, EPISODE_LENGTH=200, ROM_PATH=game,
     )  # fmt: skip
     assert evaluation.process.wait(timeout=SECONDS) == 0
     (done,) = evaluation.told("evaluation_done")

@@ -98,15 +98,15 @@ def test_ctrl_c_in_the_search_saves_and_the_same_command_goes_on(searched_in_two
     assert f"rlaif-train --run-id {RUN}" in out
     assert (code_after, err_after) == (0, "")
     assert QuestRecord.read(home.directory).search_seconds > record.search_seconds
-    assert "QUEST_MINUTES are over" in out_after
+    assert "QUEST_MINUTES elapsed" in out_after
     assert RunRecord.read(record_path(home.data_dir, RUN)).finished == "time"
 
 
 def test_the_terminal_tells_each_phase_and_what_was_found(searched_in_two):
     _, (_, out, _) = searched_in_two
     assert "search: " in out
-    assert "demonstrations: of 6 ways that the search found" in out
-    assert "demonstrations: a way of " in out
+    assert "demonstrations: of 6 trajectories of the search" in out
+    assert "demonstrations: a trajectory of " in out
     assert "policy: " in out
     assert "ends in " in out
 

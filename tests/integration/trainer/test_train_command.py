@@ -25,12 +25,11 @@ SMALL = {
     "RAY_WORKERS": "0",
     "TRAINER_ACTIONS": "seed",
     "BATCH_SIZE": "128",
-    "EPISODE_LENGTH": "60",
     "EPOCH_STEPS": "256",
     "TRAINER_PPO_MINIBATCH_SIZE": "64",
     "TRAINER_PPO_EPOCHS": "1",
     "TRAINER_EVAL_EPISODES": "2",
-    "TRAINER_EVAL_EPISODE_LENGTH": "40",
+    "EPISODE_LENGTH": "40",
     "NATS_URL": "nats://127.0.0.1:9",
 }
 
@@ -97,7 +96,7 @@ def home(tmp_path: Path) -> Home:
 def test_a_pipeline_evaluates_tells_its_progress_and_comes_back_from_the_store(home: Home):
     code, out, err = home.run("--mode", "pipeline", "--run-id", "r-p", "--run-hours", "0.0015")
     assert (code, err) == (0, "")
-    assert "RUN_HOURS are over" in out
+    assert "RUN_HOURS elapsed" in out
     assert "no segment was captured for the judges: no NATS" in out
     told = home.json("pipeline/progress.json")
     assert (told["run_id"], told["status"], told["mode"]) == ("r-p", "finished", "pipeline")
@@ -124,7 +123,7 @@ def test_a_pipeline_evaluates_tells_its_progress_and_comes_back_from_the_store(h
     assert (code, err) == (0, "")
     assert f"resumes from {kept[-1].partition('-')[0]} at step {told['env_steps']:,}" in out
     assert "not resumed" not in out, "games, policy and reward state came back"
-    assert "its epoch is over" in out
+    assert "end of the epoch" in out
     assert home.json("pipeline/progress.json")["env_steps"] > told["env_steps"]
 
 

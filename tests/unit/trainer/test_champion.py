@@ -119,7 +119,7 @@ async def test_a_champion_that_cannot_be_read_keeps_the_one_before_and_is_said_u
     await watcher.refresh()
     store.put(keys.CHAMPION, JUNK[kind])
     assert not await watcher.refresh()
-    assert "the model that is loaded stays" in (watcher.check() or "")
+    assert "the loaded model stays" in (watcher.check() or "")
     publish(store, 4)
     assert await watcher.refresh()
     assert watcher.check() is None

@@ -55,14 +55,14 @@ def test_the_line_says_how_far_the_curriculum_is():
     ]
     told = curriculum_figures("backward", segments, power_on_share=0.02, demonstrations=1)
     assert (
-        "2 seen | backward: 1 of 2 segments | frontier 25.0% to go | success 60.0% | "
-        "the whole way not tried | no reward"
+        "2 seen | backward: 1 of 2 segments | frontier 25.0% remaining | success 60.0% | "
+        "no end-to-end attempt | no reward"
     ) in progress_line(DONE, None, told)
     tried = curriculum_figures(
         "chaining", segments, power_on_share=0.5, demonstrations=1, whole_tries=64,
         whole_success=0.75,
     )  # fmt: skip
-    assert "success 60.0% | the whole way 48 of 64 | no reward" in progress_line(DONE, None, tried)
+    assert "success 60.0% | end-to-end 48 of 64 | no reward" in progress_line(DONE, None, tried)
 
 
 def searched(**values: Any) -> SearchReport:
@@ -79,7 +79,7 @@ def test_a_search_says_what_it_found_and_when():
     )
     assert search_line(searched(tree=(node,), found_seconds=500.0)) == (
         "search 10 min 20 s | 23.70 M frames | 4,123 states of 2 workers | level 11.5 | 31 marks, "
-        "the newest 2 min 00 s ago: feather, key 1 | ends in 34 min 40 s at the latest"
+        "the newest 2 min 00 s ago: feather, key 1 | ends in at most 34 min 40 s"
     )
     assert "the newest 20 s ago | " in search_line(searched(tree=(node,), found_seconds=600.0))
     assert "none new yet | over" in search_line(searched(running=False))
@@ -89,7 +89,7 @@ def test_the_summary_says_how_it_ended_and_what_is_left(tmp_path: Path):
     settings = TrainerSettings(data_dir=tmp_path)
     state = RunState(run_id="r-1", status="finished", finished="time", last=DONE, checkpoint=12)
     text = summary(state, settings, ["3 captures stay in the spool: no NATS"])
-    assert text.startswith("run r-1: RUN_HOURS are over\n")
+    assert text.startswith("run r-1: RUN_HOURS elapsed\n")
     assert "1 min 05 s, 49,152 steps, 12 iterations, 3 episodes" in text
     assert "sword, feather" in text
     assert "3 captures stay in the spool: no NATS" in text
@@ -120,8 +120,8 @@ def test_a_find_says_what_it_was_and_when():
 def test_a_run_of_mode_quest_ends_by_its_own_minutes(tmp_path: Path):
     settings = TrainerSettings.model_validate({"data_dir": tmp_path, "mode": "quest"})
     state = RunState(run_id="r-1", status="finished", finished="time", last=DONE)
-    assert summary(state, settings, []).startswith("run r-1: QUEST_MINUTES are over\n")
+    assert summary(state, settings, []).startswith("run r-1: QUEST_MINUTES elapsed\n")
     learned = replace(state, finished="learned")
     assert summary(learned, settings, []).startswith(
-        "run r-1: play from power-on comes to the end of the way\n"
+        "run r-1: the whole demonstration is mastered from power-on\n"
     )
