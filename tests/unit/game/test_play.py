@@ -10,7 +10,7 @@ from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import SaveStateError
 from rlaif.game.play.loop import Command, FramePace, play
 from rlaif.game.play.session import Inputs, PlayedEmulator, Recording, RecordingError, Session
-from rlaif.game.starts.state_origin import origin_path, read_origin
+from rlaif.game.starts.savestates import origin_path, read_origin
 
 A_FRAMES, UP_FRAMES, PAD = 0xFF83, 0xFF84, 0xFF82
 

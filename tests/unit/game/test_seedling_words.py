@@ -7,8 +7,7 @@ import pytest
 
 from rlaif.contracts.places import SEEDLING_ROOMS
 from rlaif.game.description.describe import describe
-from rlaif.game.description.seedling_texts import seedling_texts
-from rlaif.game.description.words import words_of
+from rlaif.game.description.words import seedling_texts, words_of
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.memory.state import decode
 

@@ -16,8 +16,7 @@ from rlaif.game.captures.capture import LARGEST_STATE_BYTES, pack_keyframe
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator, SaveStateError
 from rlaif.game.machine.files import UnusableFileError, read_bounded
-from rlaif.game.starts.savestates import load_state_file
-from rlaif.game.starts.state_origin import write_origin
+from rlaif.game.starts.savestates import load_state_file, write_origin
 
 Held = frozenset[str]
 """Names of pressed buttons: up, down, left, right, a, b, start, select."""

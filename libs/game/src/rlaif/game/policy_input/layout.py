@@ -9,13 +9,44 @@ A number is float32. It is either in [0, 1], or a code: a whole number from 0 up
 `codes`, which a network looks up in a table of its own. What a game does not use stays 0.
 """
 
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
 
 from rlaif.contracts.items import NAMED_ITEMS
 from rlaif.game.decisions.catalog import COUNT, DECISIONS
 from rlaif.game.memory.state import SEASONS
 from rlaif.game.motion.terrain import TILE_COLUMNS, TILE_ROWS
 from rlaif.game.motion.things import KINDS
+
+Row = npt.NDArray[np.float32]
+"""`[n] float32`; a whole input or a part of it."""
+
+
+def bits_of(data: bytes) -> list[int]:
+    """The bits of some bytes, the lowest of the first byte first."""
+    return [byte >> bit & 1 for byte in data for bit in range(8)]
+
+
+def reached(amount: int, thresholds: Sequence[int]) -> list[bool]:
+    """Which of the thresholds an amount has reached."""
+    return [amount >= threshold for threshold in thresholds]
+
+
+def amount(number: int) -> float:
+    """A number up to some thousands as one in [0, 1], finest where it is small."""
+    return min(math.log2(1 + number) / 10, 1.0)
+
+
+def read_only(values: Iterable[float]) -> Row:
+    """The numbers as a row that may be kept and shared."""
+    row = np.array(list(values), dtype=np.float32)
+    row.flags.writeable = False
+    return row
+
 
 INPUT_VERSION = "v1"
 """A network depends on every number's place and meaning. Any change is a new version."""

@@ -19,8 +19,14 @@ from rlaif.game.memory.memory_map import (
 )
 from rlaif.game.motion.grid import FEET
 from rlaif.game.motion.terrain import TILE, TILE_ROWS
-from rlaif.game.policy_input.amounts import bits_of, reached
-from rlaif.game.policy_input.layout import ENEMY_CODES, HEALTH, NEAREST_ENEMIES, NO_DECISION
+from rlaif.game.policy_input.layout import (
+    ENEMY_CODES,
+    HEALTH,
+    NEAREST_ENEMIES,
+    NO_DECISION,
+    bits_of,
+    reached,
+)
 from rlaif.game.policy_input.owned import item_code
 
 _GRAB = address("wLinkGrabState")

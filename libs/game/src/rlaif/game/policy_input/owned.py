@@ -4,7 +4,6 @@ from functools import lru_cache
 
 from rlaif.game.memory.blocks import RamBlocks, bcd, bcd16
 from rlaif.game.memory.memory_map import DUNGEONS, address
-from rlaif.game.policy_input.amounts import Row, amount, bits_of, reached, read_only
 from rlaif.game.policy_input.layout import (
     CHUNKS,
     COINS,
@@ -14,6 +13,11 @@ from rlaif.game.policy_input.layout import (
     LEVELS,
     MAX_HEALTH,
     POLICY_INPUT,
+    Row,
+    amount,
+    bits_of,
+    reached,
+    read_only,
 )
 
 _FIRST, _HEALTH = address("wInventoryB"), address("wLinkHealth")

@@ -9,7 +9,6 @@ from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import LARGE_ROOM, SMALL_ROOM, address, room_flags_page
 from rlaif.game.memory.walls import COLLISION_BYTES, COLLISIONS
 from rlaif.game.motion.terrain import TILE_COLUMNS, TILE_ROWS
-from rlaif.game.policy_input.amounts import Row, bits_of, reached
 from rlaif.game.policy_input.layout import (
     DEEP,
     EDGE,
@@ -22,6 +21,9 @@ from rlaif.game.policy_input.layout import (
     TILES,
     TORCHES,
     WALL,
+    Row,
+    bits_of,
+    reached,
 )
 
 _LAYOUT = address("wRoomLayout")

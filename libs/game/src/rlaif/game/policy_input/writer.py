@@ -14,8 +14,7 @@ from rlaif.game.decisions.mask import Flags, allowed
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.motion.terrain import TILE_COLUMNS
 from rlaif.game.motion.things import KINDS, fixed_things, moving_things
-from rlaif.game.policy_input.amounts import Row
-from rlaif.game.policy_input.layout import ALLOWED, MOMENT, OWNED, SCENE, SIZE, THINGS, TILES
+from rlaif.game.policy_input.layout import ALLOWED, MOMENT, OWNED, SCENE, SIZE, THINGS, TILES, Row
 from rlaif.game.policy_input.moment import moment
 from rlaif.game.policy_input.owned import owned
 from rlaif.game.policy_input.scene import scene

@@ -9,8 +9,13 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.predicates import has_control
-from rlaif.game.starts.oracle_start import ORACLE_STAGES
-from rlaif.game.starts.stages import PRESS_FRAMES, BootStage, NoStartError, play_stages
+from rlaif.game.starts.oracle_start import (
+    ORACLE_STAGES,
+    PRESS_FRAMES,
+    BootStage,
+    NoStartError,
+    play_stages,
+)
 
 __all__ = ["START_ALONE", "NoStartError", "bring_to_control", "stages_of"]
 

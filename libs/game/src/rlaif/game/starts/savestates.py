@@ -3,7 +3,7 @@
 PyBoy marks its states with a format version in the first byte and the colour mode, but not with the
 game. So the game is identified by a file next to the state and by the state's contents:
 
-    the note beside it     `play` notes the ROM of each state that it saves (`state_origin`)
+    the note beside it     `play` notes the ROM of each state that it saves (`write_origin`)
     the save-file string   Oracle of Seasons and Oracle of Ages write different ones
     the pictures           nearly every tile in video memory of the embedded game is in its ROM
     the size               cartridge RAM is part of a state
@@ -12,9 +12,13 @@ game. So the game is identified by a file next to the state and by the state's c
 A state that shows none of these is taken. WrongStateError says why one is not.
 """
 
+import hashlib
 import struct
 from pathlib import Path
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from rlaif.contracts.ids import Sha256
 from rlaif.game.captures.capture import LARGEST_STATE_BYTES
 from rlaif.game.machine.cartridges import Cartridge, load_cartridge
 from rlaif.game.machine.emulator import STATE_VERSION, Emulator, SaveStateError
@@ -22,7 +26,39 @@ from rlaif.game.machine.files import UnusableFileError, read_bounded
 from rlaif.game.machine.rom_checks import CHECKSUM, HEADER_END, header_checksum
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.memory_map import AGES_SAVEFILE_STRING, SAVEFILE_STRING, address
-from rlaif.game.starts.state_origin import read_origin
+
+
+class StateOrigin(BaseModel):
+    """The game that a save state was made with."""
+
+    model_config = ConfigDict(frozen=True)
+
+    title: str
+    rom_sha256: Sha256
+    state_sha256: Sha256
+
+
+def origin_path(state_file: Path) -> Path:
+    """Where the note of a state is."""
+    return state_file.with_name(f"{state_file.name}.rom.json")
+
+
+def write_origin(state_file: Path, state: bytes, *, title: str, rom_sha256: Sha256) -> None:
+    """Note of which game a state is."""
+    origin = StateOrigin(
+        title=title, rom_sha256=rom_sha256, state_sha256=hashlib.sha256(state).hexdigest()
+    )
+    origin_path(state_file).write_text(origin.model_dump_json(indent=2) + "\n", encoding="utf-8")
+
+
+def read_origin(state_file: Path, state: bytes) -> StateOrigin | None:
+    """What is noted of a state; None when nothing is, or not of these bytes."""
+    try:
+        origin = StateOrigin.model_validate_json(origin_path(state_file).read_bytes())
+    except (OSError, ValidationError):
+        return None
+    return origin if origin.state_sha256 == hashlib.sha256(state).hexdigest() else None
+
 
 SMALLEST_STATE_BYTES = 100_000
 """Every PyBoy state holds its picture, 5 bytes for each of 160x144 pixels."""
