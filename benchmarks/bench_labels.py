@@ -36,7 +36,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -54,7 +53,7 @@ from rlaif.contracts.scores import (
     ScoreRecord,
 )
 from rlaif.contracts.segments import SegmentManifest, StoredFile
-from rlaif.reward_model.labels.reservoir import Candidate, keep
+from rlaif.reward_model.labels.reservoir import Scored, keep
 from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.storage import keys
 from rlaif.storage.open import S3Credentials
@@ -223,10 +222,13 @@ def fill(store: S3Store, folder: Path, scores: int) -> dict[str, Any]:
 def kept_ids(store: S3Store) -> list[tuple[str, str]]:
     """(episode id, segment id) of the scores that a start reads."""
     found = [
-        Candidate(info.key, info.modified_at.timestamp(), info.key.rpartition("-")[0])
+        Scored(
+            info.key,
+            info.modified_at.timestamp(),
+            info.key.rpartition("-")[0].rpartition("/")[2],
+        )
         for info in store.scan(keys.scores(CONFIG))
     ]
-    found = [replace(item, episode=item.episode.rpartition("/")[2]) for item in found]
     kept = keep(found, np.sort([item.at for item in found]), most=most_labels())
     return [(item.episode, item.key.rpartition("/")[2].removesuffix(".json")) for item in kept]
 

@@ -1,35 +1,31 @@
-"""What is the policy paid for what judges said, and does the gate hold? On play of the cartridge.
+"""Measures the reward model and its gate on play of the cartridge.
 
     python benchmarks/bench_rm.py            or: make bench-rm
-    python benchmarks/bench_rm.py --share 0.1    a tenth of the trials, to see that it runs
+    python benchmarks/bench_rm.py --share 0.1    a tenth of the trials, as a quick test
 
-Segments are played (`played_segments.py`) and labelled as the judge's panel would, with the expert
-stand-in in the models' place (`rm_labels.py`); what is fitted and what judges it is the service's
-own code. Every accuracy is over all decided pairs of held-out segments of 500, whole episodes held
-out, and the mean of the trials.
+Segments are played (`played_segments.py`) and labelled as by the judges' panel, with the simulated
+expert in place of the models (`rm_labels.py`); the fit and the gate are the code of the service.
+Accuracies are over all decided pairs of held-out segments of 500, means of the trials.
 
-    paid_accuracy       ranked by what the trainer pays for each segment, against the judges' labels
-    rm_judged           likewise, ranked by the rise of the network's raw answer, neither bounded
-                        nor discounted
-    paid_accuracy_truth likewise to the first, against the opinion of the expert without noise
-    best_slot, ridge    the same pairs ranked by the best single number of the observation and by a
-                        linear fit, of rises and of means over the segment, chosen on the rest
+    paid_accuracy       ranked by the shaping reward, against the judges' labels
+    rm_judged           ranked by the rise of the network's output, neither bounded nor discounted
+    paid_accuracy_truth as the first, against the expert without noise
+    best_slot, ridge    ranked by the best single slot, and by a linear fit
     chance              0.5
-    …_early             likewise, of play that starts before the shield is bought
-    paid_accuracy_flip10    every tenth segment labelled by the opposite; compared with the truth
-    gain_over_…_low     by how much the networks rank all episodes better, each from others, at 99 %
-                        confidence by episode; the least of the trials
-    ece                 calibration error on the held-out pairs, all of them
+    …_early             of play that starts before the shield is bought
+    paid_accuracy_flip10    every tenth segment has the opposite label; compared with the truth
+    gain_over_…_low     lower bound of the accuracy gained over baselines, at 99 % confidence; the
+                        minimum of the trials
+    ece                 calibration error on the held-out pairs
     llm_only_share      decided pairs whose order does not follow from the RAM's counters
-    item_lowers         owned things that lower the potential on average, over all trained networks
+    item_lowers         owned things that lower the potential on average, over all networks
     menu_raises         held-out observations where an open menu raises it
-    …_live              of 20 sequences of 12 looks at growing labels, in how many anything went
-                        live (`rm_sequences.py`)
-    planted_refused     share of planted bad models that the gate refuses; `planted` has each kind
-                        (`rm_planted.py`)
-    good_refused        share of good candidates that it refuses; half of them meet a champion
+    …_live              of 20 sequences of 12 trainings on growing labels, in how many a candidate
+                        passed (`rm_sequences.py`)
+    bad_judges          rejected label sets of each kind of bad judge
+    good_refused        share of good candidates that are rejected; half of them meet a champion
 
-Prints progress, then the machine, then one line of JSON. Exit code 0 when all targets are met.
+Prints progress, then the machine, then one line of JSON. Exit code 0 if all targets are met.
 """
 
 import argparse
@@ -49,30 +45,21 @@ import torch
 from numpy.typing import NDArray
 from played_segments import EARLY, play_segments
 from rm_labels import BARE, USUAL, Seen, judged, see, some
-from rm_planted import bad_pipelines, planted
-from rm_sequences import KINDS, LOOKS, looks_live
+from rm_sequences import KINDS, LOOKS, bad_judges, looks_live
 
 from rlaif.contracts.observation import LAYOUT, QUEST_SLOTS, slot_index
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.mock_llm.settings import MannerSettings
+from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.preferences import PairTable, Preference
-from rlaif.reward_model.learning.baselines import simple_judges
-from rlaif.reward_model.learning.candidate import (
-    Candidate,
-    split_sides,
-    train_candidate,
-)
-from rlaif.reward_model.learning.evaluation import expected_calibration_error, measure_gain
-from rlaif.reward_model.learning.exam import ChampionToBeat, Exam, predictions
+from rlaif.reward_model.learning.candidate import Candidate, train_candidate
+from rlaif.reward_model.learning.fit.ensembles import fit_side
+from rlaif.reward_model.learning.fit.sides import Side, split_sides
+from rlaif.reward_model.learning.gate.baselines import fit_baselines
+from rlaif.reward_model.learning.gate.calibration import predictions
+from rlaif.reward_model.learning.gate.crossfit import Folds
+from rlaif.reward_model.learning.gate.evaluation import expected_calibration_error, gain_on
 from rlaif.reward_model.learning.settings import CandidateSettings
-from rlaif.reward_model.learning.split_halves import (
-    Side,
-    bootstrap_rng,
-    ends_of,
-    fit_side,
-    side_statistics,
-)
-from rlaif.reward_model.learning.worth import worths
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
 
@@ -81,7 +68,6 @@ TARGETS = {
     "paid_accuracy_early": 0.70,
     "paid_accuracy_flip10": 0.65,
     "llm_only_share": 0.30,
-    "planted_refused": 0.95,
 }
 """At least so much."""
 
@@ -113,17 +99,19 @@ class Played:
     early: list[Seen]
 
 
+def unpaired(name: str, segments: list[LabelledSegment]) -> Side:
+    return Side(name, segments, PairTable(segments, SETTINGS.pairs), [])
+
+
 def every_pair(side: Side) -> Side:
     """The side with all its comparable pairs, decided or not."""
     a, b = np.triu_indices(len(side.segments), k=1)
-    found = PairTable(side.segments, SETTINGS.pairs).compare(a, b)
+    found = side.table.compare(a, b)
     pairs = [
-        Preference(
-            int(a[at]), int(b[at]), float(found.margin[at]), True, float(found.target[at]), 1.0
-        )
+        Preference(int(a[at]), int(b[at]), float(found.margin[at]), True, float(found.target[at]))
         for at in np.flatnonzero(found.decided).tolist()
     ]
-    return Side(side.name, side.segments, pairs)
+    return side.with_pairs(pairs)
 
 
 def accuracy(statistics: NDArray[np.float64], side: Side) -> float:
@@ -134,13 +122,13 @@ def accuracy(statistics: NDArray[np.float64], side: Side) -> float:
 
 
 def paid(net: RewardNet, side: Side) -> NDArray[np.float64]:
-    """`[N]`: what the trainer pays for each segment, by `rlaif.reward_net.pay`."""
-    return side_statistics(PotentialFunction(net), side, SETTINGS)
+    """`[N]`: shaping reward of each segment."""
+    return side.pay(PotentialFunction(net))
 
 
 def raw_rise(net: RewardNet, side: Side) -> NDArray[np.float64]:
     """`[N]`: how far the network's answer rises over each segment."""
-    ends = torch.from_numpy(ends_of(side.segments))
+    ends = torch.from_numpy(side.ends)
     with torch.inference_mode():
         first, last = net(ends[:, 0]).double(), net(ends[:, 1]).double()
     found: NDArray[np.float64] = (last - first).numpy()
@@ -151,7 +139,7 @@ def true_side(seen: Sequence[Seen], heldout: Side) -> Side:
     """The held-out segments, labelled by the expert without noise."""
     known = {item.segment_id for item in heldout.segments}
     by_id = {i.segment_id: i for i in judged(seen, BARE) if i.segment_id in known}
-    return every_pair(Side("truth", [by_id[i.segment_id] for i in heldout.segments], []))
+    return every_pair(unpaired("truth", [by_id[i.segment_id] for i in heldout.segments]))
 
 
 def baselines(train: Side, heldout: Side) -> tuple[float, float]:
@@ -161,8 +149,8 @@ def baselines(train: Side, heldout: Side) -> tuple[float, float]:
     fold = np.where(np.arange(len(segments)) < len(train.segments), episode % PARTS, PARTS)
     known = every_pair(train)
     pairs = [pair for pair in known.preferences if fold[pair.a] == fold[pair.b]]
-    side = Side("all", segments, pairs)
-    found = simple_judges(segments, worths(side, SETTINGS), pairs, fold.astype(np.int64))
+    side = unpaired("all", segments).with_pairs(pairs)
+    found = fit_baselines(Folds(side, fold.astype(np.int64)))
     asked, last = every_pair(heldout), slice(len(train.segments), None)
     return accuracy(found.slot[last], asked), accuracy(found.ridge[last], asked)
 
@@ -172,17 +160,10 @@ def surely_better(made: Candidate) -> dict[str, float]:
     folds = made.folds
     assert folds is not None
     side = folds.side
-    simple = simple_judges(side.segments, worths(side, SETTINGS), side.preferences, folds.fold)
+    simple = fit_baselines(folds)
     found = {}
     for name, statistics in (("slot", simple.slot), ("ridge", simple.ridge)):
-        gain = measure_gain(
-            folds.statistics,
-            statistics,
-            side.preferences,
-            side.episode_numbers,
-            confidence=SETTINGS.gate.confidence,
-            rng=bootstrap_rng(SETTINGS),
-        )
+        gain = gain_on(folds.statistics, statistics, side, seed=SETTINGS.seed)
         assert gain is not None
         found[f"gain_over_{name}_low"] = gain.low
     return found
@@ -213,7 +194,7 @@ def _paid(seen: Sequence[Seen], manner: MannerSettings) -> dict[str, float]:
     assert made.net is not None, made.reasons
     train, heldout = split_sides(labels, SETTINGS)
     pairs, pay = every_pair(heldout), paid(made.net, heldout)
-    likely = predictions(made.net, pairs, SETTINGS)
+    likely = predictions(made.net, pairs)
     better = np.array([float(pair.margin > 0) for pair in pairs.preferences])
     slot, ridge = baselines(train, heldout)
     return {
@@ -258,26 +239,13 @@ def good_trial(played: Played, seed: int) -> list[str]:
     if seed % 2:
         older, _ = split_sides(labels[: 2 * len(labels) // 3], SETTINGS)
         net = fit_side(older, SETTINGS)
-        champion = ChampionToBeat(PotentialFunction(net))
+        champion = PotentialFunction(net)
     made = train_candidate(labels, settings=SETTINGS, champion=champion)
     return list(made.reasons)
 
 
-def planted_trial(played: Played, seed: int) -> dict[str, list[str]]:
-    """Kind → reasons of the gate for a bad candidate of that kind; empty when it let one pass.
-
-    What the same exam says of the good network as well is about the labels: it does not count.
-    """
-    seen = some(played.whole, SEGMENTS, 2000 + seed)
-    train, heldout = split_sides(judged(seen), SETTINGS)
-    exam = Exam.prepare(train, heldout, SETTINGS)
-    good = exam.calibrated(fit_side(train, SETTINGS))
-    of_all = set(exam.examine(good).reasons)
-    found = {
-        kind: [i for i in exam.examine(exam.calibrated(bad)).reasons if i not in of_all]
-        for kind, bad in planted(good, train, seed).items()
-    }
-    return {**found, **bad_pipelines(seen, seed)}
+def judges_trial(played: Played, seed: int) -> dict[str, list[str]]:
+    return bad_judges(some(played.whole, SEGMENTS, 2000 + seed), seed)
 
 
 def live_trial(played: Played, number: int) -> dict[str, list[int]]:
@@ -357,19 +325,17 @@ def main() -> int:
         result |= means(trials("early", least(4 * share), early_trial, pool, say))
         result |= means(trials("flip10", least(4 * share), flip_trial, pool, say))
         bad: dict[str, list[bool]] = {}
-        for found in trials("planted", least(3 * share), planted_trial, pool, say):
+        for found in trials("bad judges", least(3 * share), judges_trial, pool, say):
             for kind, reasons in found.items():
                 bad.setdefault(kind, []).append(bool(reasons))
         good = trials("good refused", least(40 * share), good_trial, pool, say)
         live = trials("live", sequences * len(KINDS), live_trial, pool, say)
 
-    every = [caught for found in bad.values() for caught in found]
     result |= {
         f"{kind}_live": float(sum(bool(found.get(kind)) for found in live)) for kind in KINDS
     }
     result |= {
         "chance": 0.5,
-        "planted_refused": sum(every) / len(every),
         "good_refused": sum(bool(reasons) for reasons in good) / len(good),
     }
     met = targets_met(result)
@@ -379,7 +345,7 @@ def main() -> int:
             {
                 "benchmark": "bench_rm",
                 **{name: round(value, 4) for name, value in result.items()},
-                "planted": {kind: f"{sum(found)}/{len(found)}" for kind, found in bad.items()},
+                "bad_judges": {kind: f"{sum(found)}/{len(found)}" for kind, found in bad.items()},
                 "good_trials": len(good),
                 "sequences": sequences,
                 "looks": LOOKS,

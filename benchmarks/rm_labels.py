@@ -20,7 +20,7 @@ from played_segments import FRAME_SKIP, STEPS, PlayedSegment
 from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.observation import LAYOUT_VERSION
 from rlaif.contracts.quest import QuestProgress, Standing
-from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore
+from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord
 from rlaif.contracts.segments import SegmentManifest, StateRecord
 from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.ram_verdicts import ram_levels, ram_verdicts
@@ -40,7 +40,6 @@ from rlaif.mock_llm.teaching import taught
 from rlaif.reward_model.labels.labels import (
     LabelError,
     LabelledSegment,
-    SlimScore,
     kept_rows,
     label,
 )
@@ -134,7 +133,8 @@ def unlike(item: LabelledSegment, **changes: object) -> LabelledSegment:
 def _label(
     item: Seen, place: int, manner: MannerSettings, teacher: Teacher | None
 ) -> LabelledSegment:
-    score = SlimScore(
+    fields: dict[str, Any] = dict(_said(item, manner, teacher))
+    score = ScoreRecord(
         segment_id=item.segment_id,
         episode_id=item.episode_id,
         run_id="played",
@@ -143,13 +143,14 @@ def _label(
         manifest_sha256="0" * 64,
         weights=dict(RUBRIC_WEIGHTS),
         calls=(),
+        weighted=None,
         env_step=(place + 1) * STEPS,
         created_at=_NOW,
         truth=item.ram,
-        **_said(item, manner, teacher),
+        **fields,
     )
     # Only what a label reads: the files of the segment do not exist.
-    fields: dict[str, Any] = {
+    fields = {
         "segment_id": item.segment_id,
         "episode_id": item.episode_id,
         "layout_version": LAYOUT_VERSION,

@@ -1,10 +1,9 @@
-"""Labels that must never go live, in sequences that grow look by look as the service's do.
+"""Labels that must never go live, in sequences that grow as they do in the service.
 
-noise             each segment is put somewhere on the quest by chance
-episode_random    each episode gets a worth by chance, which all of its segments share
-slot_loving       a judge who loves one thing: menus, hearts, coins, ..., or a single number of
-                  the observation
-random_judge      the stand-in's random teacher in the expert's place
+noise             random positions on the quest for each segment
+episode_random    random positions for each episode, shared by its segments
+slot_loving       a biased judge that scores one thing: menus, hearts, coins, or a single slot
+random_judge      the random teacher of the mock LLM
 """
 
 from collections.abc import Sequence
@@ -17,44 +16,42 @@ from rlaif.contracts.quest import FARTHEST
 from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.worth import value_of_rise
-from rlaif.reward_model.learning.candidate import split_sides, train_candidate
-from rlaif.reward_model.learning.crossfit import deal_episodes
-from rlaif.reward_model.learning.evidence import chance_of
+from rlaif.reward_model.learning.candidate import train_candidate
+from rlaif.reward_model.learning.fit.sides import split_sides
+from rlaif.reward_model.learning.gate.checks import MAX_PERMUTATION_P, failed
+from rlaif.reward_model.learning.gate.crossfit import make_folds
+from rlaif.reward_model.learning.gate.permutation import permutation_p
 from rlaif.reward_model.learning.settings import CandidateSettings
-from rlaif.reward_model.learning.spending import level_of_look
 
 SETTINGS = CandidateSettings()
 LOOKS = 12
 STEP, LONG_STEP = 12, 40
-"""Labels between two looks: what the service waits for, and of every tenth sequence."""
+"""New labels per training, as in the service, and in every tenth sequence."""
 
 KINDS = ("noise", "episode_random", "slot_loving", "random_judge")
 TASTES = ("menus", "texts", "end.hearts", "end.at.0", "changes.rupees", "rooms.first_visits")
 
 
 def looks_live(seen: Sequence[Seen], kind: str, seed: int) -> list[int]:
-    """Numbers of labels at which something went live; none, where the gate holds."""
+    """Numbers of labels at which a candidate passed."""
     step = LONG_STEP if seed % 10 == 9 else STEP
     labels = bad_labels(some(seen, (LOOKS + 1) * step + 2, 3000 + seed), kind, seed)
     found = []
     for look in range(1, LOOKS + 1):
         known = labels[: (look + 1) * step]
-        if _may_be_chance(known, step):
-            continue  # which is a reason of the gate by itself: no network is needed to know
-        if train_candidate(known, settings=SETTINGS, new_labels=step).passed:
+        if _may_be_chance(known):
+            continue  # rejected by the permutation test, whatever the network
+        if train_candidate(known, settings=SETTINGS).passed:
             found.append(len(known))
     return found
 
 
-def _may_be_chance(labels: list[LabelledSegment], step: int) -> bool:
-    """Whether the exam refuses the labels for that alone."""
+def _may_be_chance(labels: list[LabelledSegment]) -> bool:
     train, heldout = split_sides(labels, SETTINGS)
     if not train.decided:
         return True
-    found = chance_of(deal_episodes(train, heldout, SETTINGS), SETTINGS)
-    segments = len(train.segments) + len(heldout.segments)
-    level = level_of_look(segments, step, level=SETTINGS.gate.level)
-    return found is not None and found.p > level
+    p = permutation_p(make_folds(train, heldout, SETTINGS), seed=SETTINGS.seed)
+    return p is not None and p > MAX_PERMUTATION_P
 
 
 def bad_labels(seen: Sequence[Seen], kind: str, seed: int) -> list[LabelledSegment]:
@@ -97,3 +94,36 @@ def placed(item: LabelledSegment, start: float, end: float) -> LabelledSegment:
     start, end = round(start / step) * step, round(end / step) * step
     values = {**item.values, "progress": value_of_rise(end - start)}
     return unlike(item, values=values, positions=(start, end))
+
+
+def bad_judges(seen: Sequence[Seen], seed: int) -> dict[str, list[str]]:
+    """Kind of bad judge → names of the checks that reject its labels."""
+    menus, texts = ({"taste": taste, "taste_share": 1.0} for taste in ("menus", "texts"))
+    honest, half = judged(seen), len(seen) // 2
+    hostile = judged(seen, USUAL.model_copy(update={"hostility": 1.0, "seed": seed}))
+    fond = judged(seen, USUAL.model_copy(update=menus))
+    labels = {
+        "menu_judge": fond,
+        "text_judge": judged(seen, USUAL.model_copy(update=texts)),
+        "hostile_judge": hostile,
+        "drifting_judge": honest[:half] + hostile[half:],
+        "drifting_to_menus": honest[:half] + fond[half:],
+        "praising_judge": judged(
+            seen, USUAL.model_copy(update={"laziness": 1.0, "lazy_answer": "praise"})
+        ),
+        "exchanged_labels": exchanged(honest, seed),
+    }
+    return {
+        kind: [check.name for check in failed(train_candidate(items, settings=SETTINGS).checks)]
+        for kind, items in labels.items()
+        if items
+    }
+
+
+def exchanged(labels: list[LabelledSegment], seed: int) -> list[LabelledSegment]:
+    """Every segment with the label of another one."""
+    order = np.random.default_rng(seed).permutation(len(labels)).tolist()
+    return [
+        unlike(item, values=labels[other].values, positions=labels[other].positions)
+        for item, other in zip(labels, order, strict=True)
+    ]

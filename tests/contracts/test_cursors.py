@@ -18,9 +18,9 @@ from rlaif.judge.api import build_router as judge_router
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.parts import build_parts
 from rlaif.judge.settings import JudgeSettings
-from rlaif.reward_model.api import build_router as reward_model_router
-from rlaif.reward_model.api_review import build_review_router
-from rlaif.reward_model.api_versions import build_versions_router
+from rlaif.reward_model.api.labels import build_router as reward_model_router
+from rlaif.reward_model.api.review import build_review_router
+from rlaif.reward_model.api.versions import build_versions_router
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.labels.label_log import LabelLog

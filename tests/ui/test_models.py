@@ -15,15 +15,15 @@ from rlaif.contracts.events import RewardModelRejected
 from rlaif.contracts.reward_models import GateMetrics
 from rlaif.hud.app import create_app
 from rlaif.hud.settings import HudSettings
-from rlaif.reward_model.api import build_router
-from rlaif.reward_model.api_versions import build_versions_router
+from rlaif.reward_model.api.labels import build_router
+from rlaif.reward_model.api.versions import build_versions_router
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
+from rlaif.reward_model.runtime import status_of
 from rlaif.reward_model.settings import TrainingSettings
-from rlaif.reward_model.status_sender import status_of
 from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.app import build_app
 from rlaif.service.health import Readiness
@@ -82,7 +82,7 @@ async def service(bus: Bus, tmp_path: Path) -> AsyncIterator[Service]:
         Outbox(bus.publisher("reward-model")),
         CandidateSettings(
             fit=FitSettings(epochs=20, members=2),
-            gate=GateSettings(level=0.3, simple_margin=-1.0),
+            gate=GateSettings(simple_margin=-1.0),
         ),
         TrainingSettings(relist_seconds=1e-9),
         RewardModelMetrics(ServiceMetrics("reward-model")),

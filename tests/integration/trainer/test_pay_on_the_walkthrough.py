@@ -39,8 +39,9 @@ from rlaif.judge.evidence.summary import summarise
 from rlaif.mock_llm.expert.standing import standings
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.worth import WORTH_WEIGHTS, value_of_rise
+from rlaif.reward_model.learning.fit.ensembles import fit_side
+from rlaif.reward_model.learning.fit.sides import TRAIN_STREAM, Side
 from rlaif.reward_model.learning.settings import CandidateSettings
-from rlaif.reward_model.learning.split_halves import TRAIN_STREAM, fit_side, make_side
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.pay import DISCOUNT, Potential, paid
 from rlaif.reward_net.potential import PotentialFunction
@@ -202,7 +203,7 @@ def labels(played: Sequence[WanderedSegment]) -> list[LabelledSegment]:
 def fitted(segments: list[LabelledSegment]) -> RewardNet:
     """What the service fits to labels with its default settings."""
     settings = CandidateSettings()
-    return fit_side(make_side("all", segments, settings, stream=TRAIN_STREAM), settings)
+    return fit_side(Side.make("all", segments, settings, stream=TRAIN_STREAM), settings)
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,7 @@ from rlaif.hud.read_model.models import TrainingView
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.models import models_router
 from rlaif.hud.upstream import Upstream
-from rlaif.reward_model.learning.gate import Need
-from rlaif.reward_model.training_status import Attempt, TrainingStatus
+from rlaif.reward_model.status import Attempt, Need, TrainingStatus
 from rlaif.service.app import build_app
 from rlaif.service.health import Readiness
 from rlaif.service.metrics import ServiceMetrics
@@ -55,7 +54,7 @@ STATUS = TrainingStatus(
     labels=60,
     new_labels=3,
     episodes=6,
-    needs=(Need("new labels", 3, 12),),
+    needs=(Need(what="new labels", found=3, least=12),),
     pairs=None,
     skipped={"too short": 2},
     last_attempt=Attempt(

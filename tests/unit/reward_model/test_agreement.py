@@ -8,7 +8,7 @@ import pytest
 
 from rlaif.contracts.reviews import ENOUGH_VOTES
 from rlaif.contracts.votes import MODEL, Opinion, Verdict, VoteRecord
-from rlaif.reward_model.labels.agreement import (
+from rlaif.reward_model.review.agreement import (
     agreement_of,
     agreement_report,
     cohens_kappa,

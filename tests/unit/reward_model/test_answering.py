@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlaif.reward_model.answering import store_problems
+from rlaif.reward_model.api.problems import store_problems
 from rlaif.reward_model.champions.registry import ChampionConflictError
 from rlaif.service.problems import Problem
 from rlaif.storage.ports import StoreUnavailableError

@@ -10,14 +10,14 @@ import pytest
 from fastapi import FastAPI
 
 from rlaif.bus.outbox import Outbox
-from rlaif.reward_model.api_review import build_review_router
+from rlaif.reward_model.api.review import build_review_router
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.labels.score_reading import ScoreReader
-from rlaif.reward_model.labels.vote_log import VoteLog
+from rlaif.reward_model.labels.votes import VoteLog
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
-from rlaif.reward_model.review_desk import ReviewDesk
+from rlaif.reward_model.review.service import Review
 from rlaif.reward_model.settings import TrainingSettings
 from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.metrics import ServiceMetrics
@@ -29,8 +29,8 @@ from rlaif.testing.publisher import RecordingPublisher
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SEGMENTS = play(episodes=7, each=6, signal=True, distractors=2, wrong=0.0)
-# No network can beat a linear fit of the made-up game, and few labels are chance perhaps.
-LINEAR_GAME = GateSettings(level=0.3, simple_margin=-1.0)
+# No network outranks a linear fit of the made-up game.
+LINEAR_GAME = GateSettings(simple_margin=-1.0)
 
 
 class Process:
@@ -43,11 +43,11 @@ class Process:
             ModelRegistry(store, now=lambda: NOW),
             Outbox(RecordingPublisher()),
             CandidateSettings(fit=FitSettings(epochs=20, members=2), gate=LINEAR_GAME),
-            TrainingSettings(relist_seconds=1e-9, retrain_min_new=10_000),
+            TrainingSettings(relist_seconds=1e-9),
             RewardModelMetrics(ServiceMetrics("reward-model")),
             now=lambda: NOW,
         )
-        self.desk = ReviewDesk(self.training, votes, ScoreReader(store), now=self.now)
+        self.review = Review(self.training, votes, ScoreReader(store), now=self.now)
         self.at = NOW
 
     def now(self) -> datetime:
@@ -57,7 +57,7 @@ class Process:
     def client(self) -> httpx.AsyncClient:
         app = FastAPI()
         install_problem_handlers(app)
-        app.include_router(build_review_router(lambda: self.desk))
+        app.include_router(build_review_router(lambda: self.review))
         return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://rm/api/v1")
 
 

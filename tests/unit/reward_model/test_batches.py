@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlaif.reward_model.learning.batches import batches
+from rlaif.reward_model.learning.fit.bradley_terry import batches
 
 NONE = np.empty((0, 2), np.int64)
 

@@ -17,14 +17,13 @@ from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.preferences import PairSettings, PairTable
 from rlaif.reward_model.labels.worth import value_of_rise
-from rlaif.reward_model.learning.bradley_terry import (
-    LEAST_SPREAD,
+from rlaif.reward_model.learning.fit.bradley_terry import (
+    MIN_SPREAD,
     FitData,
     fit,
     freeze_constants,
 )
 from rlaif.reward_model.learning.settings import FitSettings
-from rlaif.reward_model.learning.split_halves import ends_of
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.testing.data.scored_segments import PROGRESS_DIM
@@ -36,7 +35,7 @@ REAL = RewardNetSpec(layout_version=LAYOUT_VERSION, activation="tanh")
 def fitted(segments, *, seed=0, members=1, bags=None, epochs=30, spec=SPEC, **changes):
     settings = FitSettings(members=members, **changes)
     data = FitData(
-        ends=ends_of(segments),
+        ends=np.stack([item.observations[[0, -1]] for item in segments]),
         positions=np.array([item.positions or (np.nan, np.nan) for item in segments]),
         weights=np.ones((members, len(segments)), np.float32) if bags is None else bags,
         table=PairTable(segments, PairSettings()),
@@ -143,10 +142,10 @@ def test_an_objective_is_a_tenth_of_the_scale_or_less_where_play_reaches_farther
     everything = np.random.default_rng(0).random((500, 128), dtype=np.float32)
     frozen = freeze_constants(net, everything, everything[:5])
     if reach > 1:
-        assert frozen.spec.spread > LEAST_SPREAD
+        assert frozen.spec.spread > MIN_SPREAD
         assert 0.3 < np.sqrt((PotentialFunction(frozen)(everything) ** 2).mean()) < 0.95
     else:
-        assert frozen.spec.spread >= LEAST_SPREAD
+        assert frozen.spec.spread >= MIN_SPREAD
 
 
 def test_without_a_known_start_the_potential_is_centred_on_the_data():

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rlaif.reward_model.learning.calibration import Calibration, calibrate
-from rlaif.reward_model.learning.evaluation import (
+from rlaif.reward_model.learning.gate.calibration import Calibration, calibrate
+from rlaif.reward_model.learning.gate.evaluation import (
     expected_calibration_error,
     negative_log_likelihood,
     rank_correlation,

@@ -17,11 +17,10 @@ from rlaif.reward_model.learning.settings import (
     "change",
     [
         {"seed": 1},
-        {"heldout_fraction": 0.3},
         {"scale": 2.0},
-        {"pairs": PairSettings(tie_band=0.1)},
+        {"pairs": PairSettings(compared_weight=1.0)},
         {"fit": FitSettings(members=3)},
-        {"gate": GateSettings(confidence=0.9)},
+        {"gate": GateSettings(min_labels=30)},
     ],
     ids=lambda change: next(iter(change)),
 )

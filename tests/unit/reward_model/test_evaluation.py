@@ -1,28 +1,30 @@
 """Accuracy on preferences and how sure it is."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from rlaif.reward_model.labels.preferences import Preference
-from rlaif.reward_model.learning.evaluation import (
-    even_weights,
-    measure,
-    measure_gain,
-)
+from rlaif.reward_model.learning.gate.evaluation import accuracy_on, even_weights, gain_on
 
 
 def preference(a: int, b: int, margin: float, *, decided: bool = True) -> Preference:
-    return Preference(a, b, margin, decided, 0.7, 1.0)
+    return Preference(a, b, margin, decided, 0.7)
+
+
+class Pairs:
+    """The part of a `Side` that is used: decided pairs and the episodes of segments."""
+
+    def __init__(self, preferences: list[Preference], episodes: np.ndarray) -> None:
+        self.decided = [item for item in preferences if item.decided]
+        self.episode_numbers = episodes
 
 
 def measured(statistics, preferences, *, episodes=None, confidence=0.95):
-    return measure(
-        np.asarray(statistics, np.float64),
-        preferences,
-        np.arange(len(statistics)) if episodes is None else episodes,
-        confidence=confidence,
-        rng=np.random.default_rng(0),
-    )
+    numbers = np.arange(len(statistics)) if episodes is None else episodes
+    side: Any = Pairs(preferences, numbers)
+    return accuracy_on(np.asarray(statistics, np.float64), side, seed=0, confidence=confidence)
 
 
 def test_accuracy_counts_decided_pairs_and_halves_equal_answers():
@@ -97,9 +99,8 @@ def test_a_worse_ranking_is_surely_worse_only_on_enough_episodes(segments, surel
     wrong = right + np.random.default_rng(3).normal(0, segments / 4, segments)
 
     def gain(of):
-        return measure_gain(
-            of, right, pairs, np.arange(segments), confidence=0.99, rng=np.random.default_rng(0)
-        )
+        side: Any = Pairs(pairs, np.arange(segments))
+        return gain_on(of, right, side, seed=0)
 
     assert (gain(wrong).high < 0) is surely
     assert (gain(right).low, gain(right).value, gain(right).high) == (0, 0, 0)
@@ -107,7 +108,5 @@ def test_a_worse_ranking_is_surely_worse_only_on_enough_episodes(segments, surel
 
 def test_without_decided_pairs_nothing_is_gained():
     pairs = [preference(0, 1, 0.0, decided=False)]
-    found = measure_gain(
-        np.zeros(2), np.ones(2), pairs, np.arange(2), confidence=0.9, rng=np.random.default_rng(0)
-    )
-    assert found is None
+    side: Any = Pairs(pairs, np.arange(2))
+    assert gain_on(np.zeros(2), np.ones(2), side, seed=0) is None

@@ -7,22 +7,27 @@ import pytest
 import torch
 
 from rlaif.contracts.reward_models import RewardNetSpec
-from rlaif.reward_model.champions.examination import Examiner
-from rlaif.reward_model.learning.attribution import attribute
-from rlaif.reward_model.learning.candidate import split_sides
-from rlaif.reward_model.learning.reliability import reliability
+from rlaif.reward_model.champions.examination import Examiner, attribute
+from rlaif.reward_model.labels.preferences import PairTable
+from rlaif.reward_model.learning.fit.ensembles import fit_side
+from rlaif.reward_model.learning.fit.sides import Side, split_sides
+from rlaif.reward_model.learning.gate.calibration import reliability
 from rlaif.reward_model.learning.settings import (
     CandidateSettings,
     FitSettings,
-    settings_of,
+    GateSettings,
+    gate_settings_of,
     settings_text,
 )
-from rlaif.reward_model.learning.split_halves import fit_side
 from rlaif.reward_net.network import RewardNet
-from rlaif.reward_net.pay import paid
+from rlaif.reward_net.pay import DISCOUNT, paid
 from rlaif.reward_net.potential import PotentialFunction
 
 SETTINGS = CandidateSettings(fit=FitSettings(epochs=40, members=2))
+
+
+def side_of(segments) -> Side:
+    return Side("some", segments, PairTable(segments, SETTINGS.pairs), [])
 
 
 @pytest.fixture
@@ -37,12 +42,12 @@ def net(made) -> RewardNet:
 
 
 def test_the_slots_of_a_segment_sum_to_what_it_is_paid(made, net) -> None:
-    found = attribute(net, made, SETTINGS.gamma)
+    slots, pay = attribute(net, side_of(made))
     potential = PotentialFunction(net)
-    trainer = [paid(potential, item.observations, SETTINGS.gamma) for item in made]
-    np.testing.assert_allclose(found.pay, trainer, atol=1e-6)
-    np.testing.assert_allclose(found.slots.sum(axis=1), trainer, atol=1e-3)
-    assert np.abs(found.pay).max() > 0.1  # it pays at all
+    trainer = [paid(potential, item.observations) for item in made]
+    np.testing.assert_allclose(pay, trainer, atol=1e-6)
+    np.testing.assert_allclose(slots.sum(axis=1), trainer, atol=1e-3)
+    assert np.abs(pay).max() > 0.1  # it pays at all
 
 
 def test_a_slot_that_did_not_change_or_that_the_network_does_not_read_gets_nothing(
@@ -51,8 +56,8 @@ def test_a_slot_that_did_not_change_or_that_the_network_does_not_read_gets_nothi
     with torch.no_grad():
         net.get_parameter("net.0.weight")[..., 3] = 0.0
     still = [replace(item, observations=item.observations[[0, 0]]) for item in made[:2]]
-    assert not attribute(net, still, SETTINGS.gamma).slots.any()
-    assert not attribute(net, made, SETTINGS.gamma).slots[:, 3].any()
+    assert not attribute(net, side_of(still))[0].any()
+    assert not attribute(net, side_of(made))[0][:, 3].any()
 
 
 def test_a_potential_that_is_a_line_pays_each_slot_its_own_part(made) -> None:
@@ -67,28 +72,30 @@ def test_a_potential_that_is_a_line_pays_each_slot_its_own_part(made) -> None:
         for name in ("net.0.bias", "net.2.bias"):
             net.get_parameter(name).zero_()
     change = item.observations[-1] - item.observations[0]
-    wanted = SETTINGS.gamma ** (len(item.observations) - 1) * slope * change
+    wanted = DISCOUNT ** (len(item.observations) - 1) * slope * change
     assert np.abs(wanted).max() > 1e-5
-    np.testing.assert_allclose(
-        attribute(net, [item], SETTINGS.gamma).slots[0], wanted, rtol=1e-3, atol=1e-9
-    )
+    np.testing.assert_allclose(attribute(net, side_of([item]))[0][0], wanted, rtol=1e-3, atol=1e-9)
 
 
 def test_bins_hold_all_decided_pairs_the_least_sure_first(made, net) -> None:
     _, heldout = split_sides(made, SETTINGS)
-    found = reliability(net, heldout, SETTINGS)
-    assert sum(each.right.pairs for each in found.bins) == heldout.decided
+    found = reliability(net, heldout, seed=0)
+    assert sum(each.right.pairs for each in found.bins) == len(heldout.decided)
     expected = [each.expected for each in found.bins]
     assert expected == sorted(expected)
     assert all(0.5 <= each <= 1.0 for each in expected)
-    assert found.accuracy.pairs == heldout.decided
+    assert found.accuracy.pairs == len(heldout.decided)
     assert found.error is not None
 
 
-def test_the_settings_of_a_record_are_read_again_and_foreign_ones_are_none() -> None:
-    assert settings_of(settings_text(SETTINGS)) == SETTINGS
-    assert settings_of("") is None
-    assert settings_of('{"gate": {"of": "another time"}}') is None
+def test_gate_settings_of_a_manifest_are_read_again_whatever_else_it_has() -> None:
+    strict = CandidateSettings(gate=GateSettings(min_labels=40, simple_margin=0.2))
+    text = settings_text(strict)
+    assert gate_settings_of(text) == strict.gate
+    older = text.replace('"gate": {', '"gate": {"level": 0.01, "max_ece": 0.25, ')
+    assert gate_settings_of(older) == strict.gate
+    assert gate_settings_of("") is None
+    assert gate_settings_of('{"gate": {"of": "another time"}}') is None
 
 
 def test_an_examiner_asks_once_for_the_same_labels_and_forgets_the_oldest(made, net) -> None:

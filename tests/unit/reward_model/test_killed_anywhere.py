@@ -25,8 +25,8 @@ from rlaif.storage.ports import ObjectNotFoundError, ObjectStore
 from rlaif.testing.data.scored_segments import play, write_scored
 from rlaif.testing.publisher import RecordingPublisher
 
-# No network can beat a linear fit of the made-up game, and few labels are chance perhaps.
-LINEAR_GAME = GateSettings(level=0.3, simple_margin=-1.0)
+# No network outranks a linear fit of the made-up game.
+LINEAR_GAME = GateSettings(simple_margin=-1.0)
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SETTINGS = CandidateSettings(fit=FitSettings(epochs=20, members=2), gate=LINEAR_GAME)
 SEGMENTS = play(episodes=8, each=8, signal=True, distractors=2, wrong=0.0, seed=1)
@@ -119,12 +119,10 @@ def seen_by_a_trainer(store: ObjectStore) -> int | None:
 def _trained_once(monkeypatch):
     """Fits the same labels once for all points of death; the fit writes nothing."""
 
-    def remembered(labels, *, settings, champion, new_labels):
+    def remembered(labels, *, settings, champion):
         key = (tuple(sorted(item.segment_id for item in labels)), champion is None)
         if key not in CANDIDATES:
-            CANDIDATES[key] = train_candidate(
-                labels, settings=settings, champion=champion, new_labels=new_labels
-            )
+            CANDIDATES[key] = train_candidate(labels, settings=settings, champion=champion)
         return CANDIDATES[key]
 
     monkeypatch.setattr(module, "train_candidate", remembered)

@@ -122,7 +122,7 @@ def test_a_look_reads_only_what_its_event_names(store):
 
 
 def test_after_the_first_look_a_listing_goes_on_over_many_looks(store, monkeypatch):
-    monkeypatch.setattr(label_log, "KEYS_A_LOOK", 3)
+    monkeypatch.setattr(label_log, "KEYS_PER_POLL", 3)
     for segment in SEGMENTS:
         write_scored(store, segment)
     log = log_of(store)
@@ -475,29 +475,6 @@ def show(store, segment, *, progress):
     record = json.loads(store.get(scored.score_key)) | {"truth": {"progress": progress}}
     store.put(scored.score_key, json.dumps(record).encode())
     return scored.score_key
-
-
-def test_a_restart_keeps_what_is_rare_and_reads_no_more_than_is_kept(store):
-    many = play(episodes=20, each=8, signal=True, run="many")
-    log = log_of(store, most_labels=20, memory=store)
-    for place in range(0, len(many), 8):
-        log.read_new(
-            [show(store, each, progress=2 if each is many[9] else 0) for each in many[place:][:8]],
-            full=place == 0,
-        )
-    assert many[9].segment_id in ids(log)
-    store.read.clear()
-    again, forgetful = (log_of(store, most_labels=20, memory=m) for m in (store, None))
-    again.read_new(full=True)
-    assert sum("observations" in key for key in store.read) == 20
-    forgetful.read_new(full=True)
-    assert many[9].segment_id in ids(again)
-    assert many[9].segment_id not in ids(forgetful), "by age and hash alone it is not kept"
-    assert len(set(ids(log)) & set(ids(again))) >= 18, "it is written now and then"
-    store.put(keys.KEPT_LABELS, b"junk")
-    junk = log_of(store, most_labels=20, memory=store)
-    junk.read_new(full=True)
-    assert ids(junk) == ids(forgetful)
 
 
 def distrust(store, segment, *, left=()):

@@ -10,13 +10,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rlaif.contracts.scores import RUBRIC_WEIGHTS, JudgeCallRecord, ScoreRecord
+from rlaif.contracts.scores import RUBRIC_WEIGHTS, ScoreRecord
 from rlaif.contracts.segments import SegmentManifest
 from rlaif.reward_model.labels import labels as module
 from rlaif.reward_model.labels.labels import (
     KEPT_ROWS,
     LabelError,
-    SlimScore,
     decode_observations,
     kept_rows,
     label_digest,
@@ -169,15 +168,3 @@ def test_a_label_keeps_few_rows_and_those_that_are_read_are_among_them(steps):
         read = np.linspace(0, steps - 1, count).round().astype(int)
         again = np.linspace(0, len(kept) - 1, count).round().astype(int)
         assert (whole[read] == kept[again]).all()
-
-
-def test_what_is_read_of_a_score_is_what_the_record_holds_under_these_names(file_store):
-    event = write_scored(file_store, play(episodes=1, each=1, signal=True)[0])
-    data = file_store.get(event.score_key)
-    whole, slim = ScoreRecord.model_validate_json(data), SlimScore.model_validate_json(data)
-    for name, field in SlimScore.model_fields.items():
-        if name == "calls":
-            continue
-        assert field.annotation == ScoreRecord.model_fields[name].annotation
-        assert getattr(slim, name) == getattr(whole, name)
-    assert set(SlimScore.Call.model_fields) <= set(JudgeCallRecord.model_fields)

@@ -202,7 +202,7 @@ async def test_a_champion_that_is_lost_while_the_service_runs_is_rebuilt_and_tol
     store.put(keys.CHAMPION, JUNK["nested"])
     await training.step()
     assert stored(store) == before
-    assert training.champions.trouble is None
+    assert training.champions.issue is None
     told = [item for item in publisher.published if isinstance(item, RewardModelPublished)]
     assert [item.version for item in told] == [2]
 
@@ -219,8 +219,8 @@ async def test_a_champion_that_cannot_be_rebuilt_now_is_said(store):
     store.put(keys.CHAMPION, b"")
     with pytest.raises(StoreUnavailableError):
         await training.step()
-    assert training.champions.trouble is not None
-    assert keys.CHAMPION in training.champions.trouble
+    assert training.champions.issue is not None
+    assert keys.CHAMPION in training.champions.issue
 
 
 async def test_a_start_on_junk_ends_at_work(store):

@@ -19,6 +19,7 @@ from rlaif.reward_model.champions.registry import (
     UnknownVersionError,
 )
 from rlaif.reward_model.learning.candidate import Candidate
+from rlaif.reward_model.learning.gate.checks import Check
 from rlaif.reward_net import artifact
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.network import RewardNet
@@ -66,7 +67,7 @@ def candidate(seed: int = 0, *, passed: bool = True) -> Candidate:
     return Candidate(
         candidate_id=f"candidate-{seed}",
         net=RewardNet(spec, generator=torch.Generator().manual_seed(seed)),
-        reasons=() if passed else ("because",),
+        checks=() if passed else (Check("x", "Accuracy", 0.1, bound=0.5),),
         metrics=GateMetrics(heldout_accuracy=0.8, heldout_pairs=40),
         labels=50,
         episodes=6,

@@ -1,18 +1,16 @@
-"""What is kept of very many labels: the newest half, and some of everything that ever was."""
+"""Of too many labels the newest half is kept, and a sample of all ages."""
 
 import numpy as np
 import pytest
 
-from rlaif.reward_model.labels.reservoir import Candidate, keep
-from rlaif.reward_model.labels.split import position
+from rlaif.reward_model.labels.reservoir import Scored, keep
+from rlaif.reward_model.learning.fit.sides import position
 
 
-def played(count, *, kind="", each=30, name="r1"):
-    """Candidates a second apart, oldest first, in episodes of `each`."""
+def played(count, *, each=30, name="r1"):
+    """Scores a second apart, oldest first, in episodes of `each`."""
     return [
-        Candidate(
-            f"{name}-{place // each}-s{place:06d}", float(place), f"{name}-{place // each}", kind
-        )
+        Scored(f"{name}-{place // each}-s{place:06d}", float(place), f"{name}-{place // each}")
         for place in range(count)
     ]
 
@@ -46,15 +44,6 @@ def test_every_age_has_an_equal_share_and_the_first_hours_are_not_forgotten():
     # Octaves of 200: up to 400, 800, 1600, 3200 and 6400 scores ago.
     counts, _ = np.histogram(older, [200, 400, 800, 1600, 3200, 6401])
     assert counts == pytest.approx(40, abs=1)
-
-
-def test_what_is_rare_stays_when_its_like_does_not():
-    common, rare = played(5000, kind="1/1"), played(5000, kind="4/2", name="rare")[::500]
-    many = [*common, *rare]
-    kept = keep(many, ever(many), most=200)
-    old = [item for item in rare if item.at < 4900]
-    assert len(old) == 10
-    assert set(old) <= set(kept)
 
 
 def test_no_episode_fills_a_stratum():

@@ -10,18 +10,19 @@ from rlaif.contracts.votes import VoteRecord
 from rlaif.reward_model.labels.duplicates import merge_duplicates
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.labels.preferences import PairSettings, PairTable
-from rlaif.reward_model.labels.vote_log import VoteLog
 from rlaif.reward_model.labels.votes import (
     RIGHT,
+    VoteLog,
     leans,
-    standing_votes,
+    valid_votes,
     vote_digest,
     with_votes,
 )
 from rlaif.reward_model.learning.candidate import train_candidate
-from rlaif.reward_model.learning.exam import predictions
+from rlaif.reward_model.learning.fit.ensembles import fit_side
+from rlaif.reward_model.learning.fit.sides import TRAIN_STREAM, Side
+from rlaif.reward_model.learning.gate.calibration import predictions
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
-from rlaif.reward_model.learning.split_halves import TRAIN_STREAM, fit_side, make_side
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.scored_segments import PROGRESS_DIM, play, write_scored
@@ -88,10 +89,10 @@ def test_of_each_person_and_pair_the_last_vote_counts_unless_it_is_taken_back():
         undo(5, 4, a="three", b="four"),
         vote(6, "skip", a="five", b="six"),
     ]
-    assert [line.number for line in standing_votes(lines)] == [2, 3, 6]
-    assert leans(standing_votes(lines)) == {("one", "two"): 1.0}
-    assert leans(standing_votes([*lines, undo(7, 2)])) == {("one", "two"): 1.0}, "the first is back"
-    assert leans(standing_votes([*lines, undo(7, 2), undo(8, 1)])) == {("one", "two"): 0.0}
+    assert [line.number for line in valid_votes(lines)] == [2, 3, 6]
+    assert leans(valid_votes(lines)) == {("one", "two"): 1.0}
+    assert leans(valid_votes([*lines, undo(7, 2)])) == {("one", "two"): 1.0}, "the first is back"
+    assert leans(valid_votes([*lines, undo(7, 2), undo(8, 1)])) == {("one", "two"): 0.0}
 
 
 @pytest.fixture
@@ -164,9 +165,9 @@ SETTINGS = CandidateSettings(fit=FitSettings(epochs=30, members=1))
 
 def probability_of(segments, ids):
     """P(the first better than the second) by a network fitted to the segments."""
-    side = make_side("train", segments, SETTINGS, stream=TRAIN_STREAM)
-    said = predictions(fit_side(side, SETTINGS), side, SETTINGS)
-    for pair, guess in zip(side.preferences, said.tolist(), strict=True):
+    side = Side.make("train", segments, SETTINGS, stream=TRAIN_STREAM)
+    guesses = predictions(fit_side(side, SETTINGS), side)
+    for pair, guess in zip(side.preferences, guesses.tolist(), strict=True):
         found = segments[pair.a].segment_id, segments[pair.b].segment_id
         if set(found) == set(ids):
             return guess if found == ids else 1.0 - guess

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rlaif.reward_model.labels.duplicates import merge_duplicates
-from rlaif.reward_model.labels.preferences import PairSettings, sample_preferences
-from rlaif.reward_model.labels.weights import MOST_OF_A_LABEL, episode_factors, label_weights
+from rlaif.reward_model.labels.preferences import PairSettings, PairTable, sample_preferences
+from rlaif.reward_model.labels.weights import MAX_LABEL_WEIGHT, episode_factors, label_weights
 
 
 def share_of(episode, segments):
@@ -34,7 +34,7 @@ def test_labels_that_were_seen_once_count_alike(labels):
 def test_a_label_counts_by_the_logarithm_of_its_episodes(labels, seen_in, weight):
     made = labels(episodes=40, each=1, signal=True)
     made[3] = replace(made[3], copies=5000, seen_in=seen_in)
-    assert label_weights(made)[3] == weight <= MOST_OF_A_LABEL
+    assert label_weights(made)[3] == weight <= MAX_LABEL_WEIGHT
 
 
 def test_a_stuffed_episode_gains_nothing_by_copies_of_one_segment(labels):
@@ -62,21 +62,9 @@ def test_of_few_episodes_none_has_more_than_twice_an_equal_share(labels):
 
 def test_a_stuffed_episode_takes_part_in_few_of_the_pairs_that_are_measured(labels):
     name, segments = stuffed(labels, episodes=30, extra=400)
-    pairs = sample_preferences(segments, settings=PairSettings(), rng=np.random.default_rng(0))
+    table = PairTable(segments, PairSettings())
+    pairs = sample_preferences(table, rng=np.random.default_rng(0))
     ends = [segments[place].episode_id for pair in pairs for place in (pair.a, pair.b)]
     assert ends.count(name) / len(ends) < 0.2, "without a bound it is 0.63"
     every = {place for pair in pairs for place in (pair.a, pair.b)}
     assert len(every) == len(segments)
-
-
-def test_pairs_of_what_is_often_seen_count_more_in_the_loss(labels):
-    made = labels(episodes=6, each=2, signal=True, wrong=0.0)
-    settings = PairSettings(tie_band=0.0)
-    often = [replace(item, seen_in=4 if place == 3 else 1) for place, item in enumerate(made)]
-    plain, weighted = (
-        sample_preferences(segments, settings=settings, rng=np.random.default_rng(0))
-        for segments in (made, often)
-    )
-    for one, other in zip(plain, weighted, strict=True):
-        factor = np.sqrt(3.0) if 3 in (one.a, one.b) else 1.0
-        assert other.weight == pytest.approx(factor * one.weight)

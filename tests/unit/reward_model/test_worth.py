@@ -1,19 +1,20 @@
 """What a score is worth: what judges said, in the scale of what is paid, and no counter."""
 
+from typing import Any
+
 import pytest
 
 from rlaif.contracts.quest import QuestProgress, Source, Standing
-from rlaif.contracts.scores import CriterionScore
+from rlaif.contracts.scores import CriterionScore, ScoreRecord
 from rlaif.reward_model.labels.worth import WORTH_WEIGHTS, Worth, value_of_rise, worth_of
 
 
-class Score:
+def score(*, quest=None, abstentions=None, **criteria) -> ScoreRecord:
     """The part of a score that is read."""
-
-    def __init__(self, *, quest=None, abstentions=None, **criteria):
-        self.criteria = criteria
-        self.abstentions = abstentions or {}
-        self.quest = quest
+    fields: dict[str, Any] = {
+        "criteria": criteria, "abstentions": abstentions or {}, "quest": quest
+    }  # fmt: skip
+    return ScoreRecord.model_construct(**fields)
 
 
 def said(value: float, source: Source = "votes") -> CriterionScore:
@@ -42,14 +43,14 @@ def test_a_rise_is_worth_more_than_a_half_and_a_fall_as_much_less():
 
 
 def test_the_quest_decides_the_value_of_progress_and_where_the_segment_was():
-    found = worth_of(Score(quest=progress(8, 4), progress=said(0.0)))
+    found = worth_of(score(quest=progress(8, 4), progress=said(0.0)))
     assert found.values["progress"] == pytest.approx(value_of_rise(4 * 0.045))
     assert found.positions == pytest.approx((2.54, 2.72))
 
 
 def test_what_the_ram_computed_is_not_learned():
     found = worth_of(
-        Score(
+        score(
             progress=said(1.0, "computed"),
             dialog=said(1.0),
             novelty=said(1.0),
@@ -61,12 +62,12 @@ def test_what_the_ram_computed_is_not_learned():
 
 def test_no_text_and_no_puzzle_are_neither_gain_nor_loss_and_an_outage_is_unknown():
     absent = {"dialog": "insufficient_evidence", "puzzle": "route_down"}
-    found = worth_of(Score(quest=progress(8, 8), progress=said(0.5), abstentions=absent))
+    found = worth_of(score(quest=progress(8, 8), progress=said(0.5), abstentions=absent))
     assert found.values == {"progress": 0.5, "dialog": 0.5}
 
 
 def test_a_persons_word_on_progress_takes_the_place_of_the_quest():
-    found = worth_of(Score(quest=progress(8, 4), progress=said(0.0, "human")))
+    found = worth_of(score(quest=progress(8, 4), progress=said(0.0, "human")))
     assert found == Worth({"progress": 0.0}, {"progress": 0.0}, None)
 
 

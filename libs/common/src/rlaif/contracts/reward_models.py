@@ -144,6 +144,7 @@ class GateMetrics(Contract):
         le=1,
         description="On held-out pairs that the game's RAM tells clearly apart; never taught.",
     )
+    ram_accuracy_high: float | None = Field(default=None, ge=0, le=1)
     ram_pairs: int = Field(default=0, ge=0)
     heldout_nll: float | None = Field(
         default=None, ge=0, description="Nats a decided held-out pair; ln 2 = 0.693 is chance."

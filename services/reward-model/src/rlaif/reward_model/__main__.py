@@ -11,16 +11,16 @@ if TYPE_CHECKING:
 
 
 def main() -> int:
-    """Run until asked to stop; returns the exit code."""
+    """Run until stopped; returns the exit code."""
     return run(
         RewardModelSettings,
         _create_app,
-        description="Learns a reward model from the judges' scores and publishes what passes.",
+        description="Trains reward models from the judges' scores and publishes those that pass.",
     )
 
 
 def _create_app(settings: RewardModelSettings) -> "FastAPI":
-    # Imported here so that --help answers at once.
+    # Imported late so that --help is fast.
     from rlaif.reward_model.app import create_app
 
     return create_app(settings)

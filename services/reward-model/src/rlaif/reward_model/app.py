@@ -1,4 +1,4 @@
-"""The reward-model service as a web app with a training task beside it."""
+"""The reward-model service: a web app with a training task."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -7,9 +7,9 @@ from fastapi import FastAPI
 
 from rlaif.contracts.reward_models import RewardModelManifest
 from rlaif.contracts.votes import VoteRecord
-from rlaif.reward_model.api import build_router
-from rlaif.reward_model.api_review import build_review_router
-from rlaif.reward_model.api_versions import build_versions_router
+from rlaif.reward_model.api.labels import build_router
+from rlaif.reward_model.api.review import build_review_router
+from rlaif.reward_model.api.versions import build_versions_router
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.runtime import Runtime
@@ -27,9 +27,9 @@ def create_app(
     candidate: CandidateSettings | None = None,
     timing: TrainingSettings | None = None,
 ) -> FastAPI:
-    """Build the service; its lifespan starts the training task last and stops it first.
+    """Build the service.
 
-    Tests replace the stores (episodes, models), what a candidate must show, and when it is trained.
+    Tests replace the stores (episodes, models), the candidate settings and the timing.
     """
     metrics, readiness = ServiceMetrics("reward-model"), Readiness()
     runtime = Runtime(
@@ -50,13 +50,13 @@ def create_app(
 
     return build_app(
         name="reward-model",
-        title="Reward model: learns what the judges prefer",
+        title="Reward model: learns the preferences of the judges",
         settings=settings,
         lifespan=lifespan,
         routers=[
             build_router(runtime.training),
             build_versions_router(runtime.training, runtime.monitor),
-            build_review_router(runtime.desk),
+            build_review_router(runtime.review),
         ],
         readiness=readiness,
         metrics=metrics,

@@ -1,48 +1,100 @@
-"""What the service opens and runs; `rlaif.service.lifecycle` keeps it at work."""
+"""Connections and tasks of the service; `rlaif.service.lifecycle` keeps them running."""
 
 import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import ValidationError
 
 from rlaif.bus.connection import Bus, open_bus
 from rlaif.bus.errors import BusError
 from rlaif.bus.outbox import Outbox
+from rlaif.bus.ports import TelemetryPublisher
 from rlaif.bus.worker import DurableWorker, WorkerObserver
+from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import SegmentScored
+from rlaif.contracts.telemetry import Missing, RewardModelStatus, TrainingProgress
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
-from rlaif.reward_model.champions.wanted_list import WantedList
-from rlaif.reward_model.consumers import ProgressListener, ScoreListener
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.labels.score_reading import ScoreReader
-from rlaif.reward_model.labels.vote_log import VoteLog
+from rlaif.reward_model.labels.votes import VoteLog
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
-from rlaif.reward_model.review_desk import ReviewDesk
+from rlaif.reward_model.review.service import Review
 from rlaif.reward_model.settings import RewardModelSettings, TrainingSettings
-from rlaif.reward_model.status_sender import StatusSender
 from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.lifecycle import Lifecycle
+from rlaif.service.repeating import LOOK_SECONDS, Repeated
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore, StorageError
 from rlaif.storage.probe import probe_replacing, probe_store
 
+logger = logging.getLogger(__name__)
+
 CONSUMER = "reward-model"
+
+_RETRY_SECONDS = 5.0
 
 Stores = tuple[ObjectStore, ObjectStore]
 """The buckets of episodes and of models."""
 
 
 @dataclass(frozen=True)
+class ProgressListener:
+    """Feeds the trainer's telemetry to the monitor and acts on its alarms.
+
+    Telemetry is lossy: a lost reading delays an alarm.
+    """
+
+    subscribe: Callable[[str], AsyncIterator[tuple[str, bytes]]]
+    monitor: RewardHackingMonitor
+    training: TrainingLoop
+    metrics: RewardModelMetrics
+
+    async def run(self) -> None:
+        """Listen until cancelled."""
+        while True:
+            try:
+                async for _, payload in self.subscribe(TrainingProgress.SUBJECT):
+                    await self.observe(payload)
+            except BusError as error:
+                logger.warning("not receiving telemetry.progress: %s", error)
+            await asyncio.sleep(_RETRY_SECONDS)
+
+    async def observe(self, payload: bytes) -> None:
+        """Process one reading; other payloads are ignored."""
+        try:
+            progress = TrainingProgress.model_validate_json(payload)
+        except ValidationError:
+            return
+        alarm = self.monitor.observe(progress, self.training.labels)
+        if alarm is None:
+            return
+        self.metrics.alarmed()
+        logger.error("%s", alarm.description)
+        settings = self.monitor.settings
+        if not settings.rollback:
+            return
+        try:
+            await self.training.champions.roll_back(alarm, pin_for=settings.pin_for)
+        except (StorageError, LookupError, ValueError) as error:
+            logger.error("rollback failed, activate a version by hand: %s", error)
+
+
+@dataclass(frozen=True)
 class TrainingJob:
-    """The training task, the worker that wakes it, and what stands beside them."""
+    """The training task, the worker that wakes it, and auxiliary tasks."""
 
     training: TrainingLoop
     worker: DurableWorker
-    desk: ReviewDesk
+    review: Review
     listener: ProgressListener
-    status_sender: StatusSender
     outbox: Outbox
+    bus: Bus
 
     @property
     def healthy(self) -> bool:
@@ -50,13 +102,12 @@ class TrainingJob:
         return self.worker.healthy
 
     async def run(self) -> None:
-        """Run training and worker until either ends; then end the other, the worker first.
-
-        What stands beside them ends with them; nothing waits for it.
-        """
-        beside = (
+        """Run training and worker until either ends, then stop the others, the worker first."""
+        monitor = self.listener.monitor
+        status = publish_status(self.training, monitor, self.bus.telemetry(), _now)
+        auxiliary = (
             asyncio.create_task(self.listener.run(), name="monitor"),
-            asyncio.create_task(self.status_sender.run(), name="status-sender"),
+            asyncio.create_task(status, name="status"),
             asyncio.create_task(self.outbox.run(), name="outbox"),
         )
         tasks = (
@@ -66,23 +117,23 @@ class TrainingJob:
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in beside:
+            for task in auxiliary:
                 task.cancel()
             await self.worker.stop()
             self.training.stop()
             results = await asyncio.gather(*tasks, return_exceptions=True)
-            await asyncio.gather(*beside, return_exceptions=True)
+            await asyncio.gather(*auxiliary, return_exceptions=True)
         for result in results:
             if isinstance(result, BaseException):
                 raise result
 
     async def stop(self) -> None:
-        """Let a running training finish; `run` then ends the worker."""
+        """Let a current training finish; `run` then stops the worker."""
         self.training.stop()
 
 
 class Runtime:
-    """The connections, the worker and the training task of one process."""
+    """The connections and tasks of one process."""
 
     def __init__(
         self,
@@ -110,21 +161,21 @@ class Runtime:
         )
 
     def training(self) -> TrainingLoop | None:
-        """The training task; None until NATS and S3 were reached."""
+        """The training task; None until NATS and S3 are reached."""
         return self.lifecycle.job.training if self.lifecycle.job else None
 
-    def desk(self) -> ReviewDesk | None:
-        """Where people compare pairs; None until NATS and S3 were reached."""
-        return self.lifecycle.job.desk if self.lifecycle.job else None
-
-    def check_champion(self) -> str | None:
-        """Why the champion cannot be used; None when it can, or when nothing was reached yet."""
-        training = self.training()
-        return training.champions.trouble if training else None
+    def review(self) -> Review | None:
+        """The review; None until NATS and S3 are reached."""
+        return self.lifecycle.job.review if self.lifecycle.job else None
 
     def monitor(self) -> RewardHackingMonitor | None:
-        """What watches the trainer; None until NATS and S3 were reached."""
+        """The reward hacking monitor; None until NATS and S3 are reached."""
         return self.lifecycle.job.listener.monitor if self.lifecycle.job else None
+
+    def check_champion(self) -> str | None:
+        """Why the champion cannot be used; None if it can, or before the connections are open."""
+        training = self.training()
+        return training.champions.issue if training else None
 
     def _open_stores(self) -> Stores:
         credentials = S3Credentials.of(self._settings)
@@ -134,44 +185,92 @@ class Runtime:
         )
         probe_store(models)
         probe_replacing(models)
-        # The scores are only read: a read-only key is enough there.
+        # Scores are only read; a read-only key is enough for that bucket.
         next(iter(episodes.list("scores/")), None)
         return episodes, models
 
     def _start(self, stores: Stores, bus: Bus) -> TrainingJob:
         episodes, models = stores
+        settings = self._settings
         outbox = Outbox(bus.publisher("reward-model"))
         votes = VoteLog(models)
+        log = LabelLog(
+            episodes,
+            judge_config=settings.judge_config,
+            most_labels=settings.most_labels,
+            enough_labels=self._candidate.gate.min_labels,
+            votes=votes,
+        )
         training = TrainingLoop(
-            LabelLog(
-                episodes,
-                judge_config=self._settings.judge_config,
-                most_labels=self._settings.most_labels,
-                enough_labels=self._candidate.gate.min_labels,
-                memory=models,
-                votes=votes,
-            ),
+            log,
             ModelRegistry(models, now=_now),
             outbox,
             self._candidate,
             self._timing,
             self._metrics,
             now=_now,
-            wanted=WantedList(models, now=_now),
+            models=models,
             on_champion_change=outbox.put,
         )
-        worker = DurableWorker(
+
+        async def wake(event: CloudEvent[Any]) -> None:
+            """Losing this event only delays a training."""
+            scored: SegmentScored = event.data
+            training.hint(scored.score_key)
+
+        worker = DurableWorker(bus, SegmentScored, CONSUMER, wake, observer=self._observer)
+        monitor = RewardHackingMonitor(settings.watchdog)
+        return TrainingJob(
+            training,
+            worker,
+            Review(training, votes, ScoreReader(episodes), now=_now),
+            ProgressListener(bus.subscribe, monitor, training, self._metrics),
+            outbox,
             bus,
-            SegmentScored,
-            CONSUMER,
-            ScoreListener(training).handle_segment_scored,
-            observer=self._observer,
         )
-        monitor = RewardHackingMonitor(self._settings.watchdog)
-        listener = ProgressListener(bus.subscribe, monitor, training, self._metrics)
-        status_sender = StatusSender(training, monitor, bus.telemetry(), _now)
-        desk = ReviewDesk(training, votes, ScoreReader(episodes), now=_now)
-        return TrainingJob(training, worker, desk, listener, status_sender, outbox)
+
+
+async def publish_status(
+    training: TrainingLoop,
+    monitor: RewardHackingMonitor,
+    telemetry: TelemetryPublisher,
+    now: Callable[[], datetime],
+) -> None:
+    """Publish `RewardModelStatus` on every change and periodically, until cancelled."""
+    seconds = asyncio.get_running_loop().time
+    repeated = Repeated()
+    while True:
+        status = status_of(training, monitor, now())
+        if repeated.due(status, seconds()):
+            await telemetry.send(status)
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+def status_of(
+    training: TrainingLoop, monitor: RewardHackingMonitor, now: datetime
+) -> RewardModelStatus:
+    """The telemetry reading at `now`; an expired pin is none."""
+    status, live = training.status(), training.champions.live
+    champion = live.champion if live and live.pays else None
+    held = champion is not None and champion.held(now)
+    return RewardModelStatus(
+        at=now,
+        state=status.state,
+        labels=status.labels,
+        missing=tuple(
+            Missing(what=need.what, have=need.found, need=need.least)
+            for need in (status.pairs, *status.needs)
+            if need is not None and not need.met
+        ),
+        champion_version=champion.version if champion else None,
+        activation=champion.activation if champion else None,
+        pinned=held,
+        pin_reason=champion.pin_reason if champion and held else None,
+        pinned_until=champion.pinned_until if champion and held else None,
+        withdrawn=live.champion.withdrawn if live else None,
+        champion_gate=live.manifest.metrics if champion and live else None,
+        gaming_alarm=monitor.alarm,
+    )
 
 
 def _now() -> datetime:

@@ -13,18 +13,13 @@ from rlaif.service.settings import ServiceSettings
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """When the store is read, and when a candidate is trained.
+    """How often the object store is polled.
 
     Attributes:
-        retrain_min_new: New labels that start a training.
-        threads: CPU threads of a training; more hardly help a network this small.
-        poll_seconds: Pause between two reads of the store without an event.
-        relist_seconds: Pause between two full listings of the scores, which find the labels whose
-            events were lost.
+        poll_seconds: Pause between polls without an event.
+        relist_seconds: Pause between full listings, which find scores whose events were lost.
     """
 
-    retrain_min_new: int = 12
-    threads: int = 1
     poll_seconds: float = 10.0
     relist_seconds: float = 120.0
 
@@ -48,7 +43,7 @@ class RewardModelSettings(ServiceSettings):
         ge=24,
         le=20_000,
         description="Maximum number of labels in a training set: half are the newest, half are "
-        "sampled from all ages and kinds. Higher values give steadier models but slower training, "
+        "sampled from all ages. Higher values give steadier models but slower training, "
         "and use 10 kB of memory per label.",
     )
     min_labels: int = Field(
@@ -61,7 +56,7 @@ class RewardModelSettings(ServiceSettings):
         default=GateSettings().simple_margin,
         ge=-1,
         le=0.5,
-        description="Minimum accuracy gain over two simple baselines: the best single number of "
+        description="Minimum accuracy gain over two simple baselines: the best single slot of "
         "the observation, and a linear model. -1 disables the check.",
     )
     epochs: int = Field(

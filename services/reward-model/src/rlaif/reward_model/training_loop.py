@@ -1,13 +1,13 @@
-"""The one task that trains: looks for labels, decides when, trains in a thread, publishes.
+"""The training task: polls labels, decides when to train, trains in a thread, and publishes.
 
-Nothing here depends on an event having arrived. An event wakes the task early; without any, it
-looks every few seconds.
+Events only wake it early; without any, it polls the store periodically.
 """
 
 import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import torch
@@ -18,37 +18,82 @@ from rlaif.pacing.pause import pause
 from rlaif.reward_model.champions.demotion import find_demotion
 from rlaif.reward_model.champions.publishing import Champions
 from rlaif.reward_model.champions.registry import ChampionConflictError, Live, ModelRegistry
-from rlaif.reward_model.champions.wanted_list import WantedList
+from rlaif.reward_model.labels.comparisons import write_wanted
 from rlaif.reward_model.labels.configurations import ConfigStanding
 from rlaif.reward_model.labels.export import LabelEntry
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.labels.labels import LabelledSegment, label_digest, of_newest_layout
 from rlaif.reward_model.labels.votes import vote_digest, vote_ids
-from rlaif.reward_model.learning.asking import pairs_to_ask
 from rlaif.reward_model.learning.candidate import Candidate, ComparedPair, train_candidate
-from rlaif.reward_model.learning.exam import ChampionToBeat
-from rlaif.reward_model.learning.gate import Need, label_needs
-from rlaif.reward_model.learning.settings import CandidateSettings, settings_digest
+from rlaif.reward_model.learning.gate.checks import label_checks
+from rlaif.reward_model.learning.pair_selection import pairs_to_compare
+from rlaif.reward_model.learning.settings import (
+    MIN_HELDOUT_PAIRS,
+    CandidateSettings,
+    settings_digest,
+)
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.settings import TrainingSettings
-from rlaif.reward_model.training_status import Attempt, Outcome, TrainingStatus
+from rlaif.reward_model.status import Attempt, Need, Outcome, TrainingStatus
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
-from rlaif.storage.ports import StorageError
+from rlaif.storage.ports import ObjectStore, StorageError
 
 logger = logging.getLogger(__name__)
+
+MIN_NEW_LABELS = 12
+"""New labels that start a training. Fewer: fresher models, more chances to pass by luck."""
+
+_THREADS = 1
+"""CPU threads of a training: more hardly help a small network and slow the emulators."""
 
 _NO_JUDGE_CONFIG = "unknown"
 
 
+@dataclass
+class _Signals:
+    """Requests to the task."""
+
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
+    hints: set[str] = field(default_factory=set)
+    train: bool = False
+    stop: bool = False
+    next_listing: float = float("-inf")
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Labels as of the last poll, oldest first."""
+
+    labels: list[LabelledSegment] = field(default_factory=list)
+    judge_config: str | None = None
+    skipped: dict[str, int] = field(default_factory=dict)
+    standings: tuple[ConfigStanding, ...] = ()
+
+
+@dataclass
+class _Results:
+    """Results of this process.
+
+    `trained` are the ids of the labels of the last training; None before the first poll.
+    """
+
+    trained: frozenset[str] | None = None
+    busy: bool = False
+    pairs: tuple[ComparedPair, ...] = ()
+    net: RewardNet | None = None
+    last: Attempt | None = None
+    last_rejection: Attempt | None = None
+    demotion: str | None = None
+
+
 class TrainingLoop:
-    """Turns labels into champions.
+    """Makes champions from labels.
 
     Attributes:
-        labels: As of the last look, oldest first.
-        pairs: Those of the last attempt.
-        net: The network of the last attempt, whatever the gate said; None before the first.
+        champions: Changes the live model.
+        settings: Decide the outcome of a training.
     """
 
     def __init__(
@@ -61,18 +106,18 @@ class TrainingLoop:
         metrics: RewardModelMetrics,
         *,
         now: Callable[[], datetime],
-        wanted: WantedList | None = None,
+        models: ObjectStore | None = None,
         on_champion_change: Callable[[ChampionChanged], None] = lambda change: None,
     ) -> None:
         """Learn the labels of `log`, publish to `registry`, and send events to `outbox`.
 
-        Pairs that judges should compare go to `wanted`.
+        Pairs that judges should compare are written to `models`.
         """
         self._log = log
         self._outbox = outbox
         self.champions = Champions(
             registry,
-            announce=self._outbox.publish,
+            announce=outbox.publish,
             on_change=metrics.champion_changed,
             now=now,
             on_event=on_champion_change,
@@ -81,152 +126,168 @@ class TrainingLoop:
         self._timing = timing
         self._metrics = metrics
         self._now = now
-        self._wanted = wanted
-        self._wake = asyncio.Event()
-        self._stopping = False
-        self._hints: set[str] = set()
-        self._requested = False
-        self._next_full = float("-inf")
-        self.labels: list[LabelledSegment] = []
-        self.pairs: tuple[ComparedPair, ...] = ()
-        self.net: RewardNet | None = None
-        self._judge_config: str | None = None
-        self._skipped: dict[str, int] = {}
-        self._standings: tuple[ConfigStanding, ...] = ()
-        self._attempted: frozenset[str] | None = None
-        self._busy = False
-        self._last: Attempt | None = None
-        self._last_rejection: Attempt | None = None
-        self._demotion: str | None = None
+        self._models = models
+        self._signals = _Signals()
+        self._known = _Known()
+        self._results = _Results()
+
+    @property
+    def labels(self) -> list[LabelledSegment]:
+        """Labels as of the last poll, oldest first."""
+        return self._known.labels
+
+    @property
+    def pairs(self) -> tuple[ComparedPair, ...]:
+        """Pairs of the last training."""
+        return self._results.pairs
+
+    @property
+    def net(self) -> RewardNet | None:
+        """The network of the last training, passed or not; None before the first."""
+        return self._results.net
+
+    @property
+    def judge_config(self) -> str | None:
+        """The judge configuration that is learned; None before the first score."""
+        return self._known.judge_config
+
+    @property
+    def votes(self) -> int:
+        """Pairs of labels with votes of people."""
+        return len(vote_ids(self.labels))
 
     def entries(self) -> Iterator[LabelEntry]:
         """Every score object with its provenance. Blocks while it is read."""
         return self._log.entries()
 
     def hint(self, score_key: str) -> None:
-        """Look soon: there is a new score object."""
-        self._hints.add(score_key)
-        self._wake.set()
+        """Poll soon: there is a new score object."""
+        self._signals.hints.add(score_key)
+        self.wake()
 
-    def look_soon(self) -> None:
-        """Look soon: people voted, or took a vote back."""
-        self._wake.set()
-
-    @property
-    def judge_config(self) -> str | None:
-        """Whose scores are learned; None before the first."""
-        return self._judge_config
-
-    @property
-    def votes(self) -> int:
-        """Pairs of labels that people compared."""
-        return len(vote_ids(self.labels))
+    def wake(self) -> None:
+        """Poll soon."""
+        self._signals.wake.set()
 
     def request(self) -> None:
-        """Train soon, however few labels are new."""
-        self._requested = True
-        self._wake.set()
+        """Train soon, with however few new labels."""
+        self._signals.train = True
+        self.wake()
 
     def stop(self) -> None:
-        """Ask `run` to end after the training that runs now."""
-        self._stopping = True
-        self._wake.set()
+        """End `run` after the current training."""
+        self._signals.stop = True
+        self.wake()
 
     async def run(self) -> None:
-        """Heal the registry, then look, train and publish until `stop`.
+        """Repair the registry, then poll, train and publish until `stop`.
 
-        A `StorageError` says that the registry could not be healed: run again.
+        A `StorageError` means that the registry could not be repaired: run again.
         """
         await self.champions.heal()
-        while not self._stopping:
-            self._wake.clear()
+        while not self._signals.stop:
+            self._signals.wake.clear()
             try:
                 await self.step()
             except ChampionConflictError as error:
-                # What the other process made of it counts; of ours, what that leaves.
                 logger.error("%s", error)
                 await self.champions.heal()
             except StorageError as error:
-                logger.warning("the store failed; trying again: %s", error)
-            await pause(self._timing.poll_seconds, unless=self._wake)
+                logger.warning("object store failed, will retry: %s", error)
+            await pause(self._timing.poll_seconds, unless=self._signals.wake)
 
     async def step(self) -> None:
-        """Mend the champion, publish what waits, look for labels, and train when it is time."""
+        """Repair a lost champion, publish waiting events, poll labels, train if it is time."""
         await self.champions.heal_if_lost()
         await self._outbox.flush()
-        await self._read_labels()
-        if self.labels and (self._requested or not self.status().waiting_for):
-            self._requested = False
+        await self._poll()
+        if self.labels and (self._signals.train or not self.status().waiting_for):
+            self._signals.train = False
             await self._attempt()
 
     def status(self) -> TrainingStatus:
-        """Where the training stands."""
-        episodes = len({item.episode_id for item in self.labels})
-        gate, new = self.settings.gate, len(self._ids() - (self._attempted or frozenset()))
+        """The state of the training."""
+        known, results = self._known, self._results
+        episodes = len({item.episode_id for item in known.labels})
+        new = len(_ids_of(known.labels) - (results.trained or frozenset()))
+        enough = label_checks(len(known.labels), episodes, self.settings.gate)
+        last = results.last
         return TrainingStatus(
-            state="training" if self._busy else "idle",
-            judge_config=self._judge_config,
-            labels=len(self.labels),
+            state="training" if results.busy else "idle",
+            judge_config=known.judge_config,
+            labels=len(known.labels),
             new_labels=new,
             episodes=episodes,
             votes=self.votes,
             needs=(
-                *label_needs(len(self.labels), episodes, gate),
-                Need("new labels", new, self._timing.retrain_min_new),
+                *map(Need.of, enough),
+                Need(what="new labels", found=new, least=MIN_NEW_LABELS),
             ),
-            pairs=(
-                Need("pairs", self._last.metrics.heldout_pairs, gate.min_heldout_pairs)
-                if self._last
-                else None
-            ),
-            skipped=self._skipped,
-            judge_configs=self._standings,
-            last_attempt=self._last,
-            last_rejection=self._last_rejection,
-            demotion=self._demotion,
+            pairs=last
+            and Need(what="pairs", found=last.metrics.heldout_pairs, least=MIN_HELDOUT_PAIRS),
+            skipped=known.skipped,
+            judge_configs=known.standings,
+            last_attempt=last,
+            last_rejection=results.last_rejection,
+            demotion=results.demotion,
         )
 
-    async def _read_labels(self) -> None:
-        clock = asyncio.get_running_loop().time
-        full = clock() >= self._next_full
-        hints, self._hints = self._hints, set()
+    def champion_network(self, layout_version: str | None = None) -> RewardNet | None:
+        """The live network for a layout (of the labels by default); None without one. Blocks."""
+        live = self.champions.live
+        layout = layout_version or (self.labels[0].layout_version if self.labels else None)
+        if live is None or not live.pays or layout is None:
+            return None
         try:
-            await asyncio.to_thread(self._look, hints, full)
+            return self.champions.registry.network(live.manifest.version, layout_version=layout)
+        except (RewardNetError, StorageError) as error:
+            logger.info("champion %d is not used: %s", live.manifest.version, error)
+            return None
+
+    async def _poll(self) -> None:
+        clock, signals = asyncio.get_running_loop().time, self._signals
+        full = clock() >= signals.next_listing
+        hints, signals.hints = signals.hints, set()
+        try:
+            self._known = await asyncio.to_thread(self._read, hints, full)
         except StorageError:
-            self._hints |= hints
+            signals.hints |= hints
             raise
         if full:
-            self._next_full = clock() + self._timing.relist_seconds
-        self._metrics.looked(len(self.labels), self._skipped)
-        if self._attempted is None:
+            signals.next_listing = clock() + self._timing.relist_seconds
+        self._metrics.polled(len(self.labels), self._known.skipped)
+        if self._results.trained is None:
             live = await asyncio.to_thread(self.champions.registry.live)
             learned = live is not None and live.manifest.label_digest == label_digest(self.labels)
-            self._attempted = self._learned_ids(live) if live and learned else frozenset()
+            self._results.trained = self._trained_ids(live) if live and learned else frozenset()
 
-    def _look(self, hints: set[str], full: bool) -> None:
-        """Read what is new, and copy what the API shows: the next look changes the log."""
+    def _read(self, hints: set[str], full: bool) -> _Known:
+        """A snapshot: the next poll changes the log."""
         self._log.read_new(hints, full=full)
         labels = self._log.labels
-        self.labels = of_newest_layout(labels) if labels else []
-        self._judge_config, self._skipped = self._log.judge_config, self._log.skipped
-        self._standings = self._log.standings
+        return _Known(
+            labels=of_newest_layout(labels) if labels else [],
+            judge_config=self._log.judge_config,
+            skipped=self._log.skipped,
+            standings=self._log.standings,
+        )
 
     async def _attempt(self) -> None:
-        labels = self.labels
+        labels, results = self.labels, self._results
         live = await asyncio.to_thread(self.champions.registry.live)
-        self._busy = True
+        results.busy = True
         started = time.perf_counter()
         try:
             candidate = await asyncio.to_thread(self._train, labels, live)
         finally:
-            self._busy = False
+            results.busy = False
         seconds = time.perf_counter() - started
-        self._attempted = _ids_of(labels)
-        self.pairs, self.net = candidate.pairs, candidate.net or self.net
+        results.trained = _ids_of(labels)
+        results.pairs, results.net = candidate.pairs, candidate.net or results.net
         outcome, version = await self._decide(candidate, live)
         if outcome != "published" and live is not None:
-            await self._examine_again(live, candidate)
-        self._last = Attempt(
+            await self._reexamine(live, candidate)
+        results.last = Attempt(
             candidate_id=candidate.candidate_id,
             outcome=outcome,
             version=version,
@@ -239,74 +300,67 @@ class TrainingLoop:
         )
         self._metrics.attempted(candidate, outcome, seconds)
         if outcome == "rejected":
-            self._last_rejection = self._last
-        if self._wanted is not None and candidate.net is not None:
-            await asyncio.to_thread(self._ask_for_comparisons, self._wanted, candidate.net, labels)
-
-    def _ask_for_comparisons(
-        self, wanted: WantedList, net: RewardNet, labels: list[LabelledSegment]
-    ) -> None:
-        """Tell the judges which pairs the networks cannot agree about; a refused one asks, too."""
-        pairs = pairs_to_ask(net, labels, self._log.compared, self.settings)
-        wanted.write(self._judge_config or _NO_JUDGE_CONFIG, pairs)
+            results.last_rejection = results.last
+        if self._models is not None and candidate.net is not None:
+            await asyncio.to_thread(self._write_wanted, self._models, candidate.net, labels)
 
     def _train(self, labels: list[LabelledSegment], live: Live | None) -> Candidate:
-        torch.set_num_threads(self._timing.threads)
+        torch.set_num_threads(_THREADS)
+        champion = None
+        if live is not None and live.pays:
+            version, layout = live.manifest.version, labels[0].layout_version
+            try:
+                champion = self.champions.registry.network(version, layout_version=layout)
+            except RewardNetError as error:
+                logger.warning("no comparison with champion %d: %s", version, error)
         return train_candidate(
-            labels,
-            settings=self.settings,
-            champion=self._champion_to_beat(live, labels[0].layout_version),
-            new_labels=self._new_labels(),
+            labels, settings=self.settings, champion=champion and PotentialFunction(champion)
         )
 
-    def _new_labels(self) -> int:
-        """New labels since the look before; after a start, as many as a look waits for."""
-        if self._attempted is None or self._last is None:
-            return self._timing.retrain_min_new
-        return len(self._ids() - self._attempted)
-
-    def _champion_to_beat(self, live: Live | None, layout_version: str) -> ChampionToBeat | None:
-        """The champion; None when it cannot be compared on these observations."""
-        if live is None or not live.pays:
-            return None
-        manifest = live.manifest
-        try:
-            net = self.champions.registry.network(manifest.version, layout_version=layout_version)
-        except RewardNetError as error:
-            logger.warning("no comparison with champion %d: %s", manifest.version, error)
-            return None
-        recipe = settings_digest(self.settings), self._judge_config or _NO_JUDGE_CONFIG
-        alike = (manifest.settings_digest, manifest.judge_config) == recipe
-        return ChampionToBeat(PotentialFunction(net), proved=alike)
+    def _write_wanted(
+        self, models: ObjectStore, net: RewardNet, labels: list[LabelledSegment]
+    ) -> None:
+        """Ask judges to compare pairs that the networks disagree about; also if it was rejected."""
+        pairs = pairs_to_compare(net, labels, self._log.compared, self.settings)
+        write_wanted(models, self.judge_config or _NO_JUDGE_CONFIG, pairs, self._now())
 
     async def _decide(self, candidate: Candidate, live: Live | None) -> tuple[Outcome, int | None]:
-        """(what becomes of a candidate, the version that it became)."""
-        # First, because a second look at the same labels has a stricter level, and proves nothing.
-        if live and live.pays and self._is_made_of_the_same(candidate, live):
+        """(outcome, published version)."""
+        if live and live.pays and self._is_same(candidate, live):
             return "unchanged", None
         if not candidate.passed:
-            await self._reject(candidate)
+            logger.info("%s rejected: %s", candidate.candidate_id, "; ".join(candidate.reasons))
+            await self._outbox.publish(
+                RewardModelRejected(
+                    candidate_id=candidate.candidate_id,
+                    reasons=candidate.reasons,
+                    labels=candidate.labels,
+                    episodes=candidate.episodes,
+                    heldout_accuracy=candidate.metrics.heldout_accuracy,
+                    metrics=candidate.metrics,
+                )
+            )
             return "rejected", None
         published = await self.champions.publish(
-            candidate, judge_config=self._judge_config or _NO_JUDGE_CONFIG, seed=self.settings.seed
+            candidate, judge_config=self.judge_config or _NO_JUDGE_CONFIG, seed=self.settings.seed
         )
         return ("published", published.manifest.version) if published else ("held", None)
 
-    def _is_made_of_the_same(self, candidate: Candidate, live: Live) -> bool:
-        """Whether the champion learned the same labels, comparisons and votes by the settings."""
+    def _is_same(self, candidate: Candidate, live: Live) -> bool:
+        """Whether the champion was made from the same labels, comparisons, votes and settings."""
         theirs, ours = live.manifest.lineage, candidate.lineage
-        compared = (
+        compared = {
             (lineage.comparisons, lineage.vote_digest) if lineage else (0, None)
             for lineage in (theirs, ours)
-        )
+        }
         return (
             live.manifest.label_digest == candidate.label_digest
             and live.manifest.settings_digest == settings_digest(self.settings)
-            and len(set(compared)) == 1
+            and len(compared) == 1
         )
 
-    async def _examine_again(self, live: Live, candidate: Candidate) -> None:
-        """Take the champion out of use if the labels that came after it surely speak against it."""
+    async def _reexamine(self, live: Live, candidate: Candidate) -> None:
+        """Withdraw the champion if labels that came after it significantly contradict it."""
         if candidate.folds is None:
             return
         found = await asyncio.to_thread(
@@ -314,47 +368,25 @@ class TrainingLoop:
         )
         if found is None or await self.champions.demote(found) is None:
             return
-        self._demotion = found.reason
+        self._results.demotion = found.reason
         self._metrics.demoted()
+        instead = f"version {found.back_to} is live again" if found.back_to else "none is live"
         await self._outbox.publish(
             RewardModelRejected(
                 candidate_id=f"version-{found.version}-activation-{found.activation}",
-                reasons=(
-                    f"{found.reason}; "
-                    + (
-                        f"version {found.back_to} is live again"
-                        if found.back_to
-                        else "none is live"
-                    ),
-                ),
+                reasons=(f"{found.reason}; {instead}",),
                 labels=candidate.labels,
                 episodes=candidate.episodes,
             )
         )
 
-    async def _reject(self, candidate: Candidate) -> None:
-        logger.info("%s rejected: %s", candidate.candidate_id, "; ".join(candidate.reasons))
-        await self._outbox.publish(
-            RewardModelRejected(
-                candidate_id=candidate.candidate_id,
-                reasons=candidate.reasons,
-                labels=candidate.labels,
-                episodes=candidate.episodes,
-                heldout_accuracy=candidate.metrics.heldout_accuracy,
-                metrics=candidate.metrics,
-            )
-        )
-
-    def _ids(self) -> frozenset[str]:
-        return _ids_of(self.labels)
-
-    def _learned_ids(self, live: Live) -> frozenset[str]:
-        """What the champion knows of these labels: all of them, and the votes if they are equal."""
-        lineage = live.manifest.lineage
+    def _trained_ids(self, live: Live) -> frozenset[str]:
+        """Ids that the champion was trained on: all labels, and the votes if they are equal."""
+        lineage, every = live.manifest.lineage, _ids_of(self.labels)
         same_votes = vote_digest(self.labels) == (lineage.vote_digest if lineage else None)
-        return self._ids() if same_votes else self._ids() - vote_ids(self.labels)
+        return every if same_votes else every - vote_ids(self.labels)
 
 
 def _ids_of(labels: Sequence[LabelledSegment]) -> frozenset[str]:
-    """One word for each label, and one for each pair that people voted on."""
+    """One string per label, and one per pair with votes."""
     return frozenset(item.score_sha256 for item in labels) | vote_ids(labels)

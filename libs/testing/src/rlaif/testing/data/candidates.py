@@ -13,7 +13,7 @@ def passed_candidate(seed: int) -> Candidate:
     return Candidate(
         candidate_id=f"candidate-{seed}",
         net=RewardNet(spec, generator=torch.Generator().manual_seed(seed)),
-        reasons=(),
+        checks=(),
         metrics=GateMetrics(heldout_accuracy=0.8, heldout_pairs=40),
         labels=50,
         episodes=6,

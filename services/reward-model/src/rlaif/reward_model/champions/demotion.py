@@ -1,36 +1,39 @@
-"""The live champion is examined again, on what came after it; what fails goes back, or off.
+"""Examines the live champion again on labels that came after it.
 
-The gate asked once, with the labels of that day. Each later attempt has new ones, of episodes that
-the champion neither learned from nor was chosen by. If these say surely that it pays for the wrong
-thing, it is taken out of use: the version before goes live if that one holds on what came after it,
-else none.
+The gate examined it once, with the labels of that day. Later trainings have new labels, of episodes
+that the champion was neither trained on nor selected by. If they show significantly that it ranks
+segments wrongly, it is withdrawn: an older version that still holds goes live, or none.
 """
 
 import logging
 from dataclasses import dataclass
+from datetime import datetime
 
 from rlaif.contracts.reward_models import RewardModelManifest
 from rlaif.reward_model.champions.registry import Live, ModelRegistry, UnknownVersionError
-from rlaif.reward_model.learning.crossfit import Crossfit
-from rlaif.reward_model.learning.reexamination import Reexamination, reexamine
-from rlaif.reward_model.learning.settings import CandidateSettings
+from rlaif.reward_model.learning.gate.crossfit import CrossFit
+from rlaif.reward_model.learning.gate.evaluation import Accuracy, Gain, accuracy_on, gain_on
+from rlaif.reward_model.learning.settings import MIN_HELDOUT_PAIRS, CandidateSettings
 from rlaif.reward_net.errors import RewardNetError
+from rlaif.reward_net.pay import Potential
 from rlaif.storage.ports import StorageError
 
 logger = logging.getLogger(__name__)
 
-_MOST_VERSIONS = 5
+_MAX_VERSIONS = 5
 """Older versions that are tried."""
+
+_MIN_EPISODES = 4
+_MAX_SHORTFALL = 0.1
+"""Accuracy by which a model may fall short of networks that know the newer labels."""
+
+_MIN_ACCURACY = 0.55
+"""Of an older version that goes live again."""
 
 
 @dataclass(frozen=True)
 class Demotion:
-    """A champion that does not hold.
-
-    Attributes:
-        reason: One sentence for people.
-        back_to: The version that takes its place; None for none.
-    """
+    """A champion that fails on newer labels; `back_to` replaces it, None for no version."""
 
     version: int
     activation: int
@@ -38,31 +41,80 @@ class Demotion:
     back_to: int | None
 
 
-def find_demotion(
-    registry: ModelRegistry, live: Live, folds: Crossfit, settings: CandidateSettings
-) -> Demotion | None:
-    """Examine the champion on what came after it; None when it holds, or when little came. Blocks.
+@dataclass(frozen=True)
+class Reexamination:
+    """A model on episodes of which no label was known when it was trained.
 
-    Args:
-        registry: Where the versions are.
-        live: The champion.
-        folds: Of the newest attempt: all episodes, each ranked by a network of the others.
-        settings: Of the attempt.
+    Attributes:
+        accuracy: Without a value if there are too few episodes or pairs.
+        gain: Its accuracy minus that of networks that know the newer labels.
+    """
+
+    accuracy: Accuracy
+    gain: Gain | None
+
+    @property
+    def fault(self) -> str | None:
+        """Why it fails; None if it does not, or if that is unknown."""
+        accuracy, gain = self.accuracy, self.gain
+        if accuracy.value is None or accuracy.high is None or gain is None:
+            return None
+        ranks = f"it ranks {accuracy.value:.3f} of {accuracy.pairs} pairs of newer episodes right"
+        if accuracy.high < 0.5:
+            return f"{ranks}, significantly less than half"
+        if gain.high < -_MAX_SHORTFALL:
+            return (
+                f"{ranks}, significantly more than {_MAX_SHORTFALL} below networks that were "
+                "fitted to newer labels"
+            )
+        return None
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is known to be useful still."""
+        value = self.accuracy.value
+        return self.fault is None and value is not None and value >= _MIN_ACCURACY
+
+
+def reexamine(
+    potential: Potential, made_at: datetime, folds: CrossFit, settings: CandidateSettings
+) -> Reexamination:
+    """Rank the pairs of episodes whose labels are all newer than `made_at`."""
+    segments = folds.side.segments
+    old = {item.episode_id for item in segments if item.scored_at <= made_at}
+    new = [item.episode_id not in old for item in segments]
+    side = folds.side.with_pairs([i for i in folds.side.preferences if new[i.a] and new[i.b]])
+    episodes = {segments[at].episode_id for item in side.decided for at in (item.a, item.b)}
+    if len(side.decided) < MIN_HELDOUT_PAIRS or len(episodes) < _MIN_EPISODES:
+        return Reexamination(Accuracy(pairs=len(side.decided)), None)
+    pay = side.pay(potential)
+    return Reexamination(
+        accuracy_on(pay, side, seed=settings.seed),
+        gain_on(pay, folds.statistics, side, seed=settings.seed),
+    )
+
+
+def find_demotion(
+    registry: ModelRegistry, live: Live, folds: CrossFit, settings: CandidateSettings
+) -> Demotion | None:
+    """Examine the champion on newer labels; None if it holds, or if there are few. Blocks.
+
+    `folds` are those of the newest training.
     """
     if not live.pays:
         return None
     found = _again(registry, live.manifest, folds, settings)
     if found is None or found.fault is None:
         return None
-    reason = f"reward model {live.manifest.version} no longer holds: {found.fault}"
+    reason = f"reward model {live.manifest.version} fails on newer labels: {found.fault}"
     back_to, version = None, live.manifest.parent_version
-    for _ in range(_MOST_VERSIONS):
+    for _ in range(_MAX_VERSIONS):
         if version is None or back_to is not None:
             break
         try:
             older = registry.manifest(version)
         except (UnknownVersionError, StorageError) as error:
-            logger.warning("version %d cannot be gone back to: %s", version, error)
+            logger.warning("cannot roll back to version %d: %s", version, error)
             break
         again = _again(registry, older, folds, settings)
         back_to = version if again is not None and again.holds else None
@@ -73,14 +125,14 @@ def find_demotion(
 def _again(
     registry: ModelRegistry,
     manifest: RewardModelManifest,
-    folds: Crossfit,
+    folds: CrossFit,
     settings: CandidateSettings,
 ) -> Reexamination | None:
-    """What is new says of a version; None when its file cannot be used on it."""
+    """None if the file of the version cannot be used with these labels."""
     layout = folds.side.segments[0].layout_version
     try:
         potential = registry.potential(manifest.version, layout_version=layout)
     except (RewardNetError, StorageError) as error:
-        logger.warning("version %d is not examined again: %s", manifest.version, error)
+        logger.warning("cannot examine version %d again: %s", manifest.version, error)
         return None
     return reexamine(potential, manifest.created_at, folds, settings)

@@ -1,11 +1,14 @@
-"""One version on the labels of now: how often it is right, how sure it is, what it pays for."""
+"""Examines published versions on the present labels: accuracy, calibration, reward by slot."""
 
 from collections.abc import Sequence
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
 
 from rlaif.contracts.observation import LAYOUT, LAYOUT_VERSION
 from rlaif.contracts.reward_model_rest import (
+    ComparisonReport,
     ExaminationReport,
     MeasuredAccuracy,
     PayBySlot,
@@ -14,93 +17,31 @@ from rlaif.contracts.reward_model_rest import (
 )
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.labels.labels import LabelledSegment, label_digest
-from rlaif.reward_model.learning.attribution import Attribution, attribute
-from rlaif.reward_model.learning.candidate import split_sides
-from rlaif.reward_model.learning.evaluation import Accuracy
-from rlaif.reward_model.learning.reliability import Reliability, reliability
-from rlaif.reward_model.learning.settings import CandidateSettings
+from rlaif.reward_model.labels.preferences import PairTable
+from rlaif.reward_model.learning.fit.sides import Side, spaced_observations, split_sides
+from rlaif.reward_model.learning.gate.calibration import Reliability, reliability
+from rlaif.reward_model.learning.gate.evaluation import Accuracy, accuracy_on, rank_correlation
+from rlaif.reward_model.learning.settings import CONFIDENCE, CandidateSettings
+from rlaif.reward_net.network import RewardNet
+from rlaif.reward_net.pay import DISCOUNT
+from rlaif.reward_net.potential import PotentialFunction
 
-_MOST_SEGMENTS = 512
-"""Newest labels whose pay is dealt among the slots; a second of one core."""
+_MAX_SEGMENTS = 512
+"""Newest labels whose reward is attributed to slots; takes about a second."""
 
-_LEAST_PAID = 1e-9
-"""Below this a slot was not paid for: rounding of float32."""
+_MIN_REWARD = 1e-9
+"""Smaller rewards of a slot are rounding errors of float32."""
 
+_POINTS = 24
+"""Points of the path integral; the error stays below a thousandth of the reward."""
 
-def examine_version(
-    registry: ModelRegistry,
-    version: int,
-    labels: Sequence[LabelledSegment],
-    settings: CandidateSettings,
-) -> ExaminationReport:
-    """Examine a published version on `labels`, oldest first. Blocks.
-
-    Raises what `ModelRegistry.network` does when the version is missing or has another layout.
-    """
-    layout = labels[0].layout_version if labels else None
-    net = registry.network(
-        version, layout_version=layout or registry.manifest(version).spec.layout_version
-    )
-    _, heldout = split_sides(labels, settings)
-    sure = reliability(net, heldout, settings) if heldout.segments else Reliability()
-    newest = list(labels[-_MOST_SEGMENTS:])
-    return ExaminationReport(
-        version=version,
-        labels=len(labels),
-        confidence=settings.gate.confidence,
-        accuracy=measured(sure.accuracy),
-        calibration_error=sure.error,
-        reliability=tuple(
-            ReliabilityBin(
-                expected=each.expected,
-                right=each.right.value,
-                low=each.right.low,
-                high=each.right.high,
-                pairs=each.right.pairs,
-            )
-            for each in sure.bins
-        ),
-        pay=_pay(attribute(net, newest, settings.gamma), layout) if newest else _NO_PAY,
-    )
-
+_CHUNK = 64
 
 _NO_PAY = PayBySlot(segments=0, mean_pay=None, mean_absolute_pay=None, largest_rest=None, slots=())
 
 
-def measured(found: Accuracy) -> MeasuredAccuracy:
-    """As REST has it."""
-    return MeasuredAccuracy(value=found.value, low=found.low, high=found.high, pairs=found.pairs)
-
-
-def _pay(found: Attribution, layout: str | None) -> PayBySlot:
-    sizes = np.abs(found.slots)
-    paid = np.flatnonzero(sizes.max(axis=0) > _LEAST_PAID)
-    order = paid[np.argsort(-sizes[:, paid].mean(axis=0), kind="stable")]
-    return PayBySlot(
-        segments=len(found.pay),
-        mean_pay=float(found.pay.mean()),
-        mean_absolute_pay=float(np.abs(found.pay).mean()),
-        largest_rest=float(np.abs(found.rest).max()),
-        slots=tuple(_slot(found, at, layout) for at in order.tolist()),
-    )
-
-
-def _slot(found: Attribution, at: int, layout: str | None) -> SlotPay:
-    known = LAYOUT[at] if layout == LAYOUT_VERSION and at < len(LAYOUT) else None
-    own = found.slots[:, at]
-    return SlotPay(
-        slot=at,
-        name=known.name if known else f"slot {at}",
-        group=known.group if known else "unknown",
-        meaning=known.meaning if known else "",
-        mean=float(own.mean()),
-        mean_absolute=float(np.abs(own).mean()),
-        segments=int((np.abs(own) > _LEAST_PAID).sum()),
-    )
-
-
 class Examiner:
-    """Remembers the newest answers: many pages ask the same."""
+    """Caches the newest reports."""
 
     def __init__(self, *, keep: int = 16) -> None:
         self._keep = keep
@@ -113,10 +54,142 @@ class Examiner:
         labels: Sequence[LabelledSegment],
         settings: CandidateSettings,
     ) -> ExaminationReport:
-        """As `examine_version`; blocks where the version was not asked of these labels before."""
+        """As `examine_version`; blocks unless the report is cached."""
         key = version, label_digest(labels)
         if key not in self._known:
             self._known[key] = examine_version(registry, version, labels, settings)
             while len(self._known) > self._keep:
                 del self._known[next(iter(self._known))]
         return self._known[key]
+
+
+def examine_version(
+    registry: ModelRegistry,
+    version: int,
+    labels: Sequence[LabelledSegment],
+    settings: CandidateSettings,
+) -> ExaminationReport:
+    """Examine a published version on `labels`, oldest first. Blocks.
+
+    Raises what `ModelRegistry.network` does if the version is missing or has another layout.
+    """
+    net = _network(registry, version, labels)
+    _, heldout = split_sides(labels, settings)
+    found = reliability(net, heldout, seed=settings.seed) if heldout.segments else Reliability()
+    newest = list(labels[-_MAX_SEGMENTS:])
+    return ExaminationReport(
+        version=version,
+        labels=len(labels),
+        confidence=CONFIDENCE,
+        accuracy=_measured(found.accuracy),
+        calibration_error=found.error,
+        reliability=tuple(
+            ReliabilityBin(expected=each.expected, **_ends(each.right)) for each in found.bins
+        ),
+        pay=_pay_by_slot(net, newest, settings) if newest else _NO_PAY,
+    )
+
+
+def compare_versions(
+    registry: ModelRegistry,
+    first: int,
+    second: int,
+    labels: Sequence[LabelledSegment],
+    settings: CandidateSettings,
+) -> ComparisonReport:
+    """Compare two published versions on the held-out side of `labels`. Blocks.
+
+    Raises what `ModelRegistry.network` does if a version is missing or has another layout.
+    """
+    one, other = (PotentialFunction(_network(registry, v, labels)) for v in (first, second))
+    _, heldout = split_sides(labels, settings)
+    accuracies = [Accuracy(), Accuracy()]
+    correlation = disagree = None
+    if heldout.segments:
+        ones, others = heldout.pay(one), heldout.pay(other)
+        accuracies = [accuracy_on(pay, heldout, seed=settings.seed) for pay in (ones, others)]
+        apart = [(ones[i.a] - ones[i.b]) * (others[i.a] - others[i.b]) < 0 for i in heldout.decided]
+        disagree = float(np.mean(apart)) if apart else None
+        rows = spaced_observations(heldout.segments)
+        correlation = rank_correlation(one(rows), other(rows))
+    return ComparisonReport(
+        first=first,
+        second=second,
+        first_accuracy=_measured(accuracies[0]),
+        second_accuracy=_measured(accuracies[1]),
+        correlation=correlation,
+        disagree=disagree,
+        first_metrics=registry.manifest(first).metrics,
+        second_metrics=registry.manifest(second).metrics,
+    )
+
+
+def attribute(net: RewardNet, side: Side) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(`[N, D]` reward of each slot, `[N]` reward of each segment). Blocks.
+
+    Integrated gradients (Sundararajan, Taly & Yan 2017) from a segment's first to its last
+    observation: gamma^(T - 1) (last - first) times the mean gradient on the straight path. Slots
+    that did not change get nothing; the slots sum to the reward but for the numerical error.
+    """
+    steps = np.array([item.decision_steps - 1 for item in side.segments], np.float64)
+    parts = [_integrated(net, side.ends[at : at + _CHUNK]) for at in range(0, len(steps), _CHUNK)]
+    slots: NDArray[np.float64] = np.concatenate(parts) * (DISCOUNT**steps)[:, None]
+    return slots, side.pay(PotentialFunction(net))
+
+
+def _network(registry: ModelRegistry, version: int, labels: Sequence[LabelledSegment]) -> RewardNet:
+    """The network of a version; it must read the layout of the labels, if there are any."""
+    layout = labels[0].layout_version if labels else registry.manifest(version).spec.layout_version
+    return registry.network(version, layout_version=layout)
+
+
+def _measured(found: Accuracy) -> MeasuredAccuracy:
+    return MeasuredAccuracy(value=found.value, low=found.low, high=found.high, pairs=found.pairs)
+
+
+def _ends(found: Accuracy) -> dict[str, float | int | None]:
+    return {"right": found.value, "low": found.low, "high": found.high, "pairs": found.pairs}
+
+
+def _integrated(net: RewardNet, ends: NDArray[np.float32]) -> NDArray[np.float64]:
+    """`[N, D]` of the ends `[N, 2, D]`."""
+    first, last = torch.from_numpy(ends[:, 0]), torch.from_numpy(ends[:, 1])
+    change = last - first
+    places = (torch.arange(_POINTS) + 0.5) / _POINTS
+    path = first[:, None] + places[None, :, None] * change[:, None]
+    rows = path.reshape(-1, ends.shape[-1]).requires_grad_()
+    (slopes,) = torch.autograd.grad(net.potential(rows).sum(), rows)
+    found: NDArray[np.float64] = (
+        slopes.reshape(path.shape).mean(dim=1).double() * change.double()
+    ).numpy()
+    return found
+
+
+def _pay_by_slot(
+    net: RewardNet, segments: list[LabelledSegment], settings: CandidateSettings
+) -> PayBySlot:
+    slots, pay = attribute(net, Side("newest", segments, PairTable(segments, settings.pairs), []))
+    sizes = np.abs(slots)
+    used = np.flatnonzero(sizes.max(axis=0) > _MIN_REWARD)
+    order = used[np.argsort(-sizes[:, used].mean(axis=0), kind="stable")]
+    layout = segments[0].layout_version
+    return PayBySlot(
+        segments=len(pay),
+        mean_pay=float(pay.mean()),
+        mean_absolute_pay=float(np.abs(pay).mean()),
+        largest_rest=float(np.abs(pay - slots.sum(axis=1)).max()),
+        slots=tuple(_slot(slots[:, at], at, layout) for at in order.tolist()),
+    )
+
+
+def _slot(own: NDArray[np.float64], at: int, layout: str) -> SlotPay:
+    known = LAYOUT[at] if layout == LAYOUT_VERSION and at < len(LAYOUT) else None
+    return SlotPay(
+        slot=at,
+        name=known.name if known else f"slot {at}",
+        group=known.group if known else "unknown",
+        meaning=known.meaning if known else "",
+        mean=float(own.mean()),
+        mean_absolute=float(np.abs(own).mean()),
+        segments=int((np.abs(own) > _MIN_REWARD).sum()),
+    )

@@ -1,7 +1,7 @@
-"""The champion, as the one process that changes it knows it: publish, activate, pin, roll back.
+"""Changes the champion: publish, activate, pin, roll back, demote.
 
-The registry's calls block and must not meet: here they run in threads, one at a time, and the event
-of each change is handed on.
+Calls of the registry block and must not overlap: they run in threads, one at a time. Each change is
+published as an event.
 """
 
 import asyncio
@@ -22,21 +22,20 @@ logger = logging.getLogger(__name__)
 Why = Literal["gate", "person", "watchdog", "demotion", "start"]
 """As in `ChampionChanged`."""
 
-_MOST_WORDS = 500
+_MAX_DESCRIPTION = 500
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class Champions:
-    """Changes the champion, and remembers it, so that nobody has to ask the store.
+    """Changes the champion and caches it.
 
-    Methods raise what those of the registry do: `StorageError`, `UnknownVersionError` where a
-    version or the champion is missing, `RewardNetError` where its file is broken.
+    Methods raise what those of the registry do: `StorageError`, `UnknownVersionError` if a version
+    or the champion is missing, `RewardNetError` if its file is broken.
 
     Attributes:
-        registry: What is in the store; to be read only.
-        live: The champion, perhaps withdrawn; None before the first, and before the store was
-            asked.
-        trouble: Why no model can be published now; None when one can.
+        registry: The store; read-only for others.
+        live: The champion, perhaps withdrawn; None before the first one and before the first read.
+        issue: Why no model can be published now; None if one can.
     """
 
     def __init__(
@@ -48,47 +47,47 @@ class Champions:
         now: Callable[[], datetime],
         on_event: Callable[[ChampionChanged], None] = lambda change: None,
     ) -> None:
-        """Change the champion of `registry`, and `announce` the event of each change.
+        """Change the champion of `registry` and publish it with `announce`.
 
-        `on_change` takes the champion after each change, and each time that it was healed;
-        `on_event` takes the event of a change that differs from the one before.
+        `on_change` is called with the champion after each change and repair, `on_event` with the
+        event of each actual change.
         """
         self.registry = registry
         self._announce = announce
         self._on_change = on_change
         self._now = now
         self._on_event = on_event
-        self._told: ChampionChanged | None = None
+        self._published: ChampionChanged | None = None
         self._lock = asyncio.Lock()
         self.live: Live | None = None
-        self.trouble: str | None = None
+        self.issue: str | None = None
 
     async def heal(self) -> None:
-        """Make the registry whole, and publish the champion that it has then again.
+        """Repair the registry and publish its champion again.
 
-        Perhaps the process before died just before it did; the event's id makes it harmless.
+        The previous process may have died before it published; equal event ids are deduplicated.
         """
         async with self._lock:
             live = await asyncio.to_thread(self.registry.heal)
-        self.trouble = None
+        self.issue = None
         self._remember(live, "start")
         if live is not None and live.pays:
             await self._announce(live.event())
 
     async def heal_if_lost(self) -> None:
-        """Heal a champion that somebody deleted or overwrote."""
+        """Repair a champion that was deleted or overwritten by hand."""
         if await asyncio.to_thread(self.registry.sound):
             return
-        self.trouble = (
-            f"{keys.CHAMPION} is gone or was not written by this service; rebuilding it from "
-            "the versions in the store, see the log"
+        self.issue = (
+            f"{keys.CHAMPION} is missing or was not written by this service; rebuilding it from "
+            "the published versions, see the log"
         )
         await self.heal()
 
     async def publish(self, candidate: Candidate, *, judge_config: str, seed: int) -> Live | None:
-        """Give a candidate a version and make it the champion; None while that one is pinned."""
+        """Publish a candidate as the champion; None while the champion is pinned."""
         async with self._lock:
-            # Asked here: a person may have pinned it while the candidate was trained.
+            # A person may have pinned it during the training.
             champion = await asyncio.to_thread(self.registry.live)
             if champion is not None and champion.champion.held(self._now()):
                 logger.info("%s passed, but the champion is pinned", candidate.candidate_id)
@@ -122,17 +121,16 @@ class Champions:
         return live
 
     async def demote(self, demotion: Demotion) -> Live | None:
-        """Take the champion out of use for what was found of it since it went live.
+        """Replace the champion by an older version, or withdraw it.
 
-        The version before that still holds goes live in its place, or none. None when the champion
-        is pinned, or is another one by now: nothing is changed then.
+        None if the champion is pinned or is another version by now: nothing changes then.
         """
         async with self._lock:
             champion = await asyncio.to_thread(self.registry.live)
             if champion is None or champion.manifest.version != demotion.version:
                 return None
             if champion.champion.held(self._now()):
-                logger.error("%s; it is pinned, and stays", demotion.reason)
+                logger.error("%s; it stays because it is pinned", demotion.reason)
                 return None
             logger.error("%s; in its place: %s", demotion.reason, demotion.back_to or "none")
             if demotion.back_to is not None:
@@ -145,34 +143,34 @@ class Champions:
         return live
 
     async def pin(self, reason: str) -> Live:
-        """Let no candidate replace the champion until `unpin`."""
+        """Prevent candidates from replacing the champion until `unpin`."""
         async with self._lock:
             live = await asyncio.to_thread(self.registry.pin, reason)
         self._remember(live, "person", reason)
         return live
 
     async def unpin(self) -> Live:
-        """Let candidates replace the champion again."""
+        """Allow candidates to replace the champion."""
         async with self._lock:
             live = await asyncio.to_thread(self.registry.unpin)
         self._remember(live, "person")
         return live
 
     async def roll_back(self, alarm: GamingAlarm, *, pin_for: timedelta | None) -> Live | None:
-        """Go back to the version before the one that raised the alarm, and pin it for a while.
+        """Activate the predecessor of the version that raised the alarm, and pin it.
 
-        Meanwhile the judges see what the policy did to please the version that is gone; candidates
-        that have learned from it may replace the older one when the pin ends: after `pin_for`, or
-        when a person unpins it. None when another version is live already, or there is none before.
+        Meanwhile the judges score what the policy did to exploit the version. Candidates trained on
+        these scores may go live when the pin ends: after `pin_for`, or when a person unpins it.
+        None if another version is live already, or there is no predecessor.
         """
         live = await asyncio.to_thread(self.registry.live)
         if live is None or live.manifest.version != alarm.version:
             return None
         parent = live.manifest.parent_version
         if parent is None:
-            logger.error("%s; there is no version before it to go back to", alarm.description)
+            logger.error("%s; there is no earlier version to roll back to", alarm.description)
             return None
-        logger.error("%s; going back to version %d", alarm.description, parent)
+        logger.error("%s; rolling back to version %d", alarm.description, parent)
         return await self.activate(
             parent,
             pin_reason=alarm.description,
@@ -180,24 +178,24 @@ class Champions:
             why="watchdog",
         )
 
-    def _remember(self, live: Live | None, why: Why, words: str | None = None) -> None:
+    def _remember(self, live: Live | None, why: Why, description: str | None = None) -> None:
         self.live = live
         self._on_change(live)
         if live is None:
             return
-        change = _change(live, why, words, self._now())
-        if self._told is None or _standing(change) != _standing(self._told):
-            self._told = change
+        change = _change(live, why, description, self._now())
+        if self._published is None or _state(change) != _state(self._published):
+            self._published = change
             self._on_event(change)
 
 
-def _change(live: Live, why: Why, words: str | None, now: datetime) -> ChampionChanged:
+def _change(live: Live, why: Why, description: str | None, now: datetime) -> ChampionChanged:
     champion = live.champion
     return ChampionChanged(
         version=champion.version,
         activation=champion.activation,
         why=why,
-        words=_bounded(words),
+        words=_bounded(description),
         pinned=champion.pinned,
         pin_reason=_bounded(champion.pin_reason),
         pinned_until=champion.pinned_until,
@@ -206,13 +204,13 @@ def _change(live: Live, why: Why, words: str | None, now: datetime) -> ChampionC
     )
 
 
-def _standing(change: ChampionChanged) -> ChampionChanged:
-    """What must differ for a change to be one."""
+def _state(change: ChampionChanged) -> ChampionChanged:
+    """The fields by which changes differ."""
     return change.model_copy(update={"why": "start", "words": None, "changed_at": _NEVER})
 
 
-def _bounded(words: str | None) -> str | None:
-    """Words of any length, as events carry them."""
-    if words is None or len(words) <= _MOST_WORDS:
-        return words
-    return f"{words[: _MOST_WORDS - 1]}\N{HORIZONTAL ELLIPSIS}"
+def _bounded(text: str | None) -> str | None:
+    """Text cut to the length that events allow."""
+    if text is None or len(text) <= _MAX_DESCRIPTION:
+        return text
+    return f"{text[: _MAX_DESCRIPTION - 1]}\N{HORIZONTAL ELLIPSIS}"

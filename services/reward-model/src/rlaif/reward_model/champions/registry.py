@@ -1,21 +1,21 @@
-"""The published reward models in the store: publish, roll back, mend what a crash left half done.
+"""The published reward models in the store: publish, roll back, repair after a crash.
 
-Order of a publication, and what a crash after each step leaves:
+Steps of a publication, and the state after a crash following each step:
 
-1. `rm.safetensors`, `rm.pt`   an orphan that nobody reads; its version is used again only by the
-                               very same network
+1. `rm.safetensors`, `rm.pt`   an orphan that is never read; its version is reused only by the same
+                               network
 2. `manifest.json`             the commit point (`put_once`): the version exists; `heal` makes it
                                the champion
-3. `champion.json`             the version is live; the event is still to come
-4. the event                   published again at each start, under the same id
+3. `champion.json`             the version is live; the event is not published yet
+4. the event                   published again at each start, with the same id
 
-Versions are never used twice. One process is meant to write here at a time. Where two do, in a
-rolling update or by a mistake, neither replaces a champion that it has not read: `champion.json` is
-written only over the very object that was read (`If-Match`), and `ChampionConflictError` tells.
+Versions are never reused. One process writes at a time. If two do, in a rolling update or by
+mistake, neither replaces a champion that it has not read: `champion.json` is written with
+`If-Match`, else `ChampionConflictError` is raised.
 
-`champion.json` is the one object that is replaced, so it is the one that can be lost to somebody's
-hand. Each activation leaves a copy of it, `reward_model/activations/N.json`, with its pin; `heal`
-rebuilds a champion that is gone or junk from the last copy that names a usable version.
+`champion.json` is the only object that is replaced, so it is the one that can be damaged by hand.
+Each activation leaves a copy, `reward_model/activations/N.json`, with its pin; `heal` rebuilds a
+missing or unreadable champion from the last copy that names a usable version.
 """
 
 import hashlib
@@ -39,8 +39,8 @@ from rlaif.storage.ports import InvalidKeyError, ObjectNotFoundError, ObjectStor
 _JSON = "application/json"
 
 logger = logging.getLogger(__name__)
-# Each orphan of a crash takes one; more than a few are not crashes.
-_VERSION_TRIES = 20
+_MAX_ORPHANS = 20
+"""Versions that are skipped because a crash left files without a manifest."""
 
 
 class UnknownVersionError(LookupError):
@@ -48,11 +48,11 @@ class UnknownVersionError(LookupError):
 
 
 class CorruptRegistryError(StorageError):
-    """An object of the registry is not what this service wrote."""
+    """An object of the registry was not written by this service."""
 
 
 class CorruptChampionError(CorruptRegistryError):
-    """`champion.json` is not what this service wrote; `heal` rebuilds it."""
+    """`champion.json` was not written by this service; `heal` rebuilds it."""
 
 
 class ChampionConflictError(StorageError):
@@ -61,7 +61,7 @@ class ChampionConflictError(StorageError):
 
 @dataclass(frozen=True)
 class Live:
-    """The champion with its record; `tag` is of the object in the store that was read."""
+    """The champion with its manifest; `tag` identifies the object that was read."""
 
     champion: Champion
     manifest: RewardModelManifest
@@ -69,11 +69,11 @@ class Live:
 
     @property
     def pays(self) -> bool:
-        """Whether the trainer pays by it; False once it was withdrawn."""
+        """Whether the trainer uses it; False once it was withdrawn."""
         return self.champion.withdrawn is None
 
     def event(self) -> RewardModelPublished:
-        """The event that announces it; equal for equal activations."""
+        """The event that publishes it; equal for equal activations."""
         metrics = self.manifest.metrics
         if metrics.heldout_accuracy is None:
             raise CorruptRegistryError(f"version {self.manifest.version} has no held-out accuracy")
@@ -116,7 +116,7 @@ class ModelRegistry:
             raise CorruptChampionError(f"{keys.CHAMPION} cannot be used: {error}") from error
 
     def sound(self) -> bool:
-        """Whether the champion is what it should be; False when `heal` has something to do."""
+        """Whether the champion is intact; if not, `heal` repairs it."""
         try:
             live = self.live()
         except CorruptChampionError:
@@ -131,7 +131,7 @@ class ModelRegistry:
         return sorted(version for version in found if version is not None)
 
     def manifest(self, version: int) -> RewardModelManifest:
-        """The record of a version; `CorruptRegistryError` when it cannot be read."""
+        """The manifest of a version; `CorruptRegistryError` if it cannot be read."""
         if version not in self._manifests:
             key = keys.reward_model(version, "manifest.json")
             try:
@@ -142,12 +142,12 @@ class ModelRegistry:
                 raise CorruptRegistryError(f"{key} cannot be read: {error}") from error
             if made.version != version:
                 raise CorruptRegistryError(f"{key} describes version {made.version}")
-            # Manifests never change, so each is read once.
+            # Manifests never change.
             self._manifests[version] = made
         return self._manifests[version]
 
     def network(self, version: int, *, layout_version: str) -> RewardNet:
-        """The network of a version; `RewardNetError` when its file is none for this layout."""
+        """The network of a version; `RewardNetError` if its file is not one of this layout."""
         manifest = self.manifest(version)
         data = self._store.get(manifest.model_key)
         return artifact.load(data, sha256=manifest.model_sha256, layout_version=layout_version).net
@@ -157,12 +157,12 @@ class ModelRegistry:
         return PotentialFunction(self.network(version, layout_version=layout_version))
 
     def publish(self, candidate: Candidate, *, judge_config: str, seed: int) -> Live:
-        """Give a candidate that passed the next version and make it the champion."""
+        """Publish a candidate that passed as the next version and champion."""
         if candidate.net is None or not candidate.passed:
             raise ValueError(f"{candidate.candidate_id} did not pass the gate")
         live, versions = self.live(), self.versions()
         first = max(versions, default=0) + 1
-        for version in range(first, first + _VERSION_TRIES):
+        for version in range(first, first + _MAX_ORPHANS):
             data = artifact.save(
                 candidate.net, candidate.net.spec, version=version, probes=candidate.probes
             )
@@ -172,7 +172,7 @@ class ModelRegistry:
                 model_sha256=hashlib.sha256(data).hexdigest(),
                 spec=candidate.net.spec,
                 judge_config=judge_config,
-                # What was withdrawn is nothing to go back to.
+                # A withdrawn version is no target of a rollback.
                 parent_version=live.manifest.version if live and live.pays else None,
                 labels=candidate.labels,
                 preferences=candidate.preferences,
@@ -186,17 +186,17 @@ class ModelRegistry:
             if self._commit(manifest, data, candidate.net):
                 return self._promote(self.manifest(version), live)
         raise CorruptRegistryError(
-            f"versions {first} to {version} are taken by files without a manifest; delete those of "
-            f"{keys.REWARD_MODELS}* that have none"
+            f"versions {first} to {version} have files without a manifest; delete these folders of "
+            f"{keys.REWARD_MODELS}"
         )
 
     def activate(
         self, version: int, *, pin_reason: str | None = None, pinned_until: datetime | None = None
     ) -> Live:
-        """Make a published version the champion; nothing changes when it is already.
+        """Make a published version the champion, if it is not already.
 
         Without `pin_reason` it is not pinned; without `pinned_until` the pin ends with `unpin`.
-        Raises `RewardNetError` when the trainer would refuse its file.
+        Raises `RewardNetError` if the trainer would reject its file.
         """
         manifest = self.manifest(version)
         self.network(version, layout_version=manifest.spec.layout_version)
@@ -208,7 +208,7 @@ class ModelRegistry:
         return self._write(live, pin_reason=pin_reason, pinned_until=pinned_until)
 
     def withdraw(self, reason: str) -> Live:
-        """Take the champion out of use; no model is live until one passes or is activated."""
+        """Withdraw the champion; no model is live until one passes or is activated."""
         live = self._champion()
         champion = live.champion.model_copy(
             update={"activation": live.champion.activation + 1, "withdrawn": reason}
@@ -216,21 +216,20 @@ class ModelRegistry:
         return self._write(replace(live, champion=champion), pin_reason=None)
 
     def pin(self, reason: str) -> Live:
-        """Let no candidate replace the champion until `unpin`."""
+        """Prevent candidates from replacing the champion until `unpin`."""
         return self._write(self._champion(), pin_reason=reason)
 
     def unpin(self) -> Live:
-        """Let candidates replace the champion again."""
+        """Allow candidates to replace the champion."""
         return self._write(self._champion(), pin_reason=None)
 
     def heal(self) -> Live | None:
-        """Finish a promotion that a crash cut off, or rebuild a lost champion; gives the champion.
+        """Finish an interrupted promotion, or rebuild a lost champion; returns the champion.
 
-        A version whose files cannot be used is left out: it would only be refused. A champion that
-        another process pinned meanwhile stays.
+        Versions whose files cannot be used are skipped. A pinned champion stays.
         """
         try:
-            live, reason = self.live(), f"{keys.CHAMPION} is gone"
+            live, reason = self.live(), f"{keys.CHAMPION} is missing"
         except CorruptChampionError as error:
             live, reason = None, str(error)
         if live is None:
@@ -244,7 +243,7 @@ class ModelRegistry:
         return self._promote(newest, live) if newest is not None else live
 
     def _rebuild(self, reason: str) -> Live | None:
-        """The champion as its last usable copy has it, pin included; None without a copy."""
+        """The champion of the last usable copy, including its pin; None without a copy."""
         for number in self._activations():
             live = self._copy(number)
             if live is not None and self._usable(live.manifest):
@@ -256,16 +255,16 @@ class ModelRegistry:
                 return self.live()
         if self._tag() is not None:
             logger.error(
-                "%s; no copy of it can be used, so the newest version that can is made live; "
-                "whether another one was, or a pin, is not known",
+                "%s; it has no usable copy, so the newest usable version is made live; an earlier "
+                "rollback or pin is lost",
                 reason,
             )
-            # Gone before anything else is done: nobody, the trainer included, can use it.
+            # Deleted first: the trainer cannot use it either.
             self._store.delete_many([keys.CHAMPION])
         return None
 
     def _tag(self) -> str | None:
-        """The tag of what is in the champion's place, junk or not; None when there is nothing."""
+        """The tag of the champion's object, readable or not; None if there is none."""
         try:
             return self._store.get_tagged(keys.CHAMPION)[1]
         except ObjectNotFoundError:
@@ -277,7 +276,7 @@ class ModelRegistry:
         return sorted((number for number in found if number is not None), reverse=True)
 
     def _copy(self, number: int) -> Live | None:
-        """The champion of an activation; None when its copy or its version cannot be read."""
+        """The champion of an activation; None if its copy or version cannot be read."""
         try:
             return self._live(
                 Champion.model_validate_json(self._store.get(keys.activation(number)))
@@ -290,18 +289,18 @@ class ModelRegistry:
         manifest = self.manifest(champion.version)
         named = (champion.manifest_key, champion.model_key, champion.model_sha256)
         if named != _files_of(manifest):
-            raise CorruptRegistryError(f"it names other files than version {manifest.version} has")
+            raise CorruptRegistryError(f"it does not name the files of version {manifest.version}")
         return Live(champion, manifest)
 
     def _newest_usable(self, *, above: int) -> RewardModelManifest | None:
-        """The newest version after `above` whose files can be used; None when there is none."""
+        """The newest version after `above` whose files can be used; None without one."""
         for version in reversed(self.versions()):
             if version <= above:
                 return None
             try:
                 manifest = self.manifest(version)
             except CorruptRegistryError as error:
-                logger.error("version %d is left out: %s", version, error)
+                logger.error("skipping version %d: %s", version, error)
                 continue
             if self._usable(manifest):
                 return manifest
@@ -311,12 +310,12 @@ class ModelRegistry:
         try:
             self.network(manifest.version, layout_version=manifest.spec.layout_version)
         except (RewardNetError, ObjectNotFoundError, InvalidKeyError) as error:
-            logger.error("version %d is left out: %s", manifest.version, error)
+            logger.error("skipping version %d: %s", manifest.version, error)
             return False
         return True
 
     def _commit(self, manifest: RewardModelManifest, data: bytes, net: RewardNet) -> bool:
-        """Write the files of a version; False when the version is another network's."""
+        """Write the files of a version; False if another network has it."""
         if (
             not self._store.put_once(manifest.model_key, data)
             and self._store.get(manifest.model_key) != data
@@ -325,7 +324,7 @@ class ModelRegistry:
         self._store.put(keys.reward_model(manifest.version, "rm.pt"), artifact.to_rm_pt(net))
         key = keys.reward_model(manifest.version, "manifest.json")
         record = manifest.model_dump_json().encode()
-        # Equal bytes are ours: a put whose answer was lost is tried again and then finds itself.
+        # Equal bytes: a retried put whose first response was lost.
         return (
             self._store.put_once(key, record, content_type=_JSON) or self._store.get(key) == record
         )
@@ -363,7 +362,7 @@ class ModelRegistry:
     def _write(
         self, live: Live, *, pin_reason: str | None, pinned_until: datetime | None = None
     ) -> Live:
-        """Store the champion over the one that was read, whose tag `live` has."""
+        """Replace the champion that was read, whose tag `live` has."""
         champion = live.champion.model_copy(
             update={
                 "pinned": pin_reason is not None,
@@ -376,20 +375,17 @@ class ModelRegistry:
         return Live(champion, live.manifest)
 
     def _put_champion(self, champion: Champion, tag: str | None) -> None:
-        """Put it over the object of `tag`; where none was, only if there is none yet.
-
-        One object, so a reader sees the one before or this one.
-        """
+        """Replace the object with this tag; without a tag, only create it."""
         data = champion.model_dump_json().encode()
         if tag is None:
             done = self._store.put_once(keys.CHAMPION, data, content_type=_JSON)
         else:
             done = self._store.put_over(keys.CHAMPION, data, tag, content_type=_JSON)
-        # Equal bytes are ours: a put whose answer was lost is tried again and then refused.
+        # Equal bytes: a retried put whose first response was lost.
         if not done and not self._holds(data):
             raise ChampionConflictError(
                 f"{keys.CHAMPION} was changed by another process after it was read; version "
-                f"{champion.version} was not made live; run one reward-model service"
+                f"{champion.version} is not live; run only one reward-model service"
             )
 
     def _holds(self, champion: bytes) -> bool:
@@ -399,7 +395,7 @@ class ModelRegistry:
             return False
 
     def _keep_copy(self, champion: Champion) -> None:
-        """Store the copy of this activation unless it is there. Without it the champion counts."""
+        """Store the copy of this activation; the champion is valid without it."""
         key, data = keys.activation(champion.activation), champion.model_dump_json().encode()
         try:
             if not self._store.put_once(key, data, content_type=_JSON) and (

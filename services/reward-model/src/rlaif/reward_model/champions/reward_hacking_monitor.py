@@ -22,7 +22,6 @@ from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, Field
 
 from rlaif.contracts.reward_models import GamingAlarm, GamingReason
 from rlaif.contracts.telemetry import TrainingProgress
@@ -54,19 +53,17 @@ _MIN_LOWER_SHARE = 0.6
 _MIN_JUDGED_SIGMAS = 2.58
 
 
-class MonitorSettings(BaseModel, frozen=True, extra="forbid"):
-    """What follows an alarm."""
+@dataclass(frozen=True)
+class MonitorSettings:
+    """What follows an alarm.
 
-    rollback: bool = Field(
-        default=True,
-        description="Whether an alarm activates and pins the previous version. False: alarms are "
-        "only counted and logged.",
-    )
-    pin_minutes: float = Field(
-        default=30.0,
-        ge=0,
-        description="How long a rollback stays pinned. 0: until a person unpins it.",
-    )
+    Attributes:
+        rollback: Activate and pin the previous version; else alarms are only counted and logged.
+        pin_minutes: How long a rollback stays pinned; 0: until a person unpins it.
+    """
+
+    rollback: bool = True
+    pin_minutes: float = 30.0
 
     @property
     def pin_for(self) -> timedelta | None:

@@ -1,7 +1,7 @@
-"""Near-duplicates: segments that show nearly the same all along become one label.
+"""Merges near-duplicates: segments with nearly equal observations become one label.
 
-An agent that stands still or sits in a menu makes the same segment again and again. Left in, such
-segments fill the pairs, and one on each side of the split tells the held-out side's answers.
+An agent that stands still or stays in a menu produces the same segment repeatedly. Such segments
+would fill the pairs, and one on each side of the split would leak held-out labels.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from rlaif.reward_model.labels.labels import LabelledSegment
 
 HASH_BITS = 64
-MOST_DIFFERENT_BITS = 2
-"""Bits by which two segments may differ. Of 64 random planes that is an angle of about 6 degrees;
-one half tile of wall that differs through the whole segment makes 7."""
+MAX_DIFFERENT_BITS = 2
+"""Bits by which near-duplicates may differ: an angle of about 6 degrees. Half a tile of wall that
+differs throughout the segment makes 7 bits."""
 
 _ROWS = 8
 _PLANES_SEED = 1717
 
 
 def simhashes(segments: Sequence[LabelledSegment]) -> NDArray[np.uint64]:
-    """`[N]` uint64: the SimHash of the observations of at least one segment; no label has a say."""
+    """`[N]`: SimHash of each segment's observations."""
     places = [np.linspace(0, len(i.observations) - 1, _ROWS).round().astype(int) for i in segments]
     features = np.stack(
         [item.observations[at].ravel() for item, at in zip(segments, places, strict=True)]
@@ -35,12 +35,11 @@ def simhashes(segments: Sequence[LabelledSegment]) -> NDArray[np.uint64]:
 
 
 def merge_duplicates(segments: Sequence[LabelledSegment]) -> list[LabelledSegment]:
-    """One label for each group of near-duplicates; all are of one observation layout.
+    """One label per group of near-duplicates; all are of one observation layout.
 
-    The first of a group stands for it, in the order given: its values are the group's means over
-    the criteria that were judged; `copies` says how many they are, and `seen_in` of how many
-    episodes. A label that a person gave is not averaged with those of judges. A comparison of
-    any of a group counts for the group, several of the same two groups as their mean.
+    The first of a group represents it, with the group's mean values over the judged criteria. A
+    person's score is not averaged with those of judges. A comparison of any member counts for the
+    group; several of the same two groups are averaged.
     """
     if not segments:
         return []
@@ -51,24 +50,24 @@ def merge_duplicates(segments: Sequence[LabelledSegment]) -> list[LabelledSegmen
         if not free[index]:
             continue
         distance = _bits(hashes ^ hashes[index])
-        near = np.flatnonzero(free & (distance <= MOST_DIFFERENT_BITS))
+        near = np.flatnonzero(free & (distance <= MAX_DIFFERENT_BITS))
         near = near[near >= index]
         free[near] = False
         groups.append([segments[place] for place in near.tolist()])
     if len(groups) == len(segments):
         return [group[0] for group in groups]
-    stands_for = {item.segment_id: group[0].segment_id for group in groups for item in group}
-    return [_together(group, stands_for) for group in groups]
+    representative = {item.segment_id: group[0].segment_id for group in groups for item in group}
+    return [_merged(group, representative) for group in groups]
 
 
-def _together(group: list[LabelledSegment], stands_for: Mapping[str, str]) -> LabelledSegment:
+def _merged(group: list[LabelledSegment], representative: Mapping[str, str]) -> LabelledSegment:
     first = group[0]
     decided = max(item.revision for item in group)
     trusted = [item for item in group if item.revision == decided] if decided else group
     first = replace(
         first,
-        preferred=_preferred(first, trusted, stands_for),
-        voted=_voted(first, group, stands_for),
+        preferred=_preferred(first, trusted, representative),
+        voted=_voted(first, group, representative),
     )
     if len(group) == 1:
         return first
@@ -83,32 +82,32 @@ def _together(group: list[LabelledSegment], stands_for: Mapping[str, str]) -> La
 
 
 def _preferred(
-    first: LabelledSegment, group: list[LabelledSegment], stands_for: Mapping[str, str]
+    first: LabelledSegment, group: list[LabelledSegment], representative: Mapping[str, str]
 ) -> dict[str, float]:
-    """What was said of any of the group beside others; a group is not compared with itself."""
-    said: dict[str, list[float]] = {}
+    """Comparisons of any member with other groups."""
+    answers: dict[str, list[float]] = {}
     for item in group:
         for other, share in item.preferred.items():
-            said.setdefault(stands_for.get(other, other), []).append(share)
-    said.pop(first.segment_id, None)
-    return {other: float(np.mean(shares)) for other, shares in said.items()}
+            answers.setdefault(representative.get(other, other), []).append(share)
+    answers.pop(first.segment_id, None)
+    return {other: float(np.mean(shares)) for other, shares in answers.items()}
 
 
 def _voted(
-    first: LabelledSegment, group: list[LabelledSegment], stands_for: Mapping[str, str]
+    first: LabelledSegment, group: list[LabelledSegment], representative: Mapping[str, str]
 ) -> dict[str, float]:
-    """What people said of any of the group beside others, likewise."""
-    said: dict[str, float] = {}
+    """Votes on any member and other groups."""
+    answers: dict[str, float] = {}
     for item in group:
         for other, lean in item.voted.items():
-            name = stands_for.get(other, other)
-            said[name] = said.get(name, 0.0) + lean
-    said.pop(first.segment_id, None)
-    return said
+            name = representative.get(other, other)
+            answers[name] = answers.get(name, 0.0) + lean
+    answers.pop(first.segment_id, None)
+    return answers
 
 
 def _bits(words: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """How many bits are set in each word."""
+    """Number of set bits."""
     bits = np.unpackbits(words.view(np.uint8).reshape(-1, 8), axis=1)
     counts: NDArray[np.int64] = bits.sum(axis=1, dtype=np.int64)
     return counts

@@ -1,4 +1,4 @@
-"""The label log as lines: one for each score object, with everything that led to its values."""
+"""Export of the label log: one line per score object, with everything that led to its values."""
 
 import io
 import json
@@ -12,20 +12,20 @@ from rlaif.contracts.quest import QuestProgress, Source
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord, ScoreRecord
 from rlaif.reward_model.labels.labels import LabelledSegment
 
-_ROWS_A_GROUP = 1000
+_ROWS_PER_GROUP = 1000
 
 
 class ParquetMissingError(RuntimeError):
-    """pyarrow is not installed, so only JSON lines can be written."""
+    """pyarrow is not installed; only JSON lines can be written."""
 
 
 class LabelEntry(BaseModel):
-    """One line of the export; unknown is null."""
+    """One line of the export; null if unknown."""
 
     score_key: str
     score_sha256: str | None = Field(default=None, description="Digest of the score object.")
     used: bool = Field(description="Whether the next training learns from it.")
-    why_not: str | None = Field(default=None, description="Why it is not used, as one word.")
+    why_not: str | None = Field(default=None, description="Why it is not used, as a code.")
     provenance: Literal["judges", "human"] | None = None
     author: str | None = None
     note: str | None = None
@@ -37,14 +37,14 @@ class LabelEntry(BaseModel):
     created_at: datetime | None = None
     manifest_key: str | None = None
     manifest_sha256: str | None = Field(default=None, description="Digest of the segment.")
-    evidence_sha256: str | None = Field(default=None, description="Of what the judges read.")
+    evidence_sha256: str | None = Field(default=None, description="Digest of the judges' evidence.")
     preferred: dict[str, float] = Field(
         default_factory=dict,
-        description="Other segment → 1, 0.5 or 0 by judges who saw both; 1 prefers this one.",
+        description="Other segment → 1, 0.5 or 0 by judges who saw both; 1: this one is better.",
     )
     voted: dict[str, float] = Field(
         default_factory=dict,
-        description="Other segment → by how many more people this one was preferred who saw both.",
+        description="Other segment → people who preferred this one minus those who preferred it.",
     )
     weighted: float | None = None
     weights: dict[str, float] = Field(default_factory=dict, description="The rubric.")
@@ -56,10 +56,10 @@ class LabelEntry(BaseModel):
         description="Kind of source → share of the judged criteria's weight that it decided.",
     )
     truth: dict[str, int] = Field(
-        default_factory=dict, description="Criterion → level that the RAM gives; no judge's word."
+        default_factory=dict, description="Criterion → level that the game's RAM gives."
     )
     distrusted: tuple[str, ...] = Field(
-        default=(), description="Judges whose votes did not count; it may be judged again."
+        default=(), description="Excluded judges, whose votes did not count."
     )
     calls: tuple[JudgeCallRecord, ...] = Field(
         default=(), description="Every call: judge, model, engine, prompt, order, vote, raw answer."
@@ -74,10 +74,7 @@ def entry_of(
     why_not: str | None,
     label: LabelledSegment | None = None,
 ) -> LabelEntry:
-    """The line of one score object: the record's fields, under the same names.
-
-    `label` is what is learned of it, if anything is.
-    """
+    """The line of one score object; `label` is what is learned from it, if anything is."""
     own = {"score_key": key, "score_sha256": sha256, "used": why_not is None, "why_not": why_not}
     own["preferred"] = label.preferred if label else {}
     own["voted"] = label.voted if label else {}
@@ -86,15 +83,15 @@ def entry_of(
 
 
 def json_lines(entries: Iterable[LabelEntry]) -> Iterator[bytes]:
-    """One JSON object a line."""
+    """One JSON object per line."""
     for entry in entries:
         yield entry.model_dump_json().encode() + b"\n"
 
 
 def parquet(entries: Iterable[LabelEntry]) -> bytes:
-    """An Apache Parquet file: a column a field, `value_{criterion}` for each value.
+    """An Apache Parquet file: a column per field, `value_{criterion}` for each value.
 
-    What has fields of its own is JSON text, because the shapes vary.
+    Nested fields are JSON text because their shapes vary.
 
     Raises:
         ParquetMissingError: pyarrow is not installed.
@@ -109,7 +106,7 @@ def parquet(entries: Iterable[LabelEntry]) -> bytes:
     columns = [*_flat(LabelEntry(score_key="", used=False)), *names]
     table = pyarrow.table({name: [row.get(name) for row in rows] for name in columns})
     buffer = io.BytesIO()
-    pyarrow.parquet.write_table(table, buffer, row_group_size=_ROWS_A_GROUP)
+    pyarrow.parquet.write_table(table, buffer, row_group_size=_ROWS_PER_GROUP)
     return buffer.getvalue()
 
 

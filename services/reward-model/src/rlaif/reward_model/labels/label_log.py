@@ -1,25 +1,22 @@
-"""The score objects of the store as labels, kept in memory and kept up to date.
+"""The score objects in the store as labels, kept in memory and up to date.
 
-The objects are the log: written once, with everything that led to the value in them. What is kept
-here is made of them again after every start. A start lists all keys and reads the objects of those
-labels only that are kept (`reservoir.py`).
+The objects are the log: they are written once, with everything that led to the values. At start all
+keys are listed, and only the objects of labels that are kept are read (`reservoir.py`).
 
-Events are hints only: a look reads the objects that they name, and goes on with a listing that is
-taken a piece at a time, so a lost event costs time and nothing else. Each object is read once, but
-for scores that distrusted judges gave: those may be judged again.
+Events are hints only. A poll reads the objects that they name and continues a listing, a limited
+number of keys at a time; a lost event costs only time. Each object is read once, except scores with
+excluded judges, which may be scored again.
 
 Labels of one judge configuration are learned; those of a second one that scores as well are kept
-beside them (`configurations.py`).
-
-What a person said of a segment (`scores/human-{n}/`, n counts the revisions) takes the place of
-what the judges said, whatever their configuration; the highest revision counts. What people said of
-two of them (`vote_log.py`) counts beside any configuration, and both segments stay labels.
+too (`configurations.py`). A person's score of a segment (`scores/human-{n}/`, n counts the
+revisions) replaces the judges' score, whatever their configuration; the highest revision counts.
+People's votes on pairs (`votes.py`) count for any configuration and keep both segments as labels.
 """
 
 from collections.abc import Iterable, Iterator
 
 from rlaif.contracts.votes import VoteRecord
-from rlaif.reward_model.labels.comparison_log import ComparisonLog
+from rlaif.reward_model.labels.comparisons import ComparisonLog
 from rlaif.reward_model.labels.config_labels import ConfigLabels
 from rlaif.reward_model.labels.configurations import (
     Activity,
@@ -28,27 +25,21 @@ from rlaif.reward_model.labels.configurations import (
     followed_configs,
 )
 from rlaif.reward_model.labels.export import LabelEntry, entry_of
-from rlaif.reward_model.labels.kept_labels import KeptLabels, load_kept, save_kept
 from rlaif.reward_model.labels.labels import (
     LabelError,
     LabelledSegment,
     in_order,
     with_comparisons,
 )
-from rlaif.reward_model.labels.listing import Listing
-from rlaif.reward_model.labels.score_reading import ScoreReader
-from rlaif.reward_model.labels.vote_log import VoteLog
-from rlaif.reward_model.labels.votes import standing_votes, with_votes
+from rlaif.reward_model.labels.score_reading import Listing, ScoreReader
+from rlaif.reward_model.labels.votes import VoteLog, valid_votes, with_votes
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectInfo, ObjectStore
 
-KEYS_A_LOOK = 1000
-"""Keys that a look lists: one page of S3."""
+KEYS_PER_POLL = 1000
+"""One page of S3."""
 
 _HUMAN_SCORES = "scores/human-"
-
-_SAVED_SHARE = 1 / 16
-"""Share of the labels that must be new before what is kept is written again."""
 
 
 class LabelLog:
@@ -62,16 +53,13 @@ class LabelLog:
         most_labels: int,
         enough_labels: int = 24,
         patience_seconds: float = 900.0,
-        memory: ObjectStore | None = None,
         votes: VoteLog | None = None,
     ) -> None:
-        """Read from `store`, the episodes' bucket; `memory`, the models', says what is kept.
+        """Read scores from `store`, the bucket of episodes, and people's votes from `votes`.
 
-        People's word about pairs comes from `votes`.
-
-        Without `judge_config` the newest configuration counts that has `enough_labels`, or whose
-        forerunner has been silent for `patience_seconds`. Of the judges' labels `most_labels` are
-        kept, of people's all.
+        Without `judge_config` the newest configuration is learned that has `enough_labels`, or
+        whose predecessor has been silent for `patience_seconds`. `most_labels` labels of judges are
+        kept, and all labels of people.
         """
         self._store = store
         self._reader = ScoreReader(store)
@@ -79,9 +67,7 @@ class LabelLog:
         self._most = most_labels
         self._enough = enough_labels
         self._patience = patience_seconds
-        self._memory = memory
         self._votes = votes
-        self._saved = 0
         self._listing = Listing(store, keys.scores(judge_config or ""))
         self._configs: dict[str, ConfigLabels] = {}
         self._comparisons: dict[str, ComparisonLog] = {}
@@ -90,7 +76,7 @@ class LabelLog:
 
     @property
     def labels(self) -> tuple[LabelledSegment, ...]:
-        """One label a segment, oldest first; what a person said counts before the judges."""
+        """One label per segment, oldest first; a person's score replaces the judges'."""
         config = self._configs.get(self.judge_config or "")
         judged = list(config.labels.values()) if config else []
         chosen: dict[str, LabelledSegment] = {}
@@ -100,24 +86,24 @@ class LabelLog:
             if known is None or newer:
                 chosen[item.segment_id] = item
         compared = self._comparisons.get(self.judge_config or "")
-        beside = with_comparisons(in_order(chosen.values()), compared.records if compared else ())
-        return tuple(with_votes(beside, self._standing()))
+        found = with_comparisons(in_order(chosen.values()), compared.records if compared else ())
+        return tuple(with_votes(found, self._valid_votes()))
 
     @property
     def compared(self) -> frozenset[tuple[str, str]]:
-        """Segments that judges were shown side by side, whatever they said; smaller ids first."""
+        """Pairs that judges compared, whatever the answer; the smaller id first."""
         log = self._comparisons.get(self.judge_config or "")
         return log.pairs if log else frozenset()
 
     @property
     def skipped(self) -> dict[str, int]:
-        """Reason → score objects that are no label."""
+        """Reason → number of score objects that are no label."""
         config = self._configs.get(self.judge_config or "")
         return dict(self._people.skipped + config.skipped if config else self._people.skipped)
 
     @property
     def standings(self) -> tuple[ConfigStanding, ...]:
-        """The configurations that scored, by name."""
+        """The configurations with scores, by name."""
         return tuple(
             ConfigStanding(
                 judge_config=name,
@@ -130,36 +116,32 @@ class LabelLog:
         )
 
     def read_new(self, hints: Iterable[str] = (), *, full: bool) -> None:
-        """Read the score objects that are new, those of `hints` among them. Blocks.
+        """Read new score objects, including those of `hints`. Blocks.
 
-        `full` begins a round through all keys, as the first call does; later calls go on with it.
-        The first call takes all of them at once. After a `StoreUnavailableError` the next call
-        resumes.
+        `full` starts a listing of all keys; later calls continue it. The first call lists all keys
+        at once. After a `StoreUnavailableError` the next call resumes.
         """
         first = not self._configs
-        kept = load_kept(self._memory) if first and self._memory is not None else KeptLabels()
         if full or first:
-            self._listing.begin()
+            self._listing.start()
             for compared in self._comparisons.values():
-                compared.begin()
+                compared.listing.start()
         if self._votes is not None:
             self._votes.read_new()
-        self._sort_in(self._listing.take(None if first else KEYS_A_LOOK))
+        self._sort_in(self._listing.take(None if first else KEYS_PER_POLL))
         self._hold_voted()
-        self._recall(kept)
         self._people.listed(i for i in self._store.list(_HUMAN_SCORES) if _revision(i.key))
         for key in hints:
             self._hinted(key)
         self._people.read()
         self._follow()
         for name, compared in self._comparisons.items():
-            compared.read(self._configs[name].labels.values(), KEYS_A_LOOK)
-        self._remember()
+            compared.read(self._configs[name].labels.values(), KEYS_PER_POLL)
 
     def entries(self) -> Iterator[LabelEntry]:
         """Every score object with its provenance, from the store, by key. Blocks.
 
-        Those that are no label are among them, and say why: nothing is left out of the log.
+        Objects that are no label are included, with the reason.
         """
         chosen = {item.score_sha256: item for item in self.labels}
         config = self._configs.get(self.judge_config or "", self._people)
@@ -180,34 +162,18 @@ class LabelLog:
                 record, key=key, sha256=sha256, why_not=None if label else reason, label=label
             )
 
-    def _standing(self) -> list[VoteRecord]:
-        return standing_votes(self._votes.records) if self._votes else []
+    def _valid_votes(self) -> list[VoteRecord]:
+        return valid_votes(self._votes.records) if self._votes else []
 
     def _hold_voted(self) -> None:
-        """Let no segment be dropped that people voted on lately: the vote would be lost."""
-        lately = [name for vote in reversed(self._standing()) for name in vote.pair]
-        held = frozenset(list(dict.fromkeys(lately))[: self._most // 2])
+        """Keep the labels of segments with recent votes: the votes would be lost."""
+        recent = [name for vote in reversed(self._valid_votes()) for name in vote.pair]
+        held = frozenset(list(dict.fromkeys(recent))[: self._most // 2])
         for config in self._configs.values():
             config.held = held
 
-    def _recall(self, kept: KeptLabels) -> None:
-        for name, known in kept.configs.items():
-            if name in self._configs:
-                self._configs[name].recall(known)
-
-    def _remember(self) -> None:
-        """Write what is kept when enough of it is new."""
-        changes = sum(config.changes for config in self._configs.values())
-        if self._memory is None or changes - self._saved < self._most * _SAVED_SHARE:
-            return
-        followed = {name: item for name, item in self._configs.items() if item.followed}
-        save_kept(
-            self._memory, KeptLabels(configs={name: i.kept() for name, i in followed.items()})
-        )
-        self._saved = changes
-
     def _sort_in(self, found: Iterable[ObjectInfo]) -> None:
-        """Note listed objects by the configuration that made them; people's are listed apart."""
+        """Add listed objects to their configurations; people's scores are listed separately."""
         by_config: dict[str, list[ObjectInfo]] = {}
         for info in found:
             ids = keys.score_ids(info.key)
@@ -220,7 +186,7 @@ class LabelLog:
         ids = keys.score_ids(key)
         if ids is None or self._wanted not in (None, ids[0]):
             return
-        # People's scores are listed at every look.
+        # People's scores are listed at every poll.
         if not _revision(key):
             newest = max((item.activity.last for item in self._configs.values()), default=0.0)
             self._config(ids[0]).hinted(key, at=newest)
@@ -229,7 +195,7 @@ class LabelLog:
         return self._configs.setdefault(name, ConfigLabels(self._reader, most=self._most))
 
     def _follow(self) -> None:
-        """Read the configurations that are followed until none is new, and drop the others'."""
+        """Read the followed configurations until none is new, and drop the labels of others."""
         names = self._followed()
         while unread := [name for name in names if not self._configs[name].followed]:
             for name in unread:
@@ -257,6 +223,6 @@ class LabelLog:
 
 
 def _revision(key: str) -> int:
-    """Which revision of a person's label, 0 for those of judges and for what is no score."""
+    """Revision of a person's score; 0 for judges' scores and other objects."""
     ids = keys.score_ids(key)
     return keys.human_revision(ids[0]) or 0 if ids else 0

@@ -1,7 +1,7 @@
-"""A label: what was seen in one segment, beside what the judges said of it.
+"""A label: the observations of one segment and the judges' score of it.
 
-The features come from observations.npy alone and the values from the score object alone; no
-function here takes both and returns features, so a score cannot leak into an input.
+Features come from observations.npy alone and values from the score object alone; no function here
+takes both and returns features, so a score cannot leak into an input.
 """
 
 import hashlib
@@ -13,60 +13,26 @@ from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AwareDatetime, Field
 
 from rlaif.contracts.comparisons import ComparisonRecord
-from rlaif.contracts.ids import Id, Sha256
-from rlaif.contracts.model import Contract
-from rlaif.contracts.quest import QuestProgress, Source
-from rlaif.contracts.scores import CriterionScore, ScoreRecord, rubric_mean, shares_by_source
+from rlaif.contracts.quest import Source
+from rlaif.contracts.scores import ScoreRecord, rubric_mean, shares_by_source
 from rlaif.contracts.segments import SegmentManifest
 from rlaif.reward_model.labels.worth import WORTH_WEIGHTS, worth_of
 
 _OLD = datetime(1970, 1, 1, tzinfo=UTC)
 
 KEPT_ROWS = 15
-"""Rows that are kept of a segment's observations: of 75, a fifth of the memory. Every second one
-is one of the eight rows that the fit, the gate and the search for near-duplicates read, with the
-first and the last among them, and the eighth is the middle."""
+"""Rows of observations kept per segment: a fifth of 75. Every second one is one of the eight evenly
+spaced rows that the fit, the gate and the search for near-duplicates read."""
 
 _ONE_HEADER_AT_A_TIME = threading.Lock()
-"""NumPy evaluates a file's header with `ast`, whose depth count all threads share: where a garbage
-collection lets another thread in, Python 3.11 raises SystemError (CPython's gh-106905). Labels are
-read by several threads."""
-
-
-class SlimScore(Contract):
-    """The part of a `ScoreRecord` that a label is made of, under the same names.
-
-    The records of the calls are nine tenths of a score's 20 kB.
-    """
-
-    class Call(Contract):
-        """The part of a `JudgeCallRecord` that lineage names."""
-
-        model: str
-        system_sha256: Sha256 | None = None
-
-    segment_id: Id
-    episode_id: Id
-    run_id: Id
-    judge_config: Id
-    manifest_key: str
-    manifest_sha256: Sha256
-    criteria: dict[str, CriterionScore]
-    abstentions: dict[str, str] = Field(default_factory=dict)
-    weights: dict[str, float]
-    calls: tuple[Call, ...]
-    env_step: int = Field(default=0, ge=0)
-    created_at: AwareDatetime
-    truth: dict[str, int] = Field(default_factory=dict)
-    quest: QuestProgress | None = None
-    distrusted: tuple[str, ...] = ()
+"""NumPy parses a file's header with `ast`, whose recursion depth is shared between threads: Python
+3.11 may raise SystemError (CPython gh-106905). Labels are read by several threads."""
 
 
 class LabelError(ValueError):
-    """The score cannot be used as a label; `reason` is a stable word for machines and metrics."""
+    """The score cannot be used as a label; `reason` is a stable code."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(detail)
@@ -78,26 +44,22 @@ class LabelledSegment:
     """One scored segment.
 
     Attributes:
-        episode_id: An episode is wholly on one side of the split.
         env_step: Environment steps of the run when it was captured: orders labels in time.
         start_step: Decision step of the episode at which it starts; 0 is a fresh episode.
-        observations: `[R, OBSERVATION_SIZE]` float32 in [0, 1], read-only: rows of
-            observations.npy, evenly spaced from the first to the last; at most `KEPT_ROWS`.
-        values: Criterion → value in [0, 1] of what is learned, see `worth.py`.
-        weights: Criterion → its weight in the worth.
-        doubts: Criterion → variance of the mean vote; 0 where the votes agree or there is one.
-        revision: 0 for the judges' label, n for the n-th that a person gave.
-        copies: Near-duplicates that this label stands for, itself included.
-        seen_in: Episodes that these are of.
-        rubrics: Digests of the frozen prompts.
-        preferred: Other segment → P(this one is better) by judges who were shown both, in both
-            orders: 1, 0.5 or 0.
-        voted: Other segment → by how many more people this one was preferred who were shown both;
-            0 where they found them equal, or as many preferred each.
-        steps: Decision steps of the segment, T; 0 where only `observations` is known, and then
-            those are all of them.
-        ram: Criterion → level that the game's RAM decides by itself. A referee; never taught.
-        positions: Where the judges put its start and its end on the quest; None where they did not.
+        observations: `[R, OBSERVATION_SIZE]` in [0, 1], read-only: rows of observations.npy, evenly
+            spaced from the first to the last; at most `KEPT_ROWS`.
+        values: Criterion → label value in [0, 1]; see `worth.py`.
+        weights: Criterion → its weight in the label value.
+        doubts: Criterion → variance of the mean vote.
+        revision: 0 for the judges' label, n for a person's n-th score.
+        copies: Near-duplicates that this label represents, including itself.
+        seen_in: Number of episodes of these.
+        rubrics: Digests of the judges' prompts.
+        preferred: Other segment → P(this one is better) by judges who were shown both: 1, 0.5 or 0.
+        voted: Other segment → people who preferred this one minus those who preferred the other.
+        steps: Decision steps of the segment; 0 if `observations` has all of them.
+        ram: Criterion → level that the game's RAM gives; never trained on.
+        positions: Start and end on the quest by the judges; None if they gave none.
         decided_by: Kind of source → share of the judged criteria's weight that it decided.
     """
 
@@ -132,22 +94,22 @@ class LabelledSegment:
 
     @property
     def weighted(self) -> float | None:
-        """What the segment is worth, in [0, 1]; None when too little was judged."""
+        """The label value, in [0, 1]; None if too little was judged."""
         return rubric_mean(self.values, self.weights)
 
 
 def label(
-    record: ScoreRecord | SlimScore,
+    record: ScoreRecord,
     manifest: SegmentManifest,
     observations: NDArray[np.float32],
     *,
     score_sha256: str,
     revision: int = 0,
 ) -> LabelledSegment:
-    """Join a score with its segment's manifest and what `decode_observations` gave for it.
+    """Join a score with its segment's manifest and observations `[T, inputs]`.
 
     Raises:
-        LabelError: The two speak of different segments, or too little of the rubric was judged.
+        LabelError: The two are of different segments, or too little of the rubric was judged.
     """
     if (record.segment_id, record.episode_id) != (manifest.segment_id, manifest.episode_id):
         raise LabelError(
@@ -158,7 +120,7 @@ def label(
     worth = worth_of(record)
     if rubric_mean(worth.values, WORTH_WEIGHTS) is None:
         raise LabelError(
-            "abstained", f"the judges said too little: {sorted(worth.values) or 'nothing'}"
+            "abstained", f"too few criteria were judged: {sorted(worth.values) or 'none'}"
         )
     return LabelledSegment(
         segment_id=record.segment_id,
@@ -184,10 +146,7 @@ def label(
 
 
 def kept_rows(observations: NDArray[np.float32]) -> NDArray[np.float32]:
-    """`[R, inputs]`, read-only: the rows of `[T, inputs]` that a label keeps, a copy.
-
-    n evenly spaced rows of what is kept are those of the whole, where n - 1 divides 14.
-    """
+    """`[R, inputs]`, read-only copy: evenly spaced rows of `[T, inputs]`."""
     places = np.linspace(0, len(observations) - 1, min(KEPT_ROWS, len(observations)))
     rows: NDArray[np.float32] = observations[places.round().astype(np.int64)]
     rows.setflags(write=False)
@@ -197,9 +156,7 @@ def kept_rows(observations: NDArray[np.float32]) -> NDArray[np.float32]:
 def decode_observations(
     data: bytes, manifest: SegmentManifest, *, inputs: int
 ) -> NDArray[np.float32]:
-    """The bytes of observations.npy as `[T, inputs]` float32 in [0, 1], read-only.
-
-    T is the manifest's decision steps.
+    """The bytes of observations.npy as read-only `[T, inputs]`, T the manifest's decision steps.
 
     Raises:
         LabelError: The bytes are not those of the manifest, or not such an array.
@@ -238,10 +195,10 @@ def label_digest(labels: Iterable[LabelledSegment]) -> str:
 def with_comparisons(
     labels: Sequence[LabelledSegment], comparisons: Iterable[ComparisonRecord]
 ) -> list[LabelledSegment]:
-    """The labels with what judges said who were shown two of them side by side.
+    """The labels with the judges' side-by-side comparisons of them.
 
-    A comparison counts for the two scores that it was made of: what a person said of a segment
-    since then takes it away.
+    A comparison belongs to the two scores that it was made of: a person's later score of a segment
+    invalidates it.
     """
     known = {item.segment_id: item for item in labels}
     preferred: dict[str, dict[str, float]] = {}
@@ -263,24 +220,21 @@ def with_comparisons(
 
 
 def in_order(labels: Iterable[LabelledSegment]) -> list[LabelledSegment]:
-    """The labels, oldest first, over all runs.
+    """The labels, oldest first.
 
-    Environment steps start at 0 in every run, so they order the labels of one run only. Runs are
-    ordered by when their first label was scored; within a run, judges may score out of order.
+    Runs are ordered by the time of their first score, labels of a run by environment steps: judges
+    may score out of order.
     """
     known = list(labels)
-    began: dict[str, datetime] = {}
+    first: dict[str, datetime] = {}
     for item in known:
-        began[item.run_id] = min(item.scored_at, began.get(item.run_id, item.scored_at))
+        first[item.run_id] = min(item.scored_at, first.get(item.run_id, item.scored_at))
     return sorted(
-        known, key=lambda item: (began[item.run_id], item.run_id, item.env_step, item.segment_id)
+        known, key=lambda item: (first[item.run_id], item.run_id, item.env_step, item.segment_id)
     )
 
 
 def of_newest_layout(labels: Sequence[LabelledSegment]) -> list[LabelledSegment]:
-    """The labels whose observation layout is that of the newest one, oldest first.
-
-    A network reads one layout; after a change of the layout the old segments cannot be mixed in.
-    """
+    """The labels with the observation layout of the newest one, oldest first."""
     ordered = in_order(labels)
     return [item for item in ordered if item.layout_version == ordered[-1].layout_version]

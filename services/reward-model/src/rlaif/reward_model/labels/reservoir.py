@@ -1,23 +1,16 @@
-"""Which labels stay when there are too many: half are the newest, half a sample of all ages.
+"""Which scores are kept as labels when there are too many: half the newest, half a sample.
 
-The newest half is nearly what the policy does now. Alone it would be half an hour of play, and the
-network would forget what it was taught about everything else: the first rooms, a boss met once. So
-the other half is spread over the whole past, in strata:
-
-    age       octaves of the rank: each reaches twice as far back as the one before it
-    kind      what the segment shows: the objective that was next, and RAM's level of progress
-    episode   so that no episode fills a stratum
-
-Strata take turns, so each has an equal share as long as it has anything left: what is old or rare
-stays. Inside, the order is a hash of the segment's id. No label and no score has a say in it, nor
-has the side of the split, which is another hash.
+The newest half shows the present policy. Alone it would be half an hour of play, and the network
+would forget the rest, such as the first rooms or a boss that was met once. The other half is
+sampled from octaves of age (each reaches twice as far back as the one before) and from episodes,
+which take turns; ties are broken by hash. Labels have no influence, nor has the split.
 """
 
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain, zip_longest
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,77 +18,55 @@ from numpy.typing import NDArray
 _SALT = b"label-reservoir"
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A score that may be kept.
-
-    Attributes:
-        at: When it was scored, in seconds since 1970.
-        kind: What the segment shows; empty while the score has not been read.
-    """
+class Scored(NamedTuple):
+    """A score that may be kept; `at` is its time in seconds since 1970."""
 
     key: str
     at: float
     episode: str
-    kind: str = ""
 
 
-def keep(
-    candidates: Sequence[Candidate], ever: NDArray[np.float64], *, most: int
-) -> list[Candidate]:
-    """At most `most` of the candidates, the newest half of them first.
+def keep(scores: Sequence[Scored], times: NDArray[np.float64], *, most: int) -> list[Scored]:
+    """At most `most` of the scores, the newest half first.
 
-    `ever`, sorted `[N]`, has the times of all scores there ever were: ages are ranks among them, so
-    that it does not matter how many of them are still candidates.
+    `times`, sorted `[N]`, are those of all scores ever made: age is a rank among them, so it does
+    not matter how many of them are still candidates.
     """
-    if len(candidates) <= most:
-        return list(candidates)
+    if len(scores) <= most:
+        return list(scores)
     if most <= 0:
         return []
-    by_age = sorted(candidates, key=lambda item: (item.at, item.key), reverse=True)
+    by_age = sorted(scores, key=lambda item: (item.at, item.key), reverse=True)
     newest = by_age[: most - most // 2]
-    older = by_age[len(newest) :]
-    spread = _in_turns(older, _octave_of(ever, newest[-1].at), _by_kind)
-    return newest + spread[: most - len(newest)]
+    unit = max(1, len(times) - int(np.searchsorted(times, newest[-1].at)))
 
-
-def _octave_of(ever: NDArray[np.float64], edge: float) -> Callable[[Candidate], int]:
-    """Age in octaves: 0 up to twice the rank of `edge`, 1 up to four times, and so on."""
-    unit = max(1, len(ever) - int(np.searchsorted(ever, edge)))
-
-    def octave(item: Candidate) -> int:
-        rank = len(ever) - int(np.searchsorted(ever, item.at))
+    def octave(item: Scored) -> int:
+        rank = len(times) - int(np.searchsorted(times, item.at))
         return max(0, int(np.log2(max(rank, unit) / unit)))
 
-    return octave
+    sample = _take_turns(by_age[len(newest) :], octave, _by_episode)
+    return newest + sample[: most - len(newest)]
 
 
-def _by_kind(items: list[Candidate]) -> list[Candidate]:
-    return _in_turns(items, lambda item: item.kind, _by_episode)
+def _by_episode(items: list[Scored]) -> list[Scored]:
+    return _take_turns(
+        items, lambda item: item.episode, lambda own: sorted(own, key=lambda item: _hash(item.key))
+    )
 
 
-def _by_episode(items: list[Candidate]) -> list[Candidate]:
-    return _in_turns(items, lambda item: item.episode, _by_hash)
-
-
-def _by_hash(items: list[Candidate]) -> list[Candidate]:
-    return sorted(items, key=lambda item: _place(item.key))
-
-
-def _in_turns(
-    items: Iterable[Candidate],
-    stratum: Callable[[Candidate], Hashable],
-    order: Callable[[list[Candidate]], list[Candidate]],
-) -> list[Candidate]:
+def _take_turns(
+    items: Iterable[Scored],
+    stratum: Callable[[Scored], Hashable],
+    order: Callable[[list[Scored]], list[Scored]],
+) -> list[Scored]:
     """One of each stratum in turns, each stratum in its own `order`."""
-    strata: dict[Hashable, list[Candidate]] = defaultdict(list)
+    strata: dict[Hashable, list[Scored]] = defaultdict(list)
     for item in items:
         strata[stratum(item)].append(item)
-    # Of strata of one size the first in this order may have one more.
-    named = sorted(strata.items(), key=lambda pair: _place(str(pair[0])))
+    named = sorted(strata.items(), key=lambda pair: _hash(str(pair[0])))
     turns = zip_longest(*(order(members) for _, members in named))
     return [item for item in chain.from_iterable(turns) if item is not None]
 
 
-def _place(name: str) -> bytes:
+def _hash(name: str) -> bytes:
     return hashlib.blake2b(name.encode(), digest_size=8, key=_SALT).digest()

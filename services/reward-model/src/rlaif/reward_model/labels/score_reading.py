@@ -1,16 +1,11 @@
-"""Score objects and what they name, read from the store as labels, several at once.
-
-Of a score only what a label needs is checked and kept (`SlimScore`).
-"""
+"""Reads score objects and the objects that they name, several at once."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import TypeVar
+from itertools import islice
+from typing import NamedTuple, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from rlaif.contracts.model import Contract
@@ -20,20 +15,19 @@ from rlaif.contracts.segments import SegmentManifest
 from rlaif.reward_model.labels.labels import (
     LabelError,
     LabelledSegment,
-    SlimScore,
     decode_observations,
     label,
 )
 from rlaif.storage import keys
-from rlaif.storage.ports import ObjectNotFoundError, ObjectStore
-
-OBSERVATIONS_CAP_BYTES = 8 * 1024 * 1024
-"""75 steps of float32 observations take 38 kB; a longer file is not a segment."""
+from rlaif.storage.ports import ObjectInfo, ObjectNotFoundError, ObjectStore
 
 DISTRUSTED = "distrusted"
-"""Reason of a score that is no label because distrusted judges gave it; it may be judged again."""
+"""Reason of a score that is no label because excluded judges gave it; it may be scored again."""
 
-_READERS = 16
+_MAX_OBSERVATIONS_BYTES = 8 * 1024 * 1024
+"""75 steps of float32 observations take 38 kB."""
+
+_THREADS = 16
 _BATCH = 256
 
 C = TypeVar("C", bound=Contract)
@@ -41,22 +35,44 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-@dataclass(frozen=True)
-class ReadLabel:
-    """A label, and what only the log asks of its score.
-
-    Attributes:
-        kind: What the segment shows, for the reservoir.
-        provisional: A judge was distrusted: a later score of the segment takes its place.
-    """
+class ReadLabel(NamedTuple):
+    """A label; `provisional` if a judge was excluded: a later score of the segment replaces it."""
 
     label: LabelledSegment
-    kind: str
     provisional: bool
 
 
+class Listing:
+    """Rounds over the objects of a prefix, a limited number of keys at a time."""
+
+    def __init__(self, store: ObjectStore, prefix: str) -> None:
+        self._store = store
+        self._prefix = prefix
+        self._round: Iterator[ObjectInfo] | None = None
+        self._due = False
+
+    def start(self) -> None:
+        """Request a round; one in progress continues."""
+        self._due = self._round is None
+
+    def take(self, limit: int | None) -> list[ObjectInfo]:
+        """The next `limit` objects of the round, or all that are left.
+
+        After a `StoreUnavailableError` the next call starts the round again.
+        """
+        if self._round is None and not self._due:
+            return []
+        current = self._round or self._store.scan(self._prefix)
+        self._round, self._due = None, True
+        found = list(islice(current, limit))
+        if limit is not None and len(found) == limit:
+            self._round = current
+        self._due = False
+        return found
+
+
 class ScoreReader:
-    """Reads from `store`, the episodes' bucket. Calls block."""
+    """Reads from `store`, the bucket of episodes. Calls block."""
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
@@ -64,9 +80,9 @@ class ScoreReader:
     def each(
         self, items: Sequence[T], read: Callable[[T], R]
     ) -> Iterator[tuple[T, R | LabelError]]:
-        """Read several at once; what is no label gives its error.
+        """Read several at once; an object that is no label gives its error.
 
-        A store that does not answer ends it; what was given before is good.
+        An unavailable store ends the iteration with its error; earlier results are valid.
         """
 
         def attempt(item: T) -> R | LabelError:
@@ -77,49 +93,54 @@ class ScoreReader:
 
         if not items:
             return
-        with ThreadPoolExecutor(_READERS, thread_name_prefix="label-reader") as pool:
+        with ThreadPoolExecutor(_THREADS, thread_name_prefix="label-reader") as pool:
             for start in range(0, len(items), _BATCH):
                 batch = items[start : start + _BATCH]
                 yield from zip(batch, list(pool.map(attempt, batch)), strict=True)
 
     def label(self, key: str) -> ReadLabel:
-        """The label of one score object.
+        """The label of a score object.
 
         Raises:
-            LabelError: It is none.
+            LabelError: It is not a label.
         """
-        data = self._get(key)
-        score = parse(SlimScore, data, key)
+        score, sha256 = self.record(key)
         if (score.judge_config, score.segment_id) != keys.score_ids(key):
             raise LabelError("other_segment", f"{key} holds the score of {score.segment_id}")
         manifest = self._manifest(score)
-        made = _labelled(
-            score, manifest, self._observations(manifest), hashlib.sha256(data).hexdigest()
+        if manifest.observations.size_bytes > _MAX_OBSERVATIONS_BYTES:
+            raise LabelError("too_large", f"{manifest.observations.key} is too large for a segment")
+        rows = decode_observations(
+            self._get(manifest.observations.key), manifest, inputs=OBSERVATION_SIZE
         )
-        return ReadLabel(made, kind_of(score), bool(score.distrusted))
+        revision = keys.human_revision(score.judge_config) or 0
+        try:
+            made = label(score, manifest, rows, score_sha256=sha256, revision=revision)
+        except LabelError as error:
+            # Votes of excluded judges do not count, so too little may be left.
+            if score.distrusted and error.reason == "abstained":
+                names = ", ".join(score.distrusted)
+                detail = f"{score.segment_id} is not scored without the excluded judges {names}"
+                raise LabelError(DISTRUSTED, detail) from error
+            raise
+        return ReadLabel(made, bool(score.distrusted))
 
     def record(self, key: str) -> tuple[ScoreRecord, str]:
-        """(the whole record of a score object, its digest)."""
+        """(the record of a score object, its SHA-256)."""
         data = self._get(key)
-        return parse(ScoreRecord, data, key), hashlib.sha256(data).hexdigest()
+        return _parse(ScoreRecord, data, key), hashlib.sha256(data).hexdigest()
 
     def parsed(self, kind: type[C], key: str) -> C:
         """Any other object."""
-        return parse(kind, self._get(key), key)
+        return _parse(kind, self._get(key), key)
 
-    def _manifest(self, score: SlimScore) -> SegmentManifest:
+    def _manifest(self, score: ScoreRecord) -> SegmentManifest:
         data = self._get(score.manifest_key)
         if hashlib.sha256(data).hexdigest() != score.manifest_sha256:
             raise LabelError(
                 "hash_mismatch", f"{score.manifest_key} is not the manifest that was scored"
             )
-        return parse(SegmentManifest, data, score.manifest_key)
-
-    def _observations(self, manifest: SegmentManifest) -> NDArray[np.float32]:
-        if manifest.observations.size_bytes > OBSERVATIONS_CAP_BYTES:
-            raise LabelError("too_large", f"{manifest.observations.key} is too large for a segment")
-        data = self._get(manifest.observations.key)
-        return decode_observations(data, manifest, inputs=OBSERVATION_SIZE)
+        return _parse(SegmentManifest, data, score.manifest_key)
 
     def _get(self, key: str) -> bytes:
         try:
@@ -128,34 +149,8 @@ class ScoreReader:
             raise LabelError("missing", f"{key} does not exist") from error
 
 
-def kind_of(score: SlimScore) -> str:
-    """What a segment shows: the objective that was next, and RAM's level of progress."""
-    objective = score.quest.start.objective if score.quest else None
-    return f"{objective}/{score.truth.get('progress')}"
-
-
-def parse(kind: type[C], data: bytes, key: str) -> C:
-    """A contract from bytes; a `LabelError` when they are none."""
+def _parse(kind: type[C], data: bytes, key: str) -> C:
     try:
         return kind.model_validate_json(data)
     except ValidationError as error:
         raise LabelError("invalid", f"{key} is not a {kind.__name__}: {error}") from error
-
-
-def _labelled(
-    score: SlimScore, manifest: SegmentManifest, observations: NDArray[np.float32], sha256: str
-) -> LabelledSegment:
-    """The label of a score; where distrusted judges are why too little was judged, the reason.
-
-    What they decide has no score in the record: their votes did not count.
-    """
-    revision = keys.human_revision(score.judge_config) or 0
-    try:
-        return label(score, manifest, observations, score_sha256=sha256, revision=revision)
-    except LabelError as error:
-        if score.distrusted and error.reason == "abstained":
-            names = ", ".join(score.distrusted)
-            raise LabelError(
-                DISTRUSTED, f"{score.segment_id} waits to be judged again by {names}"
-            ) from error
-        raise

@@ -1,30 +1,100 @@
-"""Votes in, what they teach out: people's word about a pair, whatever the judges say of it.
+"""Votes of people on pairs of segments: their log, and what they add to the labels.
 
-A person's word takes the place of the judges' about that pair, as a person's score takes the place
-of theirs. Several people are several witnesses, who err for reasons of their own: their log-odds
-add up, so that two who agree are surer, and two who disagree leave the pair open.
+A person's vote on a pair replaces the judges' answer. Several people are independent, so their
+log-odds are added: two who agree are more certain, two who disagree leave the pair undecided.
+
+The log consists of objects that are written once under consecutive numbers, so two writers never
+write the same line and no line changes.
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+import logging
+import threading
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ValidationError
 
 from rlaif.contracts.votes import VoteRecord
 from rlaif.reward_model.labels.labels import LabelledSegment
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StoreUnavailableError
+
+logger = logging.getLogger(__name__)
 
 RIGHT = 0.85
-"""P(A better) when one person says so. Two people who were shown the same clips agree on three of
-four pairs or so; who is 0.85 right agrees with another such person on 0.75 of them."""
+"""P(A better) when one person prefers A. Two people with the same clips agree on about three of
+four pairs; two who are right with 0.85 agree on 0.75."""
 
-_MOST_LEAN = 2.0
-"""People beyond two add no certainty: what they were shown is the same two clips."""
+_MAX_LEAN = 2.0
+"""More than two people add no certainty: they saw the same two clips."""
+
+_ATTEMPTS = 64
+"""Other writers that may take a number first."""
 
 
-def standing_votes(records: Iterable[VoteRecord]) -> list[VoteRecord]:
-    """The votes that count, oldest first: of each person and pair the last one not taken back."""
+class VoteLog:
+    """Appends to and reads the log in `store`, the bucket of models. Thread-safe; calls block."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+        self._lock = threading.Lock()
+        self._records: list[VoteRecord] = []
+        self._last = 0
+        self.unreadable = 0
+        """Lines that cannot be parsed; they are left alone."""
+
+    @property
+    def records(self) -> tuple[VoteRecord, ...]:
+        """The known lines, oldest first."""
+        with self._lock:
+            return tuple(self._records)
+
+    def read_new(self) -> None:
+        """Read new lines; after an error the next call resumes."""
+        with self._lock:
+            self._read_new()
+
+    def append(self, line: Callable[[int, tuple[VoteRecord, ...]], VoteRecord]) -> VoteRecord:
+        """Write the record that `line` makes of its number and all earlier lines.
+
+        A record with another number is an existing line: nothing is written.
+        """
+        with self._lock:
+            for _ in range(_ATTEMPTS):
+                self._read_new()
+                number = self._last + 1
+                record = line(number, tuple(self._records))
+                if record.number != number:
+                    return record
+                data = record.model_dump_json().encode()
+                if self._store.put_once(keys.vote(number), data, content_type="application/json"):
+                    self._last = number
+                    self._records.append(record)
+                    return record
+        raise StoreUnavailableError(f"{_ATTEMPTS} other lines were written first; vote again")
+
+    def _read_new(self) -> None:
+        for info in self._store.list(keys.VOTES, after=keys.vote(self._last)):
+            number = keys.vote_number(info.key)
+            if number is None:
+                continue
+            try:
+                record = VoteRecord.model_validate_json(self._store.get(info.key))
+            except ObjectNotFoundError:
+                continue  # deleted since; its number stays taken
+            except ValidationError as error:
+                self.unreadable += 1
+                logger.warning("%s is not a vote: %s", info.key, error)
+            else:
+                self._records.append(record)
+            self._last = number
+
+
+def valid_votes(records: Iterable[VoteRecord]) -> list[VoteRecord]:
+    """Of each person and pair the last vote that was not withdrawn, oldest first."""
     lines = list(records)
     undone = {line.undoes for line in lines if line.kind == "undo"}
     last: dict[tuple[str, tuple[str, str]], VoteRecord] = {}
@@ -35,9 +105,9 @@ def standing_votes(records: Iterable[VoteRecord]) -> list[VoteRecord]:
 
 
 def leans(votes: Iterable[VoteRecord]) -> dict[tuple[str, str], float]:
-    """Pair → by how many more people its first segment was preferred than its second.
+    """Pair → number of people who preferred its first segment minus those who preferred its second.
 
-    Votes for neither count for none of them; a pair that was only skipped has no entry.
+    "Equal" counts for neither; a pair that was only skipped has no entry.
     """
     found: dict[tuple[str, str], float] = {}
     for vote in votes:
@@ -52,10 +122,7 @@ def leans(votes: Iterable[VoteRecord]) -> dict[tuple[str, str], float]:
 def with_votes(
     labels: Sequence[LabelledSegment], votes: Iterable[VoteRecord]
 ) -> list[LabelledSegment]:
-    """The labels with what people said of two of them.
-
-    `votes` are those that count; one with a segment that is no label is left out.
-    """
+    """The labels with the valid votes on pairs of them."""
     known = {item.segment_id for item in labels}
     voted: dict[str, dict[str, float]] = {}
     for (first, second), lean in leans(votes).items():
@@ -69,7 +136,7 @@ def with_votes(
 
 
 def vote_ids(labels: Iterable[LabelledSegment]) -> frozenset[str]:
-    """What people said of pairs among the labels, as one word each: equal votes, equal words."""
+    """One string per pair of labels with votes: equal votes, equal strings."""
     return frozenset(
         f"{item.segment_id} {other} {lean:g}"
         for item in labels
@@ -79,13 +146,13 @@ def vote_ids(labels: Iterable[LabelledSegment]) -> frozenset[str]:
 
 
 def vote_digest(labels: Iterable[LabelledSegment]) -> str | None:
-    """SHA-256 of what people said of pairs among the labels; None when they said nothing."""
-    words = sorted(vote_ids(labels))
-    return hashlib.sha256("\n".join(words).encode()).hexdigest() if words else None
+    """SHA-256 of the votes on pairs of labels; None without votes."""
+    lines = sorted(vote_ids(labels))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest() if lines else None
 
 
 def log_odds(lean: NDArray[np.float64]) -> NDArray[np.float64]:
-    """`[P]` log-odds that A is better, for the leans of pairs."""
-    bounded = np.clip(lean, -_MOST_LEAN, _MOST_LEAN)
+    """`[P]` log-odds that A is better."""
+    bounded = np.clip(lean, -_MAX_LEAN, _MAX_LEAN)
     found: NDArray[np.float64] = bounded * np.log(RIGHT / (1.0 - RIGHT))
     return found

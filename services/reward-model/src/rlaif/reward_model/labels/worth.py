@@ -1,61 +1,38 @@
-"""What a segment is worth: a score in, the values that are learned out.
+"""The label values of a segment, from its score.
 
-Learned is what judges alone can say: how far the player came on the quest, whether a text helped,
-whether a puzzle gave way. What the game's RAM counts by itself (novelty, efficiency) is part of the
-seeds' rubric and of the score, and is not learned: the trainer pays for it directly, and a label
-that a counter could give is no feedback of a judge.
+Only what judges alone can tell is learned: progress on the quest, the use of a text, a solved
+puzzle. What the game's RAM counts (novelty, efficiency) is part of the rubric and of the score but
+not of the label: the trainer rewards it directly.
 
-Progress outweighs the rest, because it is what a potential can pay: its rise. A text or a puzzle
-alone differs by 0.04, which is a tie; it turns what is nearly one.
+Progress has most of the weight because a potential can reward its rise. A text or a puzzle alone
+differs by 0.04, which is a tie; it decides pairs that are nearly equal.
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import variance
-from typing import Protocol
 
-from rlaif.contracts.quest import QuestProgress
-from rlaif.contracts.scores import CriterionScore
+from rlaif.contracts.scores import CriterionScore, ScoreRecord
 
 WORTH_WEIGHTS: dict[str, float] = {"progress": 0.84, "dialog": 0.08, "puzzle": 0.08}
-"""Criterion → its weight in the worth; they sum to 1."""
+"""Criterion → weight in the label value; they sum to 1."""
 
 _FULL_RISE = 0.3
-"""Rise in objectives whose value is 0.88; one half screen, 0.045, is 0.57 and none is 0.5."""
+"""Rise in objectives with value 0.88; half a screen, 0.045, gives 0.57, no rise 0.5."""
 
 _NEUTRAL = 0.5
 _ABSENT = "insufficient_evidence"
-"""Why a criterion has no score when there was no text, or no puzzle: nothing gained or lost."""
-
-
-class Judged(Protocol):
-    """The part of a score that is read."""
-
-    @property
-    def criteria(self) -> Mapping[str, CriterionScore]:
-        """Criterion → what was said."""
-        ...
-
-    @property
-    def abstentions(self) -> Mapping[str, str]:
-        """Criterion → why nothing was said."""
-        ...
-
-    @property
-    def quest(self) -> QuestProgress | None:
-        """Where the segment started and ended."""
-        ...
+"""Abstention reason of a criterion without a case (no text, no puzzle): neither gain nor loss."""
 
 
 @dataclass(frozen=True)
 class Worth:
-    """What is learned of one segment.
+    """Label values of one segment.
 
     Attributes:
-        values: Criterion → value in [0, 1]; 0.5 is neither gain nor loss. Missing is unknown.
+        values: Criterion → value in [0, 1]; 0.5 is neither gain nor loss. Missing if unknown.
         doubts: Criterion → variance of the value.
-        positions: Where the judges put start and end on the quest; None where they did not.
+        positions: Start and end on the quest; None if the judges gave none.
     """
 
     values: dict[str, float]
@@ -63,10 +40,10 @@ class Worth:
     positions: tuple[float, float] | None = None
 
 
-def worth_of(score: Judged) -> Worth:
-    """The worth of a segment by what judges, or a person, said of it; never by what was computed.
+def worth_of(score: ScoreRecord) -> Worth:
+    """Values by judges or a person, never computed ones.
 
-    Without a quest answer (a person's word, a game without a guide) the level of progress counts.
+    Without a quest answer (a person's score, a game without a guide) the level of progress counts.
     """
     judged = {
         name: found
@@ -81,26 +58,21 @@ def worth_of(score: Judged) -> Worth:
         if score.abstentions.get(name) == _ABSENT:
             values[name], doubts[name] = _NEUTRAL, 0.0
     quest = score.quest
-    spoke = judged.get("progress")
-    if quest is None or spoke is None or spoke.source == "human":
+    progress = judged.get("progress")
+    if quest is None or progress is None or progress.source == "human":
         return Worth(values, doubts)
     values["progress"] = value_of_rise(quest.rise)
-    # By the slope of the value where it is steepest: no less than the true variance.
+    # Uses the steepest slope, so it is an upper bound.
     doubts["progress"] = quest.doubt * (0.5 / _FULL_RISE) ** 2
     return Worth(values, doubts, (quest.start.position, quest.end.position))
 
 
 def value_of_rise(rise: float) -> float:
-    """The value in [0, 1] of a rise in objectives; 0.5 for none."""
+    """Value in [0, 1] of a rise in objectives; 0.5 for none."""
     return 0.5 + 0.5 * math.tanh(rise / _FULL_RISE)
 
 
-def _soft(score: CriterionScore) -> float:
-    """The mean vote; the majority where the score has none."""
-    return score.value if score.soft is None else score.soft
-
-
 def _doubt(score: CriterionScore) -> float:
-    """Variance of the mean vote, in units of the value; votes are twice the value."""
+    """Variance of the mean vote; votes are twice the value."""
     votes = score.votes
     return variance(votes) / len(votes) / 4.0 if len(votes) > 1 else 0.0

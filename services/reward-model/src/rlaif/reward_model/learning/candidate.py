@@ -1,7 +1,7 @@
-"""One attempt: labels in; a fitted network, its measurements and the gate's verdict out.
+"""One training: labels in; a fitted network, its measurements and the gate's checks out.
 
-labels ─ merge duplicates ─ split by episode ─┬─ train ────┐
-                                              └─ heldout ──┴─ exam (exam.py) ─ candidate
+labels - merge duplicates - split by episode -+- train ---- fit ------------+- measure - checks
++- heldout -- cross-fit ------+
 """
 
 import hashlib
@@ -13,64 +13,66 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from rlaif.contracts.reward_models import GateMetrics, Lineage
-from rlaif.reward_model.labels.duplicates import merge_duplicates
 from rlaif.reward_model.labels.judged_share import judged_share
 from rlaif.reward_model.labels.labels import LabelledSegment, label_digest
-from rlaif.reward_model.labels.split import split_episodes
 from rlaif.reward_model.labels.votes import vote_digest, vote_ids
-from rlaif.reward_model.learning.crossfit import Crossfit
-from rlaif.reward_model.learning.exam import (
-    ChampionToBeat,
-    Exam,
-    known_before_a_fit,
-    predictions,
+from rlaif.reward_model.learning.fit.ensembles import fit_side
+from rlaif.reward_model.learning.fit.sides import Side, split_sides
+from rlaif.reward_model.learning.gate.calibration import predictions
+from rlaif.reward_model.learning.gate.checks import (
+    Check,
+    failed,
+    gate_checks,
+    heldout_checks,
+    label_checks,
 )
-from rlaif.reward_model.learning.gate import heldout_needs, label_needs, unmet
+from rlaif.reward_model.learning.gate.crossfit import CrossFit, cross_fit, make_folds
+from rlaif.reward_model.learning.gate.measuring import Examination
+from rlaif.reward_model.learning.gate.network import network_checks
 from rlaif.reward_model.learning.settings import CandidateSettings, settings_digest, settings_text
-from rlaif.reward_model.learning.spending import LABELS_BETWEEN_LOOKS
-from rlaif.reward_model.learning.split_halves import HELDOUT_STREAM, TRAIN_STREAM, Side, make_side
 from rlaif.reward_net.network import RewardNet
+from rlaif.reward_net.pay import Potential
 
 _PROBES = 16
 _STATISTIC = "paid_rise"
-"""What of a segment is compared, for readers of the manifest."""
+"""What is compared of a segment, for readers of the manifest."""
 
 
 class ComparedPair(BaseModel, frozen=True):
-    """One pair of an attempt."""
+    """One pair of a training."""
 
     a: str = Field(description="Segment id.")
     b: str = Field(description="Segment id.")
     side: str = Field(description="`train`, or `heldout` for pairs that the network never saw.")
-    margin: float = Field(description="Rubric mean of A minus that of B, criteria judged in both.")
+    margin: float = Field(description="Label value of A minus that of B, criteria judged in both.")
     decided: bool = Field(description="Whether the margin reaches the tie band.")
     target: float = Field(description="P(A better) by the judges.")
     predicted: float | None = Field(description="P(A better) by the network; null without one.")
     side_by_side: bool = Field(
         default=False,
-        description="Judges or people were shown both; else scores alone made the pair.",
+        description="Judges or people were shown both; otherwise scores alone made the pair.",
     )
     voted: bool = Field(default=False, description="People were shown both; the target is theirs.")
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """What one attempt gave.
+    """The result of one training.
 
     Attributes:
         candidate_id: Equal labels and settings give equal ids.
-        net: None when there was too little data to fit one; so are `probes` and `lineage`.
-        reasons: Why the gate refused it; empty when it passed.
+        net: None if there was too little data to fit one; so are `probes` and `lineage`.
+        checks: Everything that the gate asked.
         labels: Scored segments.
-        preferences: Pairs that the fit used.
-        probes: `[P, inputs]` float32, a few training observations; their potentials go into the
-            published file for readers to check.
+        preferences: Pairs of the training side.
+        probes: `[P, inputs]`, a few training observations; their potentials go into the published
+            file for readers to verify.
         folds: All episodes, each ranked by a network of the others; None without a fit.
     """
 
     candidate_id: str
     net: RewardNet | None
-    reasons: tuple[str, ...]
+    checks: tuple[Check, ...]
     metrics: GateMetrics
     labels: int
     episodes: int
@@ -79,112 +81,101 @@ class Candidate:
     pairs: tuple[ComparedPair, ...]
     probes: NDArray[np.float32] | None = field(default=None, compare=False, repr=False)
     lineage: Lineage | None = None
-    folds: Crossfit | None = field(default=None, compare=False, repr=False)
+    folds: CrossFit | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the gate rejected it; empty if it passed."""
+        return tuple(check.sentence for check in failed(self.checks))
 
     @property
     def passed(self) -> bool:
         """Whether it may go live."""
-        return self.net is not None and not self.reasons
+        return self.net is not None and not failed(self.checks)
 
 
 def train_candidate(
     labels: Sequence[LabelledSegment],
     *,
     settings: CandidateSettings,
-    champion: ChampionToBeat | None = None,
-    new_labels: int = LABELS_BETWEEN_LOOKS,
+    champion: Potential | None = None,
 ) -> Candidate:
     """Fit a network to the labels and put it before the gate.
 
-    `new_labels` are those since the look before; fewer make the gate stricter (`spending.py`).
-
-    At least one label is needed, and all are of one observation layout, which the champion reads.
-    Equal arguments give an equal candidate on one machine, and the champion has a say in the
-    verdict only.
+    Needs at least one label; all are of one observation layout, which the champion reads. Equal
+    arguments give an equal candidate on one machine; the champion affects the checks only.
     """
     train, heldout = split_sides(labels, settings)
     unique = [*train.segments, *heldout.segments]
+    known = GateMetrics(
+        heldout_pairs=len(heldout.decided),
+        heldout_episodes=heldout.episodes,
+        llm_only_share=judged_share(*((s.segments, s.decided) for s in (train, heldout))),
+    )
     episodes = train.episodes + heldout.episodes
-    share = _judged_share(train, heldout)
-    known = replace(known_before_a_fit(heldout), llm_only_share=share)
-    reasons = [
-        *unmet(label_needs(len(unique), episodes, settings.gate)),
-        *unmet(heldout_needs(known, settings.gate)),
-    ]
-    if not train.decided:
-        reasons.append("no decided pair to learn from: the judges put every segment alike")
+    enough = (
+        *label_checks(len(unique), episodes, settings.gate),
+        *heldout_checks(known),
+        Check("train_pairs", "decided training pairs", len(train.decided), bound=1),
+    )
     digest = label_digest(labels)
-    refused = Candidate(
+    found = Candidate(
         candidate_id=_candidate_id(digest, unique, settings),
         net=None,
-        reasons=tuple(reasons),
-        metrics=known.flat(),
+        checks=enough,
+        metrics=known,
         labels=len(labels),
         episodes=episodes,
         preferences=len(train.preferences),
         label_digest=digest,
-        pairs=tuple(_compared(None, (train, heldout), settings)) if reasons else (),
+        pairs=_compared(None, (train, heldout)) if failed(enough) else (),
     )
-    if reasons:
-        return refused
-    exam = Exam.prepare(train, heldout, settings, champion=champion, new_labels=new_labels)
-    result = exam.take()
+    if failed(enough):
+        return found
+    folds = cross_fit(make_folds(train, heldout, settings), train, settings)
+    exam = Examination(train, heldout, folds, known, settings.seed, champion)
+    net = exam.calibrated(fit_side(train, settings))
+    metrics, checks = examine(net, exam, settings)
     return replace(
-        refused,
-        net=result.net,
-        reasons=result.reasons,
-        metrics=replace(result.measurements, llm_only_share=share).flat(),
-        pairs=tuple(_compared(result.net, (train, heldout), settings)),
+        found,
+        net=net,
+        checks=(*enough, *checks),
+        metrics=metrics,
+        pairs=_compared(net, (train, heldout)),
         probes=_probes(train),
-        folds=exam.evidence.folds,
+        folds=folds,
         lineage=_lineage(labels, len(labels) - len(unique), settings),
     )
 
 
-def split_sides(
-    labels: Sequence[LabelledSegment], settings: CandidateSettings
-) -> tuple[Side, Side]:
-    """(training, held out) without near-duplicates; the order of `labels` has no influence."""
-    unique = merge_duplicates(sorted(labels, key=lambda item: item.segment_id))
-    split = split_episodes(
-        (item.episode_id for item in unique), heldout_fraction=settings.heldout_fraction
-    )
-    train = [item for item in unique if item.episode_id in split.train]
-    heldout = [item for item in unique if item.episode_id in split.heldout]
-    return (
-        make_side("train", train, settings, stream=TRAIN_STREAM),
-        make_side("heldout", heldout, settings, stream=HELDOUT_STREAM),
-    )
-
-
-def _judged_share(train: Side, heldout: Side) -> float | None:
-    """Share of the decided pairs of both sides that only judges decide."""
-    moved = [
-        replace(item, a=item.a + len(train.segments), b=item.b + len(train.segments))
-        for item in heldout.preferences
-    ]
-    return judged_share([*train.segments, *heldout.segments], [*train.preferences, *moved])
+def examine(
+    net: RewardNet, exam: Examination, settings: CandidateSettings
+) -> tuple[GateMetrics, tuple[Check, ...]]:
+    """Measure any network and ask the gate; a broken network is not evaluated."""
+    layout = exam.heldout.segments[0].layout_version
+    sane = network_checks(net, layout_version=layout, settings=settings)
+    if failed(sane):
+        return exam.known, sane
+    metrics = exam.measure(net)
+    return metrics, (*sane, *gate_checks(metrics, settings.gate))
 
 
 def _probes(train: Side) -> NDArray[np.float32]:
-    """`[P, inputs]`: the middle observation of segments that are evenly spaced over the side."""
+    """`[P, inputs]`: the middle observation of evenly spaced segments."""
     count = min(_PROBES, len(train.segments))
     places = np.linspace(0, len(train.segments) - 1, count).round().astype(np.int64)
-    chosen = [train.segments[place].observations for place in places]
-    return np.stack([rows[len(rows) // 2] for rows in chosen]).astype(np.float32)
+    rows = [train.segments[place].observations for place in places]
+    return np.stack([each[len(each) // 2] for each in rows]).astype(np.float32)
 
 
-def _compared(
-    net: RewardNet | None, sides: Sequence[Side], settings: CandidateSettings
-) -> list[ComparedPair]:
+def _compared(net: RewardNet | None, sides: Sequence[Side]) -> tuple[ComparedPair, ...]:
     found: list[ComparedPair] = []
     for side in sides:
-        if not side.preferences:
-            continue
-        guesses: Sequence[float | None] = (
-            predictions(net, side, settings).tolist() if net else [None] * len(side.preferences)
-        )
-        found.extend(
+        pairs = side.preferences
+        guesses: list[float | None] = [None] * len(pairs)
+        if net is not None and pairs:
+            guesses = list(predictions(net, side).tolist())
+        found += [
             ComparedPair(
                 a=side.segments[item.a].segment_id,
                 b=side.segments[item.b].segment_id,
@@ -196,9 +187,9 @@ def _compared(
                 side_by_side=item.side_by_side,
                 voted=item.voted,
             )
-            for item, guess in zip(side.preferences, guesses, strict=True)
-        )
-    return found
+            for item, guess in zip(pairs, guesses, strict=True)
+        ]
+    return tuple(found)
 
 
 def _lineage(
@@ -223,7 +214,7 @@ def _candidate_id(
     digest: str, unique: Sequence[LabelledSegment], settings: CandidateSettings
 ) -> str:
     compared = sorted((i.segment_id, sorted(i.preferred.items())) for i in unique if i.preferred)
-    # Without votes the id is what it was before there were any.
+    # Left out without votes: ids of candidates from before votes existed stay the same.
     voted = sorted(vote_ids(unique))
     made_of = (digest, compared, settings_digest(settings), *([voted] if voted else []))
     return f"candidate-{hashlib.sha256(repr(made_of).encode()).hexdigest()[:24]}"

@@ -1,0 +1,1 @@
+"""Sides of the split and the fit of an ensemble."""

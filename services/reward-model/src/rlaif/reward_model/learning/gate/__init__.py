@@ -1,0 +1,1 @@
+"""Measurements of a candidate and the checks that it must pass."""

@@ -1,0 +1,233 @@
+"""The gate: every check that a candidate must pass, each declared once.
+
+`Check` is the one object of which everything else is a rendering: the sentence in a rejection
+(`sentence`), the row of the REST API and the page (`row`), and what a training still waits for.
+`gate_checks` builds the checks from the measurements that a manifest keeps, so the rows of an
+old version are built from its manifest. A candidate is rejected if a check does not hold.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from rlaif.contracts.reward_model_rest import GateCheck
+from rlaif.contracts.reward_models import GateMetrics
+from rlaif.reward_model.learning.settings import (
+    CONFIDENCE,
+    MIN_EPISODES,
+    MIN_HELDOUT_EPISODES,
+    MIN_HELDOUT_PAIRS,
+    GateSettings,
+)
+
+MIN_ACCURACY = 0.55
+"""Held-out accuracy below which a candidate is useless, whatever its interval."""
+
+MAX_PERMUTATION_P = 0.001
+
+SIMPLE_CONFIDENCE = 0.95
+"""One-sided confidence that the networks outrank simple baselines, which may use more than a
+potential can be paid for."""
+
+_MIN_OVER_TIME = 0.3
+"""Share of the cross-fitted accuracy above chance that must hold for the newest episodes."""
+
+_CHAMPION_MARGIN = 0.05
+"""Held-out accuracy by which a candidate may fall short of the champion."""
+
+_MAX_ECE = 0.25
+"""Few held-out pairs overestimate the error: 0.1 on 20 pairs that are all right."""
+
+_CHANCE = 0.5
+
+Relation = Literal["value >=", "value <=", "low >", "high >="]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One requirement and its measurement.
+
+    Attributes:
+        name: Stable reason code.
+        question: What is measured, for people.
+        value, low, high: The measurement and the ends of its one-sided intervals.
+        n: Number of cases measured.
+        relation: Which of the three must be on which side of `bound`.
+        bound: None if nothing is required here.
+        needs_n: With fewer cases the check is undecided.
+        unit: What `n` counts.
+    """
+
+    name: str
+    question: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    relation: Relation = "value >="
+    bound: float | None = None
+    needs_n: int = 0
+    unit: str = "pairs"
+
+    @property
+    def measured(self) -> float | None:
+        """The number that is compared with the bound."""
+        return {"value": self.value, "low": self.low, "high": self.high}[self._compared]
+
+    @property
+    def holds(self) -> bool | None:
+        """None if it was not measured, or on too few cases."""
+        measured, bound = self.measured, self.bound
+        if measured is None or bound is None or (self.n or 0) < self.needs_n:
+            return None
+        operator = self.relation.split()[1]
+        # NaN holds nowhere.
+        return {">=": measured >= bound, "<=": measured <= bound, ">": measured > bound}[operator]
+
+    @property
+    def sentence(self) -> str:
+        """For people, such as `Held-out accuracy: 0.512, must be >= 0.55 (60 pairs)`."""
+        name, operator = self.relation.split()
+        end = {"value": "", "low": "lower bound ", "high": "upper bound "}[name]
+        count = f" ({self.n} {self.unit})" if self.n is not None else ""
+        measured = "unknown" if self.measured is None else f"{self.measured:.4g}"
+        return f"{self.question}: {end}{measured}, must be {operator} {self.bound:.4g}{count}"
+
+    def row(self) -> GateCheck:
+        """The row of REST and page."""
+        return GateCheck(
+            name=self.name,
+            what=self.question,
+            value=self.value,
+            low=self.low,
+            high=self.high,
+            count=self.n,
+            of=None if self.n is None else self.unit,
+            compared=self._compared,
+            relation=self.relation.split()[1],
+            bound=self.bound,
+            holds=self.holds,
+        )
+
+    @property
+    def _compared(self) -> Literal["value", "low", "high"]:
+        return self.relation.split()[0]  # type: ignore[return-value]  # one of the literals
+
+
+def failed(checks: Iterable[Check]) -> tuple[Check, ...]:
+    """The checks that do not hold."""
+    return tuple(check for check in checks if check.holds is False)
+
+
+def label_checks(labels: int, episodes: int, settings: GateSettings) -> tuple[Check, ...]:
+    """What must be there before labels are split."""
+    return (
+        Check("labels", "labels", labels, bound=settings.min_labels),
+        Check("episodes", "episodes", episodes, bound=MIN_EPISODES),
+    )
+
+
+def heldout_checks(metrics: GateMetrics) -> tuple[Check, ...]:
+    """What the held-out side must have before a network is fitted."""
+    return (
+        Check("heldout_episodes", "held-out episodes", metrics.heldout_episodes,
+              bound=MIN_HELDOUT_EPISODES),
+        Check("heldout_pairs", "decided held-out pairs", metrics.heldout_pairs,
+              bound=MIN_HELDOUT_PAIRS),
+    )  # fmt: skip
+
+
+def gate_checks(m: GateMetrics, settings: GateSettings) -> tuple[Check, ...]:
+    """The checks of a fitted candidate, or of a published version by its manifest."""
+    return (
+        Check(
+            "heldout_accuracy",
+            "Accuracy on held-out pairs",
+            value=m.heldout_accuracy,
+            low=m.heldout_accuracy_low,
+            high=m.heldout_accuracy_high,
+            n=m.heldout_pairs,
+            bound=MIN_ACCURACY,
+        ),
+        Check(
+            "crossfit_accuracy",
+            "Cross-fitted accuracy (each episode ranked by networks of other episodes)",
+            value=m.crossfit_accuracy,
+            low=m.crossfit_accuracy_low if m.crossfit_pairs else 0.0,
+            n=m.crossfit_pairs,
+            relation="low >",
+            bound=_CHANCE,
+        ),
+        Check(
+            "permutation_p",
+            "Probability of labels this predictable by chance (episode permutation test)",
+            value=m.permutation_p,
+            relation="value <=",
+            bound=MAX_PERMUTATION_P,
+        ),
+        *_baseline_checks(m, settings),
+        Check(
+            "forward_accuracy",
+            "Accuracy on the newest episodes, by a network of older ones",
+            value=m.forward_accuracy,
+            low=m.forward_accuracy_low,
+            high=m.forward_accuracy_high,
+            n=m.forward_pairs,
+            bound=_CHANCE + _MIN_OVER_TIME * max(0.0, (m.crossfit_accuracy or _CHANCE) - _CHANCE),
+            needs_n=MIN_HELDOUT_PAIRS,
+        ),
+        Check(
+            "heldout_ece",
+            "Calibration error on held-out pairs",
+            value=m.heldout_ece,
+            n=m.heldout_pairs,
+            relation="value <=",
+            bound=_MAX_ECE,
+        ),
+        Check(
+            "ram_accuracy",
+            "Held-out pairs whose progress the game's RAM tells clearly apart",
+            value=m.ram_accuracy,
+            high=m.ram_accuracy_high,
+            n=m.ram_pairs,
+            relation="high >=",
+            bound=_CHANCE,
+            needs_n=MIN_HELDOUT_PAIRS,
+        ),
+        _champion_check(m),
+    )
+
+
+def _baseline_checks(m: GateMetrics, settings: GateSettings) -> tuple[Check, ...]:
+    slot = f" ({m.best_slot})" if m.best_slot else ""
+    at = f"at {SIMPLE_CONFIDENCE:.0%} confidence"
+    return (
+        Check(
+            "gain_over_slot",
+            f"Accuracy gained over the best single slot{slot}, {at}",
+            low=m.gain_over_slot_low,
+            relation="low >",
+            bound=settings.simple_margin,
+        ),
+        Check(
+            "gain_over_ridge",
+            f"Accuracy gained over a linear fit of all slots, {at}",
+            low=m.gain_over_ridge_low,
+            relation="low >",
+            bound=settings.simple_margin,
+        ),
+    )
+
+
+def _champion_check(m: GateMetrics) -> Check:
+    """A shortfall counts only if it is significant: the champion's accuracy has luck in it too."""
+    champion, accuracy = m.champion_heldout_accuracy, m.heldout_accuracy
+    gain = None if champion is None or accuracy is None else accuracy - champion
+    by_chance = m.champion_gain_high is not None and m.champion_gain_high >= 0
+    return Check(
+        "champion_gain",
+        f"Held-out accuracy minus the champion's, if below it at {CONFIDENCE:.0%} confidence",
+        value=gain,
+        high=m.champion_gain_high,
+        bound=None if by_chance else -_CHAMPION_MARGIN,
+    )

@@ -1,0 +1,206 @@
+"""Accuracy of a potential on preferences, with confidence intervals over episodes.
+
+Neither pairs nor segments are independent: pairs share segments, and the segments of an episode
+share start, policy and judge. The Bayesian bootstrap (Rubin 1981) therefore reweights whole
+episodes; a pair counts by the weights of both of its episodes.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlaif.reward_model.labels.preferences import Preference
+from rlaif.reward_model.learning.fit.sides import BOOTSTRAP_STREAM, Side
+from rlaif.reward_model.learning.settings import CONFIDENCE
+
+_ECE_BINS = 10
+_RESAMPLES = 1000
+_MAX_EPISODE_SIZE = 3.0
+_MIN_EPISODES = 4
+"""Fewer episodes give the widest possible interval."""
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Share of decided pairs that are ranked as by the judges; equal statistics count one half.
+
+    Attributes:
+        value: In [0, 1]; None without decided pairs, as `low` and `high`.
+        low, high: Ends of the one-sided intervals.
+        pairs: Number of decided pairs.
+    """
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    pairs: int = 0
+
+
+NOT_MEASURED = Accuracy()
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Difference of two accuracies on the same pairs, in [-1, 1], with its one-sided ends."""
+
+    value: float
+    low: float
+    high: float
+
+
+def accuracy_on(
+    statistics: NDArray[np.float64], side: Side, *, seed: int, confidence: float = CONFIDENCE
+) -> Accuracy:
+    """Accuracy of `[N]` statistics on the decided pairs of a side."""
+    if not side.decided:
+        return NOT_MEASURED
+    correct = _correct(statistics, side.decided)
+    found = _interval(correct, side, confidence, seed, possible=(0.0, 1.0))
+    return Accuracy(found.value, found.low, found.high, len(side.decided))
+
+
+def gain_on(
+    statistics: NDArray[np.float64],
+    others: NDArray[np.float64],
+    side: Side,
+    *,
+    seed: int,
+    confidence: float = CONFIDENCE,
+) -> Gain | None:
+    """Accuracy of `statistics` minus that of `others`, both `[N]`; None without decided pairs."""
+    if not side.decided:
+        return None
+    gains = _correct(statistics, side.decided) - _correct(others, side.decided)
+    return _interval(gains, side, confidence, seed, possible=(-1.0, 1.0))
+
+
+def differences(
+    statistics: NDArray[np.float64], decided: Sequence[Preference]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(difference of the statistic, 1 where A is better else 0) of each decided pair, `[P]`."""
+    found = np.array([statistics[item.a] - statistics[item.b] for item in decided], np.float64)
+    wanted = np.array([float(item.margin > 0) for item in decided], np.float64)
+    return found, wanted
+
+
+def expected_calibration_error(
+    probabilities: NDArray[np.float64], outcomes: NDArray[np.float64]
+) -> float:
+    """Mean distance between confidence and accuracy, in ten bins weighted by pairs.
+
+    Which segment of a pair is A means nothing, so confidence is that of the predicted winner, in
+    [0.5, 1]. Outcomes are 1 where A is better, else 0; there is at least one.
+    """
+    confidence, place = calibration_bins(probabilities)
+    right = np.where(probabilities >= 0.5, outcomes, 1.0 - outcomes)
+    gap = np.bincount(place, confidence - right, _ECE_BINS)
+    return float(np.abs(gap).sum() / len(probabilities))
+
+
+def calibration_bins(
+    probabilities: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """(probability of the predicted winner, index of its bin), `[P]` each."""
+    confidence = np.maximum(probabilities, 1.0 - probabilities)
+    place = np.minimum(((confidence - 0.5) * 2 * _ECE_BINS).astype(np.int64), _ECE_BINS - 1)
+    return confidence, place
+
+
+def negative_log_likelihood(
+    probabilities: NDArray[np.float64], outcomes: NDArray[np.float64]
+) -> float:
+    """Nats per pair; ln 2 if every prediction is 0.5."""
+    chosen = np.where(outcomes > 0.5, probabilities, 1.0 - probabilities)
+    return float(-np.log(np.clip(chosen, 1e-12, 1.0)).mean())
+
+
+def rank_correlation(first: NDArray[np.float32], second: NDArray[np.float32]) -> float | None:
+    """Spearman's correlation of two `[N]` arrays; None if one of them is constant."""
+    if len(first) < 2:
+        return None
+    one, other = _ranks(first), _ranks(second)
+    if one.std() == 0 or other.std() == 0:
+        return None
+    return float(np.clip(np.corrcoef(one, other)[0, 1], -1.0, 1.0))
+
+
+def even_weights(episodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """`[N]`: weight of each segment, in (0, 1].
+
+    A very long episode counts as at most three of median length; it would dominate otherwise.
+    """
+    _, numbered, sizes = np.unique(episodes, return_inverse=True, return_counts=True)
+    most = _MAX_EPISODE_SIZE * float(np.median(sizes))
+    weights: NDArray[np.float64] = np.minimum(1.0, most / sizes)[numbered]
+    return weights
+
+
+def _ranks(values: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Ranks; equal values share their mean rank."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    ranks: NDArray[np.float64] = (last - (counts - 1) / 2.0)[place]
+    return ranks
+
+
+def _correct(statistics: NDArray[np.float64], decided: Sequence[Preference]) -> NDArray[np.float64]:
+    difference = np.array([statistics[item.a] - statistics[item.b] for item in decided])
+    wanted = np.array([item.margin for item in decided])
+    correct: NDArray[np.float64] = (np.sign(difference * wanted) + 1.0) / 2.0
+    return correct
+
+
+def _interval(
+    values: NDArray[np.float64],
+    side: Side,
+    confidence: float,
+    seed: int,
+    *,
+    possible: tuple[float, float],
+) -> Gain:
+    """Mean of `[P]` values of the decided pairs and its interval over episodes."""
+    ends = np.array([(item.a, item.b) for item in side.decided], np.int64)
+    episodes = side.episode_numbers
+    weight = even_weights(episodes)[ends].prod(axis=1)
+    value = float(values @ weight / weight.sum())
+    count = len(np.unique(episodes[ends]))
+    lowest, highest = possible
+    if count < _MIN_EPISODES:
+        return Gain(value, lowest, highest)
+    # Every call draws the same resamples.
+    rng = np.random.default_rng([seed, BOOTSTRAP_STREAM])
+    resampled = _resampled_means(values, weight, episodes[ends], rng)
+    ends_of_interval = np.quantile(resampled, [1.0 - confidence, confidence])
+    # Small-sample correction: a bootstrap knows neither n - 1 nor Student's tails.
+    low, high = value + (ends_of_interval - value) * math.sqrt(count / (count - 2))
+    return Gain(value, max(lowest, float(low)), min(highest, float(high)))
+
+
+def _resampled_means(
+    values: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    ends: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """`[_RESAMPLES]` weighted means over pairs whose episodes are `ends`, `[P, 2]`.
+
+    Pairs are summed by their episodes first, so the time does not grow with their number.
+    """
+    _, numbered = np.unique(ends, return_inverse=True)
+    one, other = numbered.reshape(ends.shape).T
+    count = int(numbered.max()) + 1
+    drawn = rng.exponential(size=(_RESAMPLES, count))
+    flat = one * count + other
+
+    def summed(of_pairs: NDArray[np.float64]) -> NDArray[np.float64]:
+        table = np.bincount(flat, of_pairs, count * count).reshape(count, count)
+        inside = np.diag(table).copy()
+        np.fill_diagonal(table, 0.0)
+        between: NDArray[np.float64] = ((drawn @ table) * drawn).sum(axis=1) + drawn @ inside
+        return between
+
+    means: NDArray[np.float64] = summed(values * weight) / summed(weight)
+    return means

@@ -1,0 +1,320 @@
+"""People compare two segments: which pair is next, their vote, and the judges' opinions.
+
+A pair is shown without any opinion about it. The judges' rationales come with the answer to a vote,
+after the vote was appended to the log with all opinions at that moment.
+"""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+import numpy as np
+
+from rlaif.contracts.reviews import AgreementReport, Clip, PairToReview, VoteReport, Word
+from rlaif.contracts.scores import ScoreRecord
+from rlaif.contracts.votes import MODEL, WHOLE, Choice, Opinion, Verdict, VoteRecord, WhyReviewed
+from rlaif.reward_model.labels.labels import LabelError, LabelledSegment
+from rlaif.reward_model.labels.preferences import PairTable
+from rlaif.reward_model.labels.score_reading import ScoreReader
+from rlaif.reward_model.labels.votes import VoteLog
+from rlaif.reward_model.learning.fit.sides import Side
+from rlaif.reward_model.learning.gate.calibration import probability
+from rlaif.reward_model.learning.pair_selection import Ids
+from rlaif.reward_model.review.agreement import agreement_report
+from rlaif.reward_model.review.opinions import lean, opinions_of_judges, opinions_of_labels
+from rlaif.reward_model.review.selection import ReviewPair, dispute, pairs_to_review
+from rlaif.reward_model.training_loop import TrainingLoop
+from rlaif.reward_net.network import RewardNet
+from rlaif.reward_net.potential import PotentialFunction
+from rlaif.storage import keys
+
+logger = logging.getLogger(__name__)
+
+_MAX_PEOPLE = 2
+"""Voters after whom a pair leaves the list."""
+
+_MAX_GROWTH = 1.25
+"""Growth of the labels after which the list is made again without a training."""
+
+_MIN_LEFT = 4
+_MAX_WORDS = 24
+_MAX_REMEMBERED = 1024
+
+
+class UnknownPairError(LookupError):
+    """One of the two segments is not a label now."""
+
+
+class VoteConflictError(ValueError):
+    """The vote cannot be withdrawn."""
+
+
+@dataclass(frozen=True)
+class Ballot:
+    """A person's answer.
+
+    Attributes:
+        a: Segment that was shown as A.
+        blind: The page claims that no opinion about the pair was shown before.
+        request_id: Equal in repetitions of one request.
+    """
+
+    actor: str
+    a: str
+    choice: Choice
+    blind: bool
+    request_id: str = ""
+
+
+@dataclass(frozen=True)
+class _List:
+    """Pairs to review, and the network and number of labels that they were chosen by."""
+
+    pairs: tuple[ReviewPair, ...]
+    net: RewardNet | None
+    labels: int
+
+
+class Review:
+    """Serves pairs and appends votes to the log. Methods raise `StorageError`."""
+
+    def __init__(
+        self,
+        training: TrainingLoop,
+        votes: VoteLog,
+        scores: ScoreReader,
+        *,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._training = training
+        self._votes = votes
+        self._scores = scores
+        self._now = now
+        self._list: _List | None = None
+        self._served: dict[Ids, ReviewPair] = {}
+        self._choosing = asyncio.Lock()
+
+    @property
+    def labels(self) -> int:
+        """Number of labels that pairs are made of."""
+        return len(self._training.labels)
+
+    @property
+    def records(self) -> tuple[VoteRecord, ...]:
+        """The log, oldest first."""
+        return self._votes.records
+
+    async def next_pairs(self, actor: str, limit: int) -> list[PairToReview]:
+        """The pairs that this person should see next, most wanted first."""
+        labels = {item.segment_id: item for item in self._training.labels}
+        done = self._done(actor)
+
+        def left(pairs: tuple[ReviewPair, ...]) -> list[ReviewPair]:
+            return [p for p in pairs if p.ids not in done and labels.keys() >= set(p.ids)]
+
+        async with self._choosing:
+            known = self._list
+            if known is None or self._is_old(known, len(left(known.pairs))):
+                net = self._training.net
+                best = net or await asyncio.to_thread(self._training.champion_network)
+                pairs = await asyncio.to_thread(
+                    pairs_to_review, list(labels.values()), best, done, self._training.settings
+                )
+                known = self._list = _List(pairs, net, len(labels))
+            chosen = left(known.pairs)[:limit]
+            self._remember(chosen)
+        return [_to_review(labels[pair.first], labels[pair.second]) for pair in chosen]
+
+    def pair(self, first: str, second: str) -> PairToReview:
+        """Any two segments that are labels."""
+        if first == second:
+            raise UnknownPairError(f"{first} cannot be compared with itself")
+        return _to_review(self._labelled(first), self._labelled(second))
+
+    async def vote(self, first: str, second: str, ballot: Ballot) -> tuple[VoteReport, bool]:
+        """Append a vote; returns (the judges' opinions, whether a line was written).
+
+        A repeated request gets its first answer. A second vote of a person on a pair is not blind,
+        whatever the page claims.
+        """
+        if ballot.a not in (first, second):
+            raise UnknownPairError(f"{ballot.a} is neither {first} nor {second}")
+        self.pair(first, second)
+        b = second if ballot.a == first else first
+        return await asyncio.to_thread(self._vote, ballot.a, b, ballot)
+
+    async def undo(self, number: int, actor: str, request_id: str = "") -> tuple[VoteRecord, bool]:
+        """Withdraw an own vote; returns (the line, whether it was written)."""
+        written = False
+
+        def line(next_number: int, before: tuple[VoteRecord, ...]) -> VoteRecord:
+            nonlocal written
+            vote = next((i for i in before if i.number == number and i.kind == "vote"), None)
+            if vote is None:
+                raise UnknownPairError(f"there is no vote {number}")
+            if vote.actor != actor:
+                raise VoteConflictError(f"vote {number} was cast by {vote.actor}")
+            known = next((i for i in before if i.kind == "undo" and i.undoes == number), None)
+            if known is not None:
+                return known
+            written = True
+            return VoteRecord(
+                number=next_number, kind="undo", actor=actor, a=vote.a, b=vote.b, undoes=number,
+                why=vote.why, request_id=request_id, created_at=self._now(),
+            )  # fmt: skip
+
+        record = await asyncio.to_thread(self._votes.append, line)
+        self._training.wake()
+        return record, written
+
+    async def agreement(self) -> AgreementReport:
+        """Agreement of judges and people."""
+        return await asyncio.to_thread(
+            agreement_report, self._votes.records, teaching=self._training.votes
+        )
+
+    def _vote(self, a: str, b: str, ballot: Ballot) -> tuple[VoteReport, bool]:
+        pair = self._side(a, b)
+        # A person who skips may see the pair again, so no opinion is shown.
+        skipped = ballot.choice == "skip"
+        scores = [] if skipped else [s for name in (a, b) if (s := self._score(name)) is not None]
+        verdict = Verdict() if skipped else self._verdict(pair, scores)
+        why, information = self._why(pair)
+        written = False
+
+        def line(number: int, before: tuple[VoteRecord, ...]) -> VoteRecord:
+            nonlocal written
+            votes = [i for i in before if i.kind == "vote"]
+            for known in votes:
+                if ballot.request_id and known.request_id == ballot.request_id:
+                    return known
+            written = True
+            seen = {i.pair for i in votes if i.actor == ballot.actor and i.choice != "skip"}
+            return VoteRecord(
+                number=number,
+                kind="vote",
+                actor=ballot.actor,
+                a=a,
+                b=b,
+                choice=ballot.choice,
+                blind=ballot.blind and tuple(sorted((a, b))) not in seen,
+                why=why,
+                information=information,
+                verdict=verdict,
+                request_id=ballot.request_id,
+                created_at=self._now(),
+            )
+
+        record = self._votes.append(line)
+        self._training.wake()
+        judges = [i for i in record.verdict.opinions if i.rater not in WHOLE and i.says]
+        return VoteReport(
+            record=record,
+            agreed=sum(item.says == record.choice for item in judges),
+            asked=len(judges),
+            words=_rationales(record, scores),
+        ), written
+
+    def _side(self, a: str, b: str) -> Side:
+        """The two segments alone."""
+        segments = [self._labelled(a), self._labelled(b)]
+        return Side("pair", segments, PairTable(segments, self._training.settings.pairs), [])
+
+    def _verdict(self, pair: Side, scores: list[ScoreRecord]) -> Verdict:
+        a, b = pair.segments
+        found: list[Opinion] = []
+        if len(scores) == 2:
+            found += opinions_of_judges(*scores)
+        found += opinions_of_labels(a, b)
+        net = self._training.champion_network(a.layout_version)
+        live = self._training.champions.live
+        if net is not None:
+            pay = pair.pay(PotentialFunction(net))
+            margin = 2.0 * float(probability(net, pay[:1] - pay[1:])[0]) - 1.0
+            found.append(Opinion(rater=MODEL, says=lean(margin, 0.0), margin=margin))
+        return Verdict(
+            judge_config=self._training.judge_config,
+            model_version=live.manifest.version if live is not None and net is not None else None,
+            opinions=tuple(found),
+        )
+
+    def _why(self, pair: Side) -> tuple[WhyReviewed, float]:
+        """Why the pair was shown; one that this process did not select was requested."""
+        first, second = sorted(item.segment_id for item in pair.segments)
+        served = self._served.get((first, second))
+        if served is not None:
+            return served.why, served.information
+        information, _ = dispute(pair, None, np.array([[0, 1]]))
+        return "asked", float(information[0])
+
+    def _remember(self, pairs: list[ReviewPair]) -> None:
+        """Keep the reasons: the list may be another one when the vote arrives."""
+        for pair in pairs:
+            self._served.pop(pair.ids, None)
+            self._served[pair.ids] = pair
+        for ids in list(self._served)[:-_MAX_REMEMBERED]:
+            del self._served[ids]
+
+    def _done(self, actor: str) -> set[Ids]:
+        """Pairs that this person, or enough people, answered."""
+        people: dict[Ids, set[str]] = {}
+        for line in self._votes.records:
+            if line.kind == "vote":
+                people.setdefault(line.pair, set()).add(line.actor)
+        return {p for p, who in people.items() if actor in who or len(who) >= _MAX_PEOPLE}
+
+    def _is_old(self, known: _List, left: int) -> bool:
+        if known.net is not self._training.net or self.labels > _MAX_GROWTH * known.labels:
+            return True
+        return left < min(_MIN_LEFT, len(known.pairs))
+
+    def _labelled(self, segment_id: str) -> LabelledSegment:
+        for item in self._training.labels:
+            if item.segment_id == segment_id:
+                return item
+        raise UnknownPairError(f"segment {segment_id} is not a label now; request the next pair")
+
+    def _score(self, segment_id: str) -> ScoreRecord | None:
+        config = self._training.judge_config
+        if config is None:
+            return None
+        try:
+            return self._scores.record(keys.score(config, segment_id))[0]
+        except LabelError as error:
+            logger.info("no score of a voted segment: %s", error)
+            return None
+
+
+def _to_review(one: LabelledSegment, other: LabelledSegment) -> PairToReview:
+    """A hash decides which of the two is A."""
+    first, second = sorted((one, other), key=lambda item: item.segment_id)
+    pair_id = f"{first.segment_id}--{second.segment_id}"
+    if hashlib.sha256(pair_id.encode()).digest()[0] % 2:
+        first, second = second, first
+    return PairToReview(pair_id=pair_id, a=_clip(first), b=_clip(second))
+
+
+def _clip(item: LabelledSegment) -> Clip:
+    return Clip(
+        segment_id=item.segment_id,
+        episode_id=item.episode_id,
+        decision_steps=item.decision_steps,
+    )
+
+
+def _rationales(record: VoteRecord, scores: list[ScoreRecord]) -> tuple[Word, ...]:
+    """The judges' rationales about A and B of the record."""
+    by_segment = {score.segment_id: score for score in scores}
+    sides: tuple[tuple[Literal["a", "b"], str], ...] = (("a", record.a), ("b", record.b))
+    found = [
+        Word(of=side, judge=call.judge, model=call.model, vote=call.vote, text=call.rationale)
+        for side, name in sides
+        if (score := by_segment.get(name)) is not None
+        for call in score.calls
+        if call.outcome == "ok" and call.rationale
+    ]
+    return tuple(found[:_MAX_WORDS])
