@@ -10,6 +10,7 @@ import pytest
 from fastapi import FastAPI
 
 from rlaif.bus.outbox import Outbox
+from rlaif.reward_model import training_loop
 from rlaif.reward_model.api.review import build_review_router
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.labels.label_log import LabelLog
@@ -69,7 +70,9 @@ def judged(store: ObjectStore, segment: Any) -> None:
 
 
 @pytest.fixture
-async def process(file_store: ObjectStore) -> Process:
+async def process(file_store: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> Process:
+    # Trainings only on request.
+    monkeypatch.setattr(training_loop, "MIN_NEW_LABELS", 10_000)
     for segment in SEGMENTS:
         judged(file_store, segment)
     made = Process(file_store)

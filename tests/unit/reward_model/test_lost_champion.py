@@ -127,7 +127,7 @@ def test_without_any_copy_the_newest_usable_version_is_live_and_it_is_said(store
     live = registry_of(store).heal()
     assert live is not None
     assert (live.champion.version, live.champion.pinned) == (2, False)
-    assert "whether another one was, or a pin, is not known" in caplog.text
+    assert "an earlier rollback or pin is lost" in caplog.text
 
 
 def test_numbers_of_activations_go_on_where_the_copies_ended(store):

@@ -20,7 +20,7 @@ from rlaif.storage.ports import ObjectInfo
 OLDER = "older"
 """Reason of a score that is not kept."""
 
-_MAX_ROUNDS = 3
+_MAX_ROUNDS = 2
 """Scores that turn out to be no labels make room for others, which are read in another round."""
 
 
