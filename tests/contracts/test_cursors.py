@@ -25,10 +25,10 @@ from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.labels.score_reading import ScoreReader
-from rlaif.reward_model.labels.vote_log import VoteLog
+from rlaif.reward_model.labels.votes import VoteLog
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
-from rlaif.reward_model.review_desk import ReviewDesk
+from rlaif.reward_model.review.service import Review
 from rlaif.reward_model.settings import TrainingSettings
 from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.metrics import ServiceMetrics
@@ -84,7 +84,7 @@ def reward_model(store: ObjectStore) -> FastAPI:
         RewardModelMetrics(ServiceMetrics("reward-model")),
         now=lambda: NOW,
     )
-    desk = ReviewDesk(training, votes, ScoreReader(store), now=lambda: NOW)
+    desk = Review(training, votes, ScoreReader(store), now=lambda: NOW)
     return app_of(
         reward_model_router(lambda: training),
         build_versions_router(lambda: training, RewardHackingMonitor),

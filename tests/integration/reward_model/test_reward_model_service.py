@@ -42,7 +42,10 @@ Start = Callable[..., Awaitable[httpx.AsyncClient]]
 
 
 LINEAR_GAME = CandidateSettings(
-    fit=FitSettings(epochs=60), gate=GateSettings(simple_margin=-1.0, level=0.3)
+    fit=FitSettings(epochs=60),
+    gate=GateSettings(
+        simple_margin=-1.0,
+    ),
 )
 """No network can beat a linear fit of the made-up game, and few labels are chance perhaps."""
 

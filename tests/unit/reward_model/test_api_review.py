@@ -10,7 +10,6 @@ import pytest
 from fastapi import FastAPI
 
 from rlaif.bus.outbox import Outbox
-from rlaif.reward_model import training_loop
 from rlaif.reward_model.api.review import build_review_router
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.labels.label_log import LabelLog
@@ -44,7 +43,7 @@ class Process:
             ModelRegistry(store, now=lambda: NOW),
             Outbox(RecordingPublisher()),
             CandidateSettings(fit=FitSettings(epochs=20, members=2), gate=LINEAR_GAME),
-            TrainingSettings(relist_seconds=1e-9),
+            TrainingSettings(relist_seconds=1e-9, retrain_min_new=10_000),
             RewardModelMetrics(ServiceMetrics("reward-model")),
             now=lambda: NOW,
         )
@@ -70,9 +69,7 @@ def judged(store: ObjectStore, segment: Any) -> None:
 
 
 @pytest.fixture
-async def process(file_store: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> Process:
-    # Trainings only on request.
-    monkeypatch.setattr(training_loop, "MIN_NEW_LABELS", 10_000)
+async def process(file_store: ObjectStore) -> Process:
     for segment in SEGMENTS:
         judged(file_store, segment)
     made = Process(file_store)

@@ -31,7 +31,7 @@ def test_any_other_setting_gives_another_digest(change):
 
 
 def test_equal_settings_have_one_digest_whatever_made_them():
-    given = CandidateSettings(scale=1, fit=FitSettings.model_validate({"members": "5"}))
+    given = CandidateSettings(scale=1, fit=FitSettings(members=5))
     assert settings_digest(given) == settings_digest(CandidateSettings())
 
 

@@ -13,13 +13,16 @@ from rlaif.service.settings import ServiceSettings
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How often the object store is polled.
+    """When a candidate is trained, and how often the object store is polled.
 
     Attributes:
+        retrain_min_new: New labels that start a training. Fewer: fresher models, more chances to
+            pass by luck.
         poll_seconds: Pause between polls without an event.
         relist_seconds: Pause between full listings, which find scores whose events were lost.
     """
 
+    retrain_min_new: int = 12
     poll_seconds: float = 10.0
     relist_seconds: float = 120.0
 

@@ -42,9 +42,6 @@ from rlaif.storage.ports import ObjectStore, StorageError
 
 logger = logging.getLogger(__name__)
 
-MIN_NEW_LABELS = 12
-"""New labels that start a training. Fewer: fresher models, more chances to pass by luck."""
-
 _THREADS = 1
 """CPU threads of a training: more hardly help a small network and slow the emulators."""
 
@@ -221,7 +218,7 @@ class TrainingLoop:
             votes=self.votes,
             needs=(
                 *map(Need.of, enough),
-                Need(what="new labels", found=new, least=MIN_NEW_LABELS),
+                Need(what="new labels", found=new, least=self._timing.retrain_min_new),
             ),
             pairs=last
             and Need(what="pairs", found=last.metrics.heldout_pairs, least=MIN_HELDOUT_PAIRS),
