@@ -65,14 +65,6 @@ REWARD_MODEL = Dashboard(
         ),
         "Drift": (
             Panel(
-                "Rank correlation with the champion",
-                {"max(rlaif_reward_model_probe_correlation_ratio)": "last candidate"},
-                "A candidate that ranks play differently from the champion: labels or play have "
-                "changed.",
-                least=None,
-                most=1,
-            ),
-            Panel(
                 "Disagreement of the members",
                 {"max(rlaif_reward_model_disagreement_ratio)": "last candidate"},
                 "Rises when play leaves the distribution of the labels.",

@@ -20,8 +20,8 @@ from rlaif.storage.ports import ObjectInfo
 OLDER = "older"
 """Reason of a score that is not kept."""
 
-_MAX_ROUNDS = 2
-"""Scores that turn out to be no labels make room for others, which are read in another round."""
+_MAX_READ = 2
+"""Scores that one poll reads at most, as a multiple of the labels that are kept."""
 
 
 class ConfigLabels:
@@ -85,8 +85,11 @@ class ConfigLabels:
         self.followed = True
         if not self._unread:
             return
-        for _ in range(_MAX_ROUNDS):
+        # Scores that turn out to be no labels make room for others.
+        budget = inf if self._most is None else _MAX_READ * self._most
+        while budget > 0 and self._unread:
             wanted = self._unread & self._sample(self._unread | self.labels.keys(), self._most)
+            budget -= len(wanted)
             for key, result in self._reader.each(sorted(wanted), self._reader.label):
                 self._unread.discard(key)
                 self._note(key, result)
