@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rlaif.contracts.assistance import AssistanceEvent
 from rlaif.trainer.play.assist.figures import (
-    MOST_EVENTS,
+    MAX_EVENTS,
     AssistanceFigures,
     reason,
     summed,
@@ -99,21 +99,21 @@ def test_what_is_told_of_a_mode_says_how_long_calls_took_and_what_waits():
 
 def test_only_the_newest_events_are_kept():
     figures = AssistanceFigures()
-    for n in range(MOST_EVENTS + 5):
+    for n in range(MAX_EVENTS + 5):
         figures.note_event(event(n))
-    assert [each.step for each in figures.events] == list(range(5, MOST_EVENTS + 5))
+    assert [each.step for each in figures.events] == list(range(5, MAX_EVENTS + 5))
 
 
 def test_each_runner_has_its_share_of_the_newest_events():
     loud, quiet = AssistanceFigures(), AssistanceFigures()
-    for n in range(MOST_EVENTS):
+    for n in range(MAX_EVENTS):
         loud.note_event(event(n))
     quiet.note_event(event(999))
     total = summed([loud, quiet])
     assert total is not None
-    assert len(total.events) == MOST_EVENTS
+    assert len(total.events) == MAX_EVENTS
     assert 999 in [each.step for each in total.events]
-    assert MOST_EVENTS - 1 in [each.step for each in total.events]
+    assert MAX_EVENTS - 1 in [each.step for each in total.events]
 
 
 def test_what_a_model_wrote_is_cut_to_a_bounded_printable_text():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlaif.trainer.play.frontier import MOST_TIME, PATIENCE, TOO_FAR, Frontier
+from rlaif.trainer.play.frontier import MAX_TIME, PATIENCE, TOO_FAR, Frontier
 
 OUTCOMES = st.lists(st.tuples(st.booleans(), st.booleans()), max_size=300)
 """(tried from the frontier, reached the goal) of each try."""
@@ -119,7 +119,7 @@ def test_where_luck_decides_at_the_beginning_tries_get_more_time_and_no_end_of_i
         frontier.note(0, success=turn % 2 == 0)
         times.append(frontier.time)
     assert [times.index(time) for time in (1, 2, 4)] == [0, 22, 42]
-    assert times[-1] == MOST_TIME == 4
+    assert times[-1] == MAX_TIME == 4
     was_home = [frontier.is_home]
     for _ in range(4):
         frontier.note(0, success=True)

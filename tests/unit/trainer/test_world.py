@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rlaif.contracts.briefing import Briefing
-from rlaif.contracts.world_figures import LONG_STAY_FRAMES, MOST_ROOMS, SEGMENTS_OF_A_ROOM
+from rlaif.contracts.world_figures import LONG_STAY_FRAMES, MAX_ROOMS, SEGMENTS_OF_A_ROOM
 from rlaif.game.description.words import NO_WORDS
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
@@ -197,7 +197,7 @@ def test_what_is_told_of_a_world_is_bounded() -> None:
         env_step=1,
     )
     figures = world.figures()
-    assert (len(figures.rooms), figures.rooms_left_out) == (MOST_ROOMS, 1024 - MOST_ROOMS)
+    assert (len(figures.rooms), figures.rooms_left_out) == (MAX_ROOMS, 1024 - MAX_ROOMS)
     (field,) = (room for room in figures.rooms if (room.group, room.room) == FIELD)
     assert [each.segment_id for each in field.segments] == [
         f"s{n}" for n in range(19, 19 - SEGMENTS_OF_A_ROOM, -1)

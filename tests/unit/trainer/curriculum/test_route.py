@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rlaif.trainer.curriculum.attempt import SLACK_FRAMES
 from rlaif.trainer.curriculum.demonstrations import Demonstration
 from rlaif.trainer.curriculum.route import Route, legs_of_decisions
-from rlaif.trainer.play.frontier import MOST_TIME
+from rlaif.trainer.play.frontier import MAX_TIME
 from rlaif.trainer.settings.curriculum import CurriculumSettings
 
 Made = Callable[..., Demonstration]
@@ -154,7 +154,7 @@ def test_a_segment_at_whose_beginning_luck_decides_gets_more_time_and_keeps_it(m
         route.note(0, now.at, success=True)
     for turn in range(100):
         route.note(0, 0, success=turn % 2 == 0)
-    assert route.time_from(0, 0) == 3 * MOST_TIME * frames + SLACK_FRAMES
+    assert route.time_from(0, 0) == 3 * MAX_TIME * frames + SLACK_FRAMES
     assert route.time_from(1, 0) == 3 * route.legs[1].frames_from(0) + SLACK_FRAMES
     other = Route([made()], settings)
     other.load_state_dict(route.state_dict())

@@ -11,7 +11,7 @@ Counts = dict[str, Annotated[int, Field(ge=0)]]
 LATENCY_BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
 """Upper edges of the buckets of latencies, in seconds; one bucket more holds what is slower."""
 
-MOST_WANTED = 8
+MAX_WANTED = 8
 WANTED_CHARACTERS = 120
 WHY_CHARACTERS = 200
 
@@ -30,7 +30,7 @@ class AssistanceEvent(Contract):
     )
     wanted: tuple[Annotated[str, Field(max_length=WANTED_CHARACTERS)], ...] = Field(
         default=(),
-        max_length=MOST_WANTED,
+        max_length=MAX_WANTED,
         description="The macros in words, or the button; empty without a usable answer.",
     )
     reason: str = Field(

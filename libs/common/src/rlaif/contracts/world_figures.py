@@ -10,7 +10,7 @@ from pydantic import Field
 from rlaif.contracts.ids import Id
 from rlaif.contracts.model import Contract
 
-MOST_ROOMS = 512
+MAX_ROOMS = 512
 """That are told; a room takes 300 bytes at most, and NATS takes 1 MB."""
 
 SEGMENTS_OF_A_ROOM = 5
@@ -74,5 +74,5 @@ class RoomSeen(Contract):
 class WorldFigures(Contract):
     """The rooms that a run has seen, those first in which players were last."""
 
-    rooms: tuple[RoomSeen, ...] = Field(default=(), max_length=MOST_ROOMS)
+    rooms: tuple[RoomSeen, ...] = Field(default=(), max_length=MAX_ROOMS)
     rooms_left_out: Count = Field(default=0, description="More of them than are told.")

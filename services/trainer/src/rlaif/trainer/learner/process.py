@@ -86,7 +86,7 @@ class LearnerProcess:
         self._world_told = float("-inf")
 
     def prepare(self) -> bool:
-        """Do what comes before the loop; False when told to stop there.
+        """Run the phases before the loop; False when asked to stop there.
 
         Of Ray it needs only a cluster that the settings name, which has to be joined before.
         """
@@ -103,7 +103,7 @@ class LearnerProcess:
         return True
 
     def run(self) -> None:
-        """Do what the run's mode says, until it is done or told to stop; after `prepare`."""
+        """Execute the run's mode until it is done or asked to stop; after `prepare`."""
         run = self._run
         if run.settings.mode == "evaluation":
             path = evaluating.find_checkpoint(run)
@@ -147,14 +147,14 @@ class LearnerProcess:
         run.send(Finished(why=why))
 
     def _end(self, algorithm: ShapedPPO, plan: Plan, saver: CheckpointSaver) -> End | None:
-        """Why training ends now; None when it goes on."""
+        """Why training ends now; None while it continues."""
         settings = self._run.settings
         if settings.mode == "quest" and settings.quest.is_learned(algorithm.course.whole):
             return "learned"
         return plan.end(algorithm.env_steps, saver.trained_seconds)
 
     def _export(self, checkpoint: Path) -> None:
-        """Write the trained policy; what goes wrong is told, the checkpoint has it all the same."""
+        """Export the policy and report failures; the checkpoint contains it anyway."""
         try:
             evaluating.export(self._run, checkpoint)
             words = f"written to {self._run.directory / policy.FOLDER}"

@@ -11,7 +11,7 @@ import numpy as np
 from rlaif.contracts.run_figures import RunFigures
 from rlaif.contracts.run_points import EndedEpisodes
 from rlaif.contracts.world_figures import (
-    MOST_ROOMS,
+    MAX_ROOMS,
     SEGMENTS_OF_A_ROOM,
     RoomSeen,
     SegmentName,
@@ -109,7 +109,7 @@ Corner = tuple[int, int]
 class WorldTally:
     """Counts and places of all rooms, over all environments of a run.
 
-    A room whose place is not known was never entered: it is not told.
+    A room without a known place was never entered and is not reported.
     """
 
     _tallies: dict[Room, RoomTally] = field(default_factory=dict)
@@ -142,8 +142,8 @@ class WorldTally:
             (room for room in self._places if room in self._tallies),
             key=lambda room: (-self._last_steps.get(room, 0), room),
         )
-        told = tuple(self._seen(room) for room in known[:MOST_ROOMS])
-        return WorldFigures(rooms=told, rooms_left_out=len(known) - len(told))
+        rooms = tuple(self._seen(room) for room in known[:MAX_ROOMS])
+        return WorldFigures(rooms=rooms, rooms_left_out=len(known) - len(rooms))
 
     def state_dict(self) -> dict[str, Any]:
         """All of it as plain values, for a checkpoint; pictures are files of the run."""

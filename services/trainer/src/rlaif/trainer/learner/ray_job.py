@@ -2,7 +2,7 @@
 
 Started by the service as `python -m rlaif.trainer.learner.ray_job RUN_FILE MESSAGE_FD`, in the
 place of the training process. The job is `rlaif-train --messages`, which reaches NATS and S3 by
-itself; what it writes comes back as messages. When the service is killed the job goes on, and the
+itself; what it writes comes back as messages. When the service is killed the job continues, and the
 next service finds it again by the run's id.
 
 Exit codes: as of the training process.
@@ -115,7 +115,7 @@ def _listen(stream: BinaryIO, client: Any, job: "SimpleQueue[str]") -> None:
     for line in stream:
         if isinstance(COMMANDS.validate_json(line), Stop):
             client.stop_job(name)
-    os._exit(1)  # the service is gone; the job goes on
+    os._exit(1)  # the service has ended; the job continues
 
 
 def main(arguments: list[str]) -> int:

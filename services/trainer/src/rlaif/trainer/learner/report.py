@@ -1,4 +1,4 @@
-"""An iteration as the service hears of it."""
+"""Reports of an iteration and of the curriculum to the service."""
 
 import math
 from collections import deque
@@ -19,9 +19,9 @@ from rlaif.trainer.settings.curriculum import CurriculumSettings
 
 
 def course_report(course: CourseFigures, settings: CurriculumSettings) -> CurriculumReport:
-    """What is told of a curriculum that has one segment at least.
+    """Report of a curriculum with at least one segment.
 
-    The frontier of a segment is told as a share of its places: 1 is the nearest to its goal. It is
+    The frontier of a segment is a share of its places: 1 is the nearest to its goal. It is
     0 once play succeeds from its beginning, and not before.
     """
     legs = course.legs
@@ -50,13 +50,13 @@ def _segment(leg: LegFigures, demonstration: int) -> CurriculumSegment:
 
 
 WINDOW_SECONDS = 10.0
-"""One iteration tells nothing: its batch may have been played while the last was learned."""
+"""Longer than one iteration, whose batch may have been played during the last update."""
 
 
 class StepRate:
     """Steps over the last ten seconds, or over the last iteration when that took longer.
 
-    What is collected may have been played before that time: runners go on while the learner
+    What is collected may have been played before that time: runners continue while the learner
     evaluates or saves. So the steps count over the time in which they were played where that is
     longer, and no rate is above that at which the runners play.
     """
@@ -65,7 +65,7 @@ class StepRate:
         self._marks = deque([(now, steps, 0.0)])
 
     def after(self, now: float, steps: int, played_seconds: float = 0.0) -> float:
-        """Steps a second, with `steps` behind at `now`; 0 when no time has passed.
+        """Steps per second, with `steps` in total at `now`; 0 when no time has passed.
 
         `played_seconds` is the time in which those since the last call were played, by the slowest
         of the runners that played side by side.

@@ -43,7 +43,7 @@ def save(
     learner = algorithm.learner_group.get_state()[COMPONENT_LEARNER]
     # Not `save_file`: what it raises on a full disk is no OSError.
     weights = _plain(learner[COMPONENT_RL_MODULE][DEFAULT_MODULE_ID])
-    # RLlib tells a tensor of no dimension, such as a count of rows, as a number.
+    # RLlib returns a tensor of no dimension, such as a count of rows, as a number.
     policy = serialized({name: np.asarray(value) for name, value in weights.items()})
     (directory / checkpoints.POLICY).write_bytes(policy)
     npz_tree.write(

@@ -29,7 +29,7 @@ _STORY_BYTES = 16
 _HEALTH = address("wLinkHealth")
 _ROOM_FLAGS = address("wGroup0RoomFlags")
 _ROOM_FLAG_BYTES = 0x400
-_MOST_RUPEES = 999
+_MAX_RUPEES = 999
 _DUNGEON_BYTES = _DUNGEON_SETS + _DUNGEON_SET_BYTES - _KEYS
 _OWNED_BYTES = _ROOM_FLAGS + _ROOM_FLAG_BYTES - _TREASURES
 """All of the above lie in two stretches, from the keys and from the treasures: 1,152 bytes that
@@ -99,7 +99,7 @@ def read_progress(ram: RamBlocks) -> Progress:
         events=rooms | story << 8 * _ROOM_FLAG_BYTES,
         essences=ram.u8(_ESSENCES),
         keys=ram.block(_KEYS, DUNGEONS),
-        rupees=min(bcd16(ram.u16(_RUPEES)), _MOST_RUPEES),
+        rupees=min(bcd16(ram.u16(_RUPEES)), _MAX_RUPEES),
         source=_source(ram),
     )
 

@@ -26,7 +26,7 @@ class EpisodeSummary:
         reward: Sum of the game's own reward, shaping not included.
         rooms: Distinct (group, room) pairs.
         terminated: True when the game ended it, False when a limit cut it.
-        fault: Why the stall detector cut it: the game would not go on. None for any other end.
+        fault: Why the stall detector truncated it; None for any other end.
         start: Where it started, such as `power-on` or a file's name.
         frames: Game frames, waits included.
         milestones: Story steps that the game showed at its end, those of its start too.
@@ -50,10 +50,7 @@ class EpisodeSummary:
 
     @property
     def is_practice(self) -> bool:
-        """Whether it was a try of a part of the game, cut where it was decided.
-
-        It says nothing of how far play comes: no figure of episodes counts it.
-        """
+        """Whether it was an attempt at a part of the game; excluded from all episode figures."""
         return self.start.startswith(PRACTICE)
 
 
@@ -63,7 +60,7 @@ class Fragment:
 
     Attributes:
         continues: True when it follows the last fragment of this runner without a gap; False
-            after the runner was started anew.
+            after the runner was restarted.
         actions: `[T, N] int64`, as they were played: numbers of `rlaif.game.decisions`, of which 0
             to 7 are the buttons and all that the seeds have.
         action_logp: `[T, N] float32`, their log probability under the policy that played.

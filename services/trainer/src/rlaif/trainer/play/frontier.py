@@ -4,10 +4,7 @@ Source: Salimans & Chen 2018, arXiv 1812.03381: starts move from the end of a de
 beginning, each time the policy reaches the end often enough. Strides that double, and a step
 towards the goal after one that was too long, are ours: after imitation a policy knows most of the
 way, and a frontier that looks at each place of it would spend most tries on what is known. So is
-going back towards the goal where tries go on failing: what succeeded from the next place may be
-forgotten since, and from a place where nothing succeeds nothing is learned. And so is passing a
-place at which luck decides: a demonstration was in a moment with what chance left it, and play that
-comes there by itself may have what it takes.
+going back towards the goal where attempts keep failing, and passing a place that chance decides.
 """
 
 from collections import deque
@@ -62,7 +59,7 @@ class CourseFigures(NamedTuple):
 
     @classmethod
     def of(cls, saved: Any) -> "CourseFigures":
-        """The figures that `plain` gave; a checkpoint of before has a list of segments alone."""
+        """From `plain`; a checkpoint of 0.1.0 has only the list of segments."""
         legs, whole = (saved["legs"], saved["whole"]) if isinstance(saved, dict) else (saved, ())
         return cls(tuple(LegFigures(*leg) for leg in legs), tuple(map(bool, whole)))
 
@@ -71,10 +68,10 @@ TOO_FAR = 0.1
 """Success at or below which a stride of several places is halved, or given up."""
 
 PATIENCE = 3
-"""Times the tries of a window that a place next to one that succeeded may go on failing."""
+"""Windows of attempts that may fail at a place next to one that succeeded."""
 
-MOST_TIME = 4
-"""Times what a try has at first, at most."""
+MAX_TIME = 4
+"""Maximum factor of the time of an attempt."""
 
 
 class Frontier:
@@ -84,7 +81,7 @@ class Frontier:
         at: The place to start from now. It moves back where tries succeed, and towards the goal
             where they fail.
         places: How many there are.
-        time: Times what a try has at first, 1 to MOST_TIME.
+        time: Factor of the time of an attempt, 1 to MAX_TIME.
     """
 
     def __init__(self, places: int, *, tries: int, success: float, undecided: int = 0) -> None:
@@ -97,7 +94,7 @@ class Frontier:
         if places < 1 or tries < 1 or not 0 < success < 1:
             raise ValueError(
                 f"{places} places, {tries} tries and success {success}: give at least one place "
-                "and one try, and a share between 0 and 1"
+                "and one attempt, and a share between 0 and 1"
             )
         self.places = places
         self.at = places - 1
@@ -158,7 +155,7 @@ class Frontier:
             self._reached = self.at
             self._move_to(self.at - 1)
             return
-        self.time = min(MOST_TIME, 2 * self.time)
+        self.time = min(MAX_TIME, 2 * self.time)
         self._undecided = 0
 
     def _move_to(self, place: int) -> None:

@@ -77,7 +77,7 @@ class StepOutcome(NamedTuple):
         parts: `[P] float32` in the order of `rewards.game.PARTS`; `reward` is their sum.
         terminated: The player died where that ends episodes, has finished the game, or was to be
             somewhere by now and is not (`cut_after` with `lost`): nothing comes after it.
-        truncated: The episode was cut: it reached its limit, or the game will not go on.
+        truncated: The episode reached its limit, or the game is stalled.
         wait: Game frames played after the step because the player had no control.
         fault: Why the stall detector cut the episode.
     """

@@ -36,7 +36,7 @@ class ModeCounts:
             its call. They are among `outcomes`.
         latency: `[11]`, calls by how long they took (`LATENCY_BUCKETS`).
         latency_seconds: Sum of these.
-        tokens_read: Tokens of the prompts, as far as the server tells.
+        tokens_read: Tokens of the prompts, if the server reports them.
         tokens_written: Tokens of the answers.
     """
 
@@ -67,7 +67,7 @@ class PlannerCounts:
     """Of all routes of one planner: what happened since the last time, and what is under way.
 
     Attributes:
-        by_mode: Route → counts; a route of which nothing is told is not in it.
+        by_mode: Route → counts; without routes that have none.
         in_flight: Route → questions taken that have no reply yet.
     """
 

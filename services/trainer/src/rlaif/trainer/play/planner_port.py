@@ -24,8 +24,8 @@ class PlannerQuestion:
         mode: The route; `vision` looks at `picture`.
         kind: What is asked for.
         situation: Key of the situation. Questions of one mode and kind with equal keys have equal
-            answers for a while, so it tells all that an answer depends on.
-        evidence: What the model is told of the moment (`rlaif.game.description`).
+            answers for a while, so it contains everything that an answer depends on.
+        evidence: Description of the state for the model (`rlaif.game.description`).
         picture: The screen as JPEG; None without one.
         asked_step: Decision step of the environment, counted as the asker likes.
     """
@@ -74,7 +74,7 @@ class Planner(Protocol):
         ...
 
     def refuses(self, mode: Mode, kind: Kind, about: str) -> bool:
-        """Whether `ask` would surely not take a question whose `situation` begins with `about`.
+        """Whether `ask` would reject a question whose `situation` begins with `about`.
 
         Then it counts as one that was asked and not taken: who makes it only if this says no spares
         the work, and nothing else is different.

@@ -139,7 +139,7 @@ def check_starts(cartridge: Cartridge, paths: Sequence[Path]) -> None:
     """See that episodes can begin: at each of these states, or at power-on without any.
 
     Takes as long as the game needs to come into play, and a few milliseconds a state. A game of
-    whose memory nothing is known is believed to be in play at a state.
+    unknown memory layout is assumed to be in play at a state.
 
     Raises:
         NoStartError: No button matters there, or the game did not come into play by itself.

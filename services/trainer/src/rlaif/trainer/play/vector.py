@@ -134,7 +134,7 @@ class EmulatorVector:
         self._recording.ask_about(disagreement)
 
     def pay_by(self, model: PayingModel | None) -> None:
-        """Tell by another reward model what the games are paid; None: by none."""
+        """Report the shaping rewards of another model; None for none."""
         self._recording.pay_by(model)
         if self._screen.meter is not None:
             self._screen.meter.pay_by(model)
@@ -232,7 +232,7 @@ class EmulatorVector:
             self._screen.show(self._games[n], self._env_steps)
 
     def _note_step(self, n: int, row: Row, button: int, outcome: StepOutcome) -> None:
-        """Tell all who follow environment `n` that it played a step of the game, up to `row`."""
+        """Notify all observers of environment `n` of a base step, up to `row`."""
         game = self._games[n]
         eventful = outcome is not game.uneventful
         if eventful:

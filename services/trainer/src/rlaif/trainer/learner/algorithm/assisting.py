@@ -1,4 +1,4 @@
-"""Who plays along in a runner's games: settings in, an `Assistance` out, or nobody."""
+"""Builds the `Assistance` of a runner from the settings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class AssistConfig:
 def assistance_of(
     config: AssistConfig | None, env: EnvConfig, games: Sequence[GameEnv], *, runner: int, seed: int
 ) -> Assistance | None:
-    """Who helps the games of runner number `runner` of a run with this seed; None for nobody.
+    """The assistance of runner number `runner` of a run with this seed; None for none.
 
     Opens nothing: the planner connects with its first question.
     """

@@ -88,7 +88,7 @@ def legs_to_imitate(legs: Sequence[LegFigures]) -> list[int] | None:
     """Numbers of the segments that are still imitated: until play succeeds from their beginning.
 
     What a frontier has not come to yet is not played, and PPO on the rest unlearns it. What it has
-    passed the policy does better than the demonstration. None, before any was told: all of them.
+    passed the policy does better than the demonstration. None before any report: all of them.
     """
     if not legs:
         return None
@@ -105,7 +105,7 @@ def entropy_floor(settings: CurriculumSettings, legs: Sequence[LegFigures]) -> f
 def of_all_runners(runners: Sequence[CourseFigures]) -> CourseFigures:
     """The segments as they stand on average: each runner has frontiers of its own.
 
-    A segment is home where it is with all runners. Its place is that of the runner in the middle,
+    A segment is mastered where it is with all runners. Its place is the median of the runners,
     of two the one nearer to the goal. Episodes of the whole way are all runners' together.
     """
     told = [runner.legs for runner in runners]

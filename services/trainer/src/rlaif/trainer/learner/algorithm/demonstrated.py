@@ -1,7 +1,7 @@
 """Imitates demonstrations: before PPO as a warm start, and as a term beside its loss.
 
 Cross-entropy of what was decided, among the decisions that are allowed at the moment, and in the
-warm start the critic's error of what was paid afterwards.
+warm start the critic's error on the returns.
 """
 
 import json
@@ -117,7 +117,7 @@ def warm_start(
         batch = strayed(batch, rows, settings.strayed, rng)
         loss = _loss(module, batch, settings, value_loss or _huber)
         optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]  # torch says so
+        loss.backward()  # type: ignore[no-untyped-call]  # torch is untyped here
         torch.nn.utils.clip_grad_norm_(module.parameters(), _GRADIENT_NORM)
         optimizer.step()
 

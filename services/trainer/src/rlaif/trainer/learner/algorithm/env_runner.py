@@ -166,7 +166,8 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         """Play `steps` decisions in every environment.
 
         `capture_quota` is shared by all `runners`; the disagreement of `model` decides on captures,
-        and what it pays is shown. When the run is to stop the fragment is lost (`StopAskedError`).
+        and its shaping rewards are published. When the run is to stop, the fragment is lost
+        (`StopAskedError`).
         """
         if self._vector is None:
             raise RuntimeError("this environment runner has no environments: it is the driver's")

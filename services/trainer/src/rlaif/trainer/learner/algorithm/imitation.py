@@ -118,8 +118,8 @@ may have paid for it."""
 _INPUTS = "policy_inputs"
 """Column of what a policy reads besides, by the name that the networks have for it."""
 
-_MOST_WEIGHT = 20.0
-_LEAST_SPREAD = 1e-4
+_MAX_WEIGHT = 20.0
+_MIN_SPREAD = 1e-4
 
 
 class GoodSegment(NamedTuple):
@@ -230,5 +230,5 @@ def imitation_loss(module: Any, rows: dict[str, Tensor]) -> Tensor:
 
 def weights_of(advantages: Tensor) -> Tensor:
     """The exponential of the advantages in their standard deviations, at most 20."""
-    spread = advantages.std(unbiased=False).clamp(min=_LEAST_SPREAD)
-    return torch.exp((advantages - advantages.mean()) / spread).clamp(max=_MOST_WEIGHT)
+    spread = advantages.std(unbiased=False).clamp(min=_MIN_SPREAD)
+    return torch.exp((advantages - advantages.mean()) / spread).clamp(max=_MAX_WEIGHT)

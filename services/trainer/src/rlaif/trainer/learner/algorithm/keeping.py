@@ -64,7 +64,7 @@ class DriverFiles(Keeper):
 
 @dataclass(frozen=True)
 class RunningKeeper:
-    """A keeper that was started; it ends when nobody holds this any more.
+    """A running archive server; it ends with the last reference to this object.
 
     Attributes:
         config: For the runners.
@@ -134,7 +134,7 @@ class RunnerFiles:
     """How one runner reaches the files of the run and of its settings.
 
     Attributes:
-        keeper: Whom to ask; None where the run's directory is used as it is.
+        `keeper`: Archive server; None where the run's directory is used directly.
     """
 
     def __init__(self, explore: ExploreConfig | None) -> None:
@@ -149,7 +149,7 @@ class RunnerFiles:
 
     @property
     def exploration(self) -> ExploreConfig | None:
-        """With a directory of this runner's own when there is a keeper to ask."""
+        """With a local directory when there is an archive server."""
         if self._explore is None or self._folder is None:
             return self._explore
         return replace(self._explore, directory=Path(self._folder.name))

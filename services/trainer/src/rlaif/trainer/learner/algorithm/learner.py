@@ -299,7 +299,7 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
             imitated = term.of(module, len(batch[Columns.ACTIONS]), self._imitation_rng)
             loss = loss if imitated is None else loss + imitated
         optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]  # torch says so
+        loss.backward()  # type: ignore[no-untyped-call]  # torch is untyped here
         norm = self._clipped(module)
         # One look at the norm finds what RLlib looks for in each gradient. A step that is not
         # finite is left out.

@@ -80,7 +80,7 @@ class LearnerRewards:
     def __init__(
         self, settings: RewardSettings, *, gamma: float, gae_lambda: float, seed: int
     ) -> None:
-        """Start anew. `gamma` must be PPO's discount; `gae_lambda` serves the statistics alone."""
+        """`gamma` must be PPO's discount; `gae_lambda` serves the statistics alone."""
         self._settings = settings
         self._gamma, self._lambda = gamma, gae_lambda
         self._seen: list[Float32] = []
@@ -189,7 +189,7 @@ class LearnerRewards:
     def load_state_dict(self, state: State) -> None:
         """Resume with what `state_dict` gave; raises `RewardNetError` for a damaged reward model.
 
-        A part that the state does not hold, because it was off then, starts anew.
+        A part that the state does not hold, because it was off then, starts again.
         """
         self.models.load_state_dict(_below(state, "models/"), check_reward_model)
         for name, part in self._stateful().items():

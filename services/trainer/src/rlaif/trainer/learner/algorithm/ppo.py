@@ -37,7 +37,7 @@ from rlaif.trainer.learner.algorithm.keeping import RunningKeeper
 from rlaif.trainer.learner.algorithm.learner import NORMALIZE, VALUE_LOSS, ArrayLearner
 from rlaif.trainer.learner.algorithm.learner_rewards import LearnedRewards, LearnerRewards
 from rlaif.trainer.learner.algorithm.sampler import (
-    MOST_AHEAD,
+    MAX_AHEAD,
     FragmentSampler,
     RunnerRewardModel,
     StopAskedError,
@@ -143,7 +143,7 @@ def network_of(settings: TrainerSettings) -> RLModuleSpec:
 
 
 def value_loss_of(ppo: PpoSettings) -> ValueLoss | None:
-    """What the critic's errors cost; None where RLlib's own loss says so."""
+    """Loss of the critic; None for RLlib's own."""
     if ppo.value_loss == "squared" and not ppo.normalize_values:
         return None
     return ValueLoss(ppo.value_loss, ppo.value_clip or None)
@@ -164,7 +164,7 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         samples_left_out: Of the policy's own steps in `fragments`, not learned from: their
             advantage was no number.
         seconds: Wall time of the last step by what it went into.
-        keeper: Keeps what runners on other machines find; None where all of them share a disk.
+        `keeper`: Archive server for runners on other machines; None where all of them share a disk.
     """
 
     keeper: RunningKeeper | None = None
@@ -200,7 +200,7 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
 
     @property
     def _depth(self) -> int:
-        return MOST_AHEAD if self.overlaps else 1
+        return MAX_AHEAD if self.overlaps else 1
 
     def training_step(self) -> None:
         """Sample, shape, estimate advantages, update, send the weights out.
@@ -291,7 +291,7 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
 
     @property
     def course(self) -> CourseFigures:
-        """How the curriculum stands, as all runners told it last; without one, of no segment."""
+        """Latest curriculum figures of all runners; empty without a curriculum."""
         return of_all_runners(list(self._courses.values()))
 
     def _go_along(self, curriculum: CurriculumSettings) -> None:
@@ -309,8 +309,7 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
     def _order(self) -> None:
         """Let the runners play a batch more, with the weights that were sent before.
 
-        The batch before it is on its way. It may spend its part of the quota, which nobody has
-        taken off yet.
+        The batch before it may still spend its part of the quota.
         """
         ahead, size = self.sampler.ahead, self.config.train_batch_size_per_learner
         self.sampler.order(

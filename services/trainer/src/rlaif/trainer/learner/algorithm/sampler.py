@@ -53,7 +53,7 @@ def disagreement_by(answers: PotentialFunction) -> Disagreement | None:
 _TAGS = ("sample-even", "sample-odd")
 """RLlib sends a runner no second request of a kind while it works on the first: two kinds."""
 
-MOST_AHEAD = len(_TAGS)
+MAX_AHEAD = len(_TAGS)
 
 _POLL_SECONDS = 0.2
 
@@ -70,7 +70,7 @@ def never() -> bool:
 class FragmentSampler:
     """One fragment after the other from every healthy runner of an RLlib group.
 
-    Two may be on order. A runner that has played its own then goes on at once, however long the
+    Two may be pending. A runner that has finished its own then continues at once, however long the
     others need: with as many runners as cores and a learner besides, one is always last.
 
     A runner that is lost on the way gives nothing; RLlib replaces it before the next iteration.
@@ -128,8 +128,8 @@ class FragmentSampler:
         if not self.remote:
             self._for_local = call
             return
-        assert len(self._turns) < MOST_AHEAD, "collect first"
-        tag = _TAGS[self._ordered % MOST_AHEAD]
+        assert len(self._turns) < MAX_AHEAD, "collect first"
+        tag = _TAGS[self._ordered % MAX_AHEAD]
         self._ordered += 1
         self._group.foreach_env_runner_async(call, tag=tag)
         self._turns.append(tag)

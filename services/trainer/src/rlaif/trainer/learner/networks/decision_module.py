@@ -130,7 +130,7 @@ class RoomSeen(NamedTuple):
     Attributes:
         looks: Three of `[B, 192]`: rows of a table of looks.
         places: `[B, 192]`, where each tile is from the player.
-        near: Three of `[B, 49]`: the looks of the tiles around him.
+        near: Three of `[B, 49]`: the looks of the tiles around the player.
         nearest: `[B, 4 K]`, for each of K kinds of thing: whether there is one, whether one may go
             to the nearest, and how far to the right and below it is, in widths and heights of the
             buffer.
@@ -186,8 +186,8 @@ class Map(nn.Module):
 class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type: ignore[misc]  # ray has no types
     """Decisions by what is seen of a moment; policy and critic see for themselves.
 
-    `model_config` has `hidden` (units a layer), `share_layers` (the critic goes on from what the
-    policy saw), `seed` (of the first weights) and `normalize_inputs` (whether the 128 numbers are).
+    `model_config` has `hidden` (units a layer), `share_layers` (the critic shares the policy's
+    features), `seed` (of the first weights) and `normalize_inputs` (whether the 128 numbers are).
     """
 
     def setup(self) -> None:
@@ -218,7 +218,7 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
     def _logits(self, features: Tensor, inputs: Tensor, room: RoomSeen) -> Tensor:
         logits = torch.cat([self.named(features), self.pointer(features, room)], dim=1)
         allowed = inputs[:, ALLOWED] > 0.5
-        # A row that allows nothing is none of ours; it still has to give numbers.
+        # A row that allows nothing is not from play; its logits still have to be finite.
         allowed = allowed | ~allowed.any(dim=1, keepdim=True)
         return torch.where(allowed, logits, NEVER)
 
@@ -301,7 +301,7 @@ def _code_table() -> tuple[list[int], list[int], int]:
 
 
 def _number_columns() -> list[int]:
-    """Columns of what is no code; which tiles can be gone to is told of each tile."""
+    """Columns of numbers, without the flags of reachable tiles."""
     fields: list[Field] = [field for field in POLICY_INPUT.fields if field.codes is None]
     columns = [at for field in fields for at in range(field.span.start, field.span.stop)]
     to_tiles = range(ALLOWED.start + GO_TO.start, ALLOWED.start + GO_TO.stop)

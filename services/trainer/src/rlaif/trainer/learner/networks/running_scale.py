@@ -38,10 +38,10 @@ def _huber(error: Tensor) -> Tensor:
     return torch.nn.functional.huber_loss(error, torch.zeros_like(error), reduction="none")
 
 
-_LEAST_DEVIATION = 0.01
+_MIN_DEVIATION = 0.01
 """Of an input. One that hardly ever moves is not blown up when it does."""
 
-_MOST_DEVIATIONS = 5.0
+_MAX_DEVIATIONS = 5.0
 
 
 class RunningScale(nn.Module):
@@ -66,12 +66,12 @@ class RunningScale(nn.Module):
         """`[B, size]`, bounded; the rows themselves before anything was observed."""
         if self.count == 0:
             return rows
-        return ((rows - self.mean) / self.deviation).clamp(-_MOST_DEVIATIONS, _MOST_DEVIATIONS)
+        return ((rows - self.mean) / self.deviation).clamp(-_MAX_DEVIATIONS, _MAX_DEVIATIONS)
 
     @property
     def deviation(self) -> Tensor:
         """`[size]`, what the inputs are divided by."""
-        return self.variance.sqrt().clamp(min=_LEAST_DEVIATION)
+        return self.variance.sqrt().clamp(min=_MIN_DEVIATION)
 
     @torch.no_grad()
     def observe(self, rows: Tensor) -> None:
@@ -102,14 +102,14 @@ class RunningScale(nn.Module):
 _KEPT = 0.97
 """Of the figures, from update to update: about the last 30 count."""
 
-_LEAST_SPREAD = 0.01
+_MIN_SPREAD = 0.01
 
 
 class ValueHead(nn.Module):
     """The last layer of a critic, which learns values in their own standard deviations.
 
     PopArt (van Hasselt et al. 2016, arXiv 1602.07714): when the figures move, the layer is changed
-    so that it tells the same values as before. Outside everything is in the units of the returns.
+    so that its values do not change. Outside everything is in the units of the returns.
     """
 
     mean: Tensor
@@ -132,14 +132,14 @@ class ValueHead(nn.Module):
 
     @torch.no_grad()
     def follow(self, returns: Tensor) -> None:
-        """Take the returns of an update, `[B]`, into the figures; no value that is told changes."""
+        """Take the returns of an update, `[B]`, into the figures; no value changes."""
         if not len(returns):
             return
         self.updates += 1
         share = (1 - _KEPT) / (1 - _KEPT ** int(self.updates))
         mean, spread = self.mean.clone(), self.spread.clone()
         _take_in(self.mean, self.variance, returns.double(), share)
-        self.spread.copy_(self.variance.sqrt().clamp(min=_LEAST_SPREAD))
+        self.spread.copy_(self.variance.sqrt().clamp(min=_MIN_SPREAD))
         self.linear.weight.mul_(spread / self.spread)
         self.linear.bias.mul_(spread).add_(mean - self.mean).div_(self.spread)
 

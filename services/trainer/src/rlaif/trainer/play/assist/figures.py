@@ -1,7 +1,4 @@
-"""What the language model did in a fragment: plans and suggestions in, counts and the newest out.
-
-One account for each runner and fragment. Accounts add up, over runners and over time.
-"""
+"""Counts and newest events of the language model in a fragment; they add up over runners."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -11,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import TypeAdapter
 
 from rlaif.contracts.assistance import (
-    MOST_WANTED,
+    MAX_WANTED,
     WANTED_CHARACTERS,
     WHY_CHARACTERS,
     AssistanceEvent,
@@ -20,7 +17,7 @@ from rlaif.contracts.assistance import (
 from rlaif.contracts.plans import Mode
 from rlaif.trainer.play.planner_counts import ModeCounts, PlannerCounts
 
-MOST_EVENTS = 20
+MAX_EVENTS = 20
 """Of one account; the oldest are forgotten, the counts have them all."""
 
 Table: TypeAlias = dict[Mode, dict[str, int]]
@@ -49,7 +46,7 @@ class AssistanceFigures:
         planner_steps: Decision steps that the planner played.
         suggestions: By their fate (`SuggestionFate`).
         bonus: Reward paid for choices that followed a suggestion.
-        events: What happened last, oldest first, at most `MOST_EVENTS`.
+        events: What happened last, oldest first, at most `MAX_EVENTS`.
     """
 
     planner: PlannerCounts = field(default_factory=PlannerCounts)
@@ -83,7 +80,7 @@ class AssistanceFigures:
     def note_event(self, event: AssistanceEvent) -> None:
         """Keep it among the newest."""
         self.events.append(event)
-        del self.events[:-MOST_EVENTS]
+        del self.events[:-MAX_EVENTS]
 
     def add(self, other: "AssistanceFigures") -> None:
         """Take in what another runner, or a later fragment, counted."""
@@ -100,10 +97,10 @@ class AssistanceFigures:
             self.note_planner_steps(mode, steps)
         for mode, amount in other.bonus.items():
             self.note_bonus(mode, amount)
-        self.events = [*self.events, *other.events][-MOST_EVENTS:]
+        self.events = [*self.events, *other.events][-MAX_EVENTS:]
 
     def by_mode(self) -> dict[str, ModeFigures]:
-        """The counts as they are told; a route on which nothing happened is not in it."""
+        """Counts for the report, without modes that have none."""
         calls = self.planner.by_mode
         modes = {
             *calls, *self.planner.in_flight, *self.plans, *self.takeovers, *self.planner_steps,
@@ -140,23 +137,23 @@ def summed(accounts: Iterable[AssistanceFigures | None]) -> AssistanceFigures | 
 
     Its events are the newest of each runner in turn: runners have no clock in common.
     """
-    told = [account for account in accounts if account is not None]
-    if not told:
+    known = [account for account in accounts if account is not None]
+    if not known:
         return None
     total = AssistanceFigures()
-    for account in told:
+    for account in known:
         total.add(account)
-    total.events = _newest_of_each([account.events for account in told])
+    total.events = _newest_of_each([account.events for account in known])
     return total
 
 
 def wanted(words: Iterable[str]) -> tuple[str, ...]:
-    """What a model asked for, as an event tells it."""
-    return tuple(_short(each, WANTED_CHARACTERS) for each in islice(words, MOST_WANTED))
+    """A model's request, bounded for an event."""
+    return tuple(_short(each, WANTED_CHARACTERS) for each in islice(words, MAX_WANTED))
 
 
 def reason(text: str) -> str:
-    """What a model, or an error, gives as a reason, as an event tells it."""
+    """A reason of a model or an error, bounded for an event."""
     return _short(text, WHY_CHARACTERS)
 
 
@@ -183,7 +180,6 @@ def _calls(counts: ModeCounts) -> dict[str, Any]:
 
 
 def _newest_of_each(kept: list[list[AssistanceEvent]]) -> list[AssistanceEvent]:
-    """The newest of each, then the next newest of each, until there are `MOST_EVENTS`."""
     rows = zip_longest(*(reversed(events) for events in kept))
     newest_first = (event for row in rows for event in row if event is not None)
-    return list(islice(newest_first, MOST_EVENTS))[::-1]
+    return list(islice(newest_first, MAX_EVENTS))[::-1]

@@ -76,9 +76,9 @@ class SegmentLog:
             self._rooms.setdefault((facts.group, facts.room))
 
     def pay(self, model: PayingModel | None, *, terminated: bool) -> SegmentPay:
-        """What was paid; `model` is asked about all of it at once, in about 0.3 ms.
+        """Rewards of the segment, with those of `model`; about 0.3 ms.
 
-        `terminated` says that the game ended with the last step: what follows is worth nothing.
+        `terminated`: the game ended with the last step.
         """
         game = {
             "game": tuple(self._game),
@@ -87,7 +87,7 @@ class SegmentLog:
         if model is None:
             return SegmentPay(**game)
         potentials = model.potential(self._rows[: self._steps + 1]).astype(np.float64)
-        if not np.isfinite(potentials).all():  # the learner refuses such a model, and says so
+        if not np.isfinite(potentials).all():  # the learner rejects such a model
             return SegmentPay(**game, reward_model_version=model.version)
         counted = self._counted(potentials)
         after = counted[1:].copy()
@@ -105,10 +105,7 @@ class SegmentLog:
         )
 
     def _counted(self, potentials: Float64) -> Float64:
-        """Potentials from the segment's start; a death after which the game goes on changes none.
-
-        The game puts the player somewhere else then, which is nobody's merit.
-        """
+        """Potentials from the segment's start, without the jump to the respawn point."""
         rises = np.diff(potentials)
         dead = np.array(self._dead, dtype=np.bool_)
         rises[dead | np.concatenate([[False], dead[:-1]])] = 0.0
@@ -136,7 +133,6 @@ class FirstSightingsReader:
         self._place = (facts.group, facts.room)
 
     def note_step(self, facts: GameFacts) -> None:
-        """One step later; about 0.1 µs while he stays in his room."""
         if (facts.group, facts.room) == self._place or not facts.settled:
             return
         self._place = (facts.group, facts.room)
@@ -195,7 +191,7 @@ class EnvRecorder:
     Attributes:
         context: Goes into the captures from now on.
         chosen: Why the running segment was chosen before it was played; None when it was not.
-        paying: The reward model that counts; captures say what it pays for them.
+        paying: The live reward model; captures contain its shaping rewards.
     """
 
     def __init__(
@@ -277,10 +273,7 @@ class EnvRecorder:
     def after_step(
         self, action: int, ended: Ended, facts: GameFacts, row: Float32, step: PaidStep
     ) -> SpooledCapture | None:
-        """Note the action, what it led to, and what was paid and waited after it.
-
-        At a selected segment's last step, return its capture.
-        """
+        """Add a step; returns the capture at the last step of a selected segment."""
         self._recorder.add_step(action, wait=step.wait)
         self._step += 1
         if self._recorder.in_segment:

@@ -19,9 +19,9 @@ import numpy as np
 Reason = Literal["uniform", "disagreement", "new room", "milestone"]
 """`Capture.selected_by`."""
 
-LEAST_UNIFORM_SHARE = 0.2
+MIN_UNIFORM_SHARE = 0.2
 
-SPREAD_WINDOW, SPREAD_MOST = 30, 3
+SPREAD_WINDOW, SPREAD_MAX = 30, 3
 """Of this many captures in a row, so many at most come from one episode: they span ten."""
 
 _UNIFORM_AN_EPISODE = 1.0
@@ -38,10 +38,10 @@ _UNRANKED_SHARE = 0.8
 _HEAD_START = 3
 """Captures that may be no uniform ones before the share is held to."""
 
-_SCORES_KEPT, _SCORES_LEAST = 200, 20
+_SCORES_KEPT, _SCORES_MIN = 200, 20
 """Segments whose disagreement is remembered, and how many it takes to say what is much."""
 
-_MOST_OF_ALL = 0.5
+_MAX_SHARE = 0.5
 """Share of the segments at most that count as much disagreement."""
 
 
@@ -53,9 +53,9 @@ class SelectionRules:
     episode_segments: int = 400
 
     def __post_init__(self) -> None:
-        if not LEAST_UNIFORM_SHARE <= self.uniform_share <= 1:
+        if not MIN_UNIFORM_SHARE <= self.uniform_share <= 1:
             raise ValueError(
-                f"uniform share is {self.uniform_share}: at least {LEAST_UNIFORM_SHARE} of the "
+                f"uniform share is {self.uniform_share}: at least {MIN_UNIFORM_SHARE} of the "
                 "captures must be drawn whatever they show, and at most all (1)"
             )
 
@@ -117,7 +117,7 @@ class SegmentSelector:
         self._coin = min(uniform / max(1.0, starting), most)
         others = self._left - uniform
         self._interest_left = int(others) + (self._rng.random() < others % 1.0)
-        self._rate = min(_MOST_OF_ALL, self._interest_left / max(1.0, starting))
+        self._rate = min(_MAX_SHARE, self._interest_left / max(1.0, starting))
 
     def forget_scores(self) -> None:
         self._scores.clear()
@@ -129,7 +129,7 @@ class SegmentSelector:
         ensemble; asked only when it matters.
         """
         chance = self._rng.random()
-        if self._left >= 1 and chance < self._coin and self._from(episode) < SPREAD_MOST:
+        if self._left >= 1 and chance < self._coin and self._from(episode) < SPREAD_MAX:
             self._left -= 1
             return "uniform"
         if disagreement is None or not self._takes_interest(episode):
@@ -138,7 +138,7 @@ class SegmentSelector:
         if not isfinite(score):
             return None  # the model has no answer here; the learner refuses it
         known = self._scores
-        much = len(known) >= _SCORES_LEAST and score > np.quantile(known, 1.0 - self._rate)
+        much = len(known) >= _SCORES_MIN and score > np.quantile(known, 1.0 - self._rate)
         known.append(score)
         if not much:
             return None
@@ -189,7 +189,7 @@ class SegmentSelector:
         others = self.taken.total() - uniform
         held = others + 1 <= uniform * (1.0 - share) / share + _HEAD_START
         # The last one of an episode is left to the coin.
-        spread = self._from(episode) < SPREAD_MOST - 1
+        spread = self._from(episode) < SPREAD_MAX - 1
         return self._interest_left >= 1 and self._left >= 1 and held and spread
 
     def _from(self, episode: str) -> int:

@@ -145,7 +145,7 @@ class StateArchive:
         return tuple(record for record in new if record.sha256 in self._records)
 
     def dropped(self) -> frozenset[Sha256]:
-        """Digests of states that were dropped, here or in an archive that told of it."""
+        """Digests of states that were dropped, here or in an archive that reported it."""
         found = {path.stem for path in self._lineage.glob("[0-9a-f]*.json")}
         return frozenset(found - set(self._records))
 

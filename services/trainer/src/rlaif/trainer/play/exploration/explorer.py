@@ -39,7 +39,7 @@ class ExploreConfig:
         save_every: Steps of a runner between two states, milestones excepted. A save costs about
             36 ms and 16,000 steps of four frames about 4 s, so that saving costs 1 % at most.
         sync_every: Fragments between two exchanges with the other runners.
-        keeper: Name of the one to ask on a Ray cluster; empty when `directory` is used as it is.
+        `keeper`: Name of the archive server on a Ray cluster; empty where `directory` is shared.
     """
 
     directory: Path
@@ -145,7 +145,7 @@ class Explorer:
         )
 
     def state_dict(self) -> dict[str, Any]:
-        """What is not in its files, as plain values; writes the files, the keeper's too."""
+        """State that is not in the files, after writing them."""
         self.sync(whole=True)
         return {
             "fragments": self._fragments,
@@ -196,8 +196,8 @@ class Explorer:
     def sync(self, *, whole: bool = False) -> None:
         """Write this runner's counts, read the others' and their states; `whole`: all of them.
 
-        A disk that takes nothing, or a keeper that does not answer, costs what the others and the
-        next process would have been told; the play goes on, and `trouble` says why.
+        If the disk is full or the archive server does not answer, play continues without the
+        exchange, and `trouble` has the reason.
         """
         for record in self._exchanged(whole=whole):
             if self.saver is not None:

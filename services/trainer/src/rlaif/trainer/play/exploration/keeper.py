@@ -1,8 +1,8 @@
 """The run's exploration, kept where the run's directory is, for runners that do not see it.
 
-    runner on another machine                     keeper
+    runner on another machine                     archive server
       Report: its counts, which states it has ───────▶ writes the counts, forgets what was dropped
-      ◀─── Answer: the others' counts, states that it lacks, states that the keeper lacks
+      ◀─── Answer: the others' counts, states that it lacks, states that the server lacks
       those ─────────────────────────────────────────▶ put into the archive
 
 What the two hold is compared each time, so that a lost message or machine leaves nothing to repair.
@@ -48,7 +48,7 @@ class Report:
 
     Attributes:
         states: Digests of all states in its archive.
-        dropped: Records of the states that it dropped and has not told of yet.
+        dropped: Records of the states that it dropped and has not reported yet.
     """
 
     runner: int
@@ -67,14 +67,14 @@ class SentState:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the keeper says to a report.
+    """Reply of the archive server to a report.
 
     Attributes:
         episodes: Square → finished episodes of the other runners that visited it.
         seen: Cell → times that the play of the other runners came to it.
         given: States that the runner lacks, at most `MAX_BYTES`.
         left: Those that did not fit.
-        wanted: Digests of states that the keeper lacks.
+        wanted: Digests of states that the server lacks.
         dropped: Digests of states that others have dropped.
     """
 
@@ -87,7 +87,7 @@ class Answer:
 
 
 class KeeperPort(Protocol):
-    """A keeper, wherever it is. One that does not answer is an OSError."""
+    """The archive server, local or remote. A missing answer is an OSError."""
 
     def files_of(self, identity: ArchiveIdentity, runner: int) -> CountFiles:
         """See `Keeper`."""
@@ -126,7 +126,7 @@ class Keeper:
         self._episodes, self._seen = ReadOnce(episodes_in), ReadOnce(seen_in)
 
     def files_of(self, identity: ArchiveIdentity, runner: int) -> CountFiles:
-        """What a runner that begins resumes with: its counts as it, or the one before, told."""
+        """Counts with which a runner resumes: those that it reported last."""
         home = ExplorationHome.of(self._directory, identity)
         return CountFiles(bytes_of(home.coverage(runner)), bytes_of(home.cells(runner)))
 
@@ -182,7 +182,7 @@ class Keeper:
         return self._shelves[identity.folder]
 
     def _refreshed(self, shelf: _Shelf) -> StateArchive:
-        """The archive with what runners beside the keeper did to it, and everybody's counts."""
+        """Refresh the archive and the counts of all runners on this machine."""
         assert shelf.archive is not None
         shelf.counts.elsewhere = sum_of_others(shelf.home.cells(_NOBODY), self._seen)
         shelf.archive.refresh()

@@ -1,4 +1,4 @@
-"""One runner's exchange with the keeper of its run's exploration."""
+"""Exchange of one runner with the archive server of its run."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -21,14 +21,14 @@ from rlaif.trainer.play.exploration.visited import VisitedPlaces
 
 
 class KeeperLink:
-    """Of a runner whose own directory nobody else sees."""
+    """For a runner whose directory no other runner uses."""
 
     def __init__(
         self, keeper: KeeperPort, home: ExplorationHome, identity: ArchiveIdentity, runner: int
     ) -> None:
-        """Begin with the counts that the keeper has of this runner; they come to lie in `home`.
+        """Start with the counts that the server has of this runner; they are written to `home`.
 
-        A keeper that does not answer is an OSError: what this runner would count from nothing
+        A server that does not answer is an OSError: what this runner would count from nothing
         would take the place of what was counted before.
         """
         self._keeper = keeper
@@ -44,7 +44,7 @@ class KeeperLink:
                 write_whole(path, data)
 
     def has_news(self, archive: StateArchive) -> bool:
-        """Whether there are states that the keeper has not seen."""
+        """Whether there are states that the server has not received."""
         return not archive.digests <= self._common
 
     def exchange(
@@ -55,7 +55,7 @@ class KeeperLink:
         *,
         whole: bool = False,
     ) -> list[ArchiveRecord]:
-        """Tell what the files in `home` say, and take in the others'; gives the new records.
+        """Report the files in `home` and merge those of the others; returns the new records.
 
         States in messages of `MAX_BYTES`: one each way, or with `whole` until nothing is left.
         """
@@ -78,7 +78,6 @@ class KeeperLink:
         return new
 
     def collect(self, played_from: Collection[Sha256]) -> None:
-        """See `StateArchive.collect`; the keeper's."""
         self._keeper.collect(self._identity, played_from)
 
     @property

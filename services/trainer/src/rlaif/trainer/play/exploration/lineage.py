@@ -1,4 +1,4 @@
-"""Plays the way to an archived state again and compares: does its record tell the truth?"""
+"""Replays the trajectory to an archived state and verifies its digests."""
 
 from collections.abc import Iterator
 

@@ -3,8 +3,8 @@
 A milestone that play came to by luck is soon forgotten: the next episode that comes so far may be
 hundreds away. So the steps before it are kept as moments, and tries start there: near the
 milestone first, and farther back as they reach it again (Salimans & Chen 2018, arXiv 1812.03381,
-with the run's own play for a demonstration). A try is cut where it is decided, so that there are
-many.
+with the run's own play for a demonstration). An attempt ends where it is decided, so that there
+are many.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ SUCCESS = 0.5
 """Share of those above which it moves back."""
 
 PATIENCE = 3
-"""A try is cut after so many times the steps that it took the first time, and `MORE_STEPS`."""
+"""An attempt is cut after so many times the steps that it took the first time, and `MORE_STEPS`."""
 
 MORE_STEPS = 128
 """8.5 s of the game: a scene in which an item is held up takes a part of them."""
@@ -75,7 +75,7 @@ class Practice:
 
     @property
     def parents(self) -> set[str]:
-        """Digests of the archived states since which the moments are told."""
+        """Digests of the archived states from which the trajectories start."""
         return {moment.parent for way in self._ways.values() for moment in way.moments}
 
     def learn(self, milestone: str, moments: Sequence[Moment]) -> None:
@@ -104,7 +104,7 @@ class Practice:
         return Start(state, _provenance(milestone, moment), moment.keyframe, from_play=True)
 
     def _chance(self) -> float:
-        """That an episode is a try, so that tries are the share of the steps."""
+        """Chance of an attempt, such that attempts have their share of the steps."""
         if self._share == 1 or len(self._steps) < 2:
             return self._share
         odds = self._share / (1 - self._share) * self._steps[False] / self._steps[True]
@@ -118,7 +118,7 @@ class Practice:
     def begin(self, environment: str, provenance: str, *, played: int | None) -> None:
         """An episode starts; the one before it, if known, had `played` steps.
 
-        A try that it left open has failed.
+        An attempt that it left open has failed.
         """
         if played:
             kind = environment in self._practising
@@ -131,11 +131,11 @@ class Practice:
             self._practising.add(environment)
 
     def is_trying(self, environment: str) -> bool:
-        """Whether its episode is a try that is not decided yet."""
+        """Whether its episode is an undecided attempt."""
         return environment in self._tries
 
     def most_steps(self, environment: str) -> int | None:
-        """Decision steps after which its try has failed; None for an episode that is none."""
+        """Decision steps after which its attempt has failed; None for any other episode."""
         attempt = self._tries.get(environment)
         if attempt is None:
             return None

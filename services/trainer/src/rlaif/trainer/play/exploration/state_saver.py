@@ -81,7 +81,7 @@ class StateSaver:
     Attributes:
         since_save: Decision steps of all environments since a state was kept, or tried to be.
         known: Milestones that some environment has reached, or that a start state shows.
-        trouble: Why the last state that was worth it was not kept, or its way; None when it was.
+        `trouble`: Why the last state or its trajectory was not kept; None when it was.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class StateSaver:
             self._keep_start(environment, emulator, facts, start)
 
     def _practised(self, provenance: str) -> _Episode | None:
-        """An episode from a moment that is practised, told since the state before it."""
+        """An episode from a practised state, recorded since the archived state before it."""
         moment = self._practice.moment(provenance)
         if moment is None:
             return None

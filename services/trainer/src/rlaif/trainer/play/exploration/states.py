@@ -10,7 +10,7 @@ from rlaif.trainer.rewards.game import facts as places
 
 BLOCK_WIDTH, BLOCK_HEIGHT = 80, 64
 """Pixels of a block: a small room has four, a large one nine. Finer cells would be hundreds of
-states of one room, coarser ones would not tell its doors apart."""
+states of one room, coarser ones would not distinguish its doors."""
 
 
 class ArchiveError(Exception):

@@ -1,4 +1,4 @@
-"""The coverage of one runner's environments, with what the other runners have written of theirs."""
+"""Coverage of one runner's environments, and of the other runners by their files."""
 
 from collections import Counter
 from collections.abc import Iterable

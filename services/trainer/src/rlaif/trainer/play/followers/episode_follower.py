@@ -1,4 +1,4 @@
-"""Somebody who follows an environment's play, such as exploration; the environment asks little."""
+"""Interface of an observer of one environment, such as exploration."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol

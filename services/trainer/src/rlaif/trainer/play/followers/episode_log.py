@@ -65,7 +65,7 @@ class RecordedEpisode:
 
 
 class EpisodeLog:
-    """Records the running episode of one environment; two bytes a step or so."""
+    """Records the running episode of one environment; about two bytes per step."""
 
     def __init__(
         self, *, run_id: str, env_id: str, game: GameIdentity, emulator: Emulator, frame_skip: int

@@ -1,7 +1,7 @@
 """What a policy that looks at pictures sees: the last four screens, grey and half as large.
 
-The emulators draw only when somebody looks. Before the first step of an episode there is nothing to
-see: an emulator cannot draw the state that it has just loaded.
+The stack is empty before an episode's first step: an emulator cannot draw a state that it has just
+loaded.
 """
 
 from dataclasses import dataclass

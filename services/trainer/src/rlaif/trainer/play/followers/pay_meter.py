@@ -25,7 +25,7 @@ from rlaif.trainer.run_folder.live_files import (
 
 
 class StepLedger:
-    """Follows one environment; nobody sees it while the disk does not take the file."""
+    """Rewards of each decision of the watched game, written to the steps file."""
 
     def __init__(self, path: Path, parts: Sequence[str]) -> None:
         """Write decisions of a game to a file; `parts` are the names of its reward's parts."""
@@ -78,15 +78,14 @@ class StepLedger:
             self._ring.close()
 
 
-_MOST_PENDING = 256
+_MAX_PENDING = 256
 """Steps that wait for the next look; more are counted without one, to bound the memory."""
 
 
 class PayMeter:
-    """Follows one environment step by step; the network is asked when somebody looks.
+    """Shaping rewards of one environment; the network is evaluated when they are read.
 
-    What is paid is counted by the learner's own `PotentialShaper`. A look takes 0.11 ms with five
-    networks of 64-64, so 20 a second take 0.3 % of a runner.
+    Uses the learner's own `PotentialShaper`. A read takes 0.11 ms with five networks of 64-64.
     """
 
     def __init__(
@@ -147,7 +146,7 @@ class PayMeter:
             self._finals.append(self._newest)
         if not (terminated or truncated):
             self._rows.append(self._newest)
-        if len(self._rows) > _MOST_PENDING:
+        if len(self._rows) > _MAX_PENDING:
             self._settle()
 
     def begin_episode(self, row: Float32) -> None:
@@ -181,7 +180,7 @@ class PayMeter:
         return tuple(bins)
 
     def _settle(self) -> None:
-        # A step that ended its episode is whole when the next one has begun.
+        # A step that ended its episode is complete when the next one has started.
         whole = len(self._rows) - 1
         if whole < 1:
             return

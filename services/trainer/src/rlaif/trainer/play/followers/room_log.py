@@ -211,7 +211,7 @@ class RoomLog:
         self._played.pictures[stay.room] = RoomPicture(png(view), left & 0xFF, top & 0xFF)
 
     def note_reply(self, reply: PlannerReply) -> None:
-        """A language model was asked, in the room of which it was told; a cached answer is none."""
+        """Count a call of the language model in the room of its question, unless it was cached."""
         group, _, room = (reply.question.evidence.room or "").partition("/")
         if not reply.cached and group.isdecimal() and room.isdecimal():
             self._played.tally((int(group), int(room))).calls += 1

@@ -23,25 +23,25 @@ from rlaif.trainer.run_folder.live_files import (
 )
 
 _STANDBY_SECONDS = 2.0
-"""Between two pictures of a runner whose screen nobody wants; a picture costs a millisecond."""
+"""Between two pictures of a runner that is not watched; a picture costs a millisecond."""
 
 _STANDING_SECONDS = 0.5
 _BEAT_SECONDS = 0.5
 _FIRST_RUNNERS = (0, 1)
-"""Of them there is one alone; its first environment is shown while nobody has asked for any."""
+"""Of these one exists; its first environment is the default of the watched one."""
 
 
 class ScreenFeed:
-    """Shows the games of a runner; nobody sees them while the disk does not take the files.
+    """Publishes the games of a runner; without effect while the files cannot be created.
 
     Attributes:
         watched: The environment of this runner whose picture is shown.
         is_wanted: People want to see it, and not another runner's.
-        meter: What the reward model says of it while it is wanted; None when nobody watches.
+        meter: Opinion of the reward model while it is watched; None without pictures.
     """
 
     def __init__(self, folder: Path | None, fps: float, *, runner: int, count: int) -> None:
-        """Of `count` games of a runner; None as `folder`, or no pictures a second: show nothing."""
+        """For `count` games of a runner; disabled without a folder or with `fps` 0."""
         self._folder = folder if fps > 0 else None
         self._fps = fps
         self._runner, self._count = runner, count

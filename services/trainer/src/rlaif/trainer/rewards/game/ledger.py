@@ -49,7 +49,7 @@ class EpisodeRewards:
     """Plays the facts of an episode through the terms.
 
     Moments at which no file is being played (the title screen, after saving and quitting) pay
-    nothing and are remembered by nobody; the next step is compared with the last one played.
+    nothing and are ignored by all terms; the next step is compared with the last one played.
 
     `nothing` are the parts of every step that pays nothing: one object, read-only.
     """

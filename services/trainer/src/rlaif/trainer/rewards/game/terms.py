@@ -40,9 +40,9 @@ class Term(ABC):
 
     Attributes:
         looks_at: When it has to be asked: on every step; when the player moved, or more changed;
-            when he came to another square, or more than his position changed; or only when the
+            when the square, or more than the position, changed; or only when the
             progress did.
-        weight: Reward of one unit of what it pays for.
+        weight: Reward per unit.
     """
 
     name: ClassVar[str]

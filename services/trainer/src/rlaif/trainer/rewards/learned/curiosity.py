@@ -87,7 +87,7 @@ _PREDICTOR = (64, 64, OUTPUTS)
 """One layer more than the target, so that it can say what the target says."""
 
 _LEARNED_SHARE = 0.25
-"""Of an iteration's observations, drawn anew each time. Burda et al. take as little, so that many
+"""Of an iteration's observations, drawn again each time. Burda et al. take as little, so that many
 environments do not make every place dull at once."""
 
 _LEARNING_RATE = 1e-3
@@ -97,7 +97,7 @@ _GAMMA = 0.99
 """Discount of the return whose deviation normalises the reward."""
 
 _MINIBATCH = 256
-_LEAST_DEVIATION = 1e-4
+_MIN_DEVIATION = 1e-4
 _STREAM = 0x24D
 
 
@@ -129,7 +129,7 @@ class Curiosity:
         Steps `by_planner`, `[T, N] bool` each, are not there: they are paid 0, and neither networks
         nor running figures learn from them. What the planner has seen stays new to the policy. The
         same holds for steps with which the game ended an episode or in which the player died
-        (`Transitions.torn`): where he stands after them, nothing that he did leads to.
+        (`Transitions.torn`): no action leads to the state after them.
         """
         own = [~part.torn for part in fragments]
         if by_planner is not None:
@@ -153,11 +153,11 @@ class Curiosity:
         for runner, grid, mask, follows in zip(runners, grids, own, continues, strict=True):
             self._add_returns(runner, grid, mask, follows)
         self._learn(x, goal.clone())
-        deviation = max(float(self._returns.deviation[0]), _LEAST_DEVIATION)
+        deviation = max(float(self._returns.deviation[0]), _MIN_DEVIATION)
         return [(self.weight * grid / deviation).astype(np.float32) for grid in grids]
 
     def _normalised(self, rows: Float32) -> Float32:
-        deviation = np.maximum(self._observations.deviation, _LEAST_DEVIATION)
+        deviation = np.maximum(self._observations.deviation, _MIN_DEVIATION)
         scaled = (rows - self._observations.mean.astype(np.float32)) / deviation.astype(np.float32)
         clipped: Float32 = np.clip(scaled, -CLIP, CLIP).astype(np.float32)
         return clipped

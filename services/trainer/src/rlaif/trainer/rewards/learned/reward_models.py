@@ -95,7 +95,7 @@ class ModelSchedule:
         return self.live
 
     def refuse(self, model: RewardModel) -> None:
-        """Let a model count no more; if it was live, the one before it does, in full."""
+        """Reject a model; if it was live, the one before it becomes live, in full."""
         self.refused.add(model.sha256)
         if self.live is not None and self.live.sha256 == model.sha256:
             self.live, self.age = self.before, max(self.ramp_iterations, self.swap_iterations)

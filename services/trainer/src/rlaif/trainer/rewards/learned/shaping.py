@@ -5,8 +5,8 @@ F = weight * (gamma * P(s') - P(s)), where P is the potential counted from the e
 the discounted sum of F is therefore 0, whatever start it had.
 
 Each P is remembered from when its state was reached (Devlin & Kudenko, AAMAS 2012). After a swap of
-models in the middle of an episode P goes on from where it was, by what the new model says of the
-states from there on: the swap itself pays nothing. The same holds for a weight that changes, since
+models in the middle of an episode P continues from its value, with the differences of the new
+model: the swap itself gives no reward. The same holds for a weight that changes, since
 it is weight * P that is remembered; and for a death after which the game puts the player somewhere
 else. Of decisions with lengths of their own, gamma is that of their frames (`discounting`).
 """
@@ -59,8 +59,8 @@ class Transitions:
         final_observations: `[K, D] float32`; the observation after each of them.
         frames: `[T, N] int32`, game frames of each decision, waits included; None where every
             decision is one step and counts as one.
-        died: `[T, N] bool`; the player died and the episode went on: he may stand somewhere else
-            after it. None where deaths end episodes.
+        died: `[T, N] bool`; the player died and the episode continued at the respawn
+            point. None where deaths end episodes.
     """
 
     observations: Float32
@@ -134,7 +134,7 @@ class PotentialShaper:
         """Shaping rewards of one fragment, `[T, N] float32`, evaluated with one model version.
 
         Without a live model Phi is 0. What is remembered of a runner is void when its fragment does
-        not continue the last one: it was started anew, and its episodes count from here.
+        not continue the last one, because it was restarted.
         """
         steps, envs = transitions.terminated.shape
         # Weighted here, and in float64: F is a small difference of large numbers.
