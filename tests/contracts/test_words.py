@@ -31,7 +31,6 @@ NOT_CLEAN_YET: set[str] = {
     "libs/common/contracts",
     "libs/common/files",
     "libs/common/llm",
-    "libs/common/pacing",
     "libs/common/reward_net",
     "libs/common/service",
     "libs/common/storage",

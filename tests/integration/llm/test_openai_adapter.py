@@ -256,7 +256,7 @@ async def test_an_endless_error_page_is_read_no_further_than_its_beginning(
     assert len(str(raised.value)) < 300
 
 
-async def test_a_reply_that_breaks_off_is_an_outage_and_one_that_cannot_be_unpacked_is_invalid(
+async def test_a_reply_that_breaks_off_is_an_outage_and_one_that_cannot_be_decoded_is_invalid(
     connections: Connections,
 ) -> None:
     async with _raw_server(HEAD, b'{"choices": [') as url:
@@ -264,7 +264,7 @@ async def test_a_reply_that_breaks_off_is_an_outage_and_one_that_cannot_be_unpac
             await OpenAiModel(connections, url, TIMES).complete(REQUEST)
     packed = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnope"
     async with _raw_server(packed) as url:
-        with pytest.raises(InvalidReplyError, match="unpacked"):
+        with pytest.raises(InvalidReplyError, match="decoded"):
             await OpenAiModel(connections, url, TIMES).complete(REQUEST)
 
 

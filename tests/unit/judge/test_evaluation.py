@@ -9,8 +9,7 @@ import pytest
 from rlaif.bus.outcome import Reject, Retry
 from rlaif.contracts.quest import QuestProgress, Standing
 from rlaif.contracts.scores import CriterionScore, ScoreRecord
-from rlaif.judge.epoch.pass_over import judge_epoch, write_report
-from rlaif.judge.epoch.segments import Epoch, find_epoch
+from rlaif.judge.epoch.evaluate import Epoch, find_epoch, judge_epoch, write_report
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.scores import judge_call, score_record
@@ -52,7 +51,7 @@ def test_an_epoch_is_a_range_of_environment_steps_of_one_run(
     _write(segments, store, "seg-1", "seg-2")
     epoch = find_epoch(store, EPOCH_STEP, epoch_steps=100_000, run_id=None)
     assert epoch.run_id == "run-1"
-    assert [segment.event.segment_id for segment in epoch.segments] == ["seg-1", "seg-2"]
+    assert [segment.segment_id for segment in epoch.segments] == ["seg-1", "seg-2"]
     assert find_epoch(store, 0, epoch_steps=100_000, run_id=None).segments == []
     assert find_epoch(store, EPOCH_STEP, epoch_steps=100_000, run_id="other").segments == []
 

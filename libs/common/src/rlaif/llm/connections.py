@@ -1,8 +1,8 @@
 """HTTP clients for language models, each used by one call at a time.
 
 A call that is cancelled while its connection opens or answers can leave a shared pool of httpx
-counting a connection that is unusable from then on: timeouts fill the pool one by one, until all
-later calls wait in vain. So each client has one connection, and is discarded after a call that did
+counting a connection that is unusable from then on: timeouts fill the pool one by one, until no
+later call can begin. So each client has one connection, and is discarded after a call that did
 not end well.
 """
 

@@ -1,4 +1,4 @@
-"""Diagnoses failures of a route: is the server at fault, or the request?
+"""Diagnosis of failures: whether the server or the request is at fault.
 
 A failed call alone says neither. The route is probed with a question that is known to be good. If
 the server answers it, the failed request is at fault; if not, the route has an outage, and no other

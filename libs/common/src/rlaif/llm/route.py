@@ -56,8 +56,8 @@ class RouteLimits:
         retry_seconds: Pause before the second attempt; doubles, with jitter.
         max_retry_seconds: Longest pause before an attempt; if the server asks for more, give up.
         patience_seconds: How long a call waits for a resting route.
-        late_calls: Calls that may continue after their deadline, to tell a slow server from a dead
-            one.
+        late_calls: Calls that may continue after their deadline, which shows whether the server is
+            slow or dead.
         failures: Failures in a row after which the route rests.
         pause_seconds: Rest of a failing route.
     """

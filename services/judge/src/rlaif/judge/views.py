@@ -158,7 +158,7 @@ class Override(BaseModel):
 
     levels: dict[str, Annotated[int, Field(ge=0, le=2)] | None] = Field(
         min_length=1,
-        description=f"Of {', '.join(CRITERIA)}: 0, 1, 2, or null for 'cannot tell'.",
+        description=f"Of {', '.join(CRITERIA)}: 0, 1, 2, or null for an abstention.",
     )
     author: str = Field(min_length=1, max_length=100)
     note: str | None = Field(default=None, max_length=2000)

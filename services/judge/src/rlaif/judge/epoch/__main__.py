@@ -1,11 +1,11 @@
-"""The evaluator pass (Cycle B): judges everything of one epoch once and reports it.
+"""The evaluator pass (Cycle B): scores all segments of an epoch once and writes a report.
 
     python -m rlaif.judge.epoch --epoch 0
 
 Settings are those of the judge, from the environment. Segments that have a score cost no call.
-Writes `scores/epoch_N/scores.jsonl` (and .parquet) and `evaluations/epoch_N/summary.json`; prints
-the summary. Exit codes: 0 every segment is judged, 1 some are not or a server was away, 2 a setting
-or option is wrong.
+Writes `scores/epoch_N/scores.jsonl` (and .parquet) and `evaluations/epoch_N/summary.json`, and
+prints the summary. Exit codes: 0 all segments have a score, 1 some do not or a server is
+unavailable, 2 invalid setting or option.
 """
 
 import argparse
@@ -25,8 +25,7 @@ from rlaif.bus.ports import Publisher, TelemetryPublisher
 from rlaif.contracts.events import EventData
 from rlaif.contracts.telemetry import Telemetry
 from rlaif.files.failures import command
-from rlaif.judge.epoch.pass_over import judge_epoch, write_report
-from rlaif.judge.epoch.segments import find_epoch
+from rlaif.judge.epoch.evaluate import find_epoch, judge_epoch, write_report
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.parts import build_parts
 from rlaif.judge.settings import JudgeSettings, PatienceSettings
@@ -37,12 +36,12 @@ from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore, StorageError, StoreUnavailableError
 
 EPOCH_STEPS = 300_000
-"""Environment steps of an epoch when `EPOCH_STEPS` does not say."""
+"""Default environment steps per epoch."""
 
 
 @dataclass(frozen=True)
 class EpochPass:
-    """What is evaluated; the options of the command line say what each means."""
+    """Options of the command line."""
 
     epoch: int
     epoch_steps: int = EPOCH_STEPS
@@ -52,17 +51,16 @@ class EpochPass:
 
 
 class SilentPublisher:
-    """Publishes nothing: the scores are found in the store."""
+    """Publishes nothing; the scores are in the store."""
 
     async def publish(self, data: EventData) -> bool:
-        """Drop the event."""
         return False
 
     async def send(self, reading: Telemetry) -> None:
-        """Drop the reading."""
+        pass
 
     async def send_bytes(self, subject: str, payload: bytes) -> None:
-        """Drop the bytes."""
+        pass
 
 
 async def evaluate_epoch(
@@ -71,9 +69,9 @@ async def evaluate_epoch(
     *,
     stores: tuple[ObjectStore, ObjectStore] | None = None,
 ) -> dict[str, Any]:
-    """Run the pass; gives the summary that was written.
+    """Run the pass; returns the summary.
 
-    `stores` are those of episodes and of models in place of the settings' own, in tests.
+    `stores` (episodes, models) replace those of the settings.
     """
     started = datetime.now(UTC)
     credentials = S3Credentials.of(settings)
@@ -85,7 +83,7 @@ async def evaluate_epoch(
         find_epoch, episodes, task.epoch, epoch_steps=task.epoch_steps, run_id=task.run_id
     )
     metrics = ServiceMetrics("judge")
-    # Nothing queues up behind this pass, so it rather waits than scores without a judge.
+    # Nothing waits for this pass, so it waits for judges instead of scoring without them.
     deadline = task.deadline_seconds
     patience = PatienceSettings(refused_seconds=deadline, outage_seconds=deadline)
     settings = settings.model_copy(update={"patience": patience})
@@ -134,7 +132,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _task(argv: Sequence[str] | None) -> EpochPass:
     parser = argparse.ArgumentParser(
-        prog="evaluate", description="Judges everything of one epoch once and reports it."
+        prog="evaluate", description="Scores all segments of an epoch once and writes a report."
     )
     environment = os.environ
     parser.add_argument(
@@ -148,21 +146,21 @@ def _task(argv: Sequence[str] | None) -> EpochPass:
         "--epoch-steps",
         type=int,
         default=environment.get("EPOCH_STEPS", str(EPOCH_STEPS)),
-        help=f"environment steps an epoch [env: EPOCH_STEPS] [default: {EPOCH_STEPS}]",
+        help=f"environment steps per epoch [env: EPOCH_STEPS] [default: {EPOCH_STEPS}]",
     )
-    parser.add_argument("--run-id", help="the run; left out, the one that exported last")
+    parser.add_argument("--run-id", help="id of the run [default: the last one]")
     parser.add_argument(
         "--events",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="publish new scores on NATS, so that the reward model trains at once",
+        help="publish new scores on NATS for the reward model",
     )
     parser.add_argument(
-        "--deadline-minutes", type=float, default=60.0, help="how long an outage may last [60]"
+        "--deadline-minutes", type=float, default=60.0, help="longest outage to wait for [60]"
     )
     given = parser.parse_args(argv)
     if given.epoch < 0 or given.epoch_steps < 1:
-        parser.error("an epoch is at least 0 and has at least one step")
+        parser.error("--epoch must be at least 0 and --epoch-steps at least 1")
     return EpochPass(
         epoch=given.epoch,
         epoch_steps=given.epoch_steps,

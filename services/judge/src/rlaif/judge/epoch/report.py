@@ -1,20 +1,19 @@
-"""What an evaluator pass reports: one row a segment, and a summary of the epoch."""
+"""The report of an evaluator pass: one row per segment, and a summary of the epoch."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from statistics import fmean
 from typing import Any
 
 from rlaif.contracts.scores import CRITERIA, ScoreRecord
-from rlaif.judge.epoch.segments import Epoch
 from rlaif.judge.trust.agreement import Confusion
 
 Row = dict[str, Any]
 
 
 def row(record: ScoreRecord) -> Row:
-    """One line of scores.jsonl; a criterion without a score is null, with the reason beside it."""
+    """One line of scores.jsonl; a criterion without a score is null."""
     scores = [(name, record.criteria.get(name)) for name in CRITERIA]
     return {
         "segment_id": record.segment_id,
@@ -37,27 +36,27 @@ def row(record: ScoreRecord) -> Row:
 
 def summary(
     records: Sequence[ScoreRecord],
-    epoch: Epoch,
     *,
+    number: int,
+    run_id: str | None,
+    segments: int,
+    failed: Mapping[str, str],
     judge_config: str,
     started_at: datetime,
     finished_at: datetime,
 ) -> dict[str, Any]:
-    """The body of `evaluations/epoch_N/summary.json`.
-
-    Human overrides stand in `records` in place of what they override.
-    """
+    """The body of `evaluations/epoch_N/summary.json`; `records` include human overrides."""
     labels = sum(record.weighted is not None for record in records)
     return {
         "schema_version": 1,
-        "epoch": epoch.number,
-        "run_id": epoch.run_id,
+        "epoch": number,
+        "run_id": run_id,
         "judge_config": judge_config,
-        "segments": len(epoch.segments),
+        "segments": segments,
         "judged": len(records),
         "labels": labels,
         "overridden": sum(record.provenance == "human" for record in records),
-        "failed": dict(epoch.failed),
+        "failed": dict(failed),
         "weighted_mean": _mean([r.weighted for r in records if r.weighted is not None]),
         "judged_share": _mean([share for r in records if (share := _judged_share(r)) is not None]),
         "rise_mean": _mean([record.quest.rise for record in records if record.quest]),
@@ -70,7 +69,7 @@ def summary(
 
 
 def _judged_share(record: ScoreRecord) -> float | None:
-    """Share of the score that models' votes decided; None when nothing is judged."""
+    """Share of the score that votes decided; None without a score."""
     return record.decided_by.get("votes", 0.0) if record.criteria else None
 
 

@@ -1,8 +1,7 @@
 """One line of states.jsonl as a judge may read it: typed, and None for whatever is missing or odd.
 
-Words come out of a game's memory, thus from whoever made the cartridge. A word that is not in a
-fixed vocabulary becomes `other`, so nothing can be written into a prompt. The one exception is
-`said`.
+Words come from the memory of a game, which is not trusted: a word outside a fixed vocabulary
+becomes `other`, so that nothing can be injected into a prompt. The one exception is `said`.
 """
 
 import math

@@ -1,8 +1,8 @@
-"""What the game's memory decides without a judge, read off the evidence.
+"""Levels that the RAM determines without a judge, computed from the evidence.
 
-The rubric's anchors name facts; where the RAM holds those facts, a language model could only repeat
-them or get them wrong. The levels here are used twice: as scores, for the kinds of
-`rlaif.judge.rubric.votes.COMPUTED`, and as truth against which the judges' votes are held.
+The anchors of the rubric name facts; if these are in the RAM, a language model can only repeat them
+or get them wrong. The levels are used as scores, for `rlaif.judge.rubric.votes.COMPUTED`, and as
+known levels to measure the judges' accuracy.
 """
 
 from collections.abc import Container
@@ -11,16 +11,16 @@ from rlaif.contracts.evidence import Evidence
 from rlaif.judge.rubric.votes import NoVote
 
 _MOSTLY = 0.6
-"""Share of the steps from which on a segment counts as mostly spent on a thing."""
+"""Share of steps above which an activity dominates the segment."""
 
 _STUCK = 0.9
-"""Share of the steps with one open text from which on the player did not get out of it."""
+"""Share of steps with an open text above which the player is stuck in it."""
 
 
 def ram_verdicts(evidence: Evidence, kinds: Container[str]) -> dict[str, int | NoVote]:
-    """Criterion → its level, or `INSUFFICIENT`, for what needs no judge.
+    """Criterion → level, or `INSUFFICIENT`, for criteria that need no judge.
 
-    Of `kinds`, which are of `COMPUTED`, what the memory does not show is left to the judges.
+    `kinds` are of `COMPUTED`; what the RAM does not show is left to the judges.
     """
     decided: dict[str, int | NoVote | None] = {}
     if "novelty" in kinds:
@@ -34,7 +34,7 @@ def ram_verdicts(evidence: Evidence, kinds: Container[str]) -> dict[str, int | N
 
 
 def ram_levels(evidence: Evidence) -> dict[str, int]:
-    """Criterion → the level that follows from the anchors and the memory, where it does."""
+    """Criterion → level that follows from the anchors and the RAM, where it does."""
     found = {
         "progress": _progress(evidence),
         "dialog": _dialog(evidence),
@@ -46,10 +46,10 @@ def ram_levels(evidence: Evidence) -> dict[str, int]:
 
 
 def known_rise(evidence: Evidence) -> int | None:
-    """The level of the rise on the quest, where that needs no guide: None for most segments.
+    """Level of the rise on the quest, if it is known without a guide: None for most segments.
 
-    2 for something gained for good, 1 when start and end are one. A death is left out: who wakes up
-    at the last door may be nearer to the next objective.
+    2 for a permanent gain, 1 when start and end are equal. Unknown after a death: the respawn point
+    may be closer to the next objective.
     """
     if evidence.died:
         return None
@@ -60,7 +60,7 @@ def known_rise(evidence: Evidence) -> int | None:
 
 
 def _milestone(evidence: Evidence) -> int | None:
-    """2 for something gained for good, 0 for a death; None when neither happened."""
+    """2 for a permanent gain, 0 for a death; None if neither happened."""
     if evidence.died:
         return 0
     return 2 if evidence.changes.treasures > 0 or evidence.changes.items_gained else None
@@ -92,19 +92,19 @@ def _efficiency(evidence: Evidence) -> int | None:
 
 
 def _helpless(evidence: Evidence) -> bool:
-    """Whether the player had no control nearly all the time."""
+    """Whether the player nearly never had control."""
     return (evidence.share(evidence.control.steps_without) or 0.0) >= 0.9
 
 
 def _dialog(evidence: Evidence) -> int | None:
-    """0 for a text that never closed; whether another was useful only its reader knows."""
+    """0 for a text that never closed; whether another was useful is up to the judge."""
     share, closed = evidence.share(evidence.dialog.steps), evidence.dialog.closed
     stuck = bool(evidence.dialog.open_at_end) and closed == 0 and (share or 0.0) > _STUCK
     return 0 if stuck else None
 
 
 def _puzzle(evidence: Evidence) -> int | None:
-    """2 when something gave way, 1 or 0 by whether a part changed; None without a puzzle."""
+    """2 if something opened, 1 or 0 by whether a part changed; None without a puzzle."""
     puzzle = evidence.puzzle
     if _any_gain(puzzle.events_done, puzzle.items_taken, evidence.changes.keys):
         return 2
@@ -114,7 +114,7 @@ def _puzzle(evidence: Evidence) -> int | None:
 
 
 def _absent(evidence: Evidence) -> dict[str, int | NoVote | None]:
-    """`INSUFFICIENT` for what was not there at all; nothing where that is unknown."""
+    """`INSUFFICIENT` for criteria that do not apply; nothing if that is unknown."""
     found: dict[str, int | NoVote | None] = {}
     if evidence.dialog.steps == 0:
         found["dialog"] = NoVote.INSUFFICIENT

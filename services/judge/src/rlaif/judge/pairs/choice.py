@@ -67,7 +67,7 @@ def nearly_tie(one: ScoreRecord, other: ScoreRecord, *, margin: float = MARGIN) 
 def ram_ties(one: ScoreRecord, other: ScoreRecord) -> bool:
     """Whether neither the RAM nor the quest orders two segments.
 
-    An unknown rise is no difference: then only the pictures can tell.
+    An unknown rise is no difference: then only the pictures show it.
     """
     if not one.truth or one.truth != other.truth:
         return False

@@ -1,8 +1,8 @@
 """Compares pairs of segments and stores the results.
 
 After a segment is scored there may be one comparison, of one of three kinds that take turns: a pair
-about which the reward model's networks disagree; two recent segments that the RAM cannot tell
-apart, with pictures of both; two recent segments with nearly equal scores. A failure costs a
+about which the reward model's networks disagree; two recent segments with equal RAM
+facts, with pictures of both; two recent segments with nearly equal scores. A failure costs a
 comparison, never a score.
 """
 

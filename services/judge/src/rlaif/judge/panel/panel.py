@@ -1,8 +1,8 @@
 """The panel: asks all judges about one segment and combines their results.
 
 An outage of any route ends the whole round, so that a score never depends on which judges happened
-to be available. A route that was out of use for too long is left out, and its criteria say so. What
-only an audit needs is asked once and never waited for.
+to be available. A route that was out of use for too long is left out, which is the reason of the
+abstentions of its criteria. What only an audit needs is asked once and never waited for.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ class PanelResult:
     Attributes:
         results: Every criterion of every judge.
         audits: Votes on criteria that were decided without a judge.
-        quest: Start and end on the quest, if a judge could tell.
+        quest: Start and end on the quest, if a judge answered it.
         unread: Judges whose answers could not be read: the score is provisional.
         heard: Results of all judges asked, excluded ones too, where the criterion applies.
     """

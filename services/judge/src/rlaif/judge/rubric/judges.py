@@ -1,7 +1,7 @@
-"""The three judges and their rubric, as data.
+"""The three judges and their rubric.
 
-The seeds fix who judges what: a 7B model reads the states, a 32B model the puzzles, a vision model
-the pictures. Three anchored levels a criterion: with more, language models rate worse, not better.
+As required, a 7B model judges states, a 32B model puzzles, a vision model pictures. Each criterion
+has three anchored levels: with more, language models are less accurate.
 """
 
 from collections.abc import Container, Mapping
@@ -14,10 +14,10 @@ from pydantic.dataclasses import dataclass
 from rlaif.guides.guides import guide_of
 
 LEVELS = (0, 1, 2)
-"""What a judge may answer, besides that the evidence is not enough."""
+"""Levels of a criterion."""
 
 INSUFFICIENT = "insufficient_evidence"
-"""What a judge answers when the evidence does not show what the criterion asks."""
+"""Answer of a judge if the evidence does not show what the criterion asks."""
 
 
 GUIDE = """\
@@ -45,12 +45,12 @@ How to read the evidence
 - A strip of pictures, when there is one, is read row by row. The red line is the player's path up
   to that moment, the red dot where the player then stood.
 """
-"""The built-in rules; the guide of the game follows them. A panel file may have its own."""
+"""Built-in rules, followed by the guide of the game; a panel file may have its own."""
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Criterion:
-    """One row of the rubric; the anchors say what the levels 0, 1 and 2 mean."""
+    """One row of the rubric; the anchors describe the levels 0, 1 and 2."""
 
     name: str
     question: str
@@ -63,13 +63,13 @@ class Judge:
     """One language model with the criteria it answers for.
 
     Attributes:
-        route: Path below `LLM_BASE_URL` when the judge has no URL of its own.
-        pictures: How many frames its strip shows besides the evidence; 0 for no strip.
-        guide: What it reads first: the rules, and once it is briefed the guide of the game.
-        context_tokens: Longest prompt and answer together that its model takes.
-        asks_quest: It is asked for progress as the way along the quest, in games with a guide.
-        objectives: How many numbered objectives `guide` lists; 0 for none. A panel file sets it
-            when its own guide lists some: then no guide of a game is added.
+        route: Path below `LLM_BASE_URL`, if the judge has no URL of its own.
+        pictures: Pictures in its strip; 0 for no strip.
+        guide: Beginning of its prompt: the rules and, once it is briefed, the guide of the game.
+        context_tokens: Size of the model's context, for prompt and answer.
+        asks_quest: Whether it reports positions on the quest, in games with a guide.
+        objectives: Numbered objectives in `guide`; 0 for none. If a panel file sets it, no guide of
+            a game is added.
     """
 
     name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")
@@ -83,17 +83,16 @@ class Judge:
     objectives: int = Field(default=0, ge=0, le=200)
 
     def answers_for(self, criterion: str) -> bool:
-        """Whether it answers for the criterion of that name."""
         return any(mine.name == criterion for mine in self.criteria)
 
     @property
     def tells_quest(self) -> bool:
-        """Whether its answer says where the player stands on the quest, in place of a level."""
+        """Whether it answers positions on the quest instead of a level of progress."""
         return self.asks_quest and self.objectives > 0 and self.answers_for(PROGRESS.name)
 
     @property
     def rated(self) -> tuple[Criterion, ...]:
-        """The criteria that it answers with a level by their anchors."""
+        """Criteria that it answers with a level."""
         told = PROGRESS.name if self.tells_quest else None
         return tuple(criterion for criterion in self.criteria if criterion.name != told)
 
@@ -159,15 +158,14 @@ JUDGES: tuple[Judge, ...] = (
     Judge("puzzle", "qwen25-32b", "/puzzle", (PUZZLE,)),
     Judge("vision", "qwen25-vl-32b", "/vision", (NOVELTY,), pictures=4),
 )
-"""The seeds' judges. The state judge uses `/dialog` because the seeds serve its model there."""
+"""The built-in judges. The model of the state judge is served at `/dialog`."""
 
 
 @lru_cache(maxsize=64)
 def briefed(judge: Judge, game: str | None) -> Judge:
-    """The judge with the guide of the game behind its rules, as it reads them in every prompt.
+    """The judge with the guide of the game appended to its rules.
 
-    The judge as it is when the game has no guide with objectives, or its own guide has some: so a
-    briefed judge stays what it is.
+    Unchanged if the game has no guide with objectives, or the judge is briefed already.
     """
     guide = guide_of(game)
     if judge.objectives or not guide.objectives:
@@ -177,11 +175,11 @@ def briefed(judge: Judge, game: str | None) -> Judge:
 
 
 def without(judge: Judge, criteria: Container[str]) -> Judge | None:
-    """The judge without some of its criteria; None when none is left."""
+    """The judge without some of its criteria; None if none is left."""
     left = tuple(criterion for criterion in judge.criteria if criterion.name not in criteria)
     return replace(judge, criteria=left) if left else None
 
 
 def with_models(judges: tuple[Judge, ...], models: Mapping[str, str]) -> tuple[Judge, ...]:
-    """The judges with the model names of `models` (judge name → model) where it has one."""
+    """The judges with the models of `models` (judge name → model)."""
     return tuple(replace(judge, model=models.get(judge.name, judge.model)) for judge in judges)

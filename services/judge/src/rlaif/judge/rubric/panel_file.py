@@ -1,4 +1,4 @@
-"""Judges from a file: models, routes, prompts and rubric as data.
+"""Judges from a JSON file: models, routes, prompts and rubric.
 
     {"judges": [{"name": "state", "model": "qwen3-8b", "route": "/dialog",
                  "criteria": [{"name": "progress", "question": "…", "anchors": ["…", "…", "…"],
@@ -6,10 +6,9 @@
                  "pictures": 0, "guide": "…", "context_tokens": 32768,
                  "asks_quest": true, "objectives": 0}]}
 
-All from `pictures` on may be left out. With `asks_quest` the judge of progress is asked where the
-player stands on the quest, in games with a guide; `objectives` is the number of objectives that its
-own `guide` lists, when it is one of a game. The built-in judges in this form:
-`python -m rlaif.judge.rubric.panel_file`.
+Fields from `pictures` on are optional. With `asks_quest` the judge of progress reports positions on
+the quest, in games with a guide; `objectives` is the number of objectives in its own `guide`, if
+that is the guide of a game. `python -m rlaif.judge.rubric.panel_file` prints the built-in judges.
 """
 
 import sys
@@ -25,7 +24,7 @@ _CAP_BYTES = 256 * 1024
 
 
 class PanelFileError(ValueError):
-    """The file is not a panel; the text says what is wrong."""
+    """The file is invalid; the message says why."""
 
 
 class _Panel(BaseModel):
@@ -47,7 +46,7 @@ class _Panel(BaseModel):
 
 
 def read_panel(path: Path) -> tuple[Judge, ...]:
-    """The judges of a file; PanelFileError when it is not a panel that covers the rubric."""
+    """Read judges that cover the rubric, else PanelFileError."""
     try:
         data = path.read_bytes()
         if len(data) > _CAP_BYTES:
@@ -61,7 +60,7 @@ def read_panel(path: Path) -> tuple[Judge, ...]:
 
 
 def as_json(judges: tuple[Judge, ...]) -> str:
-    """Judges in the form of the file."""
+    """Judges in the format of the file."""
     return _Panel(judges=judges).model_dump_json(indent=2) + "\n"
 
 

@@ -1,8 +1,8 @@
-"""Votes on where the player stands on the quest, and what they come to.
+"""Votes on the player's position on the quest, and their aggregation.
 
-A vote says for the start and for the end of a segment which numbered objective of the guide is next
-and how far it is. What is counted is both objectives; the distances are averaged, because nobody
-counts half screens without being off by one.
+A vote gives, for the start and the end of a segment, the next objective of the guide and the
+distance to it. The pair of objectives needs a majority; distances are averaged, because they are
+rarely exact.
 """
 
 import math
@@ -16,50 +16,48 @@ from rlaif.contracts.scores import CriterionScore
 from rlaif.judge.rubric.votes import NoVote, too_few_votes
 
 DISTANCES = tuple(range(FARTHEST + 1))
-"""What a judge may answer for a distance, in half screens."""
+"""Allowed distances, in half screens."""
 
 _SOFT_RISE = 0.2
-"""Rise at which the soft label is near its end: about four half screens, or a quarter of an
+"""Rise at which the soft label saturates: about four half screens, or a quarter of an
 objective."""
 
 
 @dataclass(frozen=True)
 class QuestVote:
-    """Where one vote has the player at the start and at the end of a segment."""
+    """Positions at the start and at the end of a segment, by one vote."""
 
     start: Standing
     end: Standing
 
     @property
     def objectives(self) -> tuple[int, int]:
-        """Numbers of the objectives at the start and at the end."""
         return self.start.objective, self.end.objective
 
     @property
     def rise(self) -> float:
-        """How far the player came, in objectives."""
+        """Progress in objectives."""
         return self.end.position - self.start.position
 
     @property
     def level(self) -> int:
-        """The rubric's level of the rise."""
         return level_of_rise(self.rise)
 
     @property
     def gist(self) -> tuple[int, int, int]:
-        """What two votes must have in common to agree: objectives, and closer or away."""
+        """What two votes must have in common to agree: objectives and level."""
         return *self.objectives, self.level
 
 
 def tally_quest(
     ballots: Sequence[QuestVote | NoVote], *, judge: str, objectives: int
 ) -> QuestProgress | NoVote:
-    """Aggregate the ballots on one segment, one for each vote that was asked for.
+    """Aggregate the ballots on one segment, one for each requested vote.
 
-    `objectives` is how many the guide has. There is no progress when too few ballots are votes, as
-    for any criterion, or when no pair of objectives (at the start, at the end) has more than half
-    of them (`split_votes`). Distances are means over the votes of the majority; the doubt is the
-    variance of their mean rise, 0 for a single vote, which tells nothing of it.
+    `objectives` is their number in the guide. There is no result if too few ballots are votes, as
+    for any criterion, or if no pair of objectives (start, end) has more than half of them
+    (`split_votes`). Distances are means over the votes of the majority; `doubt` is the variance of
+    their mean rise, 0 for a single vote.
     """
     votes = [ballot for ballot in ballots if isinstance(ballot, QuestVote)]
     if reason := too_few_votes(ballots):
@@ -80,7 +78,7 @@ def tally_quest(
 
 
 def progress_score(quest: QuestProgress, ballots: Sequence[QuestVote | NoVote]) -> CriterionScore:
-    """The rubric's progress of a quest: the level of its rise, and how strong the rise is."""
+    """The criterion progress: level of the rise, and a soft label by its size."""
     levels = tuple(ballot.level for ballot in ballots if isinstance(ballot, QuestVote))
     level = level_of_rise(quest.rise)
     return CriterionScore(

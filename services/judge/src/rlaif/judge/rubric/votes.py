@@ -1,4 +1,4 @@
-"""From ballots to one score a criterion, or to an abstention with its reason."""
+"""Aggregation of ballots to one score per criterion, or an abstention with its reason."""
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -10,7 +10,7 @@ from rlaif.contracts.scores import CriterionScore
 
 
 class NoVote(StrEnum):
-    """Why a ballot carries no level; the commonest one becomes the reason of an abstention."""
+    """Why a ballot has no level; the most frequent one becomes the reason of the abstention."""
 
     ROUTE_REFUSED = "route_refused"
     ROUTE_BLIND = "route_blind"
@@ -26,28 +26,26 @@ class NoVote(StrEnum):
 
 
 RAM = "ram"
-"""Stands where a judge's name would, when nobody had to be asked."""
+"""Name of the judge in computed scores."""
 
 Computed = Literal["novelty", "efficiency", "absence"]
-"""What may be computed in place of being asked.
+"""What may be computed instead of being judged.
 
-`novelty` and `efficiency` are whole criteria. `absence` settles dialog and puzzle when there was
-none.
+`novelty` and `efficiency` are whole criteria. `absence` decides dialog and puzzle if there is none.
 """
 
 COMPUTED: tuple[Computed, ...] = get_args(Computed)
 
 Ballot = int | NoVote
-"""One vote on one criterion: a level 0 to 2, or why there is none."""
+"""One vote on one criterion: a level from 0 to 2, or why there is none."""
 
 
 def tally(ballots: Sequence[Ballot], *, judge: str) -> CriterionScore | NoVote:
-    """Aggregate the ballots of one criterion, one for each vote that was asked for.
+    """Aggregate the ballots of one criterion, one for each requested vote.
 
-    The score is half the majority level, with the mean as soft label and the agreement. There is
-    none when fewer than two ballots carry a level (one, when only one is cast), or when no level
-    has more than half of the valid votes (`split_votes`). The commonest reason wins, and a
-    technical one wins a tie, because somebody should look at it.
+    The score is half the majority level, with the mean as soft label. There is none if fewer than
+    two ballots have a level (one, if only one is cast), or if no level has more than half of the
+    valid votes (`split_votes`). The most frequent reason counts; on a tie, a technical one.
     """
     levels = [ballot for ballot in ballots if not isinstance(ballot, NoVote)]
     if reason := too_few_votes(ballots):
@@ -65,7 +63,7 @@ def tally(ballots: Sequence[Ballot], *, judge: str) -> CriterionScore | NoVote:
 
 
 def too_few_votes(ballots: Sequence[Hashable]) -> NoVote | None:
-    """The commonest reason why ballots are no votes, when fewer than two are; None for enough."""
+    """The most frequent reason if fewer than two ballots are votes; None for enough votes."""
     reasons = Counter(ballot for ballot in ballots if isinstance(ballot, NoVote))
     if len(ballots) - reasons.total() >= max(1, min(2, len(ballots))):
         return None
@@ -73,10 +71,9 @@ def too_few_votes(ballots: Sequence[Hashable]) -> NoVote | None:
 
 
 def settled(ballots: Sequence[Hashable], votes: int) -> bool:
-    """Whether two ballots agree, so that an adaptive vote may stop before `votes` ballots.
+    """Whether two ballots agree, so that adaptive voting may stop before `votes` ballots.
 
-    Agreement is on a level, or the gist of a vote, or on `insufficient_evidence`; lost votes settle
-    nothing.
+    They agree on a level, the gist of a vote, or `insufficient_evidence`; lost votes do not count.
     """
     heard = Counter(b for b in ballots if not isinstance(b, NoVote) or b is NoVote.INSUFFICIENT)
     return len(ballots) >= votes or any(times >= 2 for times in heard.values())
@@ -85,7 +82,7 @@ def settled(ballots: Sequence[Hashable], votes: int) -> bool:
 def certain(
     level: int, *, judge: str = RAM, source: Literal["computed", "human"] = "computed"
 ) -> CriterionScore:
-    """The score of a criterion that one word settles: the RAM's, or a person's."""
+    """The score of a criterion that the RAM or a person decides."""
     value = level / 2
     return CriterionScore(
         value=value, votes=(level,), agreement=1.0, judge=judge, source=source, soft=value

@@ -98,7 +98,7 @@ def overridden(
     note: str | None,
     at: datetime,
 ) -> ScoreRecord:
-    """The score `base` with a person's levels from 0 to 2, or None for "cannot tell".
+    """The score `base` with a person's levels from 0 to 2, or None for an abstention.
 
     Other criteria are unchanged. A level of progress removes the judges' positions on the quest: a
     person says closer or away, not how far. `revision` counts the overrides of the segment, from 1.

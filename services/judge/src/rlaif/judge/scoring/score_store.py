@@ -1,7 +1,7 @@
 """Stores scores and publishes them.
 
-The score object is the commit point: the event describes what is stored, whoever stored it, and its
-id is derived from the content, so a repetition is harmless.
+The score object is the commit point: the event describes what is stored, by any replica, and its id
+is derived from the content, so a repetition is harmless.
 """
 
 import asyncio

@@ -14,7 +14,7 @@ from rlaif.judge.trust.exclusion import Record
 
 _MAX_RECENT_CALLS = 2000
 _MAX_DIGESTS = 10_000
-"""Digests of evidence that are remembered, to tell what is judged for the first time."""
+"""Digests of evidence that are remembered, to detect new evidence."""
 _DECIDED = ("first", "second")
 
 
