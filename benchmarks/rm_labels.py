@@ -28,8 +28,7 @@ from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel.counting import count
 from rlaif.judge.panel.schema import Verdict
 from rlaif.judge.rubric.judges import JUDGES, PROGRESS, Judge, briefed
-from rlaif.judge.rubric.quest import QuestVote
-from rlaif.judge.rubric.votes import COMPUTED, NoVote, certain
+from rlaif.judge.rubric.votes import COMPUTED, NoVote, QuestVote, certain
 from rlaif.judge.settings import VoteSettings
 from rlaif.mock_llm.expert.standing import GAME
 from rlaif.mock_llm.expert.view import View, look

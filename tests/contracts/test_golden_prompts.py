@@ -17,7 +17,7 @@ from rlaif.guides.guides import guided_games
 from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.ram_verdicts import ram_levels, ram_verdicts
 from rlaif.judge.evidence.summary import summarise
-from rlaif.judge.pairs.question import comparison_messages, comparison_schema
+from rlaif.judge.pairs.pair_judge import comparison_messages, comparison_schema
 from rlaif.judge.panel.prompts import VARIANTS, Message, judge_config_id, messages, system_prompt
 from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.rubric.judges import JUDGES, briefed

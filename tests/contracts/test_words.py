@@ -149,7 +149,7 @@ SKIPPED = (
     "tests/contracts/test_words.py",
 )  # fmt: skip
 PROMPTS = (
-    "judge/panel/prompts.py", "judge/panel/pair_question.py", "judge/panel/schema.py",
+    "judge/panel/prompts.py", "judge/pairs/pair_judge.py", "judge/panel/schema.py",
     "judge/rubric/judges.py", "judge/evidence/summary.py",
     "trainer/planning/prompts.py",
 )  # fmt: skip

@@ -14,7 +14,7 @@ from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.segments import StateRecord
 from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.summary import summarise
-from rlaif.judge.pairs.question import comparison_messages, comparison_schema, read_comparison
+from rlaif.judge.pairs.pair_judge import comparison_messages, comparison_schema, read_comparison
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.schema import Verdict, answer_schema, read_answer
 from rlaif.judge.rubric.judges import JUDGES, Judge, briefed

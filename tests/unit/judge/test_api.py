@@ -10,7 +10,7 @@ from rlaif.contracts.scores import RUBRIC_WEIGHTS
 from rlaif.judge.api import build_router
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.parts import JudgeParts, build_parts
-from rlaif.judge.scoring.human_scores import HumanScores
+from rlaif.judge.scoring.score_store import HumanScores
 from rlaif.judge.settings import JudgeSettings
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import install_problem_handlers

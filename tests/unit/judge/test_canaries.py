@@ -10,7 +10,7 @@ from rlaif.contracts.quest import Standing
 from rlaif.guides.guides import guide_of
 from rlaif.judge.panel.schema import Verdict
 from rlaif.judge.rubric.judges import JUDGES, Judge, briefed
-from rlaif.judge.rubric.quest import QuestVote
+from rlaif.judge.rubric.votes import QuestVote
 from rlaif.judge.trust.canaries import Canary, canaries, in_turn, read_theme
 
 GAME = "seedling-vale"

@@ -15,11 +15,9 @@ from rlaif.contracts.comparisons import (
 from rlaif.contracts.evidence import Changes, Evidence, Moment, Span
 from rlaif.contracts.scores import ScoreRecord
 from rlaif.guides.guides import guide_of
-from rlaif.judge.pairs.choice import KINDS, Scored
+from rlaif.judge.pairs.choice import KINDS, RequestedPairs, Scored, ScoredSegments
 from rlaif.judge.pairs.comparisons import Comparisons
-from rlaif.judge.pairs.pair_judge import PairJudge
-from rlaif.judge.pairs.question import comparison_messages, read_comparison, turned
-from rlaif.judge.pairs.requested import RequestedPairs, ScoredSegments
+from rlaif.judge.pairs.pair_judge import PairJudge, comparison_messages, read_comparison, turned
 from rlaif.judge.panel.counting import in_share
 from rlaif.judge.panel.schema import InvalidAnswerError
 from rlaif.judge.rubric.judges import JUDGES

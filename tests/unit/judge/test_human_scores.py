@@ -5,7 +5,7 @@ import pytest
 from rlaif.contracts.events import SegmentScored
 from rlaif.contracts.quest import QuestProgress, Standing
 from rlaif.contracts.scores import CriterionScore, ScoreRecord
-from rlaif.judge.scoring.human_scores import HumanScores, NotJudgedError
+from rlaif.judge.scoring.score_store import HumanScores, NotJudgedError
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.scores import judge_call, score_record

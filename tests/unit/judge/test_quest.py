@@ -14,8 +14,7 @@ from rlaif.judge.panel import prompts
 from rlaif.judge.panel.counting import count, enough
 from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, answer_schema, read_answer
 from rlaif.judge.rubric.judges import INSUFFICIENT, JUDGES, Judge, briefed, without
-from rlaif.judge.rubric.quest import QuestVote, progress_score, tally_quest
-from rlaif.judge.rubric.votes import NoVote
+from rlaif.judge.rubric.votes import NoVote, QuestVote, progress_score, tally_quest
 
 STATE, PUZZLE, VISION = JUDGES
 GAME = "seedling-vale"

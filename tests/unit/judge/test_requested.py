@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rlaif.contracts.comparisons import WantedComparisons, WantedPair
-from rlaif.judge.pairs.requested import CAP_BYTES, RequestedPairs
+from rlaif.judge.pairs.choice import CAP_BYTES, RequestedPairs
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
 

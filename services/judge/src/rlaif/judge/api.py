@@ -15,7 +15,7 @@ from rlaif.judge.panel.prompts import PROMPT_VERSION, system_prompt
 from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.parts import JudgeParts
 from rlaif.judge.rubric.judges import Judge, briefed
-from rlaif.judge.scoring.human_scores import HumanScores, NotJudgedError
+from rlaif.judge.scoring.score_store import HumanScores, NotJudgedError
 from rlaif.judge.trust.statistics import JudgeStatistics
 from rlaif.judge.views import (
     BudgetReport,

@@ -11,10 +11,9 @@ from rlaif.bus.ports import Publisher, TelemetryPublisher
 from rlaif.contracts.scores import RUBRIC_WEIGHTS
 from rlaif.guides.guides import guided_games
 from rlaif.judge.metrics import JudgeMetrics
-from rlaif.judge.pairs.choice import Kind
+from rlaif.judge.pairs.choice import Kind, RequestedPairs, ScoredSegments
 from rlaif.judge.pairs.comparisons import Comparisons
 from rlaif.judge.pairs.pair_judge import PairJudge
-from rlaif.judge.pairs.requested import RequestedPairs, ScoredSegments
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.panel import Panel
 from rlaif.judge.panel.prompts import judge_config_id

@@ -1,12 +1,28 @@
-"""Chooses recent segments for a comparison."""
+"""Chooses pairs of segments: recent ones that nearly tie, and those that the reward model requests.
 
+The list of requests is optional: if it is missing, outdated or invalid there are fewer comparisons.
+Several judges read the same list. Each takes from its head at a position of its own and skips what
+is stored already; `put_once` decides between two that took the same pair.
+"""
+
+import hashlib
+import logging
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from pydantic import ValidationError
+
+from rlaif.contracts.comparisons import WantedComparisons, WantedPair
 from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.quest import SAME_PLACE
 from rlaif.contracts.scores import ScoreRecord
+from rlaif.judge.evidence.loading import CorruptSegmentError, LoadedSegment, load_segment
+from rlaif.judge.evidence.strip import load_strip
+from rlaif.judge.evidence.summary import summarise
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
 
 Kind = Literal["near_tie", "wanted", "ram_tie"]
 """Source of a pair."""
@@ -97,3 +113,114 @@ class Turns:
         """Move a kind to the end."""
         self._order.remove(kind)
         self._order.append(kind)
+
+
+logger = logging.getLogger(__name__)
+
+CAP_BYTES = 256 * 1024
+"""256 pairs take about 40 kB; a larger object is not read."""
+
+_READ_INTERVAL_SECONDS = 30.0
+_HEAD = 8
+"""Pairs among which a judge takes one: more than there are judges."""
+
+
+class RequestedPairs:
+    """The rest of the newest list. Used by one thread at a time; calls block."""
+
+    def __init__(
+        self,
+        models: ObjectStore,
+        episodes: ObjectStore,
+        judge_config: str,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """The list is in `models`; comparisons are in `episodes`."""
+        self._models = models
+        self._episodes = episodes
+        self._judge_config = judge_config
+        self._clock = clock
+        self._next_read = float("-inf")
+        self._left: list[WantedPair] = []
+        self._taken: set[tuple[str, str]] = set()
+
+    def take(self, segment_id: str) -> WantedPair | None:
+        """A pair near the head of the list that is not compared yet; None if there is none.
+
+        The id of the segment that was just scored selects it: judges score different ones.
+        """
+        if self._clock() >= self._next_read:
+            self._next_read = self._clock() + _READ_INTERVAL_SECONDS
+            self._read()
+        place = int.from_bytes(hashlib.sha256(segment_id.encode()).digest()[:4])
+        for _ in range(_HEAD):
+            if not self._left:
+                return None
+            pair = self._left.pop(place % min(_HEAD, len(self._left)))
+            self._taken.add((pair.first, pair.second))
+            key = keys.comparison(self._judge_config, pair.first, pair.second)
+            if self._episodes.head(key) is None:
+                return pair
+        return None
+
+    def _read(self) -> None:
+        wanted: WantedComparisons | None = None
+        try:
+            wanted = self._wanted()
+        except (StorageError, ValidationError, ValueError) as error:
+            if not isinstance(error, ObjectNotFoundError):
+                logger.info("no requested comparisons: %s", str(error)[:300])
+        pairs = wanted.pairs if wanted and wanted.judge_config == self._judge_config else ()
+        self._taken &= {(pair.first, pair.second) for pair in pairs}
+        self._left = [
+            pair
+            for pair in pairs
+            if pair.first < pair.second
+            and pair.why in ("uncertain", "uniform")
+            and (pair.first, pair.second) not in self._taken
+        ]
+
+    def _wanted(self) -> WantedComparisons:
+        info = self._models.head(keys.WANTED_COMPARISONS)
+        if info is None:
+            raise ObjectNotFoundError(keys.WANTED_COMPARISONS)
+        if info.size_bytes > CAP_BYTES:
+            raise ValueError(f"{keys.WANTED_COMPARISONS} has {info.size_bytes} bytes")
+        return WantedComparisons.model_validate_json(self._models.get(keys.WANTED_COMPARISONS))
+
+
+class ScoredSegments:
+    """The scored segments of one judge configuration, whichever judge scored them. Calls block."""
+
+    def __init__(self, store: ObjectStore, judge_config: str) -> None:
+        self._store = store
+        self._judge_config = judge_config
+
+    def read(self, segment_id: str) -> Scored:
+        """The score and the evidence that it was based on.
+
+        Raises:
+            ObjectNotFoundError: The score or the segment is missing.
+            CorruptSegmentError: The score or the segment is corrupt.
+            StoreUnavailableError: The store did not answer.
+        """
+        key = keys.score(self._judge_config, segment_id)
+        data = self._store.get(key)
+        try:
+            record = ScoreRecord.model_validate_json(data)
+        except ValidationError as error:
+            raise CorruptSegmentError(f"{key} is not a score: {error}"[:500]) from error
+        if record.segment_id != segment_id:
+            raise CorruptSegmentError(f"{key} is the score of {record.segment_id}")
+        evidence = summarise(self._load(record).states)
+        return Scored(evidence, record, hashlib.sha256(data).hexdigest())
+
+    def strip(self, scored: Scored, pictures: int) -> bytes | None:
+        """Its strip of at most so many pictures; None without any. Raises as `read` does."""
+        return load_strip(self._store, self._load(scored.record), pictures)
+
+    def _load(self, record: ScoreRecord) -> LoadedSegment:
+        return load_segment(
+            self._store, manifest_key=record.manifest_key, manifest_sha256=record.manifest_sha256
+        )

@@ -16,7 +16,9 @@ from rlaif.contracts.comparisons import ComparisonRecord, WhyCompared
 from rlaif.judge.evidence.loading import CorruptSegmentError
 from rlaif.judge.pairs.choice import (
     Kind,
+    RequestedPairs,
     Scored,
+    ScoredSegments,
     Tie,
     Turns,
     nearly_tie,
@@ -24,7 +26,6 @@ from rlaif.judge.pairs.choice import (
     ram_ties,
 )
 from rlaif.judge.pairs.pair_judge import NotComparableError, Pair, PairJudge, result_of
-from rlaif.judge.pairs.requested import RequestedPairs, ScoredSegments
 from rlaif.judge.panel.counting import in_share
 from rlaif.llm.ports import ModelError, UnreadableAnswerError
 from rlaif.storage import keys

@@ -12,8 +12,15 @@ from rlaif.contracts.quest import QuestProgress
 from rlaif.contracts.scores import CriterionScore
 from rlaif.judge.panel.schema import Verdict
 from rlaif.judge.rubric.judges import PROGRESS, Judge, without
-from rlaif.judge.rubric.quest import QuestVote, progress_score, tally_quest
-from rlaif.judge.rubric.votes import Ballot, NoVote, settled, tally
+from rlaif.judge.rubric.votes import (
+    Ballot,
+    NoVote,
+    QuestVote,
+    progress_score,
+    settled,
+    tally,
+    tally_quest,
+)
 
 COMPUTED_WHOLLY = ("novelty", "efficiency")
 """Criteria that are computed for every segment with complete states."""

@@ -11,7 +11,7 @@ from typing import Any
 from rlaif.contracts.model_answers import NoAnswerError, read_answer_object, whole_number
 from rlaif.contracts.quest import Standing
 from rlaif.judge.rubric.judges import INSUFFICIENT, LEVELS, PROGRESS, Judge
-from rlaif.judge.rubric.quest import DISTANCES, QuestVote
+from rlaif.judge.rubric.votes import DISTANCES, QuestVote
 from rlaif.llm.ports import Answer, UnreadableAnswerError
 from rlaif.llm.reply import CUT_OFF
 
