@@ -11,8 +11,8 @@ from rlaif.contracts.model_answers import MAX_CHARACTERS
 from rlaif.contracts.plans import (
     COLUMNS,
     KINDS,
-    MOST_CHOICES,
-    MOST_MACROS,
+    MAX_CHOICES,
+    MAX_MACROS,
     REASON_CHARACTERS,
     ROWS,
     USABLE_ITEMS,
@@ -57,12 +57,12 @@ macros = st.one_of(
         tiles | unsaid,
     ),
     *(_macros(kind, tiles) for kind in ("TALK", "CUT", "TAKE")),
-    _macros("ANSWER", st.fixed_dictionaries({"choice": st.integers(0, MOST_CHOICES - 1)})),
+    _macros("ANSWER", st.fixed_dictionaries({"choice": st.integers(0, MAX_CHOICES - 1)})),
 )
 plans = st.fixed_dictionaries(
     {
         "reason": st.text(st.characters(exclude_categories=["Cs"]), max_size=REASON_CHARACTERS),
-        "macros": st.lists(macros, min_size=1, max_size=MOST_MACROS),
+        "macros": st.lists(macros, min_size=1, max_size=MAX_MACROS),
         "confidence": st.floats(0, 1),
     }
 )
@@ -159,7 +159,7 @@ def test_a_macro_out_of_bounds_makes_the_whole_plan_invalid(changes: dict[str, A
     "changes",
     [
         {"macros": []},
-        {"macros": TALK["macros"] * (MOST_MACROS + 1)},
+        {"macros": TALK["macros"] * (MAX_MACROS + 1)},
         {"macros": TALK["macros"] * 100_000},
         {"macros": {"kind": "TALK"}},
         {"macros": "TALK"},

@@ -47,7 +47,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def model_url() -> Iterator[str]:
-    """The base URL of llama.cpp's server, as somebody would hand it to `--llm-base-url`."""
+    """The base URL of llama.cpp's server, as for `--llm-base-url`."""
     script = Path(__file__).parent / "serve_llm.py"
     with subprocess.Popen(
         [str(PYTHON), str(script)],

@@ -1,4 +1,4 @@
-"""The judge on a real port, asking the stand-in for the language models."""
+"""The judge on a real port, with the mock LLM."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack

@@ -77,7 +77,7 @@ async def test_every_form_is_scored_or_its_route_has_an_issue_and_nothing_is_com
     else:
         assert form in FAILURES
         assert "refuses" not in named
-    # The server is mended: the segment that waited is scored.
+    # The server is repaired: the segment that waited is scored.
     proxy.form = None
 
     async def scored() -> bool:

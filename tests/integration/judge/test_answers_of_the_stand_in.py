@@ -1,4 +1,4 @@
-"""The judges' prompts, asked through the adapter: the stand-in's answers, whole and spoiled."""
+"""The judges' prompts, sent through the client to the mock LLM: valid and spoiled answers."""
 
 from collections.abc import AsyncIterator
 from typing import Any

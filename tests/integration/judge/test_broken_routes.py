@@ -1,4 +1,4 @@
-"""What the judge makes of a route that is broken for good: it says so, and the ring goes on."""
+"""A route that is broken permanently is reported, and the pipeline continues."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -75,7 +75,7 @@ def bench(bus: Bus, episodes_store: ObjectStore) -> Bench:
 
 
 async def _named(client: httpx.AsyncClient, route: str, words: str) -> str:
-    """What readyz says of a route, as soon as it says so."""
+    """The detail of a route in readyz, once it has these words."""
     found = ""
 
     async def told() -> bool:
@@ -229,7 +229,7 @@ async def test_a_route_that_breaks_while_at_work_is_named_as_soon(
 
 @asynccontextmanager
 async def _choking(stand_in: Any, marker: str) -> AsyncIterator[tuple[str, list[int]]]:
-    """The stand-in behind a server that dies of one prompt; its URL, and how often it did."""
+    """The mock LLM behind a server that fails on one prompt; its URL, and how often it did."""
     app, deaths = FastAPI(), [0]
 
     @app.post("/{path:path}")

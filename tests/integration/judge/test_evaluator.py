@@ -32,7 +32,7 @@ async def test_an_epoch_is_judged_once_and_reported(
     settings = JudgeSettings(
         nats_url=nats_url,
         llm_base_url=stand_in.url,
-        temperature=0.0,  # the stand-in's noise splits no vote
+        temperature=0.0,  # no noise of the mock LLM
         audit_share=1.0,
     )
     stores = (episodes_store, models_store)

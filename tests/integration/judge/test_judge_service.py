@@ -229,7 +229,7 @@ async def test_a_judge_that_always_answers_alike_is_found_by_its_canaries(
 async def test_when_the_days_tokens_are_spent_segments_wait_and_none_is_dropped(
     ring: Ring, start_judge: Any
 ) -> None:
-    # Its first question, whether the routes are well, is all that it may ask.
+    # Its probe at the start uses up the budget.
     client = await start_judge(wait=False, tokens_per_day=1)
 
     async def paused() -> bool:

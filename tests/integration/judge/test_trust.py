@@ -1,4 +1,4 @@
-"""The canaries, put to the stand-in for language models: who is believed, and who is not."""
+"""Canaries, answered by the mock LLM: which judges are excluded."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager

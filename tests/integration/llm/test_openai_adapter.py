@@ -33,7 +33,7 @@ REQUEST = CompletionRequest(
     temperature=0.0,
     max_tokens=64,
 )
-"""A good request that the stand-in cannot read: it plays its faults before it reads."""
+"""A valid request that the mock LLM cannot read: it applies its faults before it reads."""
 
 
 @pytest.fixture
@@ -175,7 +175,7 @@ async def test_a_connection_that_is_not_taken_is_a_connect_timeout() -> None:
         listener.bind(("127.0.0.1", 0))
         listener.listen(0)
         port = listener.getsockname()[1]
-        # The queue of a listener that accepts nobody takes a few, then the rest get no answer.
+        # The queue of a listener that does not accept holds a few, the others get no answer.
         with contextlib.ExitStack() as stack:
             for _ in range(4):
                 waiting = stack.enter_context(socket.socket())

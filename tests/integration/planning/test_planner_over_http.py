@@ -1,4 +1,4 @@
-"""The planner of a runner against real servers: the stand-in, and such as no model should be."""
+"""The planner of a runner against real servers: the mock LLM, and broken ones."""
 
 import asyncio
 import json
@@ -79,7 +79,7 @@ async def raw_server(answer: Serve) -> AsyncIterator[str]:
             await answer(Request(head, await reader.readexactly(length)), writer)
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
-        except asyncio.CancelledError:  # with what it wrote and nobody read
+        except asyncio.CancelledError:  # with unread output
             writer.transport.abort()
         finally:
             writer.close()
@@ -126,7 +126,7 @@ async def never_ends(request: Request, writer: asyncio.StreamWriter) -> None:
 
 @pytest.fixture
 async def stand_in() -> AsyncIterator[Callable[..., Awaitable[str]]]:
-    """Serves the stand-in with these manners; gives its address."""
+    """Serves the mock LLM with these settings; returns its URL."""
     servers = []
 
     async def start(*, latency_seconds: float = 0.0, **manners) -> str:

@@ -35,7 +35,7 @@ from rlaif.trainer.settings.planner import PlannerSettings
 MOMENTS = Path(__file__).parent / "moments.json"
 WALKTHROUGH = Path(__file__).parents[3] / "libs/game/cartridge/walkthrough.json"
 LIMITS = OptionLimits()
-MOST_MACROS = 8
+MAX_MACROS = 8
 RESOLVED = 0.95
 """What the planner that read the guide must reach, of the texts and of the puzzles each."""
 
@@ -57,7 +57,7 @@ def found(emulator: PyBoyEmulator) -> Found:
 
 
 async def _asked(manner: dict[str, Any], study: Callable[[AskingPlanner], Any]) -> Any:
-    """What comes of a study, and its counts; the stand-in is told its manner by REST."""
+    """The result of a study, and its counts; the mock LLM is configured by REST."""
     cartridge = load_cartridge()
     stand_in = create_app(MockLlmSettings(latency_seconds=0, jitter_seconds=0))
     async with serve(stand_in) as url, httpx.AsyncClient() as client:
@@ -129,7 +129,7 @@ async def test_a_random_planner_is_stopped_before_it_costs_more_than_it_may(
     plans = [plan for one in played for plan in one.plans]
     assert all(plan.outcome == "ok" for plan in plans)
     assert all(plan.lost <= LIMITS.most_quarter_hearts_lost for plan in plans)
-    assert all(plan.pressed <= MOST_MACROS * LIMITS.most_steps for plan in plans)
+    assert all(plan.pressed <= MAX_MACROS * LIMITS.most_steps for plan in plans)
     assert not any(one.died for one in played)
     assert _share(played, "puzzle") <= 0.1
     aborted = [plan for plan in plans if plan.cause is not None]
@@ -147,7 +147,7 @@ async def test_a_malicious_planner_does_no_harm_and_is_counted(
     assert all(plan.pressed == 0 and not plan.done for plan in refused)
     assert len({plan.detail for plan in refused}) >= 10
     assert all(plan.lost <= LIMITS.most_quarter_hearts_lost for plan in plans)
-    assert all(plan.pressed <= MOST_MACROS * LIMITS.most_steps for plan in plans)
+    assert all(plan.pressed <= MAX_MACROS * LIMITS.most_steps for plan in plans)
     assert not any(one.died for one in played)
     outcomes = sum(counts.by_mode.values(), ModeCounts()).outcomes
     assert outcomes == Counter(plan.outcome for plan in plans)

@@ -58,7 +58,7 @@ class Fake:
 
 
 class Bench:
-    """Comparisons over one store for both buckets; only near-ties unless told otherwise."""
+    """Comparisons over one store for both buckets; only near-ties by default."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Whatever a cartridge writes, a judge reads words of ours; `said` alone is the game's, as data."""
+"""Judges read words of a fixed vocabulary only; `said` is the one free text, as data."""
 
 import json
 from collections.abc import Callable, Iterator

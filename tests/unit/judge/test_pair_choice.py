@@ -41,7 +41,7 @@ def test_what_else_is_learned_must_tie_too() -> None:
     one = _rising(4, criteria=_judged(2))
     assert nearly_tie(one, _rising(4, criteria=_judged(2)), margin=MARGIN)
     assert not nearly_tie(one, _rising(4, criteria=_judged(0)), margin=MARGIN)
-    # What was judged in one of them only tells nothing.
+    # A criterion with a score in only one of them does not count.
     assert nearly_tie(one, _rising(4, criteria={}), margin=MARGIN)
 
 

@@ -169,7 +169,7 @@ async def test_while_a_route_rests_no_judge_is_called() -> None:
 
 
 def _out_of_use(panel: Panel, fakes: dict[str, Fake], *names: str, reason: str) -> None:
-    """Routes that were in trouble for longer than anybody waits."""
+    """Routes with an outage that lasted too long."""
     for name in names:
         route = panel._routes[name]
 
@@ -227,7 +227,7 @@ async def test_an_audit_that_fails_holds_no_score_back(error: Exception) -> None
     assert isinstance(found.results["novelty"], CriterionScore)
     assert isinstance(found.results["progress"], CriterionScore)
     assert "novelty" not in found.audits
-    # One try of each vote.
+    # One attempt per vote.
     assert len(fakes["vision"].requests) == 3
 
 
@@ -394,7 +394,7 @@ async def test_every_call_tells_why_it_stopped_and_what_it_cost() -> None:
         return Answer(text, "length", prompt_tokens=90, completion_tokens=9, cached_tokens=64)
 
     panel, fakes = _panel()
-    fakes["state"].complete = tell  # type: ignore[method-assign]  # a server that tells all
+    fakes["state"].complete = tell  # type: ignore[method-assign]  # a server that reports everything
     calls = Calls()
     await panel.judge(CASE, calls)
     (record,) = {

@@ -19,7 +19,7 @@ def _parts(**fields: Any) -> JudgeParts:
 
 
 async def _told(parts: JudgeParts, judge: str) -> str:
-    """What is said of a judge's route whose server knows no such model."""
+    """The message on a judge's route whose server does not have the model."""
     prober = parts.probers()[judge]
 
     class Gateway:

@@ -38,7 +38,7 @@ def _request(text: str = "known", *, pictures: bool = False) -> CompletionReques
 
 
 class Clock:
-    """Time that passes only when somebody sleeps."""
+    """Time that passes only in `sleep`."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -238,7 +238,7 @@ async def test_while_everything_is_refused_requests_wait_a_little_and_then_do_wi
     assert isinstance(last, BrokenRouteError)
     assert last.reason == "route_refused"
     assert "scored without" in (bench.route.broken("text") or "")
-    # Nobody but the examiner asks it.
+    # Only the prober calls it.
     assert len(bench.server.asked) == asked
 
 

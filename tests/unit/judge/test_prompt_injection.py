@@ -1,6 +1,6 @@
 """Game text that gives orders moves no score.
 
-The stand-in is made gullible here: it obeys any order that it finds in the evidence. So a score
+The mock LLM is gullible here: it obeys any order that it finds in the evidence. So a score
 that stays the same means that the order never got there.
 """
 
@@ -87,7 +87,7 @@ def test_an_order_in_any_text_of_the_game_moves_no_score(
         )
         evidence = summarise(records(injected))
         assert order not in evidence.model_dump_json()
-        # What the field told is lost to both, such as an item; the order does nothing.
+        # Both lose the value of the field, such as an item; the order has no effect.
         score = _weighted(evidence)
         assert score == _weighted(summarise(records(harmless)))
         told += score is not None

@@ -73,7 +73,7 @@ class Bench:
         self.scorer = self.started()
 
     def started(self) -> SegmentHandler:
-        """A process that has just begun."""
+        """A new process."""
         rules = ScoringRules("jtest", RUBRIC_WEIGHTS, JUDGES)
         provisional = ProvisionalScores(
             self.store, "jtest", unreadable=lambda: self.panel.unreadable, now=lambda: self.now
@@ -246,7 +246,7 @@ async def test_when_the_budget_is_spent_segments_wait_and_none_is_dropped(
         await bench.play("seg-2")
     assert raised.value.after == timedelta(seconds=30)
     assert bench.panel.cases == 1
-    await bench.play("seg-1")  # what is scored is told again all the same
+    await bench.play("seg-1")  # a stored score is published again nevertheless
     bench.now += timedelta(days=1)
     await bench.play("seg-2")
     assert bench.panel.cases == 2

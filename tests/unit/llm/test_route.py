@@ -24,7 +24,7 @@ DEFAULTS = RouteLimits(pause_seconds=30, retry_seconds=1, max_retry_seconds=5, p
 
 
 class Clock:
-    """Time that passes only when somebody sleeps."""
+    """Time that passes only in `sleep`."""
 
     def __init__(self) -> None:
         self.now = 0.0

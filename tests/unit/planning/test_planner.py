@@ -1,4 +1,4 @@
-"""The thread of a planner: whoever plays never waits for it."""
+"""The thread of a planner never blocks the thread that plays."""
 
 import asyncio
 import contextlib

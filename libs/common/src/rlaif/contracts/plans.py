@@ -33,8 +33,8 @@ Button = Literal["UP", "DOWN", "LEFT", "RIGHT", "A", "B", "START", "NOP"]
 COLUMNS, ROWS = 15, 11
 """Tiles of the largest room; a small one has 10 by 8."""
 
-MOST_MACROS = 8
-MOST_CHOICES = 4
+MAX_MACROS = 8
+MAX_CHOICES = 4
 REASON_CHARACTERS = 200
 
 USABLE_ITEMS: tuple[str, ...] = (
@@ -60,7 +60,7 @@ def _cut(value: object) -> object:
 _Whole = Annotated[int, Strict(), BeforeValidator(whole_number)]
 Column = Annotated[_Whole, Field(ge=0, lt=COLUMNS)]
 Row = Annotated[_Whole, Field(ge=0, lt=ROWS)]
-ChoiceNumber = Annotated[_Whole, Field(ge=0, lt=MOST_CHOICES)]
+ChoiceNumber = Annotated[_Whole, Field(ge=0, lt=MAX_CHOICES)]
 Confidence = Annotated[float, Strict(), BeforeValidator(_number), Field(ge=0, le=1)]
 Reason = Annotated[str, Strict(), BeforeValidator(_cut), Field(max_length=REASON_CHARACTERS)]
 
@@ -165,7 +165,7 @@ class Plan(_Asked):
     """
 
     reason: Reason
-    macros: Annotated[tuple[Macro, ...], Field(min_length=1, max_length=MOST_MACROS)]
+    macros: Annotated[tuple[Macro, ...], Field(min_length=1, max_length=MAX_MACROS)]
     confidence: Confidence
 
 
@@ -190,9 +190,9 @@ def plan_schema() -> dict[str, Any]:
         "row": {"type": ["integer", "null"], "minimum": 0, "maximum": ROWS - 1},
         "direction": {"type": ["string", "null"], "enum": [*get_args(Direction), None]},
         "item": {"type": ["string", "null"], "enum": [*USABLE_ITEMS, None]},
-        "choice": {"type": ["integer", "null"], "minimum": 0, "maximum": MOST_CHOICES - 1},
+        "choice": {"type": ["integer", "null"], "minimum": 0, "maximum": MAX_CHOICES - 1},
     }
-    macros = {"type": "array", "items": _closed(macro), "minItems": 1, "maxItems": MOST_MACROS}
+    macros = {"type": "array", "items": _closed(macro), "minItems": 1, "maxItems": MAX_MACROS}
     return _closed(
         {
             "reason": _REASON_SCHEMA,

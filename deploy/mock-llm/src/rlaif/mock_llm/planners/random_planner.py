@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from rlaif.contracts.plans import KINDS, MOST_CHOICES, MOST_MACROS, USABLE_ITEMS
+from rlaif.contracts.plans import KINDS, MAX_CHOICES, MAX_MACROS, USABLE_ITEMS
 from rlaif.mock_llm.expert.room_plans import COLUMNS, PLANS, ROWS
 
 _DIRECTIONS = ("UP", "DOWN", "LEFT", "RIGHT")
@@ -18,7 +18,7 @@ Draw = Callable[[random.Random], dict[str, Any]]
 
 def plan(draw: random.Random) -> dict[str, Any]:
     """One to eight macros of any kind."""
-    kinds = [draw.choice(KINDS) for _ in range(draw.randint(1, MOST_MACROS))]
+    kinds = [draw.choice(KINDS) for _ in range(draw.randint(1, MAX_MACROS))]
     macros = [{"kind": kind, **_DRAWN[kind](draw)} for kind in kinds]
     return {"reason": _REASON, "macros": macros, "confidence": round(draw.random(), 2)}
 
@@ -48,7 +48,7 @@ def _push(draw: random.Random) -> dict[str, Any]:
 
 
 def _answer(draw: random.Random) -> dict[str, Any]:
-    return {"choice": draw.randrange(MOST_CHOICES)}
+    return {"choice": draw.randrange(MAX_CHOICES)}
 
 
 _DRAWN: Mapping[str, Draw] = MappingProxyType(

@@ -12,7 +12,7 @@ from typing import Any
 
 from rlaif.contracts.briefing import MAP_MARKS
 from rlaif.contracts.plans import (
-    MOST_MACROS,
+    MAX_MACROS,
     REASON_CHARACTERS,
     USABLE_ITEMS,
     plan_schema,
@@ -112,7 +112,7 @@ def system_prompt(kind: Kind, game: str | None) -> str:
         reason=REASON_CHARACTERS,
         marks="\n".join(f"  {mark} {meaning}" for mark, meaning in MAP_MARKS.items()),
     )
-    answer = _MACROS.format(most=MOST_MACROS, items=", ".join(USABLE_ITEMS))
+    answer = _MACROS.format(most=MAX_MACROS, items=", ".join(USABLE_ITEMS))
     told = answer if kind == "plan" else _BUTTONS
     schema = json.dumps(answer_schema(kind), separators=(",", ":"))
     return f"{rules}\n{guide_of(game).text}\n{told}\nSchema of the answer\n{schema}\n"
