@@ -93,7 +93,6 @@ class SegmentRecorder:
 
     @property
     def steps_since_keyframe(self) -> int:
-        """Actions since the keyframe: what a replay plays before the segment."""
         return len(self._actions)
 
     @property
@@ -103,12 +102,10 @@ class SegmentRecorder:
 
     @property
     def in_segment(self) -> bool:
-        """Whether a segment has been started and not finished."""
         return self._start is not None
 
     @property
     def segment_steps(self) -> int:
-        """Actions in the segment so far; 0 outside a segment."""
         return 0 if self._start is None else len(self._actions) - self._start
 
     def keyframe(self, sha256: Sha256, *, step: int) -> None:

@@ -53,7 +53,6 @@ def _pointer(bank: bytes, at: int) -> int:
 
 
 def _line(text: bytes) -> str:
-    """The pages and lines of a text, one after the other; letters are ASCII (art/font.txt)."""
     return " ".join(text.decode("ascii", errors="replace").split())
 
 
@@ -76,14 +75,12 @@ class GameWords:
     choices: tuple[str, ...] = ()
 
     def place(self, state: GameState) -> str | None:
-        """Name of the room, or else of its dungeon."""
         if name := self.rooms.get((state.group, state.room)):
             return name
         inside = state.dungeon is not None and state.dungeon < len(self.dungeons)
         return self.dungeons[state.dungeon or 0] if inside else None
 
     def text(self, state: GameState) -> str | None:
-        """The open text; None without one, or if it is unknown."""
         return None if state.text_id is None else self.texts.get(state.text_id)
 
 

@@ -404,7 +404,6 @@ def _nearest(wram: Bytes, x: Int, y: Int, listed: Int, enemies: int, objects: Ob
 
 @_kernel
 def _has_drops(wram: Bytes, objects: Objects) -> bool:
-    """Whether there is an item to be picked up."""
     drops = False
     for where in range(objects.first, objects.first + 64 * objects.size, objects.size):
         if wram[where]:
@@ -418,7 +417,6 @@ def _has_drops(wram: Bytes, objects: Objects) -> bool:
 def _sightings(
     wram: Bytes, x: Int, y: Int, keys: Keys, out: Row, slots: NearbySlots, objects: Objects
 ) -> None:
-    """Write the slots of enemies, person and item."""
     out[slots.enemy : slots.answers] = 0.0
     for rank in range(slots.enemies):
         if keys[rank] < _FAR:
@@ -439,7 +437,6 @@ def _sightings(
 def _sighting(
     wram: Bytes, x: Int, y: Int, where: Int, out: Row, slot: Int, objects: Objects
 ) -> None:
-    """Write presence and relative position."""
     out[slot] = 1.0
     out[slot + 1] = 0.5 + (np.int64(wram[where + objects.x]) - x) / objects.span
     out[slot + 2] = 0.5 + (np.int64(wram[where + objects.y]) - y) / objects.span

@@ -53,7 +53,6 @@ class Cartridge:
 
     @property
     def game(self) -> Game:
-        """Which game it is."""
         if self.is_embedded:
             return "seedling-vale"
         return "oracle-of-seasons" if self.is_oracle_of_seasons else "other"
@@ -65,7 +64,6 @@ class Cartridge:
 
     @property
     def identity(self) -> GameIdentity:
-        """What a capture stores of it."""
         return GameIdentity(title=self.title, rom_sha256=self.sha256)
 
 

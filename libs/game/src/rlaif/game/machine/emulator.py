@@ -85,9 +85,7 @@ class Emulator(Protocol):
         ...
 
     @property
-    def screen_is_on(self) -> bool:
-        """Whether the game has switched the screen on."""
-        ...
+    def screen_is_on(self) -> bool: ...
 
     @property
     def work_ram(self) -> npt.NDArray[np.uint8] | None:
@@ -130,9 +128,7 @@ class Emulator(Protocol):
         """SHA-256 of the memory in which a game keeps its state."""
         ...
 
-    def close(self) -> None:
-        """Stop it. Nothing is written to disk."""
-        ...
+    def close(self) -> None: ...
 
 
 class PyBoyEmulator:
@@ -181,7 +177,6 @@ class PyBoyEmulator:
         self.identity = EmulatorIdentity(version=version("pyboy"), sound_emulated=sound_emulated)
 
     def step(self, action: int, frame_skip: int, *, render: bool = False) -> None:
-        """Play one decision step of at least 1 frame; drawing its last frame changes no RAM."""
         self._release()
         button = BUTTONS[action]
         if button is None:
@@ -206,22 +201,18 @@ class PyBoyEmulator:
 
     @property
     def screen_is_on(self) -> bool:
-        """Whether the game has switched the screen on (bit 7 of LCDC); about 0.1 µs."""
         return self._memory[_LCDC] >= 0x80  # type: ignore[no-any-return]  # pyboy has no types
 
     def tick(self, frames: int, *, render: bool = False) -> None:
-        """Play `frames` frames with no button held."""
         self._release()
         self._pyboy.tick(frames, render, False)
 
     def wram(self) -> bytes:
-        """A copy of 0xC000-0xDFFF with bank 1 at 0xD000: 8,192 bytes, about 0.3 µs."""
         if self._work_ram is not None:
             return self._work_ram[:WRAM_SIZE].tobytes()
         return self._read_wram_bank(0) + self._read_wram_bank(1)
 
     def read(self, start: int, stop: int) -> bytes:
-        """Bytes `start` to `stop` (excluded) as the CPU would see them; about 50 ns a byte."""
         return bytes(self._memory[start:stop])
 
     def read_bank(self, bank: int, start: int, stop: int) -> bytes:
@@ -293,7 +284,6 @@ class PyBoyEmulator:
             self._pyboy.button_release(button)
 
     def screen(self) -> npt.NDArray[np.uint8]:
-        """A copy of the last rendered picture, `[144, 160, 3]` uint8 RGB."""
         picture: npt.NDArray[np.uint8] = self._pyboy.screen.ndarray[:, :, :3].copy()
         return picture
 
@@ -318,7 +308,6 @@ class PyBoyEmulator:
         return digest.hexdigest()
 
     def close(self) -> None:
-        """Stop it. Nothing is written to disk."""
         self._pyboy.stop(save=False)
 
     def _release(self) -> None:

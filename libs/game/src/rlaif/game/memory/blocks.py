@@ -31,11 +31,9 @@ class RamBlocks:
             )
 
     def u8(self, where: int) -> int:
-        """The byte at an address from 0xC000 to 0xDFFF."""
         return self.wram[where - WRAM_START]
 
     def u16(self, where: int) -> int:
-        """Two bytes, little-endian."""
         return self.u8(where) | self.u8(where + 1) << 8
 
     def block(self, where: int, size: int) -> bytes:
@@ -43,11 +41,9 @@ class RamBlocks:
         return self.wram[where - WRAM_START : where - WRAM_START + size]
 
     def bit(self, where: int, number: int) -> bool:
-        """Bit `number` of the set that starts at an address."""
         return bool(self.u8(where + (number >> 3)) >> (number & 7) & 1)
 
     def array(self) -> npt.NDArray[np.uint8]:
-        """`wram` as a read-only array `[8192]` uint8."""
         return np.frombuffer(self.wram, dtype=np.uint8)
 
 

@@ -85,7 +85,6 @@ class GameState:
     puzzle_state: bool  # the player can act and the room is not solved
 
     def owns(self, treasure: int) -> bool:
-        """Whether a treasure (0 to 127) is owned."""
         return bool(self.treasures >> treasure & 1)
 
 

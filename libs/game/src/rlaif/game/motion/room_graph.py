@@ -98,7 +98,6 @@ class RoomGraph:
 
     @property
     def rooms(self) -> set[RoomId]:
-        """The rooms seen."""
         return {room for c in self for room in (c.start, c.end)}
 
     def add_crossing(self, crossing: Crossing) -> bool:

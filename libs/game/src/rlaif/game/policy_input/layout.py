@@ -108,7 +108,6 @@ class Field:
 
     @property
     def span(self) -> slice:
-        """Where the numbers are in a row."""
         return slice(self.start, self.start + len(self.slots))
 
     @property
@@ -211,14 +210,12 @@ class Layout:
     size: int
 
     def __getitem__(self, name: str) -> Field:
-        """The field of this name; KeyError when there is none."""
         for field in self.fields:
             if field.name == name:
                 return field
         raise KeyError(f"policy input {INPUT_VERSION} has no field {name!r}")
 
     def block(self, fields: tuple[Field, ...]) -> slice:
-        """Where fields that follow each other are."""
         return slice(self[fields[0].name].span.start, self[fields[-1].name].span.stop)
 
 

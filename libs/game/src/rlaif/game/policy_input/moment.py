@@ -90,7 +90,6 @@ def _decision(last: int | None) -> int:
 
 
 def _menu(ram: RamBlocks) -> tuple[int, int, int, int]:
-    """Type, page, state, cursor."""
     kind = ram.u8(_MENU)
     if not kind:
         return 0, 0, 0, 0

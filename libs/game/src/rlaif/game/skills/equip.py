@@ -86,7 +86,6 @@ def _open(ram: RamBlocks) -> Part:
 
 
 def _listens(ram: RamBlocks) -> bool:
-    """The item page is open and waits for a button."""
     return (
         ram.u8(_MENU) == _INVENTORY
         and ram.u8(_LOADED) == _OPEN

@@ -48,12 +48,10 @@ class Foe(NamedTuple):
 
     @property
     def along(self) -> int:
-        """Distance on the longer axis."""
         return max(abs(self.dx), abs(self.dy))
 
     @property
     def across(self) -> int:
-        """Distance on the shorter axis."""
         return min(abs(self.dx), abs(self.dy))
 
     @property

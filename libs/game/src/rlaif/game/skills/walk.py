@@ -1,6 +1,7 @@
 """Walking within a room and into the next one, in closed loop: every step starts from RAM."""
 
 from collections.abc import Generator, Iterable
+from dataclasses import dataclass
 from typing import Literal
 
 from rlaif.game.machine.actions import Action
@@ -41,6 +42,16 @@ _NEAR = 48
 _FIRST = tuple(next((way for way in WALKS if bits >> way & 1), Action.NOP) for bits in range(16))
 
 
+@dataclass(slots=True)
+class _Plan:
+    """First steps to the goal, valid for `left` steps while the tiles stay the same."""
+
+    ground: Ground
+    tiles: bytes
+    first_steps: bytes
+    left: int = _REPLAN_STEPS
+
+
 class Walk:
     """A walk to one goal in one room.
 
@@ -55,10 +66,9 @@ class Walk:
         self._goal, self._place = goal, place_of(ram)
         self._frames, self._detours = frames, detours
         self._closed: set[TilePlace] = set()
-        self._ground: Ground | None = None
-        self._held, self._still, self._planned, self._insisted = Action.NOP, 0, 0, 0
+        self._plan: _Plan | None = None
+        self._held, self._still, self._insisted = Action.NOP, 0, 0
         self._turning = False
-        self._first_steps = self._tiles = b""
         self._before: tuple[int, int] | None = None
         self.last: RamBlocks | None = None
 
@@ -88,15 +98,14 @@ class Walk:
         self._turning = False
         if self._still > _STILL_STEPS and not self._close_ahead(ram):
             return "blocked"
-        ground, tiles = self._ground, tiles_of(ram)
-        if ground is None or ground.on_door or self._planned <= 0 or tiles != self._tiles:
-            ground, self._tiles = self._ground_of(ram), tiles
-            self._plan(ram, ground, (x, y))
-        first = self._first_steps[ground.index(x, y)]
-        if not first and self._planned < _REPLAN_STEPS:  # pushed off the planned pixels
-            self._plan(ram, ground, (x, y))
-            first = self._first_steps[ground.index(x, y)]
-        self._planned -= 1
+        plan, tiles = self._plan, tiles_of(ram)
+        if plan is None or plan.ground.on_door or plan.left <= 0 or tiles != plan.tiles:
+            plan = self._planned(ram, self._ground_of(ram), tiles, (x, y))
+        first = plan.first_steps[plan.ground.index(x, y)]
+        if not first and plan.left < _REPLAN_STEPS:  # pushed off the planned pixels
+            plan = self._planned(ram, plan.ground, tiles, (x, y))
+            first = plan.first_steps[plan.ground.index(x, y)]
+        plan.left -= 1
         if first & ARRIVED:
             return self._arrive(ram, x, y, Action(first & 0x0F))
         if not first:
@@ -113,18 +122,16 @@ class Walk:
         if len(self._closed) >= self._detours or tile in self._closed or not in_room(ram, tile):
             return False
         self._closed.add(tile)
-        self._still = self._planned = 0
+        self._still, self._plan = 0, None
         return True
 
-    def _plan(self, ram: RamBlocks, ground: Ground, at: tuple[int, int]) -> None:
+    def _planned(self, ram: RamBlocks, ground: Ground, tiles: bytes, at: tuple[int, int]) -> _Plan:
         """Choose the cached path, or one that avoids enemies nearby."""
-        self._ground = ground
         index, aside = ground.index(*at), _CENTERED[self._goal.kind]
         found = ground.first_steps(self._goal, aside)
         if not found[index]:
             aside = _ANYWHERE[self._goal.kind]
             found = ground.first_steps(self._goal, aside)
-        self._planned = _REPLAN_STEPS
         dangers = [
             (foe.x, foe.y)
             for foe in enemies(ram)
@@ -132,7 +139,8 @@ class Walk:
         ]
         if dangers and self._meets(ground, found, at, dangers):
             found = ground.first_steps_avoiding(self._goal, aside, dangers, at)
-        self._first_steps = found
+        self._plan = _Plan(ground, tiles, found)
+        return self._plan
 
     @staticmethod
     def _meets(

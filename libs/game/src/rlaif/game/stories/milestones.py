@@ -30,7 +30,6 @@ class ByteTest:
     high: int = 0xFF
 
     def holds(self, byte: int) -> bool:
-        """Whether a byte passes."""
         return self.low <= byte & self.mask <= self.high
 
 
@@ -118,7 +117,6 @@ class Story:
 
     @property
     def main_names(self) -> frozenset[str]:
-        """Names of the steps that the quest needs."""
         return frozenset(milestone.name for milestone in self.milestones if milestone.is_main)
 
     def hits(self, ram: RamBlocks) -> npt.NDArray[np.bool_]:
