@@ -51,7 +51,7 @@ export RLAIF_POLICY := $(value RUN)
 unexport ROM DATA_DIR RUN
 ROM_OPTION := $${RLAIF_ROM:+"--rom=$$RLAIF_ROM"}
 ROM_PATH_OPTION := $${RLAIF_ROM:+"--rom-path=$$RLAIF_ROM"}
-# Where nobody names stores, what a run keeps elsewhere is kept beside it: it asks no server.
+# Without configured stores, a run stores everything in its folder and contacts no server.
 STORES_HERE := MODELS_STORE="$${MODELS_STORE:-$$(pwd)/var/trainer/models}" \
                EPISODES_STORE="$${EPISODES_STORE:-$$(pwd)/var/trainer/episodes}"
 POLICY := $${RLAIF_POLICY:+-- "$$RLAIF_POLICY"}
@@ -79,16 +79,16 @@ export CHECK_PYTHON
         live-page validate secrets deploy-secrets images image-pins containers containers-test ray-lock
 
 help: ## Show this help
-	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | \
+	@grep -h -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | \
 	  awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
 
-demo: $(VENV)/.ready ## Run the whole ring here (ONCE=1 stops after two loops; ROM=… plays yours)
+demo: $(VENV)/.ready ## Run the whole pipeline here (ONCE=1 stops after two loaded models; ROM=… plays yours)
 	@$(BIN)/python -m rlaif.local $(DEMO)
 
-train: $(VENV)/.ready ## Train in the foreground, without the ring (ARGS="--mode epoch"; ARGS=--help)
+train: $(VENV)/.ready ## Train in the foreground, without the other services (ARGS="--mode epoch"; ARGS=--help)
 	@$(BIN)/python -m rlaif.trainer.service.cli $(ARGS)
 
-train-cartridge: $(VENV)/.ready ## Search, make demonstrations, train a policy (SEED=1 MINUTES=98 ARM=macros; again: goes on)
+train-cartridge: $(VENV)/.ready ## Search, make demonstrations, train a policy (SEED=1 MINUTES=98 ARM=macros; again: resumes)
 	@$(STORES_HERE) $(BIN)/python -m rlaif.trainer.service.cli --mode quest --run-id cartridge-$(if $(ARM),$(ARM)-)$(or $(SEED),1) \
 	  $(if $(ARM),--actions $(ARM)) --seed $(or $(SEED),1) $(if $(MINUTES),--quest.minutes $(MINUTES)) $(ROM_PATH_OPTION) $(ARGS)
 
@@ -166,7 +166,7 @@ image-pins: ## Write registry and digests of the pushed images into deploy/compo
 	@test -n '$(REGISTRY)' || { echo "Say which: make image-pins REGISTRY=quay.io/your-organisation" >&2; exit 2; }
 	@$(RUN_SCRIPT) deploy/image_pins.py --registry '$(REGISTRY)' --tag $(RELEASE) --engine $(CONTAINER_ENGINE)
 
-containers: ## Build the three images of the ring (CONTAINER_ENGINE=podman BASE=… for another one)
+containers: ## Build the three images of the project (CONTAINER_ENGINE=podman BASE=… for another one)
 	$(CONTAINER_ENGINE) build -f deploy/containers/Containerfile $(IMAGE_ARGS) -t localhost/zelda-rlaif/service:$(RELEASE) .
 	$(CONTAINER_ENGINE) build -f deploy/containers/Containerfile $(IMAGE_ARGS) --build-arg SERVICE=reward-model \
 	  -t localhost/zelda-rlaif/reward-model:$(RELEASE) .
@@ -175,7 +175,7 @@ containers: ## Build the three images of the ring (CONTAINER_ENGINE=podman BASE=
 containers-test: ## Run the compose stack in podman as root: loop, kills, down and up (CONTAINERS_ARGS=--record)
 	@$(PYTHON) deploy/containers/try_stack.py $(CONTAINERS_ARGS)
 
-chaos: $(VENV)/.ready ## Kill services, runners and nodes at work and check that nothing is lost
+chaos: $(VENV)/.ready ## Kill services, runners and nodes and check that nothing is lost
 	$(PYTEST) tests/chaos -s
 
 test-oldest: ## Unit tests and contracts on the oldest supported Python that is here
@@ -242,13 +242,13 @@ ladder: $(VENV)/.ready ## Measure speed: raw PyBoy, one environment, a vector, P
 bench-rllib: $(VENV)/.ready ## Measure our sampling loop and learner against RLlib's own, side by side
 	@$(BIN)/python benchmarks/bench_rllib.py $(BENCH_ARGS)
 
-bench-overhead: $(VENV)/.ready ## Measure what the loop (captures, shaping, screen, 5 pages) costs the training
+bench-overhead: $(VENV)/.ready ## Measure what the feedback loop (captures, shaping, screen, 5 pages) costs the training
 	@$(BIN)/python benchmarks/bench_overhead.py $(BENCH_ARGS)
 
 bench-hud: $(VENV)/.ready ## Measure 20 pages, one stalled: frames lost, age, throughput kept, text, layout shift
 	@$(BIN)/python benchmarks/bench_hud.py $(BENCH_ARGS)
 
-bench-planner: $(VENV)/.ready ## Measure what a slow and a hanging language model cost the training that it helps
+bench-planner: $(VENV)/.ready ## Measure what a planner with slow and with hanging calls costs the training
 	@$(BIN)/python benchmarks/bench_planner.py $(BENCH_ARGS)
 
 bench-learning: $(VENV)/.ready ## Train 3 seeds for 1,000,000 steps each: milestones over steps against chance
@@ -260,16 +260,16 @@ report-cartridge: $(VENV)/.ready ## Report runs of train-cartridge: IQM, interva
 memory-flat: $(VENV)/.ready ## Train for an hour and watch the resident memory
 	@$(BIN)/python benchmarks/memory_flat.py $(BENCH_ARGS)
 
-bench-loop: $(VENV)/.ready ## Measure the loop: captured segment to live model, segments a minute of judges
+bench-loop: $(VENV)/.ready ## Measure the time from a captured segment to a loaded model, and the judges' throughput
 	@$(BIN)/python benchmarks/bench_loop.py $(BENCH_ARGS)
 
 bench-rm: $(VENV)/.ready ## Measure the reward model and its gate on played segments (BENCH_ARGS="--share 0.1")
 	@$(BIN)/python benchmarks/bench_rm.py $(BENCH_ARGS)
 
-bench-labels: $(VENV)/.ready ## Measure a start and looks of the reward model with 100,000 scores in a store
+bench-labels: $(VENV)/.ready ## Measure start and training rounds of the reward model with 100,000 scores
 	@$(BIN)/python benchmarks/bench_labels.py $(BENCH_ARGS)
 
-bench-move-to: $(VENV)/.ready ## Compare MOVE_TO with every way there really is, in every room of the cartridge
+bench-move-to: $(VENV)/.ready ## Compare MOVE_TO with the shortest paths, in every room of the cartridge
 	@$(BIN)/python benchmarks/move_to.py $(BENCH_ARGS)
 
 bench-judge: $(VENV)/.ready ## 10,000 bad answers, then outages of the models (429, 500, hang, dead)
@@ -307,7 +307,7 @@ if [ "$(origin TORCH_INDEX)" = file ]; then
   elif [ -e /dev/nvidia0 ] || nvidia-smi -L >/dev/null 2>&1; then
     index=; echo "There is a GPU here: PyTorch comes with CUDA, a further 2.7 GB (TORCH_INDEX=… names another index)"
   elif $(PIP) config list | grep -qE 'index-url|find-links|no-index'; then
-    index=; echo "PyTorch comes from where pip is told to look (TORCH_INDEX=… names another index)"
+    index=; echo "PyTorch comes from the index that pip is configured with (TORCH_INDEX=… names another index)"
   fi
 fi
 if [ -n "$$index" ]; then

@@ -1,4 +1,4 @@
-"""Does the reward model start and look about it quickly with very many scores in the store?
+"""Start and training rounds of the reward model with very many scores in the store.
 
     python benchmarks/bench_labels.py                    or: make bench-labels
     python benchmarks/bench_labels.py --scores 5000 --folder /tmp/labels --keep
@@ -8,7 +8,7 @@ S3 server, in an order that their ids do not follow: eight environments in turns
 segments. Observations are shared by many segments, and manifests are written only for those that
 will be read, found as the service finds them; one that it reads besides would be a skipped score,
 and ends the benchmark. With `--folder` the server's data lies there and stays with `--keep`; what
-was written is used again, and writing goes on where it was ended.
+was written is used again, and writing resumes where it ended.
 
 Then a process of its own loads all that the service loads, and reads with the service's own class:
 
@@ -198,7 +198,7 @@ def manifest_of(episode_id: str, segment_id: str, observations: StoredFile) -> S
 
 
 def fill(store: S3Store, folder: Path, scores: int) -> dict[str, Any]:
-    """Write scores until there are that many; goes on where an earlier run was ended."""
+    """Write scores until there are that many; resumes where an earlier run ended."""
     progress = folder / _PROGRESS
     known = (
         json.loads(progress.read_text())
@@ -250,9 +250,7 @@ def measure(store: ObjectStore, first_new: int) -> dict[str, Any]:
     log.read_new(full=True)
     labels = of_newest_layout(log.labels)
     start, start_cpu = time.perf_counter() - began, time.process_time() - busy
-    print(
-        f"start: {start:.2f} s, {start_cpu:.2f} s of it at work, {len(labels)} labels", flush=True
-    )
+    print(f"start: {start:.2f} s, {start_cpu:.2f} s of CPU, {len(labels)} labels", flush=True)
     writer, looks, at_work = Writer(store), [], []
     for number, ids in enumerate(islice(segment_ids(first_new), LOOKS)):
         writer.write_manifest(*ids)
@@ -264,7 +262,7 @@ def measure(store: ObjectStore, first_new: int) -> dict[str, Any]:
         at_work.append(time.process_time() - busy)
         assert any(item.segment_id == ids[1] for item in labels)
     assert set(log.skipped) <= {"older"}, log.skipped
-    for name, row in (("looks:", looks), ("at work:", at_work)):
+    for name, row in (("looks:", looks), ("CPU:", at_work)):
         print(name, " ".join(f"{look:.3f}" for look in row), flush=True)
     return {
         "start_seconds": round(start, 2),

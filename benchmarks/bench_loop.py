@@ -1,4 +1,4 @@
-"""How fast is the loop? Captured segment to live model, and segments a minute of the judges.
+"""Time from a captured segment to a loaded model, and the throughput of the judges.
 
     python benchmarks/bench_loop.py            or: make bench-loop
 
@@ -7,9 +7,9 @@ language models: NATS, S3, emulators, PPO, judges, reward model. Prints what hap
 machine, then one line of JSON. Exit code 0 when every target was met, else 1:
 
     live_p50_s < 15, live_p95_s < 40          stand-in at 100 ms a call
-    segments_per_min_per_core >= 100          stand-in at 0 ms, nine calls a segment
+    segments_per_min_per_core >= 100          mock LLM at 0 ms, nine calls per segment
 
-The whole ring shares this machine with the measurement, so a busy machine shows in every figure.
+The pipeline shares this machine with the measurement.
 """
 
 import argparse
@@ -27,7 +27,7 @@ TARGET_P50, TARGET_P95, TARGET_PER_CORE = 15.0, 40.0, 100.0
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=6.0, help="how long the ring runs (6)")
+    parser.add_argument("--minutes", type=float, default=6.0, help="how long the pipeline runs (6)")
     parser.add_argument("--segments", type=int, default=200, help="segments a throughput run (200)")
     options = parser.parse_args()
     busy = os.getloadavg()

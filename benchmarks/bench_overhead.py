@@ -1,4 +1,4 @@
-"""What does the loop cost the training? The same training with the loop on and off, in turns.
+"""Cost of the feedback loop: the same training with the loop on and off, in alternation.
 
     python benchmarks/bench_overhead.py            or: make bench-overhead
 
@@ -20,13 +20,10 @@ instead of S3. No checkpoint falls into a turn.
 
 How they take turns: turns.py. A rate is environment steps over wall time.
 
-    kept_ratio      median over the rounds of on's steps a second / off's; turns are short and many,
-                    as a shared machine changes its speed by half within a minute
+    kept_ratio      median over the rounds of on's steps per second / off's
     run_cpu_ratio   off's CPU seconds a step / on's, of the run's own processes: what captures,
                     shaping and drawing cost
-    beside_cores    CPU seconds a second of rlaif-train, nats-server, HUD: what telling costs. It is
-                    the same however fast the training is, so on a machine that others use too
-                    it weighs more than on one that is free.
+    beside_cores    cores used by rlaif-train, nats-server and HUD
 
 Prints a line for each round, then one line of JSON. Exit code 0 when `kept_ratio` is at least 0.95
 and everything of the loop was really on, else 1.

@@ -1,4 +1,4 @@
-"""What does a slow, or a hanging, language model cost the training that it helps?
+"""Cost of a planner whose calls are slow or hang, to the training.
 
     python benchmarks/bench_planner.py            or: make bench-planner
 
@@ -19,9 +19,9 @@ of what is learned. The planner's steps count as steps: they are played.
 
 A process keeps for its life what luck gave it (where its memory lies, when it collects garbage):
 two runs that are equal differ by 1 or 2 %, however many turns they take. So all of them are started
-anew several times, with another seed, and each start counts once.
+again several times, with another seed, and each start counts once.
 
-    kept_slow, kept_hanging   that run's steps a second / the mean of off's and again's: median
+    kept_slow, kept_hanging   that run's steps per second / the mean of off's and again's: median
                               over the rounds of a start, geometric mean over the starts
     cpu_slow, cpu_hanging     CPU seconds a step of off and again / that run's, of all of its
                               processes: the same without what else the machine does meanwhile
@@ -59,8 +59,7 @@ SETTINGS: dict[str, Any] = {
     "watch_fps": 0,
     "captures_per_minute": 0,
     "checkpoint_minutes": NEVER_MINUTES,
-    # What is played decides how fast it is: policies that learn apart differ by a tenth in their
-    # steps a second. So all keep the policy that they begin with; the update is made all the same.
+    # Policies that learn differ by a tenth in steps per second, so all keep their initial policy.
     "learning_rate": 1e-12,
 }
 
@@ -98,7 +97,7 @@ async def compare(options: argparse.Namespace, directory: Path) -> dict[str, Any
 async def one_start(
     number: int, options: argparse.Namespace, directory: Path
 ) -> tuple[list[dict[str, float]], dict[str, dict[str, Any]]]:
-    """All runs begun anew: the rounds, and what the language models did in all of them."""
+    """New processes of all runs: the rounds, and what the language models did in all of them."""
     async with AsyncExitStack() as stack:
         sides = []
         for name in SIDES:
@@ -203,7 +202,7 @@ def summary(
 
 
 def standard_error(values: list[float]) -> float | None:
-    """Of their mean; None of a single one, which tells nothing of it."""
+    """Of their mean; None for a single value."""
     return round(stdev(values) / len(values) ** 0.5, 4) if len(values) > 1 else None
 
 

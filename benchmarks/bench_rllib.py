@@ -5,7 +5,7 @@ runner, without coverage map and archive, which RLlib's runner does not have. `s
 `SingleAgentEnvRunner` on `ZeldaOracle-v1` with its connectors and learner, with one torch thread or
 one per core, whichever is faster. `ours` is what `rlaif-train` runs.
 
-    speedup          median over the rounds of ours' steps per second / stock's, default preset
+    speedup          median over the rounds of `ours` steps per second / stock's, default preset
     speedup_seeds    the same with the original PPO numbers
 
 Prints a line for each round and the curves (environment steps, mean return of the last 100

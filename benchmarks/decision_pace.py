@@ -1,4 +1,4 @@
-"""What do decisions cost beside the emulator, and what do they cost the player?
+"""CPU time of decisions beside the emulator, and hearts lost by them.
 
     python benchmarks/decision_pace.py --decisions 40 --arm options
 
@@ -38,7 +38,7 @@ HEALTH, GROUP, ROOM = address("wLinkHealth"), address("wActiveGroup"), address("
 BASE_FRAMES, LOOK_EVERY = 4, 20
 MOMENTS_EVERY, FIGHTS_EVERY = 700, 300
 BOSS, BOSS_FIGHTS = 0x78, 24
-MOST_FIGHTS = 12
+MAX_FIGHTS = 12
 
 
 @dataclass
@@ -115,7 +115,7 @@ class Player:
         self.emulator.tick(wait)
         self.costs, ram = Costs(), read_blocks(self.emulator)
         room, met = _room(ram), _alive(ram)
-        for _ in range(MOST_FIGHTS):
+        for _ in range(MAX_FIGHTS):
             if not _alive(ram) or is_dying(ram) or _room(ram) != room:
                 break
             ram = self.decide(FIGHT, ram)
@@ -160,7 +160,7 @@ def _frames() -> Iterator[Action]:
 
 
 def main() -> None:
-    """Measure and tell."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--decisions", type=int, default=40, help="from each moment")
     parser.add_argument("--arm", choices=("buttons", "macros", "options"), default="options")

@@ -1,4 +1,4 @@
-"""What does one see in the first minutes of `make demo`? The page's own figures, seed by seed.
+"""Milestones and rooms on the page in the first minutes of `make demo`, by seed.
 
     python benchmarks/demo_minutes.py                       three seeds, 15 minutes each
     python benchmarks/demo_minutes.py --seeds 4 --minutes 5
@@ -35,7 +35,7 @@ from typing import Any
 from rlaif.testing.ring import Ring
 
 BARS = {"reached": 1.0, "rooms": 4.0}
-"""Milestones and rooms an episode, over the last minutes."""
+"""Milestones and rooms per episode, over the last minutes."""
 
 FIRST, LAST = 3, 5
 """Minutes at the beginning and at the end that are compared."""
@@ -72,7 +72,7 @@ def watch(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Run a ring for some minutes; what its page showed, and its episodes minute by minute."""
     if folder.exists():
-        raise SystemExit(f"{folder} is there: a demo would go on with it; remove it first")
+        raise SystemExit(f"{folder} is there: a demo would resume it; remove it first")
     began = time.time()
     ring = Ring(folder, environment={"TRAINER_SEED": str(seed)})
     try:

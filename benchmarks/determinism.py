@@ -1,4 +1,4 @@
-"""Does the same seed give the same game? One seed, the same actions, three processes.
+"""Determinism: one seed, the same actions, three processes.
 
     python benchmarks/determinism.py --steps 50000
 
@@ -32,7 +32,7 @@ from rlaif.trainer.settings.game import GameSettings
 KINDS = ("plain", "again", "disturbed")
 MARKS = 10
 HOLD_STEPS = 6
-"""An action is kept for 1 to this many steps: who changes it each step stays where he is."""
+"""Steps for which an action is kept: with a change at each step the player stays in place."""
 
 DETOUR_CHANCE, DETOUR_STEPS, DETOUR_FRAMES = 1 / 400, 20, 40
 

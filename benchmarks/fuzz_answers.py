@@ -1,4 +1,4 @@
-"""Does any bad answer of a language model become a score, or end the judge?
+"""Malformed answers of a language model: none may become a score or end the judge.
 
     python benchmarks/fuzz_answers.py --answers 10000
 

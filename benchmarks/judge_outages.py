@@ -1,11 +1,11 @@
-"""What do judges make of a language model that fails? Real NATS, S3 and processes, real seconds.
+"""Judges during outages of a language model, with real NATS, S3 and processes.
 
     python benchmarks/judge_outages.py --dead-seconds 120 --seconds 30
 
 In turn: every call answered 429 with Retry-After, 500, never, and the process gone. Segments wait
-in the queue; settings are the defaults, with every criterion asked. Tells calls a second during the
-outage, seconds from its end until the first score and until all, and dead letters. Exit code 0 when
-no segment was lost or buried, at most 10 s passed until scores came again, and no more than
+in the queue; settings are the defaults, with every criterion asked. Reports calls per second during
+the outage, seconds from its end until the first score and until all, and dead letters. Exit code 0
+when no segment was lost or buried, at most 10 s passed until scores came again, and no more than
 `CALLS_PER_SECOND` were made.
 """
 

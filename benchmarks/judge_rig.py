@@ -1,4 +1,4 @@
-"""Real servers around judges: NATS, S3, the stand-in for language models, some replicas."""
+"""Real servers around judges: NATS, S3, the mock LLM, some replicas."""
 
 import asyncio
 import os
@@ -77,7 +77,7 @@ class Rig:
         return sum(keys.score_ids(info.key) is not None for info in self.store.list(keys.scores()))
 
     async def export(self, bus: Bus, first: int, count: int) -> None:
-        """Write and tell of segments that differ in every fact that matters to a cache."""
+        """Write and announce segments that differ in every fact that matters to a cache."""
         publisher = bus.publisher("exporter")
         for number in range(first, first + count):
             states = [

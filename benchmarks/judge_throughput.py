@@ -1,10 +1,10 @@
-"""How many segments a minute do judges score? Real NATS and S3, the stand-in as language model.
+"""Segments per minute that judges score, with real NATS and S3 and the mock LLM.
 
     python benchmarks/judge_throughput.py --segments 200
 
-Two questions. One replica against a stand-in that answers at once, every criterion asked, nine
-calls a segment: segments a minute, and a minute of its CPU. And 1, 2 and 4 replicas against one
-that takes a second: then the wait is the limit and replicas should add up.
+One replica against a mock LLM that answers at once, with nine calls per segment: segments per
+minute and per CPU minute. Then 1, 2 and 4 replicas against one that takes a second, which should
+add up.
 """
 
 import argparse
@@ -99,7 +99,7 @@ async def _export(made: Rig, first: int, count: int) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--segments", type=int, default=200, help="segments a run (200)")
+    parser.add_argument("--segments", type=int, default=200, help="segments per run (200)")
     print(json.dumps(measure(parser.parse_args(argv))))
     return 0
 

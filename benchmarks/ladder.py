@@ -1,4 +1,4 @@
-"""How much of the emulator's own speed is left? Raw PyBoy, one environment, a vector, PPO.
+"""Share of the emulator's speed that is left: raw PyBoy, one environment, a vector, PPO.
 
     python benchmarks/ladder.py            or: make ladder
 
@@ -16,7 +16,7 @@ decision steps. Then
             archive of states, and the arrays for the learner; no policy network
 
 A ratio is seconds of raw over seconds of the rung. Both play the same frames, so it is also the
-rung's frames a second over raw's; frames that are waited count as frames. When an episode ends in
+rung's frames per second over raw's; frames that are waited count as frames. When an episode ends in
 between, loading a state and the warm-up count for both; the first start counts for neither. Nor do
 the first 200 steps of each environment, in which its encoder comes to know the places around: a run
 plays for hours, and what is remembered is forgotten at the start of each round here.
@@ -24,7 +24,7 @@ plays for hours, and what is remembered is forgotten at the start of each round 
 The last rung, PPO from end to end on both cores against raw on both cores, is explained in
 `ppo_rung.py`; its ratios are of wall clocks.
 
-Two more figures of PyBoy alone are told for comparison, from the same states with no button ever
+Two more figures of PyBoy alone are printed for comparison, from the same states with no button ever
 pressed: `plain_fps` in ticks of 4 frames, `bulk_fps` in ticks of 400. The rungs take turns every
 few milliseconds, so that a machine that slows down slows all of them. Times are CPU seconds of this
 process, ratios are the medians of the rounds. Prints a line for each round, then the machine, then
@@ -79,7 +79,7 @@ CHANCES = (0.17, 0.17, 0.17, 0.17, 0.12, 0.12, 0.02, 0.06)
 """Of the actions 0 to 7. With each as likely as START the menu would be open most of the time."""
 
 HOLD_STEPS = 6
-"""An action is kept for 1 to this many steps: who changes it each step stays where he is."""
+"""Steps for which an action is kept: with a change at each step the player stays in place."""
 
 
 class Clock:
@@ -388,7 +388,7 @@ def parse_options() -> argparse.Namespace:
     add("--envs", type=int, default=8, help="environments of the vector (8)")
     add("--ppo-rounds", type=int, default=5, help="rounds of the PPO rung; 0 leaves it out (5)")
     add("--ppo-iterations", type=int, default=8, help="timed iterations of each of them (8)")
-    add("--frame-skip", type=int, default=4, help="game frames a step (4)")
+    add("--frame-skip", type=int, default=4, help="game frames per step (4)")
     add("--rom", type=Path, help="ROM to play; the embedded game when left out")
     add(
         "--state", type=Path, action="append",

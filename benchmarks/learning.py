@@ -1,11 +1,11 @@
-"""Does PPO learn? Milestones over steps on the built-in game, with the explicit rewards alone.
+"""PPO on the built-in game with the game's rewards alone: milestones over steps.
 
     python benchmarks/learning.py                             or: make bench-learning
     python benchmarks/learning.py --steps 200000 --seeds 1 --set entropy=0.02
 
-Each seed is a run of the pipeline mode as `rlaif-train` starts it, with the default settings but
-for these: 2 runners of 8 environments, 16 game frames a decision step, episodes of 300 steps (80 s
-of game), a quarter of them from the archive. No reward model, exploration on.
+Each seed is a run of mode pipeline with the default settings except: 2 runners of 8 environments,
+16 game frames per step, episodes of 300 steps (80 s of game), a quarter from the archive. No
+reward model, exploration on.
 
 Why: every reward pays once an episode. With episodes of 30,000 steps an environment would be paid
 for its first rooms and then play for nothing, and 16 of them would end their first episode after
@@ -22,7 +22,7 @@ such episodes to compare with.
                 random play with restarts.
 
 Writes `training.csv`, `evaluations.csv`, `random.json`, `curves.svg` and `summary.json` into
-benchmarks/results/learning. What was trained is kept in `--data-dir`: the same command goes on
+benchmarks/results/learning. What was trained is kept in `--data-dir`: the same command resumes
 where it was ended. Prints a line for each evaluation, then one line of JSON. Exit code 0 when every
 seed ends above the 95th percentile of the random policy's episodes in `evaluated`, else 1.
 """
@@ -361,7 +361,7 @@ def parse_options() -> argparse.Namespace:
     add("--workers", type=int, default=2, help="runner processes (2)")
     add("--envs", type=int, default=8, help="environments a runner (8)")
     add("--episode-length", type=int, default=300, help="decision steps (300)")
-    add("--frame-skip", type=int, default=16, help="game frames a decision step (16)")
+    add("--frame-skip", type=int, default=16, help="game frames per decision step (16)")
     add("--restarts", type=float, default=0.25, help="share of episodes from the archive (0.25)")
     add("--eval-episodes", type=int, default=16, help="of each evaluation (16)")
     add("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the trainer")

@@ -1,6 +1,6 @@
 """From a captured segment to a model that has learned from it, live in the trainer.
 
-Drives a whole ring on the built-in cartridge, with the stand-in at 100 ms a call. A segment is live
+Runs the pipeline on the built-in cartridge, with the mock LLM at 100 ms per call. A segment is live
 when the trainer first runs a reward-model version whose labels contain it. The labels of a version
 are the first so many usable scores; the digest in its manifest proves it.
 """
@@ -42,7 +42,7 @@ class Seen:
         scored: (when, segment, score digest) of usable scores, in order.
         manifests: Version → its manifest.
         attempts: Candidate → how its training ended.
-        ended: When nobody looked any more.
+        ended: When watching ended.
     """
 
     live: dict[int, float] = field(default_factory=dict)
@@ -122,7 +122,7 @@ async def read_events(ring: Ring, seen: Seen) -> None:
             if event.time.timestamp() <= seen.ended:
                 note_event(seen, event.data, event.time)
             elif event.time.timestamp() > seen.ended + QUIET_SECONDS:
-                break  # the ring goes on; events of two streams come mixed
+                break  # events of two streams arrive interleaved
     except (TimeoutError, StopAsyncIteration):
         pass
     finally:
@@ -211,7 +211,7 @@ def waited(warm: list[tuple[float, bool]], share: float) -> float | None:
         share: In (0, 1).
 
     Returns:
-        The seconds; None when too many wait at the end to tell.
+        Seconds; None if too many are waiting at the end.
     """
     left = 1.0
     at_risk = len(warm)

@@ -1,10 +1,10 @@
-"""Does a long run stay as large as it is? Resident memory of a training run, an hour long.
+"""Resident memory of a training run over an hour.
 
     python benchmarks/memory_flat.py                 or: make memory-flat
     python benchmarks/memory_flat.py --minutes 10 --warm-up-minutes 3
 
 A run as the service starts it, with the default settings: 2 runners of 4 environments, episodes of
-30,000 steps, exploration, captures of 60 segments a minute that are taken out of the spool, a
+30,000 steps, exploration, captures of 60 segments per minute that are taken out of the spool, a
 reward model, the watched screen, a checkpoint every 10 minutes. Every 10 seconds the resident
 memory of its processes is read (`smaps_rollup`).
 
@@ -12,7 +12,7 @@ memory of its processes is read (`smaps_rollup`).
                  share counts for each. Their proportional share (PSS) would fall and rise with
                  whatever else on the machine maps the same libraries.
     anonymous    the part of it that no file stands behind: what a leak would be made of
-    ray          of what Ray itself starts, told beside it
+    ray          of what Ray itself starts, printed as well
 
 Samples of a minute are joined into their median: a checkpoint is packed in memory, and that is no
 growth. After the warm-up, in which the memory of places and the archive of states fill up,

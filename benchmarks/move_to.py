@@ -1,9 +1,9 @@
-"""Does MOVE_TO reach every tile that can be reached, as fast as can be, and refuse the others?
+"""MOVE_TO against the shortest paths to every reachable tile; the others must be rejected.
 
     python benchmarks/move_to.py --rooms 60
 
 Each room of the cartridge, in each shape in which the walkthrough enters it, from the place where
-it was entered and without its enemies. The truth knows nothing of walls or navigation: on the
+it was entered and without its enemies. The reference uses no walls or navigation: on the
 emulator itself each direction is held for a decision step at every place to which that leads
 (`rlaif.testing.data.real_steps`). Then MOVE_TO walks to each of the 80 tiles on the emulator, from
 the same save state. Prints a line a room, then one line of JSON. Exit code 0 when every tile was

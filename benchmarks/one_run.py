@@ -1,7 +1,7 @@
 """One training run as the service starts it: `RunSupervisor` and the training process under it.
 
 What the service does beside the process is done here as far as it costs the process something: a
-reward model to load, captures granted within the budget, and a spool that somebody empties.
+reward model to load, captures granted within the budget, and a spool that is emptied.
 """
 
 import asyncio

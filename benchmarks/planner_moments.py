@@ -1,10 +1,10 @@
-"""What do planners resolve of 50 texts and 50 puzzles of the cartridge, and what do they cost?
+"""Dialogs and puzzles of the cartridge that planners resolve, 50 each, and their cost.
 
     python benchmarks/planner_moments.py
 
-The stand-in answers over HTTP, the trainer's planner asks it, and the game's executor plays what
+The mock LLM answers over HTTP, the trainer's planner asks it, and the game's executor plays what
 comes: from each moment one plan, for some players up to three. Beside them stand the dullest
-players: nobody, and A alone for as long as a macro may take. RAM alone decides what is resolved
+players: none, and A alone for as long as a macro may take. RAM alone decides what is resolved
 (`rlaif.testing.data.resolution`). The states are those of tests/integration/planning; the first
 lines of the output say how much they differ. Prints one line per player, what was not resolved and
 why, and one line of JSON.
@@ -118,7 +118,7 @@ def what_they_are(emulator: PyBoyEmulator, found: Found) -> dict[str, int]:
 async def planned(
     manner: str, study: Callable[[AskingPlanner], list[PlayedMoment]]
 ) -> list[PlayedMoment]:
-    """A study with a planner of the stand-in."""
+    """A study with a planner of the mock LLM."""
     cartridge = load_cartridge()
     stand_in = create_app(MockLlmSettings(latency_seconds=0, jitter_seconds=0))
     async with serve(stand_in) as url, peer_client(url) as client:

@@ -101,7 +101,7 @@ def play_segments(
         seed: Of the choice of places, policies and buttons.
         workers: Processes.
         until: Frame of the walkthrough after which no episode starts; None for its whole length.
-        told: Is told of the progress.
+        told: Receives progress messages.
     """
     places = [place for place in walkthrough_places() if until is None or place.frame <= until]
     told(f"{len(places)} places along the walkthrough")
@@ -192,7 +192,7 @@ def buttons(policy: str, place: Place, rng: np.random.Generator) -> Iterator[Hel
 
 
 def roam(emulator: PlayedEmulator, rng: np.random.Generator) -> Iterator[Held]:
-    """What is held in each frame by a player who wanders about and sees where he stands."""
+    """Buttons held in each frame by a player that wanders around obstacles."""
     held, at, still = DIRECTIONS[int(rng.integers(4))], None, 0
     while True:
         state = decode(read_blocks(emulator))

@@ -9,7 +9,7 @@ Then, in the same processes and at the same time, each runner plays what its eig
 have played again on a bare PyBoy: raw, on both cores at once. The RAM at the end must be that of
 the training run.
 
-    ppo_ratio        steps a second of the run / steps a second of raw, default preset
+    ppo_ratio        steps per second of the run / steps per second of raw, default preset
     ppo_ratio_seeds  the same with the seeds' PPO numbers: 10 epochs, minibatches of 512
     ppo_cpu_ratio    CPU seconds a step of raw / CPU seconds a step of the run: what the ratio
                      would be if no core ever waited. It says whether a low `ppo_ratio` is the

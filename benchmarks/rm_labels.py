@@ -3,7 +3,7 @@
     states ─ summarise ─ evidence ─ the expert's view ─ manner, once a vote ─ count ─ score ─ label
                               └──── what the RAM decides ────────────────────────┘
 
-The judge's `summarise`, counting and RAM verdicts, the stand-in's expert and its manners, and the
+The judge's `summarise`, counting and RAM verdicts, the mock LLM's expert and its manners, and the
 reward model's `label` are those of the services; only the JSON between them is left out.
 """
 
@@ -46,7 +46,7 @@ from rlaif.reward_model.labels.labels import (
 VOTING = VoteSettings()
 PANEL = tuple(briefed(judge, GAME) for judge in JUDGES)
 USUAL = MannerSettings()
-"""The stand-in as it is by default: an expert with a little noise."""
+"""The mock LLM by default: an expert with a little noise."""
 
 BARE = MannerSettings(noise=0.0)
 """The expert's own opinion: the truth that wrong labels are compared with."""
@@ -110,7 +110,7 @@ def judged(
 ) -> list[LabelledSegment]:
     """Labels by one judge, in the order of the segments; those that it abstains on are left out.
 
-    A `teacher` takes the expert's place, as in the stand-in.
+    A `teacher` takes the expert's place, as in the mock LLM.
     """
     found = []
     for place, item in enumerate(seen):

@@ -2,8 +2,8 @@
 
 village     the overworld without an enemy near
 field       the overworld with enemies
-house       indoors, nobody to fight
-dialog      somebody speaks
+house       indoors, without enemies
+dialog      an open text
 dungeon     a room of the dungeon without enemies
 fight       a room of the dungeon with enemies
 """
@@ -37,7 +37,7 @@ KINDS: dict[str, Callable[[RamBlocks], bool]] = {
 
 
 def scenes(cartridge: Cartridge) -> dict[str, bytes]:
-    """Kind → save state: of all moments of a kind the middle one, so that it is a usual one.
+    """Kind → save state: of all states of a kind the one in the middle of the list.
 
     Raises:
         ValueError: The walkthrough does not come to a moment of some kind.

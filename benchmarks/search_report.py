@@ -1,4 +1,4 @@
-"""What did a search of the built-in game find? Its tree in, the story's milestones out.
+"""Milestones that a search of the built-in game found, from its tree.
 
     python -m rlaif.trainer.search --out DIR --seed 1 --workers 2 --minutes 45
     python benchmarks/search_report.py DIR [--replay] [--way FILE] [--pictures DIR]

@@ -27,7 +27,7 @@ _NOTHING = {
 def answer(path: str, request: dict[str, Any], luck: random.Random) -> dict[str, Any]:
     """What the model says."""
     if request["response_format"]["json_schema"]["name"] == "suggestion":
-        return {"reason": "It is worth a try.", "button": luck.choice(_BUTTONS)}
+        return {"reason": "It may help.", "button": luck.choice(_BUTTONS)}
     macro = _NOTHING | {"kind": "MOVE_TO", "column": luck.randint(1, 8), "row": luck.randint(1, 6)}
     if path.startswith("/dialog"):
         macro = _NOTHING | {"kind": "ANSWER", "choice": 0}

@@ -1,4 +1,4 @@
-"""What do runs of `make train-cartridge` come to? Search, policy and chance over several seeds.
+"""Report on runs of `make train-cartridge`: search, policy and random policy by seed.
 
     for n in 1 2 3; do make train-cartridge SEED=$n; make evaluate-trained RUN=cartridge-$n; done
     make evaluate-trained RUN=cartridge-1 ARGS=--random
@@ -273,7 +273,7 @@ def report(options: argparse.Namespace, runs: Sequence[Run]) -> dict[str, Any]:
     title = "Lasting marks that the search knows, over its minutes"
     (out / "search.svg").write_text(draw(search_curves(runs, searches), title=title))
     title = (
-        "Milestones an episode in training, starts on demonstrations among them, over its minutes"
+        "Milestones per episode in training, starts on demonstrations among them, over its minutes"
     )
     (out / "policy.svg").write_text(draw(policy_curves(runs), title=title))
     summary: dict[str, Any] = {

@@ -194,7 +194,7 @@ def start_ray(cpus: int) -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join([here, os.environ.get("PYTHONPATH", "")])
     os.environ["PYTHONWARNINGS"] = "ignore"
     ray.init(
-        address="local",  # not a cluster that somebody else runs here
+        address="local",  # not another cluster on this machine
         num_cpus=cpus,
         include_dashboard=False,
         log_to_driver=False,

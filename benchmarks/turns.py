@@ -2,7 +2,7 @@
 
 A shared machine changes its speed by half within a minute, so runs that are to be compared are all
 alive all the time and change places after some iterations. A turn begins when the training process
-goes on. Its first four iterations are not timed: two batches are on order at a time, so the first
+resumes. Its first four iterations are not timed: two batches are on order at a time, so the first
 two were played before and the next two in part while the learner had the cores to itself.
 """
 
@@ -71,7 +71,7 @@ class Side:
         return found
 
     async def timed(self, iterations: int, *, untimed: int) -> dict[str, float]:
-        """Of the next iterations: steps a second, CPU seconds a step, cores taken beside it."""
+        """Of the next iterations: steps per second, CPU seconds per step, cores taken beside it."""
         began, first = await self.iterations(untimed)
         own, beside = self._own_cpu(), cpu_seconds(self.beside)
         ended, last = await self.iterations(iterations)
@@ -140,7 +140,7 @@ def run_command(
 ) -> int:
     """A benchmark in turns as a command: reads `--rounds` and `--iterations`, prints the figures.
 
-    `rounds` is the default, and so is `starts` for a benchmark that begins its runs anew: it is
+    `rounds` is the default, and so is `starts` for a benchmark that restarts its runs: it is
     asked for `--starts`. Gives the exit code: 0 when `target_met` of what `compare` found, else 1.
     """
     parser = argparse.ArgumentParser(

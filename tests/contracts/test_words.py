@@ -22,10 +22,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 NOT_CLEAN_YET: set[str] = {
-    ".",
     "benchmarks",
     "deploy/mock-llm",
-    "docs",
     "libs/common/bootstrap",
     "libs/common/bus",
     "libs/common/contracts",
@@ -135,6 +133,7 @@ SKIPPED = (
     "benchmarks/results",
     "docs/configuration.md", "docs/events.md", "docs/metrics.md",  # generated
     "docs/observation.md", "docs/policy-input.md",  # generated
+    "docs/game/seedling-vale.md", "docs/game/oracle-of-seasons.md",  # the guides
     "libs/common/src/rlaif/guides",  # part of the judges' prompts, byte for byte
     "tests/contracts/golden",
     "tests/contracts/test_words.py",
@@ -189,7 +188,7 @@ def lines(source: str) -> Iterator[Text]:
     fenced = False
     for number, line in enumerate(source.splitlines(), 1):
         fenced ^= line.startswith("```")
-        yield number, line if not fenced or "#" not in line else line.partition("#")[2]
+        yield number, line.partition("#")[2] if fenced else line
 
 
 def questions(path: Path, source: str) -> Iterator[tuple[int, str, str]]:
