@@ -95,26 +95,33 @@ class TrainerMetrics:
         self._excluded_updates = counter(
             "updates_left_out", "Gradient steps that were skipped because they are not finite."
         )
-        self._selected = gauge(
-            "segments_selected", "Captures of the run, by reason of their selection.", ["by"]
-        )
-        self._part_mean = gauge(
-            "reward_mean", "Mean reward per step in the last iteration, by part.", ["part"]
-        )
-        self._part_share = gauge(
-            "reward_share", "Part's share of the last iteration's absolute rewards.", ["part"]
-        )
-        self._returns = gauge(
-            "episode_return",
-            "Return per episode, mean of the last 100: of the game's part and of the reward "
-            "model's (`shaping`).",
-            ["part"],
-        )
-        self._segments = gauge(
-            "curriculum_segments",
-            "Segments of the demonstrations: `mastered` from their start, or still `open`.",
-            ["state"],
-        )
+        self._labelled = {
+            name: gauge(name, text, [label])
+            for name, text, label in (
+                (
+                    "segments_selected",
+                    "Captures of the run, by reason of their selection.",
+                    "by",
+                ),
+                ("reward_mean", "Mean reward per step in the last iteration, by part.", "part"),
+                (
+                    "reward_share",
+                    "Part's share of the last iteration's absolute rewards.",
+                    "part",
+                ),
+                (
+                    "episode_return",
+                    "Return per episode, mean of the last 100: of the game's part and of the "
+                    "reward model's (`shaping`).",
+                    "part",
+                ),
+                (
+                    "curriculum_segments",
+                    "Segments of the demonstrations: `mastered` from their start, or still `open`.",
+                    "state",
+                ),
+            )
+        }
 
     def watch(self, in_progress: Callable[[], bool], attempt: Callable[[], int]) -> None:
         """Read whether a run is in progress, and its attempt, from these functions."""
@@ -125,20 +132,23 @@ class TrainerMetrics:
         """Record an iteration and the reward model that is live after it."""
         self._iteration.set(done)
         for reason, count in done.selected_by.items():
-            self._selected.labels(reason).set(count)
+            self._set("segments_selected", reason, count)
         self._excluded_samples.inc(done.samples_left_out)
         self._excluded_updates.inc(done.updates_left_out)
         for name, part in done.reward_statistics.items():
-            self._part_mean.labels(name).set(part.mean)
-            self._part_share.labels(name).set(part.share or 0.0)
+            self._set("reward_mean", name, part.mean)
+            self._set("reward_share", name, part.share or 0.0)
         returns = {"game": done.episode_return_mean, "shaping": done.shaped_return_mean}
         for part_name, value in returns.items():
             if value is not None:
-                self._returns.labels(part_name).set(value)
+                self._set("episode_return", part_name, value)
         if done.assistance is not None:
             self._assistance.iterated(done.assistance)
         if reward_model_version is not None:
             self._version.set(reward_model_version)
+
+    def _set(self, name: str, label: str, value: float) -> None:
+        self._labelled[name].labels(label).set(value)
 
     def refused_model(self) -> None:
         self._refused.inc()
@@ -148,8 +158,8 @@ class TrainerMetrics:
 
     def curriculum(self, figures: CurriculumFigures) -> None:
         self._curriculum.set(figures)
-        self._segments.labels("mastered").set(figures.mastered)
-        self._segments.labels("open").set(figures.all_segments - figures.mastered)
+        self._set("curriculum_segments", "mastered", figures.mastered)
+        self._set("curriculum_segments", "open", figures.all_segments - figures.mastered)
 
 
 class AssistanceMetrics:
