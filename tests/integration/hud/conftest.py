@@ -17,7 +17,7 @@ from rlaif.testing.http_server import serve
 
 
 class Page:
-    """One live connection; keeps what it got and acknowledges frames unless told not to."""
+    """One live connection; stores messages, and acknowledges frames if `acknowledge`."""
 
     def __init__(self, connection: ClientConnection, *, acknowledge: bool) -> None:
         self.connection = connection

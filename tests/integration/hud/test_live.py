@@ -51,7 +51,7 @@ async def send_frame(bus: Bus, number: int, picture: bytes = b"picture") -> None
 
 @pytest.fixture
 async def playing(bus: Bus) -> AsyncIterator[None]:
-    """A trainer that sends 50 small frames a second."""
+    """A trainer that sends 50 small frames per second."""
 
     async def play() -> None:
         number = 0

@@ -32,7 +32,7 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 class World:
-    """A ring that goes on at random; what it sends arrives in any order within a stream's lag."""
+    """A random pipeline; its messages arrive in any order within a stream's lag."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)

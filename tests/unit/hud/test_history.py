@@ -1,4 +1,4 @@
-"""The past of a run: what is kept, what is compared, and what is said of it."""
+"""The history of a run: points, comparisons, and the headline."""
 
 import tracemalloc
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ import pytest
 
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import EventData, RunIterated
-from rlaif.contracts.run_points import MOST_EPISODES
+from rlaif.contracts.run_points import MAX_EPISODES
 from rlaif.hud.read_model.history.comparison import MIN_EPISODES, difference
 from rlaif.hud.read_model.history.history import MAX_RUNS, History
 from rlaif.hud.read_model.history.run_story import (
@@ -529,4 +529,4 @@ def test_changes_are_kept_and_a_start_that_tells_nothing_new_is_none() -> None:
 
 
 def test_episodes_of_an_event_never_exceed_what_it_takes() -> None:
-    assert MOST_EPISODES >= MAX_COHORT
+    assert MAX_EPISODES >= MAX_COHORT

@@ -1,4 +1,4 @@
-"""What the page of the language models is told: routes, words, and what to do about failures."""
+"""The JSON of the language models' page: routes, answers, and remedies for failures."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -32,7 +32,7 @@ def happen(state: HudState, data: EventData, seconds: float) -> None:
 
 
 def judge_says(state: HudState, seconds: float, detail: str | None = None) -> None:
-    """The other services are well."""
+    """The other services are healthy."""
     for service in REQUIRED:
         own = detail if service == "judge" else None
         reading = ServiceHealth(

@@ -26,7 +26,7 @@ def upstream(handler: Handler, **others: Any) -> Upstream:
 
 
 def service(token: str | None = "sesame") -> FastAPI:
-    """A service of ours that guards its writes."""
+    """A service that guards its writes."""
     router = APIRouter(prefix="/api/v1")
 
     @router.get("/gold")
@@ -149,7 +149,7 @@ async def test_an_empty_answer_is_none() -> None:
 
 
 async def test_no_proxy_of_the_environment_sees_the_token(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")  # nobody listens there
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")  # a closed port
     seen: list[bytes] = []
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rlaif.contracts.events import EventData, RunIterated, RunLoaded, RunStarted
-from rlaif.contracts.run_points import MOST_EPISODES
+from rlaif.contracts.run_points import MAX_EPISODES
 from rlaif.testing.data.events import ended_episodes
 from rlaif.trainer.run_folder.protocol import (
     CurriculumReport,
@@ -110,11 +110,11 @@ def test_while_nats_is_away_a_piece_grows_and_its_sums_are_whole(tmp_path: Path)
 def test_a_piece_never_holds_more_episodes_than_an_event_takes(tmp_path: Path) -> None:
     run = past(tmp_path)
     for step in range(100, 2100, 100):
-        run.note(iteration(step, ended=MOST_EPISODES // 2), NOW, 0)
+        run.note(iteration(step, ended=MAX_EPISODES // 2), NOW, 0)
     (piece,) = told(run)
     assert isinstance(piece, RunIterated)
-    assert piece.episodes.count == 10 * MOST_EPISODES
-    assert len(piece.episodes.began) <= MOST_EPISODES
+    assert piece.episodes.count == 10 * MAX_EPISODES
+    assert len(piece.episodes.began) <= MAX_EPISODES
     # Rows of the first iteration stand for as many episodes as those of the last one.
     rows = [piece.episodes.began.count(step) for step in range(0, 2000, 100)]
     assert max(rows) - min(rows) <= 1

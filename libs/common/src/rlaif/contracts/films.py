@@ -19,7 +19,7 @@ from rlaif.contracts.model import Contract
 
 MEDIA_TYPE = "application/vnd.rlaif.film"
 
-MOST_PICTURES = 3600
+MAX_PICTURES = 3600
 """Pictures of a film at most, of whoever made it."""
 
 _LENGTH = struct.Struct("<I")
@@ -72,7 +72,7 @@ class FilmIndex(Contract):
     type: Literal["image/webp", "image/png"]
     width: int = Field(ge=1)
     height: int = Field(ge=1)
-    pictures: tuple[FilmPicture, ...] = Field(min_length=1, max_length=MOST_PICTURES)
+    pictures: tuple[FilmPicture, ...] = Field(min_length=1, max_length=MAX_PICTURES)
 
 
 def pack_film(

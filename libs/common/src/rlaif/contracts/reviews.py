@@ -13,7 +13,7 @@ from rlaif.contracts.votes import Choice, VoteRecord
 PAIR_PATTERN = r"^[a-z0-9][a-z0-9-]{0,63}--[a-z0-9][a-z0-9-]{0,63}$"
 """Id of a pair: both segments, the smaller id first."""
 
-MOST_NEXT = 8
+MAX_NEXT = 8
 """Pairs that are given at once: a page wants to have the next one ready, and no list."""
 
 ENOUGH_VOTES = 20

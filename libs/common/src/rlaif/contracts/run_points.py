@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, Field, model_validator
 
 from rlaif.contracts.model import Contract
 
-MOST_EPISODES = 200
+MAX_EPISODES = 200
 """Episodes that one piece tells one by one; some 6 kB."""
 
 _COLUMNS = ("began", "gained", "rooms", "returns", "shaped", "lengths", "died")
@@ -25,7 +25,7 @@ class EndedEpisodes(Contract):
     )
     began: tuple[int | None, ...] = Field(
         default=(),
-        max_length=MOST_EPISODES,
+        max_length=MAX_EPISODES,
         description="Environment step of the run at which the iteration began in which the episode "
         "did; null when it is not known any more.",
     )
@@ -66,7 +66,7 @@ class EndedEpisodes(Contract):
         """Both together, with rows that stand for equally many episodes."""
         stride = max(self.stride, later.stride)
         one, other = self.thinned(stride), later.thinned(stride)
-        while len(one.began) + len(other.began) > MOST_EPISODES:
+        while len(one.began) + len(other.began) > MAX_EPISODES:
             stride *= 2
             one, other = self.thinned(stride), later.thinned(stride)
         rows = {name: (*column, *other.columns[name]) for name, column in one.columns.items()}

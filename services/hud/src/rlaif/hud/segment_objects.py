@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from pydantic import ValidationError
 
 from rlaif.contracts.captures import Capture
-from rlaif.contracts.films import MOST_PICTURES, FilmError, Patch, pack_film
+from rlaif.contracts.films import MAX_PICTURES, FilmError, Patch, pack_film
 from rlaif.contracts.scores import ScoreRecord
 from rlaif.contracts.segments import SegmentManifest, StateRecord
 from rlaif.storage import keys, sealed
@@ -128,7 +128,7 @@ def _film_of_pictures(store: ObjectStore, manifest: SegmentManifest) -> bytes:
         raise FilmError(f"segment {manifest.segment_id} has no pictures whose moment is known")
     patches, size = [], (160, 144)
     named = zip(manifest.picture_steps, manifest.pictures, strict=True)
-    for step, file in islice(named, MOST_PICTURES):
+    for step, file in islice(named, MAX_PICTURES):
         png = sealed.read(store, file.key, file.sha256, cap=_PICTURE_CAP_BYTES)
         size = png_size(png)
         # Waits are not known here; a step has `frame_skip` frames at least.

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
 from rlaif.contracts.reviews import (
-    MOST_NEXT,
+    MAX_NEXT,
     AgreementReport,
     PairList,
     PairToReview,
@@ -178,7 +178,7 @@ def _add_reading(router: APIRouter, service: Upstream) -> None:
     async def next_pairs(
         response: Response,
         actor: Annotated[str, Query(max_length=64, description="Name of the person.")] = "",
-        limit: Annotated[int, Query(ge=1, le=MOST_NEXT, description="Maximum number.")] = 2,
+        limit: Annotated[int, Query(ge=1, le=MAX_NEXT, description="Maximum number.")] = 2,
     ) -> PairList:
         """Pairs that this person has not compared yet, without any opinion about them."""
         response.headers["Cache-Control"] = "no-store"

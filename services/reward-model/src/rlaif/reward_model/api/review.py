@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 
 from rlaif.contracts.reviews import (
-    MOST_NEXT,
+    MAX_NEXT,
     AgreementReport,
     PairList,
     PairToReview,
@@ -23,7 +23,7 @@ from rlaif.service.problems import Problem
 from rlaif.service.vote_parameters import PairId, RequestId
 
 Actor = Annotated[str, Query(max_length=64, description="Name of the person who votes.")]
-Limit = Annotated[int, Query(ge=1, le=MOST_NEXT, description="Maximum number of pairs.")]
+Limit = Annotated[int, Query(ge=1, le=MAX_NEXT, description="Maximum number of pairs.")]
 Number = Annotated[int, Path(ge=1, le=10**10 - 1, description="Number of the vote.")]
 
 
