@@ -71,13 +71,13 @@ TARGETS = {
 }
 """At least so much."""
 
-MOST_GOOD_REFUSED = 0.05
+MAX_GOOD_REFUSED = 0.05
 NONE_OF = ("item_lowers", "menu_raises", *(f"{kind}_live" for kind in KINDS))
 ABOVE_NONE = (
     *("gain_over_slot_low", "gain_over_ridge_low"),
     *("gain_over_slot_low_early", "gain_over_ridge_low_early"),
 )
-LEAST_OF = ("gain_over_", "least_item_rise")
+MINIMA = ("gain_over_", "least_item_rise")
 FLIPPED = USUAL.model_copy(update={"hostility": 0.1})
 SEGMENTS = 500
 SPARE = 40
@@ -255,13 +255,13 @@ def live_trial(played: Played, number: int) -> dict[str, list[int]]:
 
 
 def means(rows: Sequence[dict[str, float]]) -> dict[str, float]:
-    """Means; but the least of `LEAST_OF` and the most of `NONE_OF`."""
+    """Means; but the least of `MINIMA` and the most of `NONE_OF`."""
     found = {}
     for name in rows[0]:
         values = [row[name] for row in rows]
-        worst = min(values) if name.startswith(LEAST_OF) else max(values)
+        worst = min(values) if name.startswith(MINIMA) else max(values)
         mean = float(np.mean(values))
-        found[name] = worst if name.startswith((*LEAST_OF, *NONE_OF)) else mean
+        found[name] = worst if name.startswith((*MINIMA, *NONE_OF)) else mean
     return found
 
 
@@ -305,7 +305,7 @@ def play(options: argparse.Namespace, say: Say) -> Played:
     count = max(SEGMENTS + SPARE, round(options.segments * share))
     parts = []
     for seed, until in ((options.seed, None), (options.seed + 1, EARLY)):
-        segments = play_segments(count, seed=seed, workers=workers, until=until, told=say)
+        segments = play_segments(count, seed=seed, workers=workers, until=until, report=say)
         with ProcessPoolExecutor(workers, initializer=_begin) as pool:
             parts.append(list(pool.map(see, segments, chunksize=16)))
     return Played(*parts)
@@ -369,7 +369,7 @@ def targets_met(result: dict[str, float]) -> bool:
         all(result[name] >= least for name, least in TARGETS.items())
         and all(result[name] > 0.0 for name in ABOVE_NONE)
         and all(value == 0.0 for name, value in result.items() if name.startswith(NONE_OF))
-        and result["good_refused"] < MOST_GOOD_REFUSED
+        and result["good_refused"] < MAX_GOOD_REFUSED
     )
 
 

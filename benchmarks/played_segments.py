@@ -92,7 +92,7 @@ def play_segments(
     seed: int,
     workers: int = 1,
     until: int | None = None,
-    told: Callable[[str], None] = print,
+    report: Callable[[str], None] = print,
 ) -> list[PlayedSegment]:
     """Play about `count` segments; equal arguments give equal ones.
 
@@ -101,10 +101,10 @@ def play_segments(
         seed: Of the choice of places, policies and buttons.
         workers: Processes.
         until: Frame of the walkthrough after which no episode starts; None for its whole length.
-        told: Receives progress messages.
+        report: Receives progress messages.
     """
     places = [place for place in walkthrough_places() if until is None or place.frame <= until]
-    told(f"{len(places)} places along the walkthrough")
+    report(f"{len(places)} places along the walkthrough")
     rng = np.random.default_rng(seed)
     episodes = -(-count // SEGMENTS_AN_EPISODE)
     jobs = [
@@ -121,7 +121,7 @@ def play_segments(
         for number, episode in enumerate(pool.map(_play_episode, jobs, chunksize=4), 1):
             found += episode
             if number % 50 == 0:
-                told(f"{len(found)} segments played")
+                report(f"{len(found)} segments played")
     return found
 
 
