@@ -8,7 +8,6 @@ import pytest
 
 from rlaif.reward_model.labels import label_log
 from rlaif.reward_model.labels.label_log import LabelLog
-from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.storage.s3 import S3Store
 from rlaif.testing.data.scored_segments import play, write_scored
@@ -23,7 +22,7 @@ def paged(episodes_store: S3Store, monkeypatch: pytest.MonkeyPatch) -> S3Store:
     monkeypatch.setattr(
         episodes_store, "_list_page", lambda prefix, more: whole(prefix, {"MaxKeys": 4} | more)
     )
-    monkeypatch.setattr(label_log, "KEYS_A_LOOK", 4)
+    monkeypatch.setattr(label_log, "KEYS_PER_POLL", 4)
     return episodes_store
 
 
@@ -58,15 +57,14 @@ def test_a_start_and_the_looks_after_it_find_every_score(paged: S3Store) -> None
 
 
 def test_what_is_kept_is_the_same_after_a_restart(
-    paged: S3Store, models_store: ObjectStore
+    paged: S3Store,
 ) -> None:
     for segment in SEGMENTS:
         write_scored(paged, segment, created_at=datetime.now(UTC))
-    first = log_of(paged, most_labels=8, memory=models_store)
+    first = log_of(paged, most_labels=8)
     first.read_new(full=True)
     assert len(first.labels) == 8
-    assert models_store.get(keys.KEPT_LABELS)
-    second = log_of(paged, most_labels=8, memory=models_store)
+    second = log_of(paged, most_labels=8)
     second.read_new(full=True)
     assert ids(second) == ids(first)
 

@@ -252,7 +252,7 @@ async def test_noise_is_rejected_and_told(ring: Ring, start: Start):
     client = await start()
     (event,) = await ring.told(RewardModelRejected, count=1)
     assert event.labels == 36
-    assert any("above chance" in reason for reason in event.reasons)
+    assert any("permutation test" in reason for reason in event.reasons)
     assert (await client.get("/api/v1/reward-models/champion")).status_code == 404
     shown = (await client.get("/api/v1/training")).json()["last_rejection"]
     assert shown["reasons"] == list(event.reasons)

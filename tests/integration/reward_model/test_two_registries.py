@@ -69,7 +69,7 @@ def test_a_candidate_does_not_replace_a_champion_that_was_pinned_meanwhile(
     other = registry_of(store)
     publish(other, 1)
     here = registry_of(Meanwhile(store, lambda: other.pin("a person said so")))
-    with pytest.raises(ChampionConflictError, match="version 2 was not made live"):
+    with pytest.raises(ChampionConflictError, match="version 2 is not live"):
         publish(here, 2)
     assert (stored(store).version, stored(store).pin_reason) == (1, "a person said so")
     # The version exists; it goes live when nothing holds the champion any more.
@@ -85,7 +85,7 @@ def test_a_candidate_does_not_replace_a_champion_that_was_pinned_meanwhile(
 def test_of_two_first_publications_one_is_told_that_it_lost(store: ObjectStore) -> None:
     other = registry_of(store)
     here = registry_of(Meanwhile(store, lambda: publish(other, 2)))
-    with pytest.raises(ChampionConflictError, match="version 1 was not made live"):
+    with pytest.raises(ChampionConflictError, match="version 1 is not live"):
         publish(here, 1)
     assert (stored(store).version, other.versions()) == (2, [1, 2])
     healed = here.heal()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlaif.reward_model.labels.configurations import Activity, choose_config, followed_configs
+from rlaif.reward_model.labels.config_labels import Activity, choose_config, followed_configs
 
 MINUTE = 60.0
 

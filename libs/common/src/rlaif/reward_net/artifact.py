@@ -33,7 +33,7 @@ _METADATA_KEY = "rlaif_reward_net"
 _HEADER_LENGTH = struct.Struct("<Q")
 _PROBES = 64
 _PROBE_SEED = 20
-_LEAST_PROBE_RANGE = 1e-6
+_MIN_PROBE_RANGE = 1e-6
 _KEPT_PROBES = 16
 _PROBE_DECIMALS = 7
 _PROBE_TOLERANCE = 1e-5
@@ -255,7 +255,7 @@ def _check_probes(net: RewardNet) -> None:
         )
     # The logit before tanh: a probe may lie far from the training data, where tanh is flat.
     spread = float(logits.max() - logits.min()) / net.spec.spread
-    if spread < _LEAST_PROBE_RANGE:
+    if spread < _MIN_PROBE_RANGE:
         raise RewardNetError(
             "constant",
             f"the network answers the same for {_PROBES} different observations, so it says "

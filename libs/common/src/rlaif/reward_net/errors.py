@@ -7,14 +7,14 @@ MAX_DETAIL = 1000
 
 
 class RewardNetError(ValueError):
-    """The artifact is refused; the network that is live stays live.
+    """The artifact is rejected; the live network stays.
 
     Attributes:
-        reason: Stable word for machines: `too_large`, `hash_mismatch`, `not_safetensors`,
+        reason: Stable code: `too_large`, `hash_mismatch`, `not_safetensors`,
             `bad_metadata`, `wrong_layout`, `wrong_tensors`, `not_finite`, `constant`,
             `wrong_answers`, `wrong_version`, `unreadable`.
-        detail: One sentence that says what was found, what was expected and what to do; cut at
-            `MAX_DETAIL` characters, because it may quote the file and is told on NATS.
+        detail: What was found, what was expected and what to do; cut at `MAX_DETAIL` characters,
+            because it may quote the file and is published on NATS.
     """
 
     def __init__(self, reason: str, detail: str) -> None:

@@ -33,9 +33,7 @@ Values = TypeVar("Values", float, Float64)
 class Potential(Protocol):
     """Phi: `[B, D] float32` observations to `[B] float32` potentials."""
 
-    def __call__(self, observations: Float32, /) -> Float32:
-        """Evaluate a batch."""
-        ...
+    def __call__(self, observations: Float32, /) -> Float32: ...
 
 
 def step_pay(before: Values, after: Values, *, gamma: float | Values) -> Values:

@@ -32,7 +32,7 @@ class RewardModelMetrics:
             ),
             "llm_only_share": metrics.gauge(
                 "judged_pairs_ratio",
-                "Share of the decided pairs of the last training whose order only judges can tell.",
+                "Share of the decided pairs of the last training that only judges decide.",
             ),
         }
         self._champion = metrics.gauge("champion_version", "Live version; 0 for none.")
@@ -43,13 +43,11 @@ class RewardModelMetrics:
         self._alarms = metrics.counter("watchdog_alarms", "Alarms of the reward hacking monitor.")
 
     def polled(self, labels: int, skipped: dict[str, int]) -> None:
-        """Record the labels after a poll of the store."""
         self._labels.set(labels)
         for reason, count in skipped.items():
             self._skipped.labels(reason).set(count)
 
     def attempted(self, candidate: Candidate, outcome: str, seconds: float) -> None:
-        """Record a training."""
         self._attempts.labels(outcome).inc()
         self._seconds.observe(seconds)
         measured = candidate.metrics
@@ -68,14 +66,11 @@ class RewardModelMetrics:
                 gauge.set(value)
 
     def champion_changed(self, live: Live | None) -> None:
-        """Record the live version and whether it is pinned."""
         self._champion.set(live.manifest.version if live and live.pays else 0)
         self._pinned.set(live is not None and live.champion.pinned)
 
     def demoted(self) -> None:
-        """Count a withdrawn champion."""
         self._demotions.inc()
 
     def alarmed(self) -> None:
-        """Count an alarm of the monitor."""
         self._alarms.inc()

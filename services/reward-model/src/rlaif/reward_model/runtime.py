@@ -56,7 +56,6 @@ class ProgressListener:
     metrics: RewardModelMetrics
 
     async def run(self) -> None:
-        """Listen until cancelled."""
         while True:
             try:
                 async for _, payload in self.subscribe(TrainingProgress.SUBJECT):
@@ -98,7 +97,6 @@ class TrainingJob:
 
     @property
     def healthy(self) -> bool:
-        """Whether the worker fetches events."""
         return self.worker.healthy
 
     async def run(self) -> None:

@@ -87,5 +87,4 @@ class RewardModelSettings(ServiceSettings):
 
     @property
     def watchdog(self) -> MonitorSettings:
-        """When the watchdog raises an alarm, and what follows."""
         return MonitorSettings(rollback=self.watchdog_rollback)

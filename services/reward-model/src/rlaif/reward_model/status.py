@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, Field, computed_field
 
 from rlaif.contracts.reward_models import GateMetrics
-from rlaif.reward_model.labels.configurations import ConfigStanding
+from rlaif.reward_model.labels.config_labels import ConfigStanding
 from rlaif.reward_model.learning.gate.checks import Check
 
 Outcome = Literal["published", "rejected", "unchanged", "held"]
@@ -21,12 +21,10 @@ class Need(BaseModel, frozen=True):
 
     @classmethod
     def of(cls, check: Check) -> Self:
-        """The need that a check of the amount of data expresses."""
         return cls(what=check.question, found=int(check.value or 0), least=int(check.bound or 0))
 
     @property
     def met(self) -> bool:
-        """Whether there is enough."""
         return self.found >= self.least
 
     def __str__(self) -> str:
@@ -79,5 +77,4 @@ class TrainingStatus(BaseModel, frozen=True):
     @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
     @property
     def waiting_for(self) -> tuple[str, ...]:
-        """What is missing for the next training."""
         return tuple(str(need) for need in self.needs if not need.met)

@@ -19,7 +19,7 @@ from rlaif.reward_model.champions.demotion import find_demotion
 from rlaif.reward_model.champions.publishing import Champions
 from rlaif.reward_model.champions.registry import ChampionConflictError, Live, ModelRegistry
 from rlaif.reward_model.labels.comparisons import write_wanted
-from rlaif.reward_model.labels.configurations import ConfigStanding
+from rlaif.reward_model.labels.config_labels import ConfigStanding
 from rlaif.reward_model.labels.export import LabelEntry
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.labels.labels import LabelledSegment, label_digest, of_newest_layout
@@ -130,12 +130,10 @@ class TrainingLoop:
 
     @property
     def labels(self) -> list[LabelledSegment]:
-        """Labels as of the last poll, oldest first."""
         return self._known.labels
 
     @property
     def pairs(self) -> tuple[ComparedPair, ...]:
-        """Pairs of the last training."""
         return self._results.pairs
 
     @property
@@ -150,7 +148,6 @@ class TrainingLoop:
 
     @property
     def votes(self) -> int:
-        """Pairs of labels with votes of people."""
         return len(vote_ids(self.labels))
 
     def entries(self) -> Iterator[LabelEntry]:
@@ -163,11 +160,9 @@ class TrainingLoop:
         self.wake()
 
     def wake(self) -> None:
-        """Poll soon."""
         self._signals.wake.set()
 
     def request(self) -> None:
-        """Train soon, with however few new labels."""
         self._signals.train = True
         self.wake()
 
@@ -203,7 +198,6 @@ class TrainingLoop:
             await self._attempt()
 
     def status(self) -> TrainingStatus:
-        """The state of the training."""
         known, results = self._known, self._results
         episodes = len({item.episode_id for item in known.labels})
         new = len(_ids_of(known.labels) - (results.trained or frozenset()))
@@ -322,7 +316,6 @@ class TrainingLoop:
         write_wanted(models, self.judge_config or _NO_JUDGE_CONFIG, pairs, self._now())
 
     async def _decide(self, candidate: Candidate, live: Live | None) -> tuple[Outcome, int | None]:
-        """(outcome, published version)."""
         if live and live.pays and self._is_same(candidate, live):
             return "unchanged", None
         if not candidate.passed:
@@ -385,5 +378,4 @@ class TrainingLoop:
 
 
 def _ids_of(labels: Sequence[LabelledSegment]) -> frozenset[str]:
-    """One string per label, and one per pair with votes."""
     return frozenset(item.score_sha256 for item in labels) | vote_ids(labels)

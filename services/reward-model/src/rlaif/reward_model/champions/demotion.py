@@ -71,7 +71,6 @@ class Reexamination:
 
     @property
     def holds(self) -> bool:
-        """Whether it is known to be useful still."""
         value = self.accuracy.value
         return self.fault is None and value is not None and value >= _MIN_ACCURACY
 

@@ -75,7 +75,6 @@ class Champions:
             await self._announce(live.event())
 
     async def heal_if_lost(self) -> None:
-        """Repair a champion that was deleted or overwritten by hand."""
         if await asyncio.to_thread(self.registry.sound):
             return
         self.issue = (
@@ -150,7 +149,6 @@ class Champions:
         return live
 
     async def unpin(self) -> Live:
-        """Allow candidates to replace the champion."""
         async with self._lock:
             live = await asyncio.to_thread(self.registry.unpin)
         self._remember(live, "person")
@@ -205,12 +203,10 @@ def _change(live: Live, why: Why, description: str | None, now: datetime) -> Cha
 
 
 def _state(change: ChampionChanged) -> ChampionChanged:
-    """The fields by which changes differ."""
     return change.model_copy(update={"why": "start", "words": None, "changed_at": _NEVER})
 
 
 def _bounded(text: str | None) -> str | None:
-    """Text cut to the length that events allow."""
     if text is None or len(text) <= _MAX_DESCRIPTION:
         return text
     return f"{text[: _MAX_DESCRIPTION - 1]}\N{HORIZONTAL ELLIPSIS}"

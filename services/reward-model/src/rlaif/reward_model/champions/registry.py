@@ -124,7 +124,6 @@ class ModelRegistry:
         return live is not None or next(iter(self._store.list(keys.ACTIVATIONS)), None) is None
 
     def versions(self) -> list[int]:
-        """Published versions, oldest first."""
         found = (
             keys.reward_model_version(item.key) for item in self._store.list(keys.REWARD_MODELS)
         )
@@ -220,7 +219,6 @@ class ModelRegistry:
         return self._write(self._champion(), pin_reason=reason)
 
     def unpin(self) -> Live:
-        """Allow candidates to replace the champion."""
         return self._write(self._champion(), pin_reason=None)
 
     def heal(self) -> Live | None:
@@ -271,7 +269,6 @@ class ModelRegistry:
             return None
 
     def _activations(self) -> list[int]:
-        """Numbers of the copies, newest first."""
         found = (keys.activation_number(item.key) for item in self._store.list(keys.ACTIVATIONS))
         return sorted((number for number in found if number is not None), reverse=True)
 

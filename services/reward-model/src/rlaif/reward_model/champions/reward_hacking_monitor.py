@@ -97,7 +97,6 @@ class RewardHackingMonitor:
 
     @property
     def iterations(self) -> int:
-        """Iterations in the window now."""
         return len(self._readings)
 
     def observe(
@@ -167,7 +166,6 @@ class RewardHackingMonitor:
         return self.alarm
 
     def _rise(self) -> tuple[float, float]:
-        """(rise of the potential within versions, its standard error)."""
         groups = groupby(self._readings, key=lambda item: item.version)
         lines = [_line([item.potential for item in own]) for _, own in groups]
         known = [line for line in lines if line is not None]
@@ -177,7 +175,6 @@ class RewardHackingMonitor:
         return math.fsum(line.rise for line in known), error
 
     def _game(self) -> dict[str, tuple[float, float]]:
-        """RAM figure → (half a window of episodes ago, now)."""
         now = self._readings[-1]
         before = next(
             item

@@ -1,16 +1,22 @@
-"""The scores of one judge configuration, and the labels that are kept of them.
+"""The scores of judge configurations, the labels that are kept, and the configuration to learn.
+
+Labels of different configurations are never mixed. During a rolling upgrade, judges of two
+configurations score in turns; following the last scorer would discard the labels each time. So the
+newer configuration is chosen once it has enough labels to train on, or once the older one has been
+silent for a while. Everything is derived from the scores, so a restart gives the same answer.
 
 Keys and times of all scores are known; an object is read only if its label is to be kept. What was
 left out or dropped stays out while the process runs.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
 from math import inf
 
 import numpy as np
+from pydantic import BaseModel, Field
 
-from rlaif.reward_model.labels.configurations import Activity
 from rlaif.reward_model.labels.labels import LabelError, LabelledSegment
 from rlaif.reward_model.labels.reservoir import Scored, keep
 from rlaif.reward_model.labels.score_reading import DISTRUSTED, ReadLabel, ScoreReader
@@ -22,6 +28,28 @@ OLDER = "older"
 
 _MAX_READ = 2
 """Scores that one poll reads at most, as a multiple of the labels that are kept."""
+
+
+@dataclass(frozen=True)
+class Activity:
+    """Times of the first and last score, in seconds since 1970, and the number of labels.
+
+    `labels` counts score objects while they have not been read.
+    """
+
+    first: float
+    last: float
+    labels: int
+
+
+class ConfigStanding(BaseModel, frozen=True):
+    """One judge configuration with scores in the store."""
+
+    judge_config: str
+    scores: int = Field(description="Known score objects.")
+    labels: int = Field(description="Those kept as labels; 0 if it is not followed.")
+    learned: bool = Field(description="Whether its labels are learned from now.")
+    followed: bool = Field(description="Whether its labels are kept, learned from or not.")
 
 
 class ConfigLabels:
@@ -56,7 +84,6 @@ class ConfigLabels:
 
     @property
     def skipped(self) -> Counter[str]:
-        """Reason → number of score objects that are no label."""
         return Counter(self._reasons.values())
 
     def why_not(self, key: str) -> str | None:
@@ -64,7 +91,6 @@ class ConfigLabels:
         return self._reasons.get(key)
 
     def listed(self, found: Iterable[ObjectInfo]) -> None:
-        """Add listed score objects."""
         for info in found:
             at = info.modified_at.timestamp()
             if info.key not in self._times or at > self._provisional.get(info.key, inf):
@@ -159,3 +185,33 @@ def _episode_of(key: str) -> str:
 def _segment_of(key: str) -> str:
     ids = keys.score_ids(key)
     return ids[1] if ids else key
+
+
+def choose_config(
+    activities: Mapping[str, Activity], *, enough: int, patience: float
+) -> str | None:
+    """The configuration to learn from; None without scores.
+
+    Of those that scored in the last `patience` seconds before the newest score, the one that
+    started last and has `enough` labels; if none has enough, the one that started first.
+    """
+    active = _active(activities, patience)
+    ready = [name for name in active if activities[name].labels >= enough]
+    return (ready or active)[0 if ready else -1] if active else None
+
+
+def followed_configs(
+    activities: Mapping[str, Activity], *, enough: int, patience: float
+) -> list[str]:
+    """The configuration to learn from, and the newest one that may replace it."""
+    chosen = choose_config(activities, enough=enough, patience=patience)
+    if chosen is None:
+        return []
+    return list(dict.fromkeys([chosen, _active(activities, patience)[0]]))
+
+
+def _active(activities: Mapping[str, Activity], patience: float) -> list[str]:
+    """Configurations that score now, the one that started last first."""
+    now = max((item.last for item in activities.values()), default=0.0)
+    active = [name for name, item in activities.items() if now - item.last <= patience]
+    return sorted(active, key=lambda name: (-activities[name].first, name))

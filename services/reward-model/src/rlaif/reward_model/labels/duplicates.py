@@ -84,7 +84,6 @@ def _merged(group: list[LabelledSegment], representative: Mapping[str, str]) -> 
 def _preferred(
     first: LabelledSegment, group: list[LabelledSegment], representative: Mapping[str, str]
 ) -> dict[str, float]:
-    """Comparisons of any member with other groups."""
     answers: dict[str, list[float]] = {}
     for item in group:
         for other, share in item.preferred.items():
@@ -96,7 +95,6 @@ def _preferred(
 def _voted(
     first: LabelledSegment, group: list[LabelledSegment], representative: Mapping[str, str]
 ) -> dict[str, float]:
-    """Votes on any member and other groups."""
     answers: dict[str, float] = {}
     for item in group:
         for other, lean in item.voted.items():
@@ -107,7 +105,6 @@ def _voted(
 
 
 def _bits(words: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Number of set bits."""
     bits = np.unpackbits(words.view(np.uint8).reshape(-1, 8), axis=1)
     counts: NDArray[np.int64] = bits.sum(axis=1, dtype=np.int64)
     return counts

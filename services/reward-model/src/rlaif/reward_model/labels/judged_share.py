@@ -1,4 +1,4 @@
-"""Share of the decided pairs whose order only judges can tell.
+"""Share of the decided pairs whose order only judges decide.
 
 The game's RAM gives levels per criterion (`LabelledSegment.ram`), weighted here as in the rubric.
 Where it ranks one segment clearly above the other and the judges agree, a counter would have been

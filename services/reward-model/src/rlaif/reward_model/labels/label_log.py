@@ -17,9 +17,9 @@ from collections.abc import Iterable, Iterator
 
 from rlaif.contracts.votes import VoteRecord
 from rlaif.reward_model.labels.comparisons import ComparisonLog
-from rlaif.reward_model.labels.config_labels import ConfigLabels
-from rlaif.reward_model.labels.configurations import (
+from rlaif.reward_model.labels.config_labels import (
     Activity,
+    ConfigLabels,
     ConfigStanding,
     choose_config,
     followed_configs,
@@ -97,13 +97,11 @@ class LabelLog:
 
     @property
     def skipped(self) -> dict[str, int]:
-        """Reason → number of score objects that are no label."""
         config = self._configs.get(self.judge_config or "")
         return dict(self._people.skipped + config.skipped if config else self._people.skipped)
 
     @property
     def standings(self) -> tuple[ConfigStanding, ...]:
-        """The configurations with scores, by name."""
         return tuple(
             ConfigStanding(
                 judge_config=name,

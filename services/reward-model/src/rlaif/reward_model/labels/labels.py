@@ -89,7 +89,6 @@ class LabelledSegment:
 
     @property
     def decision_steps(self) -> int:
-        """Decision steps of the segment, T."""
         return self.steps or len(self.observations)
 
     @property

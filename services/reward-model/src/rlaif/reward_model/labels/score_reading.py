@@ -126,12 +126,10 @@ class ScoreReader:
         return ReadLabel(made, bool(score.distrusted))
 
     def record(self, key: str) -> tuple[ScoreRecord, str]:
-        """(the record of a score object, its SHA-256)."""
         data = self._get(key)
         return _parse(ScoreRecord, data, key), hashlib.sha256(data).hexdigest()
 
     def parsed(self, kind: type[C], key: str) -> C:
-        """Any other object."""
         return _parse(kind, self._get(key), key)
 
     def _manifest(self, score: ScoreRecord) -> SegmentManifest:

@@ -48,7 +48,6 @@ class VoteLog:
 
     @property
     def records(self) -> tuple[VoteRecord, ...]:
-        """The known lines, oldest first."""
         with self._lock:
             return tuple(self._records)
 

@@ -1,6 +1,6 @@
 """The label values of a segment, from its score.
 
-Only what judges alone can tell is learned: progress on the quest, the use of a text, a solved
+Only criteria that need a judge are learned: progress on the quest, the use of a text, a solved
 puzzle. What the game's RAM counts (novelty, efficiency) is part of the rubric and of the score but
 not of the label: the trainer rewards it directly.
 

@@ -90,7 +90,6 @@ class Candidate:
 
     @property
     def passed(self) -> bool:
-        """Whether it may go live."""
         return self.net is not None and not failed(self.checks)
 
 

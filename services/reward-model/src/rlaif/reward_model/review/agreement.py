@@ -85,7 +85,6 @@ def agreement_of(rater: str, answers: Sequence[Answers]) -> Agreement:
 
 
 def _order(rater: str) -> tuple[int, str]:
-    """Judges by name, then combined raters."""
     return (_COMBINED.index(rater) + 1 if rater in _COMBINED else 0, rater)
 
 

@@ -51,7 +51,6 @@ class ReviewPair:
 
     @property
     def ids(self) -> Ids:
-        """Both segments."""
         return self.first, self.second
 
 

@@ -100,16 +100,13 @@ class Review:
 
     @property
     def labels(self) -> int:
-        """Number of labels that pairs are made of."""
         return len(self._training.labels)
 
     @property
     def records(self) -> tuple[VoteRecord, ...]:
-        """The log, oldest first."""
         return self._votes.records
 
     async def next_pairs(self, actor: str, limit: int) -> list[PairToReview]:
-        """The pairs that this person should see next, most wanted first."""
         labels = {item.segment_id: item for item in self._training.labels}
         done = self._done(actor)
 
@@ -130,7 +127,6 @@ class Review:
         return [_to_review(labels[pair.first], labels[pair.second]) for pair in chosen]
 
     def pair(self, first: str, second: str) -> PairToReview:
-        """Any two segments that are labels."""
         if first == second:
             raise UnknownPairError(f"{first} cannot be compared with itself")
         return _to_review(self._labelled(first), self._labelled(second))
@@ -172,7 +168,6 @@ class Review:
         return record, written
 
     async def agreement(self) -> AgreementReport:
-        """Agreement of judges and people."""
         return await asyncio.to_thread(
             agreement_report, self._votes.records, teaching=self._training.votes
         )
@@ -220,7 +215,6 @@ class Review:
         ), written
 
     def _side(self, a: str, b: str) -> Side:
-        """The two segments alone."""
         segments = [self._labelled(a), self._labelled(b)]
         return Side("pair", segments, PairTable(segments, self._training.settings.pairs), [])
 
@@ -260,7 +254,6 @@ class Review:
             del self._served[ids]
 
     def _done(self, actor: str) -> set[Ids]:
-        """Pairs that this person, or enough people, answered."""
         people: dict[Ids, set[str]] = {}
         for line in self._votes.records:
             if line.kind == "vote":
@@ -290,7 +283,6 @@ class Review:
 
 
 def _to_review(one: LabelledSegment, other: LabelledSegment) -> PairToReview:
-    """A hash decides which of the two is A."""
     first, second = sorted((one, other), key=lambda item: item.segment_id)
     pair_id = f"{first.segment_id}--{second.segment_id}"
     if hashlib.sha256(pair_id.encode()).digest()[0] % 2:
@@ -307,7 +299,6 @@ def _clip(item: LabelledSegment) -> Clip:
 
 
 def _rationales(record: VoteRecord, scores: list[ScoreRecord]) -> tuple[Word, ...]:
-    """The judges' rationales about A and B of the record."""
     by_segment = {score.segment_id: score for score in scores}
     sides: tuple[tuple[Literal["a", "b"], str], ...] = (("a", record.a), ("b", record.b))
     found = [

@@ -366,7 +366,6 @@ def _entropy(statistic: Tensor, weights: Tensor, learned: _Learned, chosen: Tens
 
 
 def _switched(rows: Tensor, things: _Things, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """The rows without and with a random thing each."""
     drawn = torch.randint(len(things.at), (len(rows),), generator=generator)
     each, slots = torch.arange(len(rows)), things.at[drawn]
     without, owned = rows.clone(), rows.clone()

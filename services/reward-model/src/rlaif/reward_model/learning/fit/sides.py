@@ -45,18 +45,15 @@ class Side:
         *,
         stream: int,
     ) -> Self:
-        """Compare the segments and sample pairs."""
         table = PairTable(segments, settings.pairs)
         rng = np.random.default_rng([settings.seed, stream])
         return cls(name, segments, table, sample_preferences(table, rng=rng))
 
     def with_pairs(self, preferences: list[Preference]) -> Self:
-        """The same segments with other pairs."""
         return replace(self, preferences=preferences)
 
     @cached_property
     def decided(self) -> list[Preference]:
-        """Pairs that are not ties."""
         return [item for item in self.preferences if item.decided]
 
     @cached_property
@@ -67,7 +64,6 @@ class Side:
 
     @property
     def episodes(self) -> int:
-        """Number of episodes."""
         return len({item.episode_id for item in self.segments})
 
     @cached_property

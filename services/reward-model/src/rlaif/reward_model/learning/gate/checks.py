@@ -71,7 +71,6 @@ class Check:
 
     @property
     def measured(self) -> float | None:
-        """The number that is compared with the bound."""
         return {"value": self.value, "low": self.low, "high": self.high}[self._compared]
 
     @property
@@ -94,7 +93,6 @@ class Check:
         return f"{self.question}: {end}{measured}, must be {operator} {self.bound:.4g}{count}"
 
     def row(self) -> GateCheck:
-        """The row of REST and page."""
         return GateCheck(
             name=self.name,
             what=self.question,

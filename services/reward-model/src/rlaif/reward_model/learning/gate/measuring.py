@@ -50,7 +50,6 @@ class Examination:
     champion: Potential | None = None
 
     def calibrated(self, net: RewardNet) -> RewardNet:
-        """The network with the cross-fit's calibration in its spec."""
         temperature = self.folds.temperature(net.spec.spread)
         lapse = self.folds.calibration.lapse
         return net.with_spec(
@@ -58,7 +57,6 @@ class Examination:
         )
 
     def measure(self, net: RewardNet) -> GateMetrics:
-        """All measurements of a network whose checks hold."""
         potential = PotentialFunction(net)
         pay = self.heldout.pay(potential)
         difference, outcomes = differences(pay, self.heldout.decided)

@@ -1,4 +1,4 @@
-"""Episode-level permutation test: are the labels predictable from the observations?
+"""Episode-level permutation test of whether labels are predictable from observations.
 
 If they are not, exchanging the labels of two episodes changes nothing. The labels of whole episodes
 are permuted, a model is fitted again to each permutation, and the accuracy of the true labels is
