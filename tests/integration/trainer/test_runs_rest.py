@@ -86,12 +86,13 @@ async def test_a_run_is_started_watched_to_its_end_and_evaluated(client: httpx.A
     body = {
         "mode": "evaluation",
         "checkpoint": run_id,
-        "settings": {"eval_episodes": 2, "episode_length": 30},
+        "settings": {"eval_episodes": 2},
     }
     own = (await client.post("/api/v1/runs", json=body)).json()["run_id"]
     await client.get(f"/api/v1/runs/{own}/events")
     (evaluation,) = (await client.get("/api/v1/evaluations")).json()["items"]
     assert (evaluation["run_id"], evaluation["checkpoint"]) == (run_id, checkpoint["id"])
-    assert [each["steps"] for each in evaluation["episodes"]] == [30, 30]
+    assert len(evaluation["episodes"]) == 2
+    assert all(0 < each["steps"] <= 3_000 for each in evaluation["episodes"])
     runs = (await client.get("/api/v1/runs")).json()["items"]
     assert [run["run_id"] for run in runs] == [run_id, own]

@@ -154,7 +154,7 @@ async def test_ctrl_c_saves_and_the_checkpoint_plays_the_same_evaluation_twice(h
     one, two = (home.json(f"evaluations/{name}/{name}.json") for name in names)
     assert one["checkpoint"] == f"r-c/{saved.name}"
     assert one["episodes"] == two["episodes"]
-    assert {each["steps"] for each in one["episodes"]} == {40}
+    assert all(0 < each["steps"] <= 3_000 for each in one["episodes"])
 
 
 @pytest.mark.timeout(900)
