@@ -24,8 +24,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from rlaif.bootstrap.settings import BootstrapSettings
-from rlaif.bus.permissions import as_configuration
-from rlaif.bus.topology import MAX_DELIVER, TopologySettings, stream_config
+from rlaif.bus.topology import MAX_DELIVER, TopologySettings, as_configuration, stream_config
 from rlaif.contracts.assistance import ModeFigures
 from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec
 from rlaif.contracts.envelope import CloudEvent

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from rlaif.bus.connection import Bus
-from rlaif.bus.ports import Handler
+from rlaif.bus.ports import Handler, WorkerSettings
 from rlaif.bus.worker import DurableWorker
-from rlaif.bus.worker_settings import WorkerSettings
 from rlaif.contracts.events import SegmentCaptured
 
 

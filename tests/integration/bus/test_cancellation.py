@@ -11,8 +11,8 @@ import pytest
 
 from rlaif.bus.cancellation import heeding_cancellation
 from rlaif.bus.connection import Bus, connect
+from rlaif.bus.ports import WorkerSettings
 from rlaif.bus.worker import DurableWorker
-from rlaif.bus.worker_settings import WorkerSettings
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.testing.data.events import segment_captured

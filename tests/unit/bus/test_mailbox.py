@@ -1,7 +1,7 @@
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from rlaif.bus.mailbox import Mailbox
+from rlaif.bus.link import Mailbox
 
 
 async def test_a_full_mailbox_drops_the_oldest_message():

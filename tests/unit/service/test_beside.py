@@ -9,7 +9,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from rlaif.service.beside import serving
+from rlaif.service.lifecycle import serving
 
 Build = Callable[..., FastAPI]
 

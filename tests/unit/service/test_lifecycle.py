@@ -216,17 +216,17 @@ async def test_a_job_that_fetches_nothing_is_told():
 @pytest.mark.parametrize(
     ("error", "level", "message"),
     [
-        (AwayError("lost for good"), logging.WARNING, "not at work: lost for good"),
+        (AwayError("lost for good"), logging.WARNING, "waiting for dependency: lost for good"),
         (
             ExceptionGroup("tasks", [ExceptionGroup("more", [AwayError("lost for good")])]),
             logging.WARNING,
-            "not at work: lost for good",
+            "waiting for dependency: lost for good",
         ),
-        (KeyError("a bug"), logging.ERROR, "the job broke; starting it again"),
+        (KeyError("a bug"), logging.ERROR, "the job failed; restarting it"),
         (
             ExceptionGroup("tasks", [AwayError("lost for good"), KeyError("a bug")]),
             logging.ERROR,
-            "the job broke; starting it again",
+            "the job failed; restarting it",
         ),
     ],
 )

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from rlaif.contracts.telemetry import ServiceHealth
-from rlaif.service.repeating import REPEAT_SECONDS, Repeated
+from rlaif.service.announcer import REPEAT_SECONDS, Repeated
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rlaif.storage.file import FileStore
-from rlaif.storage.key_rules import check_key
+from rlaif.storage.keys import check_key
 from rlaif.storage.ports import InvalidKeyError, ObjectNotFoundError, StoreUnavailableError
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from rlaif.storage.key_rules import MAX_KEY_BYTES, MAX_PART_BYTES, check_key
+from rlaif.storage.keys import MAX_KEY_BYTES, MAX_PART_BYTES, check_key
 from rlaif.storage.ports import InvalidKeyError
 
 

@@ -11,7 +11,7 @@ from rlaif.trainer.run_folder.quest_record import (
     QuestRecordError,
     search_end,
 )
-from rlaif.trainer.settings.quest import LEAST_WHOLE, QuestSettings
+from rlaif.trainer.settings.quest import MIN_WHOLE, QuestSettings
 
 SETTINGS = QuestSettings(minutes=100, search_minutes=45, quiet_minutes=10, lineages=5)
 
@@ -93,12 +93,12 @@ def test_no_run_is_longer_than_its_minutes_but_for_the_least_of_the_policy(
 @pytest.mark.parametrize(
     ("failed", "tried", "is_learned"),
     [
-        (0, LEAST_WHOLE - 1, False),
-        (0, LEAST_WHOLE, True),
-        (4, LEAST_WHOLE, False),
-        (3, LEAST_WHOLE, True),
-        (6, 2 * LEAST_WHOLE, True),
-        (7, 2 * LEAST_WHOLE, False),
+        (0, MIN_WHOLE - 1, False),
+        (0, MIN_WHOLE, True),
+        (4, MIN_WHOLE, False),
+        (3, MIN_WHOLE, True),
+        (6, 2 * MIN_WHOLE, True),
+        (7, 2 * MIN_WHOLE, False),
     ],
 )
 def test_a_policy_has_learned_that_comes_to_the_end_in_19_of_20_of_enough_episodes(

@@ -1,4 +1,4 @@
-"""What the bootstrap can be told."""
+"""Settings of the bootstrap."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Makes cancellations over nats-py those that somebody asked for: none is lost, none is made up.
+"""Fixes cancellation in nats-py: none is lost, and none is raised that was not requested.
 
 nats-py 2.16 waits for every answer by `asyncio.wait_for`. On Python 3.11 that returns an answer
 which came in the same turn of the loop as a cancellation, and the cancellation is gone. A fetch on
@@ -26,7 +26,7 @@ def heeding_cancellation() -> Iterator[None]:
     An earlier cancellation does not count: it was heeded, and the clean-up after it continues.
 
     Raises:
-        nats.errors.ConnectionClosedError: In place of a cancellation that nobody asked for.
+        nats.errors.ConnectionClosedError: Instead of a cancellation that was not requested.
     """
     task = asyncio.current_task()
     before = task.cancelling() if task is not None else 0

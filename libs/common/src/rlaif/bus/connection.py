@@ -3,12 +3,11 @@
 from datetime import timedelta
 from typing import Protocol
 
-from rlaif.bus import alignment, dead_letters, queues, topology
-from rlaif.bus.feed import StreamFeed
+from rlaif.bus import dead_letters, queues, topology
+from rlaif.bus.feed import LossyTelemetry, StreamFeed
 from rlaif.bus.link import Link
 from rlaif.bus.ports import EventFeed, Publisher, TelemetryPublisher
 from rlaif.bus.publisher import EventPublisher
-from rlaif.bus.telemetry import LossyTelemetry
 from rlaif.bus.topology import TopologySettings
 from rlaif.contracts.catalog import spec_of
 from rlaif.contracts.envelope import CloudEvent
@@ -102,7 +101,7 @@ class Bus(Link):
         For one administrator; services call `ensure_topology`. Gives a line about each of them.
         """
         with self.asking("align the streams"):
-            return await alignment.align_topology(self.jetstream, self._settings)
+            return await topology.align_topology(self.jetstream, self._settings)
 
     async def make_room(self, *, above: float) -> list[str]:
         """Drop the handled events of each stream that is full by more than the share `above`.

@@ -32,10 +32,9 @@ from rlaif.bus.dead_letters import dead_letter, without_original
 from rlaif.bus.errors import BusError, EventRefusedError
 from rlaif.bus.link import Link
 from rlaif.bus.outcome import Reject, Retry, Suspect
-from rlaif.bus.ports import Handler
+from rlaif.bus.ports import Handler, WorkerSettings
 from rlaif.bus.publisher import EventPublisher, store
 from rlaif.bus.topology import MAX_DELIVER
-from rlaif.bus.worker_settings import WorkerSettings
 from rlaif.contracts.catalog import EventSpec, UnknownEventError, parse_event
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.pacing.backoff import backoff
@@ -203,7 +202,7 @@ class Delivery:
         suspect: Suspect,
         error: Exception | None = None,
     ) -> _Again | _Dead:
-        """Count this try; give up at the last. `error` is logged with its trace."""
+        """Count this attempt; give up after the last. `error` is logged with its trace."""
         tries = _tries(message) + 1
         most = suspect.tries or self._settings.max_attempts
         logger.error(
@@ -311,7 +310,7 @@ class Delivery:
 
     @contextlib.asynccontextmanager
     async def _heartbeats(self, message: Msg) -> AsyncIterator[None]:
-        """Tell NATS that the event is being worked on, until the body ends.
+        """Send heartbeats to NATS until the body ends.
 
         They end before the final answer: a heartbeat after a delayed nak would replace its delay.
         """
@@ -353,6 +352,6 @@ def _wait(message: Msg) -> float:
 
 
 def _header(message: Msg, name: str) -> float:
-    """A number of the message's headers; 0 where there is none, or none of ours."""
+    """A number of the message's headers; 0 where there is none, or it is not a number."""
     text = (message.headers or {}).get(name, "")
     return float(text) if _NUMBER.fullmatch(text) else 0.0

@@ -1,7 +1,7 @@
 """Follows stored events from the side: no durable consumer, no acknowledgement, in stream order.
 
 Each stream is read by a short-lived pull consumer that starts behind the last event yielded. When
-NATS restarts or somebody deletes the stream, a new consumer takes over from there.
+NATS restarts or the stream is deleted, a new consumer takes over from there.
 """
 
 import asyncio
@@ -22,6 +22,7 @@ from rlaif.bus.link import Link
 from rlaif.contracts.catalog import UnknownEventError, parse_event, spec_of
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import EventData
+from rlaif.contracts.telemetry import Telemetry
 
 FETCH_TIMEOUT = timedelta(seconds=1)
 """Longest wait of one request, and so the longest pause after NATS came back."""
@@ -144,3 +145,30 @@ def _cursors(events: tuple[type[EventData], ...], history: bool) -> list[_Cursor
     for spec in map(spec_of, events):
         filters.setdefault(spec.stream, []).append(spec.pattern)
     return [_Cursor(stream, subjects, history) for stream, subjects in filters.items()]
+
+
+MAX_UNSENT_BYTES = 1024 * 1024
+"""Above this the socket does not keep up and readings are dropped; nats-py would wait at 2 MiB."""
+
+
+class LossyTelemetry:
+    """The `TelemetryPublisher` port; `dropped` counts the readings that were not sent."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self.dropped = 0
+
+    async def send(self, reading: Telemetry) -> None:
+        """Send one JSON reading on its subject, or drop it."""
+        await self.send_bytes(reading.SUBJECT, reading.model_dump_json().encode())
+
+    async def send_bytes(self, subject: str, payload: bytes) -> None:
+        """Send raw bytes, or drop them."""
+        client = self._link.client
+        if not client.is_connected or client.pending_data_size > MAX_UNSENT_BYTES:
+            self.dropped += 1
+            return
+        try:
+            await client.publish(subject, payload)
+        except (nats.errors.Error, OSError):
+            self.dropped += 1

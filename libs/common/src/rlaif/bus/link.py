@@ -4,17 +4,18 @@ import asyncio
 import contextlib
 import logging
 import ssl
+from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
+from typing import Any
 
 import nats.errors
+from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 
 from rlaif.bus import topology
-from rlaif.bus.cancellation import heeding_cancellation
-from rlaif.bus.client import CarefulClient
+from rlaif.bus.cancellation import CancellableClient, heeding_cancellation
 from rlaif.bus.errors import BusUnavailableError, StreamsMissingError
-from rlaif.bus.mailbox import Mailbox
 from rlaif.bus.topology import TopologySettings
 from rlaif.network.nats_url import parse_nats_url
 
@@ -205,7 +206,7 @@ class Link:
         # What the server said, such as a wrong token, explains more than the reset that follows it.
         if not (isinstance(error, OSError) and isinstance(self._last_error, nats.errors.Error)):
             self._last_error = error
-        # While the server is away each try ends here; one line from _on_disconnected is enough.
+        # While the server is away each attempt ends here; one line from _on_disconnected is enough.
         level = logging.WARNING if self.connected and not self._closing else logging.DEBUG
         logger.log(level, "NATS at %s: %s", self.address, error or type(error).__name__)
 
@@ -239,3 +240,49 @@ class Link:
         return BusUnavailableError(
             f"could not {what}: {why}{self.last_error_note}; check NATS at {self.address}"
         )
+
+
+class CarefulClient(CancellableClient):
+    """Goes no further with a server that offers no TLS when it is `tls_only`.
+
+    nats-py 2.16 takes a `tls://` URL as a wish: a server that does not ask for TLS in its first,
+    unprotected line gets the credentials in the clear.
+    """
+
+    def __init__(self, *, tls_only: bool) -> None:
+        super().__init__()
+        self._tls_only = tls_only
+
+    def _connect_command(self) -> Any:
+        """What is sent once the connection is as safe as it will be; the credentials are in it."""
+        if self._tls_only and not self._server_info.get("tls_required"):
+            raise nats.errors.Error("the server offers no TLS, and nothing is sent without")
+        return super()._connect_command()
+
+
+class Mailbox:
+    """Holds the newest `size` messages until they are read."""
+
+    def __init__(self, size: int) -> None:
+        self._messages: deque[tuple[str, bytes]] = deque(maxlen=size)
+        self._changed = asyncio.Event()
+        self._closed = False
+
+    async def deliver(self, message: Msg) -> None:
+        """Put one message in; the oldest falls out when the box is full."""
+        self._messages.append((message.subject, message.data))
+        self._changed.set()
+
+    def close(self) -> None:
+        """End the reader after what it has not read yet."""
+        self._closed = True
+        self._changed.set()
+
+    async def __aiter__(self) -> AsyncIterator[tuple[str, bytes]]:
+        while True:
+            while self._messages:
+                yield self._messages.popleft()
+            if self._closed:
+                return
+            self._changed.clear()
+            await self._changed.wait()

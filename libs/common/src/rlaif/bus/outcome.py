@@ -32,7 +32,8 @@ class Suspect(Outcome):
     Tries are counted in the event, so neither a restart nor another worker starts from zero.
 
     `reason` is a stable word for machines, such as `missing_object`; `detail` one sentence that
-    says what, why and how to mend it. It is tried `tries` times in all, `max_attempts` when None.
+    says what, why and how to fix it. There are `tries` attempts, `max_attempts` if
+    None.
     """
 
     def __init__(self, reason: str, detail: str, *, tries: int | None = None) -> None:

@@ -1,7 +1,7 @@
 """Publishes events so that an unknown outcome is never a loss.
 
-A publish that timed out may still have been stored (measured: it usually was), so every try carries
-the same `Nats-Msg-Id` and the stream keeps one copy.
+A publish that timed out may still have been stored (measured: it usually was), so every attempt
+carries the same `Nats-Msg-Id` and the stream keeps one copy.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from rlaif.pacing.backoff import backoff
 from rlaif.tracing.spans import current_traceparent, span
 
 TRY_TIMEOUT = timedelta(seconds=2)
-"""One try; NATS stores in about a millisecond, so silence means that the answer is lost."""
+"""One attempt; NATS stores in about a millisecond, so silence means that the answer is lost."""
 
 _MESSAGE_TOO_LARGE = 10054
 _STREAM_FULL = 10077
@@ -76,7 +76,7 @@ async def store(
 ) -> bool:
     """Store one message in `stream`, trying again with the same id until `deadline`.
 
-    A stream keeps one message an id; it is mended when it is missing or full. True when stored
+    A stream keeps one message an id; it is repaired if it is missing or full. True when stored
     now, False when the stream held this id already.
 
     Raises:
@@ -120,7 +120,7 @@ async def store(
 
 
 async def _repair(link: Link, stream: str, error: Exception) -> None:
-    """Mend what a try showed to be broken; a failure here shows again at the next try."""
+    """Repair what an attempt showed to be broken; the next attempt shows whether that failed."""
     try:
         if isinstance(error, NoStreamResponseError):
             await link.ensure_topology()

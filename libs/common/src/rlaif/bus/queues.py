@@ -24,9 +24,9 @@ class Queue:
 
     Attributes:
         event: Type of the events.
-        waiting: Events that nobody took yet.
-        in_hand: Events that were taken and are not answered.
-        again: Of these, events that were taken more than once.
+        waiting: Events that were not delivered yet.
+        in_hand: Events that were delivered and are not acknowledged.
+        again: Of these, events that were delivered more than once.
         handled_at: When an event was answered last; None while none was.
     """
 

@@ -2,7 +2,7 @@
 
 `ensure_topology` creates what is missing and leaves the rest alone: an existing stream that differs
 is logged, never changed, because five services of two releases may run this at the same time. One
-administrator changes what differs, by `rlaif.bus.alignment`.
+administrator changes what differs, by `rlaif.bus.topology`.
 """
 
 import asyncio
@@ -26,7 +26,8 @@ from nats.js.api import (
 )
 from nats.js.errors import APIError, NotFoundError
 
-from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec
+from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec, spec_of
+from rlaif.contracts.events import DeadLetter
 
 MAX_DELIVER = 20
 """Deliveries of one event to one consumer; the backstop for an event that kills its worker."""
@@ -66,7 +67,7 @@ def stream_config(name: str, settings: TopologySettings) -> StreamConfig:
     """The configuration of one stream of the catalog.
 
     Limits retention with discard NEW: a full stream refuses loudly instead of dropping events that
-    nobody has handled yet; one for people who look back drops its oldest. One hour of duplicate
+    are not handled yet; one for people who look back drops its oldest. One hour of duplicate
     detection covers a publisher's retries; for longer the object store's put-once keys guard.
     """
     stream = STREAMS[name]
@@ -147,7 +148,7 @@ async def ensure_topology(js: JetStreamContext, settings: TopologySettings) -> N
 
 
 async def ensure_parts(js: JetStreamContext, settings: TopologySettings) -> list[Part]:
-    """Like `ensure_topology`, and tells of each part, streams first; nothing is logged."""
+    """Like `ensure_topology`, and returns each part, streams first; nothing is logged."""
     streams = await asyncio.gather(
         *(_ensure_stream(js, stream_config(name, settings)) for name in STREAMS)
     )
@@ -215,7 +216,7 @@ async def full_streams(js: JetStreamContext, *, above: float) -> list[str]:
 async def make_room(js: JetStreamContext, stream: str) -> bool:
     """Drop events that every consumer has answered from a full stream.
 
-    Discard NEW keeps unhandled events safe, and would stop the ring once handled ones fill the
+    Discard NEW keeps unhandled events safe, and would stop the pipeline once handled ones fill the
     stream. This removes only what lies below the lowest acknowledged sequence, and nothing from a
     stream without consumers (dead letters). True when something was removed.
     """
@@ -252,3 +253,92 @@ async def _ensure_consumer(js: JetStreamContext, stream: str, wanted: ConsumerCo
     except NotFoundError:
         return Part(stream, wanted, (await js.add_consumer(stream, wanted)).config, made=True)
     return Part(stream, wanted, found, made=False)
+
+
+INBOX = "_INBOX.>"
+"""Where answers arrive."""
+
+TELEMETRY = "telemetry.>"
+
+
+def may_publish() -> list[str]:
+    """Subjects on which a service sends: events, telemetry, and what it asks of JetStream."""
+    return [
+        *(spec.pattern for spec in CATALOG),
+        TELEMETRY,
+        *(f"$JS.API.STREAM.INFO.{name}" for name in STREAMS),
+        *(
+            f"$JS.API.CONSUMER.INFO.{spec.stream}.{consumer}"
+            for spec in CATALOG
+            for consumer in spec.consumers
+        ),
+        # Without a name behind it, NATS makes no durable consumer: the page follows streams by
+        # consumers that the server forgets.
+        *(f"$JS.API.CONSUMER.CREATE.{name}" for name in STREAMS),
+        *(f"$JS.API.CONSUMER.MSG.NEXT.{name}.*" for name in STREAMS),
+        f"$JS.API.STREAM.MSG.GET.{spec_of(DeadLetter).stream}",
+        # An event that is sent again leaves the dead letters.
+        f"$JS.API.STREAM.MSG.DELETE.{spec_of(DeadLetter).stream}",
+        "$JS.ACK.>",
+    ]
+
+
+def may_subscribe() -> list[str]:
+    """Subjects that a service follows."""
+    return [INBOX, TELEMETRY]
+
+
+def as_configuration() -> str:
+    """Both lists, to be included inside `permissions { … }`."""
+    return "".join(
+        f"{verb} {{\n  allow: [\n{''.join(lines)}  ]\n}}\n"
+        for verb, lines in (
+            ("publish", [f'    "{subject}"\n' for subject in may_publish()]),
+            ("subscribe", [f'    "{subject}"\n' for subject in may_subscribe()]),
+        )
+    )
+
+
+_OF_A_STREAM = ("num_replicas", "max_bytes")
+_OF_A_CONSUMER = ("ack_wait", "max_ack_pending")
+
+
+async def align_topology(js: JetStreamContext, settings: TopologySettings) -> list[str]:
+    """Create what is missing, change what may be changed, and say of each part what was done."""
+    return [await _align(js, part) for part in await ensure_parts(js, settings)]
+
+
+async def _align(js: JetStreamContext, part: Part) -> str:
+    if part.made:
+        return f"{part.title}: made"
+    changed = await _change(js, part)
+    said = [
+        f"changed {name} from {getattr(part.found, name)} to {getattr(part.wanted, name)}"
+        if name in changed
+        else f"has {name}={have}, this release expects {want}: kept, change it by hand"
+        for name, (want, have) in part.differences().items()
+    ]
+    return f"{part.title}: {'; '.join(said) or 'found'}"
+
+
+async def _change(js: JetStreamContext, part: Part) -> set[str]:
+    """Change the fields that differ and may; their names."""
+    wanted, found = part.wanted, part.found
+    if isinstance(wanted, StreamConfig) and isinstance(found, StreamConfig):
+        fields = set(_OF_A_STREAM) & part.differences().keys()
+        # A limit below what is held would make the server drop events.
+        if "max_bytes" in fields and 0 < (wanted.max_bytes or 0) < await _held(js, part.stream):
+            fields.remove("max_bytes")
+        if fields:
+            await js.update_stream(found.evolve(**{each: getattr(wanted, each) for each in fields}))
+        return fields
+    assert isinstance(found, ConsumerConfig)
+    fields = set(_OF_A_CONSUMER) & part.differences().keys()
+    if fields:
+        values = {each: getattr(wanted, each) for each in fields}
+        await js.add_consumer(part.stream, found.evolve(**values))
+    return fields
+
+
+async def _held(js: JetStreamContext, stream: str) -> int:
+    return (await js.stream_info(stream)).state.bytes

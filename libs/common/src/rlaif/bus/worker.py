@@ -19,8 +19,7 @@ from rlaif.bus.cancellation import heeding_cancellation
 from rlaif.bus.delivery import Delivery, Result
 from rlaif.bus.errors import BusUnavailableError, StreamsMissingError
 from rlaif.bus.link import Link
-from rlaif.bus.ports import Handler
-from rlaif.bus.worker_settings import WorkerSettings
+from rlaif.bus.ports import Handler, WorkerSettings
 from rlaif.contracts.catalog import spec_of
 from rlaif.contracts.events import EventData
 from rlaif.pacing.pause import pause
@@ -33,7 +32,7 @@ _STALE_TICKS = 5
 
 
 class WorkerObserver(Protocol):
-    """Is told how each delivery ended; the service wires its metrics here."""
+    """Observes how each delivery ended; the service connects its metrics here."""
 
     def handled(self, event_type: str, outcome: Result, seconds: float, age: float) -> None:
         """One delivery ended with `outcome` ("done", "retried" or "rejected").
@@ -91,10 +90,10 @@ class DurableWorker:
     async def run(self) -> None:
         """Handle events until `stop`.
 
-        Outages of NATS, and streams or consumers that were deleted, are mended from inside.
+        Outages of NATS, and streams or consumers that were deleted, are repaired internally.
 
         Raises:
-            BusUnavailableError: The connection is closed for good while nobody asked to stop.
+            BusUnavailableError: The connection was closed for good, and `stop` was not called.
             StreamsMissingError: Its stream or consumer is gone, and others are to make it.
         """
         self._finished.clear()

@@ -1,4 +1,4 @@
-"""What a language model did while it played along, in one shape for whoever tells or shows it."""
+"""Requests to the language model that assists play, and their outcomes."""
 
 from typing import Annotated, Literal
 
@@ -17,7 +17,7 @@ WHY_CHARACTERS = 200
 
 
 class AssistanceEvent(Contract):
-    """One question to the language model, told when nothing more can come of it."""
+    """One request to the language model, reported once its outcome is final."""
 
     kind: Literal["plan", "suggestion"] = Field(
         description="What was asked for: macros to play (takeover), or one button (guidance)."
@@ -74,7 +74,7 @@ class ModeFigures(Contract):
     not_asked: Counts = Field(
         default_factory=dict,
         description="Questions that were not asked: busy (too many in flight), resting (the route "
-        "is taken for broken), paced (more calls a second than are allowed), closed.",
+        "is taken for broken), paced (more calls per second than are allowed), closed.",
     )
     cached: int = Field(default=0, ge=0, description="Answers that cost no call.")
     in_flight: int = Field(default=0, ge=0, description="Questions that wait for an answer.")

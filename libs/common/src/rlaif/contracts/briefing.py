@@ -79,7 +79,7 @@ MAP_MARKS: dict[str, str] = {
 
 
 class Briefing(Contract):
-    """What a planner is told; the facts in the order in which a model reads them.
+    """Evidence for a planner; the facts in the order in which a model reads them.
 
     `map` has one line a row of tiles and one character a tile (`MAP_MARKS`); `things` are people,
     items and enemies; `to_do` what is left to push, press, hit or light. `text` is whether one is

@@ -36,7 +36,7 @@ RoomNumber = tuple[int, int]
 
 
 class SegmentPay(Contract):
-    """What was paid for the steps of a segment when they were played: for people, never for judges.
+    """Rewards of the steps of a segment when they were played: for people, never for judges.
 
     The game's own reward is what it was. The model's pay is that of a segment as the beginning of
     an episode, at the model's full weight (`rlaif.reward_net.pay`): what PPO gets of it is less
@@ -47,7 +47,7 @@ class SegmentPay(Contract):
         description="The game's own reward of each step that has any, in order."
     )
     parts: dict[str, tuple[Amount, ...]] = Field(
-        description="Part → what it paid, likewise; in each step the parts sum to `game`."
+        description="Part → its rewards, likewise; in each step the parts sum to `game`."
     )
     reward_model_version: int | None = Field(
         default=None, description="Whose potential this is: the live one at the segment's end."
@@ -85,7 +85,7 @@ class Capture(Contract):
     env_id: Id
     game: GameIdentity
     emulator: EmulatorIdentity
-    frame_skip: int = Field(ge=1, le=60, description="Game frames a decision step.")
+    frame_skip: int = Field(ge=1, le=60, description="Game frames per decision step.")
     keyframe_sha256: Sha256 = Field(description="Digest of the uncompressed save state.")
     prefix_actions: str = Field(default="", pattern=r"^[0-7]*$")
     actions: str = Field(pattern=r"^[0-7]+$")

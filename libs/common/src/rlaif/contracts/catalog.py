@@ -71,10 +71,10 @@ class EventSpec:
 
 @dataclass(frozen=True)
 class StreamSpec:
-    """How one stream keeps its events; a `max_age` of zero keeps them until somebody acts.
+    """How one stream keeps its events; a `max_age` of zero keeps them until they are deleted.
 
     `share` is its room, as a share of a busy stream's. A full stream refuses new events, or drops
-    the oldest where `drops_oldest` says so: nobody handles them one by one.
+    the oldest if `drops_oldest` is set: such events are not handled one by one.
     """
 
     name: str

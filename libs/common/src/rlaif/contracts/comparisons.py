@@ -12,7 +12,7 @@ Preference = Literal["first", "second", "tie"]
 
 WhyCompared = Literal["near_tie", "uncertain", "ram_tie", "uniform"]
 """Why a pair was chosen: its scores nearly tie, the reward model's networks disagree about it, the
-game's RAM cannot tell the two apart, so that the vision judge is shown pictures of both, or it was
+game's RAM cannot distinguish the two, so that the vision judge is shown pictures of both, or it was
 drawn from all pairs alike, so that what is measured on such pairs is not about hard ones only."""
 
 
@@ -58,7 +58,7 @@ class WantedPair(Contract):
 class WantedComparisons(Contract):
     """`reward_model/wanted_comparisons.json` in the models' bucket: what a judge should compare.
 
-    The reward-model service writes it anew after each training; judges read it now and then. It
+    The reward-model service rewrites it after each training; judges read it now and then. It
     may be lost or old without harm.
     """
 

@@ -1,4 +1,4 @@
-"""How far a curriculum along demonstrations came, in one shape for whoever tells or shows it.
+"""Progress of a curriculum along demonstrations.
 
 A demonstration is cut into segments, from one lasting mark to the next. Episodes begin in a
 segment, first shortly before its end; that frontier moves back while the policy succeeds.
@@ -12,7 +12,7 @@ from rlaif.contracts.model import Contract
 from rlaif.contracts.search_figures import MarkName
 
 MAX_SEGMENTS = 600
-"""Told one by one; that is 150 kB at most."""
+"""Reported one by one; that is 150 kB at most."""
 
 PhaseName = Annotated[str, StringConstraints(pattern=r"^[ -~]{1,32}$")]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -45,7 +45,7 @@ class CurriculumFigures(Contract):
     tries: int = Field(ge=0, description="Episodes that started in any of them so far.")
     frontier_mean: Share | None = Field(description="Of all segments; null without any.")
     success_mean: Share | None = Field(
-        description="Of all segments that were tried; null before the first try."
+        description="Of all segments that were tried; null before the first attempt."
     )
     whole_tries: int = Field(
         default=0, ge=0, description="Last episodes from power-on, with all runners together."

@@ -1,4 +1,4 @@
-"""The events of the ring, in the order in which one segment meets them.
+"""The events of the pipeline, in the order in which one segment meets them.
 
 Events are hints: each names objects by key and digest, and a consumer re-reads the object. They
 carry counts and hashes, never pixels. `rlaif.contracts.catalog` says which subject carries which.
@@ -46,7 +46,7 @@ class SegmentCaptured(EventData):
     env_step: int = Field(ge=0, description="Environment steps of the run when it was captured.")
     selected_by: str | None = Field(default=None, description="Why it was chosen for the judges.")
     reward_model_version: int | None = Field(
-        default=None, description="The reward model that was live; null: none, or not told."
+        default=None, description="The reward model that was live; null: none, or unknown."
     )
     rooms: tuple[RoomNumber, ...] | None = Field(
         default=None, description="(group, room) of what it shows, at most the first 32."
@@ -97,7 +97,7 @@ class SegmentScored(EventData):
 
 
 class RewardModelPublished(EventData):
-    """A reward model is now the champion: it passed the gate, or a person went back to it."""
+    """A reward model is now the champion: it passed the gate, or a person rolled back to it."""
 
     version: int = Field(ge=1)
     model_key: str
@@ -139,10 +139,10 @@ class RewardModelRejected(EventData):
 
 
 class ChampionChanged(EventData):
-    """The champion, or its pin, is another one now; also told at each start of the service.
+    """The champion, or its pin, changed; also published at each start of the service.
 
-    Unlike `RewardModelPublished` it says why, and it tells of pins and of champions that were
-    taken out of use. Nothing in the ring acts on it.
+    Unlike `RewardModelPublished` it has a reason, and covers pins and champions that were taken
+    out of use. No service acts on it.
     """
 
     version: int = Field(ge=1)
@@ -163,10 +163,10 @@ class ChampionChanged(EventData):
 
 
 class RunStarted(EventData):
-    """A training process began, or went on with, a run.
+    """A training process started or resumed a run.
 
-    What the run told before of steps behind `env_step` was not lived: it went on from a checkpoint
-    that was saved earlier.
+    Earlier reports about steps after `env_step` are void: the run resumed from a checkpoint that
+    was saved before them.
     """
 
     run_id: Id
@@ -174,7 +174,7 @@ class RunStarted(EventData):
     env_step: int = Field(ge=0)
     at: AwareDatetime
     judged: bool | None = Field(
-        default=None, description="Whether a reward model may pay in it; null: not told."
+        default=None, description="Whether a reward model may shape its rewards; null: unknown."
     )
     recipe: str | None = Field(
         default=None,
@@ -195,7 +195,7 @@ class RunLoaded(EventData):
 
 
 class RunIterated(RunPoint, EventData):
-    """A run went on. Each iteration at first; of a long run one event tells of many of them."""
+    """Iterations of a run: each one at first, later many per event."""
 
     run_id: Id
     attempt: int = Field(ge=0)

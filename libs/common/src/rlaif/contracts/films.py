@@ -20,7 +20,7 @@ from rlaif.contracts.model import Contract
 MEDIA_TYPE = "application/vnd.rlaif.film"
 
 MAX_PICTURES = 3600
-"""Pictures of a film at most, of whoever made it."""
+"""Maximum pictures of a film, whichever program made it."""
 
 _LENGTH = struct.Struct("<I")
 

@@ -46,7 +46,7 @@ NAMED_ITEMS: dict[str, int] = {
 """Name in a description → bit in wObtainedTreasureFlags."""
 
 DUNGEON_ITEMS = ("map", "compass", "boss_key")
-"""What belongs to a dungeon and is told of the current one; small keys are counted."""
+"""What belongs to a dungeon and is described for the current one; small keys are counted."""
 
 SEASON_POWERS: dict[str, str] = {
     season: f"power_of_{season}" for season in ("spring", "summer", "autumn", "winter")

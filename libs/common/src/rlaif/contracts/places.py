@@ -1,6 +1,6 @@
 """The games and places that a description of a state names: words that judges may read.
 
-A judge who reads `Mirror Pond` can look it up in the guide of the game; `0/103` tells it nothing.
+A judge can look up `Mirror Pond` in the guide of the game; `0/103` means nothing to it.
 The names are facts of the two games that the memory map fits, never text out of a cartridge.
 """
 

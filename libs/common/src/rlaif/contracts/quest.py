@@ -17,7 +17,7 @@ Source = Literal["votes", "computed", "human"]
 """Where a judgement comes from: language models, the game's RAM, or a person."""
 
 FARTHEST = 20
-"""Largest distance that is told, in half screens; a screen is 160 pixels wide."""
+"""Largest distance that is reported, in half screens; a screen is 160 pixels wide."""
 
 _WAY = 0.9
 """Positions that the way to an objective takes; the rest is for reaching it."""

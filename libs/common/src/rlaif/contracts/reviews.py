@@ -106,9 +106,9 @@ class AgreementReport(BaseModel, frozen=True):
 
     votes: int = Field(description="Votes ever cast, without those that skipped.")
     blind: int = Field(description="Those cast before any other word was seen: these are counted.")
-    undone: int = Field(description="Votes taken back; blind ones among them are counted.")
+    undone: int = Field(description="Withdrawn votes; blind ones among them are counted.")
     skipped: int
-    people: int = Field(description="Who voted, by their own word.")
+    people: int = Field(description="Number of distinct voters, by the names they gave.")
     teaching: int = Field(
         default=0, description="Pairs of labels that people voted on: the next training has them."
     )

@@ -1,4 +1,4 @@
-"""What the reward-model service is asked and answers over REST, for it and for whoever asks."""
+"""Requests and responses of the REST API of the reward-model service."""
 
 from datetime import datetime
 from typing import Literal
@@ -9,7 +9,7 @@ from rlaif.contracts.model import Contract
 from rlaif.contracts.reward_models import GamingAlarm, GateMetrics, RewardModelManifest
 
 BY_HAND = "set by hand"
-"""Reason of a change for which nobody gave one."""
+"""Reason of a change that was made without one."""
 
 
 class PinRequest(Contract):
@@ -42,7 +42,7 @@ class ChampionReport(Contract):
     pinned: bool = Field(description="Whether no candidate may replace it.")
     pin_reason: str | None
     pinned_until: datetime | None = Field(
-        description="When the pin ends by itself; null: when somebody unpins it."
+        description="When the pin ends by itself; null: when a person unpins it."
     )
     manifest: RewardModelManifest
 
@@ -98,7 +98,7 @@ class GateCheck(Contract):
     holds: bool | None = Field(
         default=None,
         description="Null when it was not measured, on too little to say anything, or when the "
-        "record does not tell.",
+        "record does not contain it.",
     )
     note: str | None = Field(
         default=None, description="Why it holds although the number is beyond the bound."

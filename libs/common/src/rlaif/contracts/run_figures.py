@@ -1,4 +1,4 @@
-"""What training measured of a run, in one shape for whoever tells or shows it."""
+"""Figures of a run that training measures."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ class RunFigures(Contract):
 
     episodes: int | None = Field(default=None, ge=0, description="Finished episodes.")
     steps_per_second: float | None = Field(
-        default=None, description="Environment steps a second, over the last 10 s."
+        default=None, description="Environment steps per second, over the last 10 s."
     )
     trained_seconds: float | None = Field(
         default=None, description="In the training loop, over all attempts; RUN_HOURS bounds it."
@@ -25,7 +25,7 @@ class RunFigures(Contract):
         default=None, description="Shaping reward of the last 100 finished episodes."
     )
     episode_length_mean: float | None = Field(default=None, description="Steps of the game.")
-    rooms_mean: float | None = Field(default=None, description="Distinct rooms an episode.")
+    rooms_mean: float | None = Field(default=None, description="Distinct rooms per episode.")
     milestone_fraction: float | None = Field(
         default=None, description="Mean share of main milestones, of the last 100 episodes."
     )

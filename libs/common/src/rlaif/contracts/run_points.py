@@ -1,7 +1,7 @@
 """A piece of a run's past: what was played and paid between two environment steps of it.
 
-Pieces follow each other without a gap, so their sums are the run's. Whoever shows fewer of them
-adds neighbours up and loses nothing.
+Pieces follow each other without a gap, so their sums are the run's. To downsample, add
+neighbouring pieces; nothing is lost.
 """
 
 from typing import Any, Self
@@ -11,7 +11,7 @@ from pydantic import AwareDatetime, Field, model_validator
 from rlaif.contracts.model import Contract
 
 MAX_EPISODES = 200
-"""Episodes that one piece tells one by one; some 6 kB."""
+"""Episodes that one piece reports one by one; some 6 kB."""
 
 _COLUMNS = ("began", "gained", "rooms", "returns", "shaped", "lengths", "died")
 

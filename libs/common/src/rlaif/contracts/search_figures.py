@@ -1,4 +1,4 @@
-"""What a search of the game has found, in one shape for whoever tells or shows it.
+"""Results of a search of the game.
 
 A search plays from saved states to saved states. Some of them are the first that have a lasting
 mark, such as an item or an opened door: those, and which came out of which, are its tree of
@@ -36,7 +36,7 @@ class TreeNode(Contract):
     marks: tuple[MarkName, ...] = Field(
         max_length=MARKS_OF_A_NODE, description="What no state before it had."
     )
-    marks_left_out: int = Field(default=0, ge=0, description="More of them than are told.")
+    marks_left_out: int = Field(default=0, ge=0, description="Further ones that are not reported.")
 
 
 class SearchFigures(Contract):
@@ -60,4 +60,6 @@ class SearchFigures(Contract):
         max_length=MAX_TREE_NODES,
         description="The tree of progress, in the order of its finds: a parent comes first.",
     )
-    tree_left_out: int = Field(default=0, ge=0, description="Nodes of the tree that are not told.")
+    tree_left_out: int = Field(
+        default=0, ge=0, description="Nodes of the tree that are not reported."
+    )

@@ -1,6 +1,6 @@
 """Live readings on plain NATS: lossy, never stored, for people who watch.
 
-Nothing in the ring depends on them. A reading that is unknown is null.
+Nothing in the pipeline depends on them. A reading that is unknown is null.
 """
 
 import struct
@@ -24,7 +24,7 @@ FRAME_SUBJECT = "telemetry.frame"
 
 MAX_RUNNERS = 256
 MAX_ENVIRONMENTS = 256
-"""That are told one by one; a player takes 150 bytes."""
+"""That are reported one by one; a player takes 150 bytes."""
 
 _FRAME_HEADER = struct.Struct("<BBBBIIQI")
 _FRAME_VERSION = 1
@@ -59,7 +59,7 @@ class ScreenFrame:
         captured_us: Wall clock of the capture, microseconds since 1970.
         step: Environment step of the run, low 32 bits.
         picture: As its codec says.
-        codec: Trainers of before sent JPEG; nobody between trainer and page looks into it.
+        codec: Older trainers sent JPEG. Opaque to everything between trainer and browser.
     """
 
     sequence: int
@@ -241,9 +241,9 @@ class JudgeCall(Telemetry):
 
 
 class PlayerCall(AssistanceEvent, Telemetry):
-    """One question to the language model that plays along, and what came of it; it has a `mode`.
+    """One request to the assisting language model, and its outcome; it has a `mode`.
 
-    Told when nothing more can come of it; of many in one iteration only the newest are.
+    Reported once its outcome is final; of many in one iteration only the newest are.
     """
 
     SUBJECT: ClassVar[str] = "telemetry.llm"
@@ -301,7 +301,7 @@ class MapPosition(Telemetry):
 
 
 class WatchedPay(Telemetry):
-    """What the live reward model says of the state on the watched screen, and what it pays.
+    """Output of the live reward model for the state on the watched screen, and its reward.
 
     At the model's full weight: while it takes over from another, PPO gets less of it.
     """
@@ -367,7 +367,9 @@ class EnvironmentsSeen(Telemetry):
     watched: Id | None = Field(description="Whose screen the trainer shows in full; null: none's.")
     runners: tuple[RunnerSign, ...] = Field(max_length=MAX_RUNNERS)
     environments: tuple[EnvironmentStands, ...] = Field(max_length=MAX_ENVIRONMENTS)
-    left_out: int = Field(default=0, ge=0, description="More environments than are told.")
+    left_out: int = Field(
+        default=0, ge=0, description="Further environments that are not reported."
+    )
 
 
 class WatchWish(Telemetry):

@@ -1,8 +1,8 @@
-"""JSON that somebody else wrote, as plain values, or one error: whatever the bytes are.
+"""Parses untrusted JSON into plain values, or raises one error, whatever the bytes are.
 
 The models of this package need it not: `model_validate_json` refuses all of this by itself. It is
 for JSON without a model, where `json.loads` would raise `RecursionError` on deep nesting and would
-let pass what nobody can write again: NaN, repeated keys, half a surrogate pair.
+accept what cannot be serialized again: NaN, repeated keys, half a surrogate pair.
 """
 
 import json

@@ -15,12 +15,12 @@ Lean = Literal["a", "b", "equal"]
 """Which of the two is better."""
 
 Choice = Literal["a", "b", "equal", "skip"]
-"""A person's answer; `skip` says nothing of the pair, but that this person is not asked again."""
+"""A person's answer; `skip` carries no opinion; this person is not asked again."""
 
 WhyReviewed = Literal["networks", "judges", "judges_against_model", "uniform", "asked"]
 """Why a pair was shown: the reward model's networks disagree about it, the judges' votes hardly
 order it, the reward model ranks it against the judges, it was drawn from all pairs alike, so that
-agreement can be measured, or somebody asked for this pair."""
+agreement can be measured, or a person asked for this pair."""
 
 PANEL, SIDE_BY_SIDE, RAM, MODEL = "panel", "side-by-side", "ram", "reward-model"
 """Raters that are no single judge: all judges together as the pair is learned without people, the
@@ -58,16 +58,16 @@ class Verdict(Contract):
 
 
 class VoteRecord(Contract):
-    """One line of the log: a vote, or that one is taken back."""
+    """One line of the log: a vote, or the withdrawal of one."""
 
     schema_version: Literal[1] = 1
     number: int = Field(ge=1)
     kind: Literal["vote", "undo"]
-    actor: str = Field(min_length=1, max_length=64, description="Who said it, by their own word.")
+    actor: str = Field(min_length=1, max_length=64, description="Name that the voter gave.")
     a: Id = Field(description="Segment that was shown as A.")
     b: Id
-    choice: Choice | None = Field(default=None, description="Null in what takes a vote back.")
-    undoes: int | None = Field(default=None, ge=1, description="Number of the vote taken back.")
+    choice: Choice | None = Field(default=None, description="Null in a withdrawal.")
+    undoes: int | None = Field(default=None, ge=1, description="Number of the withdrawn vote.")
     blind: bool = Field(
         default=False, description="This person had not seen what anybody else says of the pair."
     )

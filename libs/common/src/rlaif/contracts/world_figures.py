@@ -1,4 +1,4 @@
-"""What a run has seen of its game's world, room by room: one shape for whoever tells or shows it.
+"""Rooms of the game's world that a run has visited.
 
 A room is named by its map group and its number. Counts are of all environments of the run.
 """
@@ -11,7 +11,7 @@ from rlaif.contracts.ids import Id
 from rlaif.contracts.model import Contract
 
 MAX_ROOMS = 512
-"""That are told; a room takes 300 bytes at most, and NATS takes 1 MB."""
+"""That are reported; a room takes 300 bytes at most, and NATS takes 1 MB."""
 
 SEGMENTS_OF_A_ROOM = 5
 
@@ -75,4 +75,4 @@ class WorldFigures(Contract):
     """The rooms that a run has seen, those first in which players were last."""
 
     rooms: tuple[RoomSeen, ...] = Field(default=(), max_length=MAX_ROOMS)
-    rooms_left_out: Count = Field(default=0, description="More of them than are told.")
+    rooms_left_out: Count = Field(default=0, description="Further ones that are not reported.")

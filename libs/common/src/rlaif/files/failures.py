@@ -26,7 +26,7 @@ def why(error: OSError) -> str:
 def command(name: str) -> Callable[[Callable[P, int]], Callable[P, int]]:
     """Decorate the `main` of the command `name`, which returns an exit code.
 
-    An error of the operating system that nobody else handled, such as a folder that cannot be
+    An error of the operating system that was not handled, such as a folder that cannot be
     written to, ends the command with one sentence and exit code 2 instead of a traceback.
     Characters that the terminal's encoding lacks are replaced. A reader that closes its end of the
     pipe, such as `head`, ends the command quietly.

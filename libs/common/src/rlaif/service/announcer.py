@@ -1,4 +1,4 @@
-"""Tells on plain NATS what `/readyz` says, so that people see it without asking every service."""
+"""Publishes the report of `/readyz` on plain NATS, so that the HUD need not poll every service."""
 
 import asyncio
 import contextlib
@@ -12,7 +12,6 @@ from typing import Protocol
 from rlaif.contracts.telemetry import ServiceHealth, Telemetry
 from rlaif.pacing.pause import pause
 from rlaif.service.health import Readiness
-from rlaif.service.repeating import LOOK_SECONDS, Repeated
 
 
 class ReadingSender(Protocol):
@@ -69,3 +68,33 @@ def _instance_id() -> str:
     host = "".join(c if c.isascii() and c.isalnum() else "-" for c in socket.gethostname().lower())
     tail = f"-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     return (host.strip("-")[: 64 - len(tail)] or "host") + tail
+
+
+LOOK_SECONDS = 0.5
+"""A sender looks this often for a change."""
+
+REPEAT_SECONDS = 2.0
+"""What did not change is sent this often: for who came later, and because silence means gone."""
+
+
+class Repeated:
+    """Remembers what was sent last. One for each kind of reading and sender."""
+
+    def __init__(self) -> None:
+        self._sent: Telemetry | None = None
+        self._sent_at = 0.0
+
+    def due(self, reading: Telemetry, now: float) -> bool:
+        """Whether `reading` is to be sent, and then taken as sent; `now` in seconds of a clock.
+
+        A reading that is only newer is no change.
+        """
+        last = self._sent
+        if (
+            last is not None
+            and now - self._sent_at < REPEAT_SECONDS
+            and reading.model_copy(update={"at": last.at}) == last
+        ):
+            return False
+        self._sent, self._sent_at = reading, now
+        return True

@@ -203,7 +203,7 @@ def bind(settings: ServiceSettings, setting: str = "port") -> socket.socket:
 
 
 def server_config(app: "FastAPI") -> "uvicorn.Config":
-    """How every app of ours is served."""
+    """The uvicorn configuration of every app."""
     import uvicorn
 
     return uvicorn.Config(

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 Check = Callable[[], str | Awaitable[str | None] | None]
-"""Gives None when all is well, else one sentence that says what is wrong. Must not block."""
+"""Returns None if healthy, else one sentence that describes the problem. Must not block."""
 
 
 class CheckReport(BaseModel):

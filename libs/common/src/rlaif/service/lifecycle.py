@@ -1,8 +1,8 @@
-"""Keeps a service at work: opens what it needs, runs its job, and says what is missing.
+"""Runs a service: opens its connections, runs its job, and reports what is missing.
 
-No server needs to be there first. Until bus and store are, the service lives, answers REST, and
-tells in `/readyz` what it waits for. When either is lost for good, or the job breaks, it starts
-over. While there is a bus, the same checks are told on it, also when the store is away.
+No server needs to be there first. Until bus and store are, the service is alive, answers REST, and
+reports in `/readyz` what it waits for. If either is lost for good, or the job fails, it starts
+over. While there is a bus, the same checks are published on it, also without the store.
 
 This module knows neither bus nor storage: a service hands in how each is opened, and the errors
 that mean "away, try again".
@@ -11,11 +11,16 @@ that mean "away, try again".
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Generic, Protocol, TypeVar
+
+import uvicorn
+from fastapi import FastAPI
 
 from rlaif.pacing.pause import pause
 from rlaif.service.announcer import HealthAnnouncer, ReadingSender
+from rlaif.service.cli import server_config
 from rlaif.service.health import Readiness
 
 logger = logging.getLogger(__name__)
@@ -172,10 +177,10 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
             except Exception as error:
                 outage = _only(self._outage_errors, error)
                 if outage is not None:
-                    logger.warning("not at work: %s", outage)
+                    logger.warning("waiting for dependency: %s", outage)
                 else:
                     # The service must not stay up without its job because of a bug.
-                    logger.exception("the job broke; starting it again")
+                    logger.exception("the job failed; restarting it")
                 await pause(self._retry_seconds, unless=self._stopping)
             finally:
                 await self._close()
@@ -187,7 +192,7 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
         finally:
             # A thread cannot be called back; what it opened, or its error, is kept.
             await asyncio.wait((opening,))
-            opening.exception()  # looked at, so that nobody warns of it when the bus fails first
+            opening.exception()  # retrieved, or asyncio warns if the bus fails first
         if bus is None:
             return
         async with announcer.announcing(bus.telemetry()):
@@ -196,7 +201,7 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
                 opening = asyncio.create_task(self._try_store())
             if store is None or self._stopping.is_set():
                 return
-            # No await between these two: whoever stops us finds a job that runs.
+            # No await between these two: `stop` finds a job that runs.
             self._job = self._start(store, bus)
             await self._job.run()
 
@@ -208,7 +213,7 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
             outage = _only(self._outage_errors, error)
             if outage is None:
                 raise
-            logger.warning("not at work: %s", outage)
+            logger.warning("waiting for dependency: %s", outage)
             return None
 
     async def _connect(self) -> BusT | None:
@@ -237,3 +242,26 @@ def _only(kinds: tuple[type[Exception], ...], error: Exception) -> Exception | N
         found = [_only(kinds, each) for each in error.exceptions]
         return None if None in found else found[0]
     return error if isinstance(error, kinds) else None
+
+
+logger = logging.getLogger(__name__)
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@contextlib.asynccontextmanager
+async def serving(app: FastAPI, listener: socket.socket) -> AsyncIterator[None]:
+    """Answer on a socket that listens while the context is open; it is closed at the end."""
+    server = _Server(server_config(app))
+    running = asyncio.create_task(server.serve([listener]))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await asyncio.wait((running,))
+        if not running.cancelled() and (error := running.exception()) is not None:
+            logger.error("the serving broke", exc_info=error)

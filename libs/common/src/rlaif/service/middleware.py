@@ -20,7 +20,7 @@ class RequestMiddleware:
     """ASGI middleware around the whole app.
 
     Continues the caller's `traceparent` (or starts a trace) and returns it, counts and times the
-    request, logs one line for it, and answers 500 for what nobody caught.
+    request, logs one line for it, and answers 500 for unhandled errors.
     """
 
     def __init__(self, app: ASGIApp, *, metrics: ServiceMetrics) -> None:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated, Generic, TypeVar
 
-from fastapi import Depends, Query
+from fastapi import Depends, Header, Path, Query
 from pydantic import BaseModel, Field
 
+from rlaif.contracts.reviews import PAIR_PATTERN
 from rlaif.service.problems import Problem
 
 T = TypeVar("T")
@@ -70,7 +71,7 @@ def encode_cursor(key: str) -> str:
 
 
 def decode_cursor(cursor: str) -> str:
-    """The key inside a cursor; `Problem` (400) when it is not a cursor of ours."""
+    """The key inside a cursor; `Problem` (400) when it is not a valid cursor."""
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         key = base64.b64decode(padded, altchars=b"-_", validate=True).decode()
@@ -98,3 +99,17 @@ def page_request(
 
 Paging = Annotated[PageRequest, Depends(page_request)]
 """Type of a route's parameter that asks for a page."""
+
+
+PairId = Annotated[
+    str,
+    Path(pattern=PAIR_PATTERN, description="Both segments, the smaller id first: `one--other`."),
+]
+RequestId = Annotated[
+    str,
+    Header(
+        alias="Idempotency-Key",
+        max_length=128,
+        description="The same request sent again with the same key is one vote.",
+    ),
+]

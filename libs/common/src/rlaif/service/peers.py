@@ -1,7 +1,7 @@
 """HTTP clients for the project's own services and servers, on this machine or in the cluster.
 
 The proxies of a user's environment are for addresses outside: a request to a peer that went through
-one would fail, or show its token to somebody else.
+one would fail, or send its token to another host.
 """
 
 import ssl

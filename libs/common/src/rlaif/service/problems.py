@@ -49,7 +49,7 @@ class Problem(Exception):
     """An error with an answer for the client.
 
     Machines switch on `type`, a slug such as `segment-not-found`; `title` is the same for all of
-    this type, `detail` says this case and how to mend it.
+    this type, `detail` says this case and how to fix it.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ def of_status(status: int, detail: str | None = None) -> Problem:
 
 
 def internal_error() -> Problem:
-    """500 that says nothing of the cause; the log does."""
+    """500 without the cause, which is in the log."""
     return Problem(
         500,
         "internal-error",

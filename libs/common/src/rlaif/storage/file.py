@@ -1,6 +1,6 @@
 """A folder as an object store: for tests and first aid, on one machine.
 
-Keys become paths so that all keys of `rlaif.storage.key_rules` work, also one that is the prefix of
+Keys become paths so that all keys of `rlaif.storage.keys` work, also one that is the prefix of
 another: a part followed by "/" is a folder with ".d" at its end, the last part is a file, and
 characters outside letters, digits and `._-=+@,~` are percent-encoded.
 
@@ -20,7 +20,7 @@ from urllib.parse import quote, unquote
 from uuid import uuid4
 
 from rlaif.files.whole import to_disk
-from rlaif.storage.key_rules import check_key
+from rlaif.storage.keys import check_key
 from rlaif.storage.ports import BINARY, ObjectInfo, ObjectNotFoundError, StoreUnavailableError
 
 _FOLDER_END = ".d"

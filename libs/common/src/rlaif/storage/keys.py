@@ -1,6 +1,9 @@
 """Every object key of the bucket layout, built and taken apart in one place."""
 
 import re
+import unicodedata
+
+from rlaif.storage.ports import InvalidKeyError
 
 EPISODES_BUCKET = "zelda-episodes"
 MODELS_BUCKET = "zelda-models"
@@ -176,7 +179,7 @@ def evaluation(run_id: str, evaluation_id: str) -> str:
 
 
 VOTES = "reward_model/votes/"
-"""Prefix of what people said of pairs, one object for each vote and for each taken back."""
+"""Prefix of the votes of people on pairs, one object for each vote and each withdrawal."""
 
 _VOTE = re.compile(r"^reward_model/votes/(?P<number>[0-9]{10})\.json$")
 
@@ -190,3 +193,41 @@ def vote_number(key: str) -> int | None:
     """The number when `key` is a line of the log of votes, else None."""
     match = _VOTE.match(key)
     return int(match["number"]) if match else None
+
+
+MAX_KEY_BYTES = 900
+"""S3 allows 1,024; the rest is room for a server's own prefix."""
+
+MAX_PART_BYTES = 200
+"""File systems allow 255 bytes a name."""
+
+
+def check_key(key: str) -> str:
+    """Give the key back.
+
+    Raises:
+        InvalidKeyError: It breaks a rule; the text says which.
+    """
+    problem = _problem(key)
+    if problem is not None:
+        raise InvalidKeyError(f"key {key[:200]!r} {problem}")
+    return key
+
+
+def _problem(key: str) -> str | None:
+    try:
+        size = len(key.encode())
+    except UnicodeEncodeError:
+        return "is not valid Unicode"
+    if not 1 <= size <= MAX_KEY_BYTES:
+        return f"has {size} bytes; 1 to {MAX_KEY_BYTES} are allowed"
+    if "\\" in key or any(unicodedata.category(char) == "Cc" for char in key):
+        return "has a backslash or a control character"
+    parts = key.split("/")
+    if "" in parts:
+        return 'begins or ends with "/", or has "//"'
+    if "." in parts or ".." in parts:
+        return 'has a part "." or ".."'
+    if any(len(part.encode()) > MAX_PART_BYTES for part in parts):
+        return f"has a part of more than {MAX_PART_BYTES} bytes"
+    return None

@@ -70,7 +70,7 @@ def open_store(url: str, credentials: S3Credentials | None) -> ObjectStore:
         parts = urlsplit("")
     named = parts.netloc and "@" not in parts.netloc
     if parts.scheme == "s3" and named and parts.path in ("", "/"):
-        # Here, because boto3 takes half a second to import and file stores do without it.
+        # Here, because boto3 takes half a second to import and file stores do not need it.
         from rlaif.storage.s3 import S3Store
 
         given = credentials or S3Credentials(None, None, None)

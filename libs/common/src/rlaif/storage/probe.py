@@ -1,7 +1,7 @@
 """Asks a store, before work begins, whether it keeps the promises of the port.
 
 Only what the product uses is asked for; above all, no key begins another object's key, which some
-servers refuse (`rlaif.storage.key_rules`).
+servers refuse (`rlaif.storage.keys`).
 
 Some servers ignore `If-None-Match` and let every writer win. With such a server two exports of one
 segment could both believe they were first, so the service must not start on it.

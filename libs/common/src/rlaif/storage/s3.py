@@ -35,7 +35,7 @@ from botocore.utils import parse_timestamp
 from urllib3.exceptions import HTTPError
 
 from rlaif.network.addresses import is_own_address, without_credentials
-from rlaif.storage.key_rules import check_key
+from rlaif.storage.keys import check_key
 from rlaif.storage.ports import (
     BINARY,
     ObjectInfo,
@@ -60,7 +60,7 @@ ValueError, an answer without an expected header a KeyError.
 """
 
 _CONFLICT_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.4, 0.4)
-"""Seconds after each try of a conditional write that met another one."""
+"""Seconds after each attempt of a conditional write that met another one."""
 
 _BODY_TRIES = 3
 
@@ -122,7 +122,7 @@ class S3Store:
         When an answer was lost on the way and the request was sent again, the object may be this
         call's own and the result still False: the object exists, that much is sure.
         """
-        # A refusal is believed once the object is seen: SeaweedFS also answers 412 for a folder.
+        # A refusal counts once the object is seen: SeaweedFS also answers 412 for a folder.
         return self._put_if(
             key, data, content_type, lambda: self.head(key) is not None, IfNoneMatch="*"
         )
@@ -289,7 +289,7 @@ class S3Store:
         try:
             self._client.create_bucket(Bucket=self._bucket, **place)
         except ClientError as error:
-            if _code(error) != "BucketAlreadyOwnedByYou":  # somebody was faster
+            if _code(error) != "BucketAlreadyOwnedByYou":  # another process was faster
                 raise
 
     def _call(self, verb: str, key: str, request: Callable[[], T]) -> T:
@@ -318,7 +318,7 @@ class S3Store:
         if isinstance(error, _ForeignAnswerError):
             return f"{self._server} answers with {text}"
         hint = next((hint for kind, hint in _HINTS_OF_KINDS if isinstance(error, kind)), "")
-        # With an own address and keys of ours the client reads none of them.
+        # With an own address and keys the client reads none of them.
         names = sorted(name for name in os.environ if name.startswith(self._variables))
         return text + hint + (f"; check {', '.join(names)}" if names else "")
 
@@ -417,7 +417,7 @@ def _config(attempts: int, *, isolated: bool, own: bool) -> Any:
         retries={"mode": "standard", "total_max_attempts": attempts},
         s3={"addressing_style": "path"},
         max_pool_connections=32,
-        # Its own tells the whole environment, and is put together anew for each request.
+        # The default reveals the environment, and is assembled for each request.
         user_agent="rlaif",
         # Newer boto3 adds checksum trailers by default, which many servers do not read.
         request_checksum_calculation="when_required",
@@ -477,7 +477,7 @@ def _is_missing(error: Exception) -> bool:
 def _is_foreign(error: ClientError) -> bool:
     """Whether an error was not answered by S3: botocore found no code in its body.
 
-    The answer to a HEAD never has a body; there only the type of its content can tell.
+    The answer to a HEAD never has a body; there only its content type distinguishes them.
     """
     if _code(error) not in ("", str(_status(error))):
         return False

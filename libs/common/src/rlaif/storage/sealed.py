@@ -1,6 +1,6 @@
 """Reads objects whose digest is known: the bytes that were stored, or an error, never others.
 
-nobody has the key             ObjectNotFoundError
+the key does not exist         ObjectNotFoundError
 too large, or other bytes      ObjectCorruptError
 the store does not answer      StoreUnavailableError
 """
@@ -20,7 +20,7 @@ def read(store: ObjectStore, key: str, sha256: str, *, cap: int) -> bytes:
 
 
 def read_capped(store: ObjectStore, key: str, *, cap: int) -> bytes:
-    """The object's bytes, at most `cap`, whose digest the caller checks or nobody knows. Blocks."""
+    """The object's bytes, at most `cap`, whose digest the caller checks, or is unknown. Blocks."""
     info = store.head(key)
     if info is None:
         raise ObjectNotFoundError(f"{store.url} has no object {key!r}")

@@ -58,7 +58,7 @@ def span(
 
 
 def current_traceparent() -> str | None:
-    """The `traceparent` of the current span, for who is told of it; None outside any."""
+    """The `traceparent` of the current span, to be passed on; None outside any."""
     carrier: dict[str, str] = {}
     _W3C.inject(carrier)
     return carrier.get("traceparent")

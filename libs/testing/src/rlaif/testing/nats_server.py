@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from rlaif.bus.permissions import as_configuration
+from rlaif.bus.topology import as_configuration
 from rlaif.servers.nats_server import HOST, NatsServerRecipe, find_nats_server
 
 if TYPE_CHECKING:

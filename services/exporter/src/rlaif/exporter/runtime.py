@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from rlaif.bus.connection import Bus, open_bus
 from rlaif.bus.errors import BusError
+from rlaif.bus.ports import WorkerSettings
 from rlaif.bus.worker import DurableWorker, WorkerObserver
-from rlaif.bus.worker_settings import WorkerSettings
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.exporter.adapters.replayers import ReplayerPool
 from rlaif.exporter.consumers import ExportRules, SegmentExporter

@@ -10,8 +10,8 @@ from fastapi import FastAPI
 
 from rlaif.bus.connection import Bus, open_bus
 from rlaif.bus.errors import BusError
+from rlaif.bus.ports import WorkerSettings
 from rlaif.bus.worker import DurableWorker, WorkerObserver
-from rlaif.bus.worker_settings import WorkerSettings
 from rlaif.contracts.comparisons import ComparisonRecord
 from rlaif.contracts.events import SegmentExported
 from rlaif.contracts.scores import ScoreRecord

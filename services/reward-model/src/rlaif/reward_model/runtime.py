@@ -27,8 +27,8 @@ from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.review.service import Review
 from rlaif.reward_model.settings import RewardModelSettings, TrainingSettings
 from rlaif.reward_model.training_loop import TrainingLoop
+from rlaif.service.announcer import LOOK_SECONDS, Repeated
 from rlaif.service.lifecycle import Lifecycle
-from rlaif.service.repeating import LOOK_SECONDS, Repeated
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore, StorageError
 from rlaif.storage.probe import probe_replacing, probe_store

@@ -29,8 +29,7 @@ from rlaif.contracts.votes import VoteRecord
 from rlaif.hud.read_model.models import ModelView, RejectionDetail, TrainingView
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.upstream import Bearer, Upstream
-from rlaif.service.paging import Page, Paging, encode_cursor
-from rlaif.service.vote_parameters import PairId, RequestId
+from rlaif.service.paging import Page, Paging, PairId, RequestId, encode_cursor
 
 Version = Annotated[int, Path(ge=1, description="Version of the reward model.")]
 

@@ -18,9 +18,8 @@ from rlaif.contracts.reviews import (
 from rlaif.contracts.votes import VoteRecord
 from rlaif.reward_model.api.problems import ready, store_problems
 from rlaif.reward_model.review.service import Ballot, Review, UnknownPairError, VoteConflictError
-from rlaif.service.paging import Page, Paging
+from rlaif.service.paging import Page, Paging, PairId, RequestId
 from rlaif.service.problems import Problem
-from rlaif.service.vote_parameters import PairId, RequestId
 
 Actor = Annotated[str, Query(max_length=64, description="Name of the person who votes.")]
 Limit = Annotated[int, Query(ge=1, le=MAX_NEXT, description="Maximum number of pairs.")]

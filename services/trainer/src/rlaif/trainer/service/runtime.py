@@ -272,7 +272,7 @@ async def metrics_page(
         return
     # Imported here, so that the command loads no web server otherwise.
     from rlaif.service.app import build_app
-    from rlaif.service.beside import serving
+    from rlaif.service.lifecycle import serving
 
     app = build_app(
         name="trainer",

@@ -74,8 +74,8 @@ class TrainerSettings(
         ge=0,
         le=65535,
         json_schema_extra=PER_SERVICE,
-        description="TCP port on which rlaif-train answers /metrics, /readyz and /livez; 0 for "
-        "none. The service has them on TRAINER_PORT.",
+        description="TCP port on which rlaif-train serves /metrics, /readyz and /livez; 0 disables "
+        "it. The service has them on TRAINER_PORT.",
     )
     data_dir: Path = Field(
         default=Path("var/trainer"),
@@ -91,13 +91,14 @@ class TrainerSettings(
     captures_per_minute: float = Field(
         default=60.0,
         ge=0,
-        description="Segments captured for the judges at most. Judges cost far more than play.",
+        description="Maximum segments captured for the judges per minute. Judging is far more "
+        "expensive than playing.",
         json_schema_extra=PER_SERVICE,
     )
     judge_backlog: int = Field(
         default=64,
         ge=1,
-        description="No captures while this many segments wait for exporter or judges.",
+        description="Stop capturing while this many segments wait for exporter or judges.",
         json_schema_extra=PER_SERVICE,
     )
     eval_interval: int = Field(
@@ -130,9 +131,9 @@ class TrainerSettings(
         return with_defaults(given) if isinstance(given, dict) else given
 
     def gives(self, setting: Setting) -> bool:
-        """Whether somebody gave this value.
+        """Whether this value was set explicitly.
 
-        What a preset or mode `quest` brings along is not given where a run has one value for ever.
+        Values that a preset or mode `quest` implies are not, if they are fixed for a run.
         """
         *block, leaf = setting.path
         owner: BaseModel = getattr(self, block[0]) if block else self

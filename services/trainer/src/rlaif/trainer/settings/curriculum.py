@@ -13,8 +13,7 @@ class CurriculumSettings(BaseModel, frozen=True, extra="forbid"):
 
     path: Path | None = Field(
         default=None,
-        description="Folder of demonstrations to learn along; unset: no curriculum, and none of "
-        "the settings below counts.",
+        description="Directory of demonstrations. Unset: no curriculum.",
     )
     tries: int = Field(default=12, ge=2, le=256, json_schema_extra=INTERNAL)
     """Last attempts from a frontier that decide whether it moves."""
@@ -39,9 +38,8 @@ class CurriculumSettings(BaseModel, frozen=True, extra="forbid"):
         default=600,
         ge=0,
         le=100_000,
-        description="Gradient steps of 256 decisions in which a new policy imitates the "
-        "demonstrations, before PPO; 0 for none. More imitates better what was seen, and is surer "
-        "of itself elsewhere.",
+        description="Gradient steps of 256 decisions that imitate the demonstrations before PPO "
+        "starts. 0 disables it.",
     )
     strayed: float = Field(default=0.2, ge=0, lt=1, json_schema_extra=INTERNAL)
     """Share of the inputs of half of the imitated timesteps that is replaced by those of others,
@@ -52,9 +50,8 @@ class CurriculumSettings(BaseModel, frozen=True, extra="forbid"):
     imitation: float = Field(
         default=0.1,
         ge=0,
-        description="Weight of imitation beside PPO's loss, of the segments that do not succeed "
-        "from their beginning yet; 0 for none. More keeps what was imitated until play comes to "
-        "it, and also what the demonstration did worse.",
+        description="Weight of the imitation of subtasks that are not mastered, beside the PPO "
+        "loss. 0 disables it.",
     )
 
     def absolute(self) -> Self:

@@ -12,16 +12,16 @@ class ExploreSettings(BaseModel, frozen=True, extra="forbid"):
         default=0.2,
         ge=0,
         le=1,
-        description="Share of episodes that start at an archived state of a seldom visited place; "
-        "0 starts all of them at the beginning (ADR 0010).",
+        description="Share of episodes that start at an archived state of a rarely visited place "
+        "(ADR 0010).",
     )
     practice: float = Field(
         default=0.25,
         ge=0,
         le=1,
-        description="Share of the steps that is spent on tries from shortly before a milestone "
-        "which play came to once, and from farther before it as they reach it again; 0 forgets "
-        "rare finds. No figure of episodes counts tries (ADR 0010).",
+        description="Share of steps spent on attempts from shortly before a rarely reached "
+        "milestone, and from further back as they succeed. Such attempts are excluded from "
+        "episode statistics (ADR 0010).",
     )
     save_frames: int | None = Field(default=None, ge=1, json_schema_extra=INTERNAL)
     """Game frames of a runner between two archived states; milestones are saved at once. None:

@@ -1,4 +1,4 @@
-"""The game: which, where its episodes start, how long they are, what it pays."""
+"""The game: ROM, start states, episode length and rewards."""
 
 import math
 from collections.abc import Callable
@@ -31,44 +31,44 @@ class GameSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True
     rom_path: Path | None = Field(
         default=None,
         validation_alias="ROM_PATH",
-        description="Your own Oracle of Seasons (US) ROM; unset plays the built-in cartridge.",
+        description="Path of an Oracle of Seasons (US) ROM. Unset: the built-in cartridge.",
     )
     initial_state_path: Path | None = Field(
         default=None,
-        description="Save state at which episodes start; unset starts at power-on.",
+        description="Save state at which episodes start. Unset: power-on.",
     )
     initial_state_paths: str = Field(
         default="",
-        description="More of them, separated by commas; each episode draws one of all. PATH=WEIGHT "
-        "is drawn so many times as often as a PATH alone.",
+        description="Further save states, separated by commas; each episode starts at a random "
+        "one. PATH=WEIGHT is drawn WEIGHT times as often as a PATH alone.",
     )
     actions: Actions = Field(
         default=DEFAULT_ACTIONS,
-        description="What the policy chooses from: seed, the seeds' eight buttons for FRAME_SKIP "
-        "frames each; buttons, those with long walks, jumps and items put on B; macros, everything "
-        "up to going to a thing; options, macros without buttons (ADR 0028).",
+        description="Action space. seed: the eight buttons of the seeds, FRAME_SKIP frames each; "
+        "buttons: the same plus long walks, jumps and items put on B; macros: everything up to "
+        "walking to an object; options: macros without single buttons (ADR 0028).",
         json_schema_extra=FIXED,
     )
     frame_skip: int = Field(
         default=4,
         ge=1,
         le=60,
-        description="Game frames a step. Only with ACTIONS seed it may be another than 4.",
+        description="Game frames per step. Values other than 4 require TRAINER_ACTIONS=seed.",
         json_schema_extra=FIXED,
     )
     episode_length: int = Field(
         default=30_000,
         validation_alias="EPISODE_LENGTH",
         ge=1,
-        description="Length at which an episode is truncated, in steps of four frames, waits "
-        "included: 30,000 are 33 minutes in the game.",
+        description="Maximum episode length in steps of four frames: 30,000 are 33 minutes of game "
+        "time. With TRAINER_ACTIONS=seed, waiting frames do not count.",
     )
     death_ends: bool | None = Field(default=None, json_schema_extra=INTERNAL)
     """Whether an episode ends when the player dies. If false, it continues at the respawn point;
     the death penalty still applies. None: only with the seed action set."""
     reward_preset: Literal["seed", "default"] = Field(
         default="default",
-        description="Reward weights: the seeds' own, or ours (ADR 0004).",
+        description="Reward weights: those of the seeds, or the default ones (ADR 0004).",
         json_schema_extra=UNLESS_SET,
     )
     noop_start: int = Field(default=30, ge=0, le=255, json_schema_extra=INTERNAL)

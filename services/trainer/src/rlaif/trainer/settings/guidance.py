@@ -1,4 +1,4 @@
-"""Guidance: how often a language model is asked for one button, and what it pays to press it."""
+"""Guidance: how often a language model suggests a button, and the bonus for following it."""
 
 from typing import Any, Literal, Self
 
@@ -21,22 +21,22 @@ class GuidanceSettings(BaseModel, frozen=True, extra="forbid"):
 
     preset: Literal["default", "seed"] = Field(
         default="default",
-        description="What a followed suggestion pays, as far as it is not set one by one: default "
-        "stays below one milestone an episode; seed has the seeds' bonuses, without any limit, and "
-        "drowns the game (ADR 0024). Each says below what they differ in.",
+        description="Bonuses and limits that are not set individually. default: at most one "
+        "milestone per episode; seed: the bonuses of the seeds without limits, which outweigh "
+        "the game (ADR 0024).",
     )
     text_chance: float = Field(
         default=0.02,
         ge=0,
         le=1,
-        description="Chance a decision step that a model which reads is asked for a button. It is "
-        "not asked while an environment waits for an answer. 0 never asks.",
+        description="Probability per decision step of asking a text model for a button, unless a "
+        "request of the environment is pending. 0 disables it.",
     )
     vision_chance: float = Field(
         default=0.03,
         ge=0,
         le=1,
-        description="The same for a model that looks at the screen; that step is drawn.",
+        description="The same for a vision model.",
     )
     rest_steps: int = Field(default=1_000, ge=0, json_schema_extra=INTERNAL)
     """Minimum decision steps of an environment between two requests."""
@@ -45,13 +45,13 @@ class GuidanceSettings(BaseModel, frozen=True, extra="forbid"):
     text_bonus: float = Field(
         default=0.02,
         ge=0,
-        description="What it pays to follow a suggestion of a model that reads. A square that "
-        "nobody has seen pays 0.05. Preset seed: 5.",
+        description="Bonus for following a suggestion of a text model. Visiting a new square is "
+        "worth 0.05. Preset seed: 5.",
     )
     vision_bonus: float = Field(
         default=0.05,
         ge=0,
-        description="The same for a model that looks at the screen. Preset seed: 50.",
+        description="Bonus for following a suggestion of a vision model. Preset seed: 50.",
     )
     decisions: int | None = Field(default=1, ge=1, json_schema_extra=INTERNAL)
     """Decisions that a suggestion is compared with; None: all until the next suggestion."""

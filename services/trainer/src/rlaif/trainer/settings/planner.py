@@ -31,42 +31,41 @@ class PlannerSettings(DialectSettings):
 
     base_url: Url = Field(
         default=None,
-        description="OpenAI-compatible server that plans and suggests while the agent plays, with "
-        "the routes /dialog, /puzzle and /vision or none. Unset: nobody does, and training is what "
-        "it is without.",
+        description="OpenAI-compatible server of the planner, with or without the routes /dialog, "
+        "/puzzle and /vision. Unset: no planner.",
         json_schema_extra=PER_SERVICE,
     )
     dialog_url: Url = Field(
         default=None,
-        description="URL of the model for texts instead of TRAINER_PLANNER_BASE_URL/dialog.",
+        description="URL of the text model instead of TRAINER_PLANNER_BASE_URL/dialog.",
         json_schema_extra=PER_SERVICE,
     )
     puzzle_url: Url = Field(
         default=None,
-        description="URL of the model for puzzles instead of TRAINER_PLANNER_BASE_URL/puzzle.",
+        description="URL of the puzzle model instead of TRAINER_PLANNER_BASE_URL/puzzle.",
         json_schema_extra=PER_SERVICE,
     )
     vision_url: Url = Field(
         default=None,
-        description="URL of the model for pictures instead of TRAINER_PLANNER_BASE_URL/vision.",
+        description="URL of the vision model instead of TRAINER_PLANNER_BASE_URL/vision.",
         json_schema_extra=PER_SERVICE,
     )
     api_key: Annotated[SecretStr | None, AfterValidator(_no_blank_key)] = Field(
         default=None,
-        description="Bearer token for the planner's language models; unset sends none.",
+        description="Bearer token for the language models of the planner. Unset: no token is sent.",
         json_schema_extra=PER_SERVICE,
     )
     ca_file: Path | None = Field(
         default=None,
-        description="PEM file of the authority behind the planner's certificates, on every machine "
-        "that plays; unset trusts the public ones.",
+        description="PEM file with the certificate authorities of the planner, on every machine "
+        "that plays. Unset: the public ones.",
         json_schema_extra=PER_SERVICE,
     )
     dialog_model: str = Field(default="qwen25-7b", description="Model name of the route /dialog.")
     puzzle_model: str = Field(default="qwen25-32b", description="Model name of the route /puzzle.")
     vision_model: str = Field(
         default="qwen25-vl-32b",
-        description="Model name of the route /vision; it must see pictures.",
+        description="Model name of the route /vision; it must accept images.",
     )
     schema_mode: SchemaMode = Field(default="json_schema", description=SCHEMA_MODE)
     chat_template_kwargs: dict[str, Any] | None = Field(
@@ -77,9 +76,8 @@ class PlannerSettings(DialectSettings):
     plan_seconds: float = Field(
         default=30.0,
         gt=0,
-        description="Longest time for a plan, in seconds. The policy plays on meanwhile; a plan "
-        "for a room that was left is dropped. Longer: slower models get through, and a hanging one "
-        "holds its places longer.",
+        description="Deadline of a plan, in seconds. The policy continues meanwhile; plans for "
+        "rooms that were left are dropped.",
     )
     text_seconds: float = Field(default=15.0, gt=0, json_schema_extra=INTERNAL)
     """Deadline of a button suggestion by text."""

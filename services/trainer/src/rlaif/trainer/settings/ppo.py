@@ -28,65 +28,64 @@ class PpoSettings(BaseModel, frozen=True, extra="forbid"):
 
     preset: Literal["default", "seed"] = Field(
         default="default",
-        description="PPO's numbers, as far as they are not set one by one: default is what learns "
-        "most a second, seed is the seeds' own (ADR 0011). Each says below what they differ in.",
+        description="Values of the PPO settings that are not set individually: default learns most "
+        "per second, seed has the values of the seeds (ADR 0011).",
     )
     minibatch_size: int = Field(
         default=1024,
         ge=16,
-        description="Samples a gradient step; at most the batch size. Preset seed: 512.",
+        description="Samples per gradient step, at most BATCH_SIZE. Preset seed: 512.",
     )
     epochs: int = Field(
         default=4,
         ge=1,
         le=64,
-        description="Passes over each batch. More overfit the batch and cost time. Preset seed: "
-        "10.",
+        description="Passes over each batch. More passes overfit the batch and take longer. Preset "
+        "seed: 10.",
     )
     learning_rate: float = Field(
         default=3e-4,
         gt=0,
-        description="Adam step size. Higher learns faster, then diverges. Preset seed: 5e-05.",
+        description="Learning rate of Adam. Preset seed: 5e-05.",
     )
     gamma: float = Field(
         default=0.999,
         gt=0,
         lt=1,
-        description="Discount of four frames. Preset seed: 0.99, which forgets a segment "
-        "(ADR 0004).",
+        description="Discount per four frames, or per decision with TRAINER_ACTIONS=seed. Preset "
+        "seed: 0.99, which is shorter than a segment (ADR 0004).",
         json_schema_extra=UNLESS_SET,
     )
     gae_lambda: float = Field(
-        default=0.95, ge=0, le=1, description="Lambda of GAE, in both presets."
+        default=0.95, ge=0, le=1, description="Lambda of generalized advantage estimation."
     )
-    clip: float = Field(default=0.2, gt=0, description="PPO ratio clip, in both presets.")
+    clip: float = Field(
+        default=0.2, gt=0, description="Clip parameter of the PPO probability ratio."
+    )
     share_layers: bool = Field(
         default=False,
-        description="Whether the critic goes on from what the policy's layers make of a moment. "
-        "Off it has layers of its own, its gradient is clipped apart, and neither moves the other: "
-        "more time an update, nothing more a step. A resumed run keeps what it began with, and "
-        "POLICY=cnn always shares. Preset seed: on (ADR 0029).",
+        description="Share hidden layers between policy and value function. If false, each has its "
+        "own layers and gradient clipping. A resumed run keeps its value, and POLICY=cnn always "
+        "shares. Preset seed: true (ADR 0029).",
         json_schema_extra=FIXED,
     )
     value_loss: Literal["huber", "squared"] = Field(
         default="huber",
-        description="What an error of the critic costs: huber is half the square up to one unit "
-        "and straight beyond, so that a large reward pulls no harder than a middling one and is "
-        "still learned; squared is RLlib's. Preset seed: squared.",
+        description="Value loss: huber (quadratic up to 1, linear beyond) or squared, as in RLlib. "
+        "Preset seed: squared.",
         json_schema_extra=UNLESS_SET,
     )
     value_clip: float = Field(
         default=0.0,
         ge=0,
-        description="The value loss of a sample is cut there, and an error beyond it teaches "
-        "nothing: with squared and 10 that is every error above 3.2. 0 cuts nothing. Preset seed: "
-        "10.",
+        description="Clip the value loss of a sample at this value; clipped samples have no "
+        "gradient. 0 disables it. Preset seed: 10.",
         json_schema_extra=UNLESS_SET,
     )
     normalize_values: bool = Field(
         default=True,
-        description="The critic learns returns in their running standard deviations (PopArt), and "
-        "the unit of huber is one of those. Off it learns them as they are paid. Preset seed: off.",
+        description="Train the value function on returns divided by their running standard "
+        "deviation (PopArt). Preset seed: false.",
         json_schema_extra=FIXED,
     )
     entropy: float = Field(
@@ -121,23 +120,21 @@ class NetworkSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=T
     policy: Literal["mlp", "cnn"] = Field(
         default="mlp",
         validation_alias="POLICY",
-        description="mlp reads the 128 numbers of the observation; cnn looks at the last four "
-        "screens, grey, 80 x 72, with those numbers as memory channels. It draws every step and "
-        "learns several times slower.",
+        description="Policy network. mlp: the 128 numbers of the observation; cnn: additionally "
+        "the last four screens (grey, 80 x 72), several times slower.",
         json_schema_extra=FIXED,
     )
     hidden: int = Field(
         default=256,
         ge=8,
         le=4096,
-        description="Units of each policy layer.",
+        description="Units per hidden layer.",
         json_schema_extra=FIXED,
     )
     normalize_inputs: bool = Field(
         default=True,
-        description="A policy of decisions reads the 128 numbers in their running deviations, so "
-        "that what moves little, such as money, counts as much as the rest. Off it reads them as "
-        "they are.",
+        description="Divide the 128 observation numbers by their running standard deviation, for "
+        "policies with decisions.",
         json_schema_extra=FIXED,
     )
 
@@ -149,18 +146,19 @@ class SamplingSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=
         default=4096,
         validation_alias="BATCH_SIZE",
         ge=64,
-        description="Environment steps an iteration. Larger is steadier and slower to react.",
+        description="Environment steps per iteration. Larger batches are more stable but react "
+        "more slowly.",
     )
     envs_per_worker: int = Field(
         default=1,
         validation_alias="ENVS_PER_WORKER",
         ge=1,
         le=64,
-        description="Emulators a runner steps together. More cost memory, about 30 MB each.",
+        description="Emulators per runner, stepped together; each needs about 30 MB.",
     )
     overlap: bool = Field(
         default=True,
-        description="Play the next batch while the update runs, with the policy of one update "
-        "before: 1.2 to 1.5 times the steps. Off, a resumed run repeats the uninterrupted one bit "
-        "for bit. Without effect when RAY_WORKERS is 0.",
+        description="Collect the next batch during the update, with the previous policy: 1.2 to "
+        "1.5 times the steps per second. If false, a resumed run is bit-identical to an "
+        "uninterrupted one. No effect if RAY_WORKERS is 0.",
     )

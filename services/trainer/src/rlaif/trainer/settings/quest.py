@@ -35,7 +35,7 @@ def with_defaults(given: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-LEAST_WHOLE = 64
+MIN_WHOLE = 64
 """Episodes of the whole way that say whether it is learned."""
 
 
@@ -45,20 +45,19 @@ class QuestSettings(BaseModel, frozen=True, extra="forbid"):
     minutes: float = Field(
         default=98.0,
         gt=0,
-        description="A run of mode quest ends after so many minutes of search, demonstrations and "
-        "training together; starting and saving come on top, two minutes on two cores. RUN_HOURS "
-        "does not count for it.",
+        description="Wall-clock minutes of a run in mode quest: search, demonstrations and "
+        "training together, excluding start and saving. RUN_HOURS does not apply.",
     )
     search_minutes: float = Field(
         default=45.0,
         gt=0,
-        description="It searches for so long at most. More finds more ways, and leaves less time "
-        "for the policy.",
+        description="Maximum minutes of search. More finds more trajectories but leaves less time "
+        "to train.",
     )
     quiet_minutes: float = Field(
         default=10.0,
         gt=0,
-        description="The search ends sooner when it found no lasting progress for so long.",
+        description="The search ends early after this many minutes without lasting progress.",
     )
     enough: float = Field(default=0.95, ge=0, le=1, json_schema_extra=INTERNAL)
     """The run ends early once this share of its last episodes from power-on, 64 with each runner,
@@ -69,5 +68,5 @@ class QuestSettings(BaseModel, frozen=True, extra="forbid"):
 
     def is_learned(self, whole: Sequence[bool]) -> bool:
         """Whether enough of the last episodes came to the end of the way; never of too few."""
-        share = sum(whole) / len(whole) if len(whole) >= LEAST_WHOLE else 0.0
+        share = sum(whole) / len(whole) if len(whole) >= MIN_WHOLE else 0.0
         return 0 < self.enough <= share

@@ -15,15 +15,15 @@ class ShapingSettings(BaseModel, frozen=True, extra="forbid"):
     weight: float = Field(
         default=10.0,
         ge=0,
-        description="Scale of the potential: an objective of the quest, 0.1 of it, pays about 1. "
-        "More drowns the game's own rewards, less is lost among them; 0 trains without judges.",
+        description="Scale of the shaping reward: one objective of the quest is worth about 1. "
+        "Higher values dominate the rewards of the game. 0 trains without judges.",
         json_schema_extra=UNLESS_SET,
     )
     ramp_iterations: int = Field(
         default=5,
         ge=0,
-        description="Iterations over which a new reward model takes over from the one before it. "
-        "More spare the critic, and make the new one count later; 0 and 1 swap at once.",
+        description="Iterations over which a new reward model replaces the previous one. More are "
+        "easier for the critic but delay the new model; 0 and 1 swap at once.",
     )
     swap_iterations: int = Field(default=10, ge=0, json_schema_extra=INTERNAL)
     """Minimum iterations between two swaps of the reward model; not below the ramp. The first one
@@ -46,8 +46,8 @@ class CuriositySettings(BaseModel, frozen=True, extra="forbid"):
     weight: float = Field(
         default=0.0,
         ge=0,
-        description="What an observation pays whose novelty is one standard deviation of the "
-        "discounted return (random network distillation); 0 computes none (ADR 0012).",
+        description="Intrinsic reward for an observation whose novelty is one standard deviation "
+        "of the discounted return (random network distillation). 0 disables it (ADR 0012).",
     )
 
 
@@ -57,9 +57,9 @@ class ImitationSettings(BaseModel, frozen=True, extra="forbid"):
     weight: float = Field(
         default=0.0,
         ge=0,
-        description="Weight of imitating the segments that were paid best in the last 50 "
-        "iterations (advantage-weighted regression), beside PPO's loss; 0 imitates nothing. More "
-        "holds on to rare finds, and to lucky ones.",
+        description="Weight of the imitation of the best segments of the last 50 iterations "
+        "(advantage-weighted regression), beside the PPO loss. 0 disables it. Higher values keep "
+        "rare successes, including lucky ones.",
     )
     segments: int = Field(default=64, ge=1, json_schema_extra=INTERNAL)
     """Number of segments that are imitated: the best ones."""

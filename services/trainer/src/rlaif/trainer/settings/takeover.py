@@ -12,9 +12,8 @@ class TakeoverSettings(BaseModel, frozen=True, extra="forbid"):
         default=0.1,
         ge=0,
         le=1,
-        description="Share of an episode's steps so far that the planner may have played when it "
-        "is asked again. More shows the policy more of what it does not reach itself, and leaves "
-        "it less to learn from. 0 takes nothing over.",
+        description="Maximum share of the steps of an episode that the planner may play. 0 "
+        "disables planner control.",
     )
     most_steps: int = Field(default=400, ge=1, json_schema_extra=INTERNAL)
     """Maximum decision steps of one takeover; 400 are 27 seconds of game time."""
