@@ -91,7 +91,6 @@ def settings_of(options: argparse.Namespace, seed: int) -> TrainerSettings:
             "frame_skip": options.frame_skip,
             "explore_restarts": options.restarts,
             "eval_episodes": options.eval_episodes,
-            "eval_episode_length": length,
             "watch_fps": 0,
             "captures_per_minute": 0,
             "seed": seed,
