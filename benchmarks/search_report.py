@@ -160,7 +160,7 @@ def draw(tree: Tree, folder: Path, most: int = 12) -> None:
     emulator = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
     starts = sorted(tree.starts, key=lambda start: (-level_of(start.marks), start.node))
     for node, _, _, _, marks, strength, *_ in starts[:most]:
-        base, actions = tree.way_back(node)
+        base, actions = tree.nearest_state(node)
         emulator.load_state(tree.state(base))
         for action in decode_actions(actions):
             emulator.step(action, FRAMES)

@@ -34,7 +34,6 @@ NOT_CLEAN_YET: set[str] = {
     "services/hud/static",
     "services/trainer",
     "services/trainer/curriculum",
-    "services/trainer/search",
     "services/trainer/settings",
     "tests/chaos",
     "tests/contracts",

@@ -1,4 +1,4 @@
-"""The search on the built-in game: its ways are true, it repeats itself, it outlives a kill."""
+"""The search on the built-in game: verified trajectories, determinism, recovery after a kill."""
 
 import asyncio
 import os
@@ -26,7 +26,7 @@ from rlaif.trainer.search.replay import replay
 from rlaif.trainer.search.search import SearchSettings
 from rlaif.trainer.search.session import FRAMES as FRAMES_OF_A_STEP
 from rlaif.trainer.search.tree import Node, Tree, TreeError, read_tree
-from rlaif.trainer.search.worker import UntrueWayError
+from rlaif.trainer.search.worker import ReplayMismatchError
 
 FRAMES = 40_000
 
@@ -61,13 +61,13 @@ def ends(tree: Tree) -> list[Node]:
     return sorted(tree.nodes(), key=lambda node: -node.frames)
 
 
-def test_without_any_guide_it_finds_lasting_progress(found: Tree):
+def test_the_search_finds_flags_without_hints(found: Tree):
     marks = frozenset[str]().union(*(node.marks for node in found.nodes()))
     assert "treasure:5" in marks
     assert len({node.room for node in found.nodes()}) > 6
 
 
-def test_played_again_from_power_on_every_way_gives_the_same_ram(found: Tree, cartridge: Cartridge):
+def test_replay_from_power_on_gives_equal_ram_for_every_node(found: Tree, cartridge: Cartridge):
     for end in ends(found)[:3]:
         emulator = PyBoyEmulator(cartridge.data)
         way = replay(found, end.id, emulator, cartridge)
@@ -81,7 +81,7 @@ def test_decisions_and_buttons_of_a_node_are_of_the_same_length(found: Tree):
         assert sum(steps for _, steps in node.decisions) == len(node.actions)
 
 
-def test_every_decision_was_one_that_a_policy_may_make(found: Tree, cartridge: Cartridge):
+def test_every_decision_was_allowed_by_the_action_mask(found: Tree, cartridge: Cartridge):
     emulator = PyBoyEmulator(cartridge.data)
     bring_to_control(emulator, cartridge)
     for node in found.lineage(ends(found)[0].id):
@@ -94,19 +94,19 @@ def test_every_decision_was_one_that_a_policy_may_make(found: Tree, cartridge: C
     emulator.close()
 
 
-def test_a_changed_way_is_found_out(tmp_path: Path, cartridge: Cartridge):
+def test_a_changed_trajectory_is_detected(tmp_path: Path, cartridge: Cartridge):
     searched(tmp_path, cartridge, frames=1)
     tree = Tree(tmp_path / TREE, identity_of(cartridge))
     end = ends(tree)[0]
     swapped = end.actions.translate(str.maketrans("0123", "1032"))
     other = replace(end, id=tree.next_id, actions=swapped)
     tree.add(other)
-    with pytest.raises(UntrueWayError, match=f"node {other.id}"):
+    with pytest.raises(ReplayMismatchError, match=f"node {other.id}"):
         replay(tree, other.id, PyBoyEmulator(cartridge.data), cartridge)
     tree.close()
 
 
-def test_the_same_seed_finds_the_same_ways(found: Tree, tmp_path: Path, cartridge: Cartridge):
+def test_equal_seeds_find_equal_trajectories(found: Tree, tmp_path: Path, cartridge: Cartridge):
     searched(tmp_path, cartridge, frames=FRAMES)
     with read_tree(tmp_path / TREE) as again:
         assert list(again.nodes()) == list(found.nodes())
@@ -121,17 +121,19 @@ def test_workers_share_what_they_find_in_one_tree(tmp_path: Path, cartridge: Car
         assert replay(tree, end.id, PyBoyEmulator(cartridge.data), cartridge)[-1] == end
 
 
-def test_over_its_limit_it_drops_cells_and_keeps_whole_ways(tmp_path: Path, cartridge: Cartridge):
-    figures = searched(tmp_path, cartridge, frames=FRAMES, most_cells=15)
+def test_above_its_limit_cells_are_dropped_and_trajectories_stay_complete(
+    tmp_path: Path, cartridge: Cartridge
+):
+    figures = searched(tmp_path, cartridge, frames=FRAMES, max_cells=15)
     assert figures.cells <= 15
     with read_tree(tmp_path / TREE) as tree:
         assert len(tree) < figures.nodes  # of those it ever had
         for node, *_ in tree.starts:
             assert tree.lineage(node)[0].id == 0
-            tree.state(tree.way_back(node)[0])
+            tree.state(tree.nearest_state(node)[0])
 
 
-def test_a_search_that_was_killed_goes_on_with_what_it_had(tmp_path: Path, cartridge: Cartridge):
+def test_a_killed_search_resumes(tmp_path: Path, cartridge: Cartridge):
     command = [sys.executable, "-W", "ignore", "-m", "rlaif.trainer.search", "--out", str(tmp_path)]
     search = subprocess.Popen([*command, "--seed", "3"], start_new_session=True)
     try:

@@ -1,5 +1,4 @@
-"""The search finds its way where nobody told it anything: stories gone, and in rooms of a game that
-no part of the project knows."""
+"""The search works without the story, and in rooms of a game that no part of the project knows."""
 
 import json
 import subprocess
@@ -100,19 +99,19 @@ def run(script):
     )
 
 
-def test_without_story_walkthrough_and_map_a_search_still_finds_lasting_progress():
+def test_the_search_finds_flags_without_story_walkthrough_and_map():
     done = run(SEARCH)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)
 
 
-def test_without_them_decisions_are_made_observed_and_paid_all_the_same():
+def test_decisions_observations_and_rewards_do_not_need_them():
     done = run(PLAY)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) > 0
 
 
-def test_who_asks_for_what_is_gone_is_seen():
+def test_access_to_the_removed_modules_is_detected():
     done = run("import rlaif.game.stories.story_lookup")
     assert done.returncode != 0
     assert "somebody asked for rlaif.game.stories" in done.stderr
@@ -123,7 +122,7 @@ def test_who_asks_for_what_is_gone_is_seen():
 
 @pytest.fixture(scope="module")
 def searched(tmp_path_factory):
-    """A search of the second cartridge until it has the essence: its folder and its figures."""
+    """A search of the second cartridge until it has the essence: folder and statistics."""
     folder = tmp_path_factory.mktemp("search")
     search = open_search(folder, load_cartridge(NOOK), SearchSettings(seed=1), workers=0)
     for figures in search.run():
@@ -133,12 +132,12 @@ def searched(tmp_path_factory):
     return folder, figures
 
 
-def test_a_search_of_unknown_rooms_comes_to_their_essence(searched):
+def test_a_search_of_unknown_rooms_finds_their_essence(searched):
     _, figures = searched
     assert ESSENCE in [each.mark for each in figures.marks], f"{figures.frames} frames"
 
 
-def test_the_way_that_it_found_leads_there_from_power_on(searched):
+def test_the_found_trajectory_leads_there_from_power_on(searched):
     folder, figures = searched
     node = next(each.node for each in figures.marks if each.mark == ESSENCE)
     cartridge = load_cartridge(NOOK)

@@ -1,4 +1,4 @@
-"""Which cell is drawn next."""
+"""Selection of the next start cell."""
 
 from collections import Counter
 from typing import Any
@@ -26,12 +26,12 @@ def drawn(draws: Draws, times: int, seed: int = 0) -> Counter[bytes]:
     return Counter(draws.draw(rng) for _ in range(times))
 
 
-def test_without_a_cell_nothing_can_be_drawn():
-    with pytest.raises(ValueError, match="no cell is known"):
+def test_a_draw_without_cells_raises():
+    with pytest.raises(ValueError, match="no cells"):
         Draws().draw(np.random.default_rng(0))
 
 
-def test_each_level_below_the_top_is_drawn_less_often():
+def test_lower_levels_are_drawn_less_often():
     draws = Draws(BY_LEVEL)
     add(draws, b"low", frozenset())
     add(draws, b"middle", frozenset({"treasure:5"}))
@@ -41,7 +41,7 @@ def test_each_level_below_the_top_is_drawn_less_often():
     assert shares[b"low"] / shares[b"middle"] == pytest.approx(0.4, abs=0.08)
 
 
-def test_many_cells_of_one_progress_do_not_drown_another_of_the_same_level():
+def test_many_cells_with_one_set_of_flags_do_not_crowd_out_another_set_of_that_level():
     draws = Draws(BY_LEVEL)
     for number in range(100):
         add(draws, b"many%d" % number, frozenset({"treasure:5"}))
@@ -49,7 +49,7 @@ def test_many_cells_of_one_progress_do_not_drown_another_of_the_same_level():
     assert drawn(draws, 1000)[b"one"] > 400
 
 
-def test_cells_that_were_chosen_least_come_first():
+def test_rarely_drawn_cells_are_preferred():
     draws = Draws(BY_LEVEL)
     for number in range(10):
         add(draws, b"%d" % number, frozenset())
@@ -57,7 +57,7 @@ def test_cells_that_were_chosen_least_come_first():
     assert min(counts.values()) > 70
 
 
-def test_a_cell_with_more_left_to_try_is_drawn_more_often():
+def test_a_cell_with_more_untried_proposals_is_drawn_more_often():
     draws = Draws(BY_LEVEL)
     add(draws, b"tried", frozenset())
     add(draws, b"untried", frozenset(), untried=9)
@@ -65,7 +65,7 @@ def test_a_cell_with_more_left_to_try_is_drawn_more_often():
     assert counts[b"untried"] > 1.5 * counts[b"tried"]
 
 
-def test_a_mark_that_was_seldom_drawn_is_drawn_though_others_are_farther():
+def test_a_rarely_drawn_flag_is_drawn_despite_higher_levels():
     draws = Draws(BY_MARK)
     far = frozenset({"treasure:5", "treasure:7", "treasure:16", "treasure:19"})
     add(draws, b"far", far)
@@ -74,7 +74,7 @@ def test_a_mark_that_was_seldom_drawn_is_drawn_though_others_are_farther():
     assert drawn(draws, 20)[b"feather"] > 14
 
 
-def test_a_new_mark_does_not_keep_the_draws_for_ever():
+def test_a_new_flag_does_not_dominate_the_draws_permanently():
     draws = Draws(BY_MARK)
     add(draws, b"far", frozenset({"treasure:5"}))
     drawn(draws, 500)
@@ -83,7 +83,7 @@ def test_a_new_mark_does_not_keep_the_draws_for_ever():
     assert drawn(draws, 1000)[b"far"] > 300
 
 
-def test_many_cells_of_one_room_do_not_drown_another_room():
+def test_many_cells_of_one_room_do_not_crowd_out_another_room():
     draws = Draws(BY_LEVEL)
     for number in range(50):
         add(draws, b"bush%d" % number, frozenset(), room=7)
@@ -91,7 +91,7 @@ def test_many_cells_of_one_room_do_not_drown_another_room():
     assert drawn(draws, 400)[b"cave"] > 120
 
 
-def test_a_place_that_was_seldom_drawn_is_drawn_though_little_is_owned_there():
+def test_a_rarely_drawn_place_is_drawn_despite_a_low_level():
     draws = Draws(BY_PLACE)
     for number in range(5):
         add(draws, b"far%d" % number, frozenset({"treasure:5", "treasure:16"}))
@@ -100,7 +100,7 @@ def test_a_place_that_was_seldom_drawn_is_drawn_though_little_is_owned_there():
     assert drawn(draws, 30)[b"half solved"] > 15
 
 
-def test_of_the_cells_of_a_place_the_farthest_are_drawn_most():
+def test_within_a_place_the_highest_level_is_drawn_most():
     draws = Draws(BY_PLACE)
     add(draws, b"far", frozenset({"treasure:5", "treasure:16"}), place=b"cave", room=1)
     add(draws, b"near", frozenset(), place=b"cave", room=1)
@@ -108,7 +108,7 @@ def test_of_the_cells_of_a_place_the_farthest_are_drawn_most():
     assert shares[b"far"] > shares[b"near"] > 20
 
 
-def test_where_a_better_state_was_found_it_is_tried_again():
+def test_a_better_state_makes_its_cell_more_likely():
     draws = Draws(BY_LEVEL)
     for cell in (b"1", b"2"):
         add(draws, cell, frozenset(), room=1)
@@ -118,7 +118,7 @@ def test_where_a_better_state_was_found_it_is_tried_again():
     assert shares[b"1"] > shares[b"2"]
 
 
-def test_what_is_dropped_first_is_low_and_leads_nowhere():
+def test_low_and_fruitless_cells_are_dropped_first():
     draws = Draws(BY_LEVEL)
     add(draws, b"top", frozenset({"treasure:5"}))
     add(draws, b"fruitful", frozenset())
@@ -134,7 +134,7 @@ CELLS = st.lists(MARKS, min_size=1, max_size=20)
 
 @given(CELLS, st.integers(0, 2**32 - 1))
 @settings(max_examples=60, deadline=None)
-def test_the_same_seed_and_cells_give_the_same_draws_also_after_a_stop(
+def test_equal_seed_and_cells_give_equal_draws_also_after_a_restart(
     cells: list[frozenset[str]], seed: int
 ):
     first, second = Draws(), Draws()
@@ -152,7 +152,7 @@ def test_the_same_seed_and_cells_give_the_same_draws_also_after_a_stop(
 
 @given(CELLS, st.integers(0, 2**32 - 1))
 @settings(max_examples=60, deadline=None)
-def test_a_cell_that_was_dropped_is_drawn_no_more(cells: list[frozenset[str]], seed: int):
+def test_a_dropped_cell_is_no_longer_drawn(cells: list[frozenset[str]], seed: int):
     draws = Draws()
     for number, marks in enumerate(cells):
         add(draws, b"%d" % number, marks)

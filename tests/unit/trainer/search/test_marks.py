@@ -1,4 +1,4 @@
-"""Lasting progress: what counts as such, and what does not."""
+"""Permanent flags: what counts as one."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,11 +21,11 @@ def written(places: dict[int, int]) -> RamBlocks:
     return RamBlocks(bytes(wram))
 
 
-def test_a_new_game_has_no_marks():
+def test_a_new_game_has_no_flags():
     assert marks_of(written({})) == frozenset()
 
 
-def test_treasures_essences_and_what_belongs_to_dungeons_are_marks():
+def test_treasures_essences_and_dungeon_items_are_flags():
     found = marks_of(
         written(
             {
@@ -39,16 +39,16 @@ def test_treasures_essences_and_what_belongs_to_dungeons_are_marks():
     assert found == {"treasure:5", "treasure:16", "essence:0", "boss_key:1"}
 
 
-def test_a_second_level_is_a_mark_and_the_first_is_not():
+def test_a_second_item_level_is_a_flag_and_the_first_is_not():
     assert marks_of(ram(wSwordLevel=1, wShieldLevel=1)) == frozenset()
     assert marks_of(ram(wSwordLevel=3)) == {"sword:2", "sword:3"}
 
 
-def test_the_rod_itself_is_no_season():
+def test_the_rod_itself_does_not_count_as_a_season():
     assert marks_of(ram(wObtainedSeasons=0x85)) == {"season:0", "season:2"}
 
 
-def test_flags_of_rooms_are_marks_by_page_room_and_bit():
+def test_room_flags_are_named_by_page_room_and_bit():
     assert marks_of(written({FLAGS + 0x68: 0x80, FLAGS + 0x21C: 0x03})) == {
         "room:0:68:80",
         "room:4:1c:01",
@@ -58,11 +58,11 @@ def test_flags_of_rooms_are_marks_by_page_room_and_bit():
 
 @given(st.integers(0, 0x3FF))
 @settings(deadline=None)
-def test_a_visit_is_no_mark_wherever_it_is(place: int):
+def test_a_room_visit_is_never_a_flag(place: int):
     assert marks_of(written({FLAGS + place: ROOM_VISITED})) == frozenset()
 
 
-def test_memory_that_two_dungeons_use_for_something_else_holds_no_marks():
+def test_memory_that_two_dungeons_use_as_scratch_is_ignored():
     assert marks_of(written({0xC8F3: 0xEF})) == frozenset()
 
 
@@ -70,7 +70,7 @@ def test_memory_that_two_dungeons_use_for_something_else_holds_no_marks():
     st.dictionaries(st.integers(0, 0x3FF), st.integers(0, 255), max_size=20), st.integers(0, 127)
 )
 @settings(deadline=None)
-def test_more_progress_is_more_marks_and_a_higher_level(flags: dict[int, int], treasure: int):
+def test_more_progress_gives_more_flags_and_a_higher_level(flags: dict[int, int], treasure: int):
     before = {FLAGS + place: value for place, value in flags.items()}
     after = before | {TREASURES + treasure // 8: 1 << treasure % 8}
     less, more = marks_of(written(before)), marks_of(written(after))
@@ -78,7 +78,7 @@ def test_more_progress_is_more_marks_and_a_higher_level(flags: dict[int, int], t
     assert level_of(less) < level_of(more)
 
 
-def test_what_there_is_much_of_weighs_less_and_is_small():
+def test_frequent_flags_are_small_and_weigh_less():
     item, event, door, key = "treasure:16", "room:0:68:80", "room:4:1c:01", "room:4:1b:20"
     seeds, dug, chest = "treasure:20", "room:0:78:01", "room:0:66:20"
     assert weight_of(item) == weight_of(event) == weight_of(door) == 1

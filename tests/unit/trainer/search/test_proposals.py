@@ -1,4 +1,4 @@
-"""What is tried in a room, and what comes first."""
+"""Proposals in a room and their order."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ from rlaif.trainer.search.proposals import (
 
 @pytest.fixture(scope="module")
 def village() -> RamBlocks:
-    """The RAM of the built-in game's first room."""
+    """RAM of the built-in game's first room."""
     cartridge = load_cartridge()
     emulator = PyBoyEmulator(cartridge.data)
     bring_to_control(emulator, cartridge)
@@ -54,12 +54,12 @@ def played(proposal: Proposal, ram: RamBlocks) -> list[int]:
 def test_doors_people_signs_and_edges_are_proposed(village: RamBlocks):
     found = proposals(village)
     assert {each.verb for each in found} >= {"leave", "enter", "touch", "push"}
-    assert all(each.verb != "use" for each in found)  # he owns nothing
+    assert all(each.verb != "use" for each in found)  # the player has no items
     names = {DECISIONS[each.target].family for each in found if each.target >= 0}
     assert names == {"LEAVE", "GO_TO"}
 
 
-def test_a_new_item_makes_everything_untried_again(village: RamBlocks):
+def test_a_new_item_makes_all_proposals_untried_again(village: RamBlocks):
     tries = Tries()
     for each in proposals(village):
         tries.add(each.key)
@@ -70,7 +70,7 @@ def test_a_new_item_makes_everything_untried_again(village: RamBlocks):
     assert any(each.verb == "use" and each.item == "sword" for each in found)
 
 
-def test_more_money_makes_people_worth_another_try_and_nothing_else(village: RamBlocks):
+def test_more_money_makes_only_conversations_untried_again(village: RamBlocks):
     tries = Tries()
     for each in proposals(village):
         tries.add(each.key)
@@ -80,7 +80,7 @@ def test_more_money_makes_people_worth_another_try_and_nothing_else(village: Ram
     assert {each.verb for each in fresh} <= {"touch", "push"}
 
 
-def test_what_was_tried_least_is_chosen_most(village: RamBlocks):
+def test_rarely_tried_proposals_are_preferred(village: RamBlocks):
     found, tries, rng = proposals(village), Tries(), np.random.default_rng(0)
     rare = found[-1]
     for each in found:
@@ -91,7 +91,7 @@ def test_what_was_tried_least_is_chosen_most(village: RamBlocks):
     assert chosen.count(rare.key) > 150
 
 
-def test_counts_of_others_are_learned_and_not_told_again():
+def test_counts_of_other_workers_are_added_but_not_reported_again():
     ours, theirs = Tries(), Tries()
     ours.add(b"key")
     theirs.learn(ours.news())
@@ -103,7 +103,7 @@ def test_counts_of_others_are_learned_and_not_told_again():
     assert again[b"key"] == 1
 
 
-def test_an_open_question_is_answered_either_way_or_refused(village: RamBlocks):
+def test_an_open_question_has_three_proposals(village: RamBlocks):
     asked = changed(village, wTextIsActive=1, wTextDisplayMode=1)
     found = proposals(asked)
     assert {each.verb for each in found} == {"touch", "answer_other", "refuse"}
@@ -111,7 +111,7 @@ def test_an_open_question_is_answered_either_way_or_refused(village: RamBlocks):
     assert answers == [[INTERACT], [int(Action.RIGHT), INTERACT], [int(Action.B)]]
 
 
-def test_who_pushes_or_jumps_does_it_where_he_looks(village: RamBlocks):
+def test_a_push_or_jump_follows_the_facing_direction(village: RamBlocks):
     way = WALKS.index(standing(village).facing)
     target = next(each.target for each in proposals(village) if each.verb == "touch")
     push = played(Proposal("push", target, None, b""), village)

@@ -1,4 +1,4 @@
-"""The tree on disk: whole or not at all, bounded, and of one game."""
+"""The tree on disk: atomic, bounded, and bound to one game."""
 
 import os
 import signal
@@ -33,7 +33,7 @@ def opened(path: Path) -> Tree:
 
 @pytest.fixture
 def open_tree(tmp_path: Path) -> Iterator[Callable[[], Tree]]:
-    """Opens the tree of this test, as often as it asks; closes all of them."""
+    """Opens the tree of this test any number of times; closes all of them."""
     trees: list[Tree] = []
 
     def open_it() -> Tree:
@@ -45,7 +45,7 @@ def open_tree(tmp_path: Path) -> Iterator[Callable[[], Tree]]:
         tree.close()
 
 
-def test_a_node_is_given_back_as_it_was_kept(open_tree: Callable[[], Tree]):
+def test_a_stored_node_is_returned_unchanged(open_tree: Callable[[], Tree]):
     tree = open_tree()
     packed, sha256 = pack_keyframe(b"state" * 50)
     tree.add(node(0, None, decisions=(), actions=""), stands=False)
@@ -62,13 +62,13 @@ def test_a_node_is_given_back_as_it_was_kept(open_tree: Callable[[], Tree]):
     assert again.next_id == 2
 
 
-def test_a_tree_of_another_game_is_refused(tmp_path: Path):
+def test_a_tree_of_another_game_is_rejected(tmp_path: Path):
     opened(tmp_path).close()
     with pytest.raises(TreeError, match="rom_sha256"):
         Tree(tmp_path / "tree.sqlite", IDENTITY | {"rom_sha256": "cd" * 32})
 
 
-def test_what_is_not_there_is_said(open_tree: Callable[[], Tree]):
+def test_missing_nodes_raise(open_tree: Callable[[], Tree]):
     tree = open_tree()
     tree.add(node(0, None))
     with pytest.raises(TreeError, match="no state"):
@@ -77,7 +77,7 @@ def test_what_is_not_there_is_said(open_tree: Callable[[], Tree]):
         tree.lineage(7)
 
 
-def test_a_damaged_state_is_refused(open_tree: Callable[[], Tree]):
+def test_a_damaged_state_is_rejected(open_tree: Callable[[], Tree]):
     tree = open_tree()
     packed, _ = pack_keyframe(b"state" * 50)
     tree.add(node(0, None))
@@ -86,7 +86,7 @@ def test_a_damaged_state_is_refused(open_tree: Callable[[], Tree]):
         tree.state(0)
 
 
-def test_a_killed_writer_leaves_what_it_had_committed_and_no_half(
+def test_a_killed_writer_leaves_exactly_its_committed_writes(
     tmp_path: Path, open_tree: Callable[[], Tree]
 ):
     script = """
@@ -119,9 +119,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=30), st.sets(st.integers(0, 30)))
 @settings(max_examples=40, deadline=None)
-def test_after_a_sweep_every_cell_has_its_whole_way_and_nothing_else_is_left(
-    parents: list[int], dropped: set[int]
-):
+def test_a_sweep_keeps_exactly_the_trajectories_to_cells(parents: list[int], dropped: set[int]):
     with closing(Tree(Path(":memory:"), IDENTITY)) as tree:
         tree.add(node(0, None))
         above: dict[int, int | None] = {0: None}
@@ -148,7 +146,7 @@ def test_after_a_sweep_every_cell_has_its_whole_way_and_nothing_else_is_left(
                 tree.packed(number)
 
 
-def test_of_two_nodes_of_a_cell_one_stands_for_it(open_tree: Callable[[], Tree]):
+def test_one_of_two_nodes_represents_their_cell(open_tree: Callable[[], Tree]):
     tree = open_tree()
     tree.add(node(0, None))
     tree.add(node(1, 0, cell=b"cave"))
@@ -161,7 +159,7 @@ def test_of_two_nodes_of_a_cell_one_stands_for_it(open_tree: Callable[[], Tree])
     st.lists(st.text("01234567", max_size=4), min_size=1, max_size=12), st.sets(st.integers(1, 12))
 )
 @settings(max_examples=40, deadline=None)
-def test_the_way_back_begins_at_the_nearest_state_and_has_all_buttons_since(
+def test_nearest_state_returns_the_nearest_ancestor_and_all_buttons_since(
     buttons: list[str], saved: set[int]
 ):
     with closing(Tree(Path(":memory:"), IDENTITY)) as tree:
@@ -173,11 +171,11 @@ def test_the_way_back_begins_at_the_nearest_state_and_has_all_buttons_since(
             tree.put_state(number, "ab" * 32, b"0")
         for number in range(len(buttons) + 1):
             base = max(each for each in {0, *saved} if each <= number)
-            assert tree.way_back(number) == (base, "".join(buttons[base:number]))
+            assert tree.nearest_state(number) == (base, "".join(buttons[base:number]))
 
 
-def test_without_any_state_there_is_no_way_back(open_tree: Callable[[], Tree]):
+def test_nearest_state_raises_if_no_ancestor_has_a_state(open_tree: Callable[[], Tree]):
     tree = open_tree()
     tree.add(node(0, None))
-    with pytest.raises(TreeError, match="no state on the way"):
-        tree.way_back(0)
+    with pytest.raises(TreeError, match="no save state"):
+        tree.nearest_state(0)

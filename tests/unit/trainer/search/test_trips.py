@@ -1,4 +1,4 @@
-"""Trips over known ways."""
+"""Trips along known crossings."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def ram_in(room: RoomId) -> RamBlocks:
     return RamBlocks(bytes(wram))
 
 
-def test_edges_are_left_and_doors_are_entered_until_the_room_is_reached():
+def test_a_trip_crosses_edges_and_doors_until_it_reaches_the_room():
     steps = trip(ram_in(HERE), CAVE, RoomGraph([EAST, DOOR]))
     assert next(steps) == LEAVE.start + WALKS.index(Action.RIGHT)
     assert steps.send(ram_in(NEXT)) == go_to(tile_under(40, 24))
@@ -43,14 +43,14 @@ def test_a_trip_ends_in_its_room():
         steps.send(ram_in(NEXT))
 
 
-def test_a_way_that_is_shut_is_tried_once():
+def test_a_closed_crossing_is_tried_once():
     steps = trip(ram_in(HERE), CAVE, RoomGraph([EAST, DOOR]))
     next(steps)
     with pytest.raises(StopIteration):
         steps.send(ram_in(HERE))
 
 
-def test_where_little_was_tried_one_goes_most():
+def test_rooms_with_few_attempts_are_preferred():
     graph, tries, ram = RoomGraph([EAST, DOOR]), Tries(), ram_in(HERE)
     for _ in range(50):
         tries.add(room_key(ram, NEXT))

@@ -5,7 +5,7 @@ from typing import Any
 import ray
 from ray.exceptions import RayActorError, RayTaskError
 
-from rlaif.trainer.search.pool import LONGEST_JOB_SECONDS, InProcess, LostWorkerError
+from rlaif.trainer.search.pool import MAX_JOB_SECONDS, InProcess, LostWorkerError
 from rlaif.trainer.search.rollout import RolloutSettings
 from rlaif.trainer.search.worker import Job, Report
 
@@ -36,9 +36,9 @@ class RayWorkers:
 
     def collect(self) -> list[tuple[int, Report]]:
         running = list(self._workers)
-        if not ray.wait(running, timeout=LONGEST_JOB_SECONDS)[0]:
+        if not ray.wait(running, timeout=MAX_JOB_SECONDS)[0]:
             raise LostWorkerError(
-                f"no worker answered for {LONGEST_JOB_SECONDS:.0f} s: each of the {self.size} "
+                f"no worker answered for {MAX_JOB_SECONDS:.0f} s: each of the {self.size} "
                 "(RAY_WORKERS) needs a free CPU of the Ray cluster"
             )
         done, _ = ray.wait(running, num_returns=len(running), timeout=0)

@@ -1,1 +1,1 @@
-"""Finds ways through the game by trying things (Go-Explore, phase 1): no learning, no guide."""
+"""Finds trajectories through the game by exploration (Go-Explore, phase 1), without learning."""

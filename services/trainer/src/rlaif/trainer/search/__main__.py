@@ -1,4 +1,4 @@
-"""`python -m rlaif.trainer.search`: a search of its own, with its progress in the terminal."""
+"""`python -m rlaif.trainer.search`: a standalone search with its progress in the terminal."""
 
 import argparse
 import json
@@ -14,12 +14,12 @@ from rlaif.trainer.search.figures import Figures
 from rlaif.trainer.search.opening import open_search
 from rlaif.trainer.search.search import SearchSettings
 
-_TELL_SECONDS = 10.0
+_REPORT_SECONDS = 10.0
 
 
 @command("rlaif.trainer.search")
 def main(arguments: list[str] | None = None) -> int:
-    """Search until the time or the frames are over, or it is told to stop; 0 then."""
+    """Search until the limit of time or frames is reached, or until a signal arrives; return 0."""
     options = _parser().parse_args(arguments)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -29,37 +29,39 @@ def main(arguments: list[str] | None = None) -> int:
     search = open_search(
         options.out, cartridge, SearchSettings(seed=options.seed), workers=options.workers
     )
-    begun, told, seen = search.figures.seconds, 0.0, len(search.figures.marks)
+    started, reported, seen = search.figures.seconds, 0.0, len(search.figures.marks)
     for figures in search.run():
         for first in figures.marks[seen:]:
             _say(f"  {first.mark:<18} at {first.frames / 1e6:8.3f} M frames, node {first.node}")
         seen = len(figures.marks)
-        if figures.seconds - told >= _TELL_SECONDS:
-            told = figures.seconds
-            _tell(figures, options.out)
-        over = figures.seconds - begun >= options.minutes * 60 or figures.frames >= options.frames
+        if figures.seconds - reported >= _REPORT_SECONDS:
+            reported = figures.seconds
+            _report(figures, options.out)
+        over = figures.seconds - started >= options.minutes * 60 or figures.frames >= options.frames
         if over or stop.is_set():
             break
-    _tell(search.figures, options.out)
+    _report(search.figures, options.out)
     search.close()
     return 0
 
 
-def _tell(figures: Figures, folder: Path) -> None:
+def _report(figures: Figures, folder: Path) -> None:
     _say(_line(figures))
     write_whole(folder / "figures.json", (json.dumps(figures.as_dict(), indent=1) + "\n").encode())
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m rlaif.trainer.search", description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, help="folder; a search there goes on")
-    parser.add_argument("--rom", type=Path, help="the game; without it the embedded one")
+    parser.add_argument("--out", type=Path, required=True, help="folder; a search in it is resumed")
+    parser.add_argument("--rom", type=Path, help="ROM file (default: the embedded game)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--workers", type=int, default=1, help="processes that play; 0: in this one"
+        "--workers", type=int, default=1, help="worker processes; 0: play in this process"
     )
-    parser.add_argument("--minutes", type=float, default=45.0, help="of this call")
-    parser.add_argument("--frames", type=float, default=float("inf"), help="of the whole search")
+    parser.add_argument("--minutes", type=float, default=45.0, help="time limit of this call")
+    parser.add_argument(
+        "--frames", type=float, default=float("inf"), help="limit of the whole search"
+    )
     return parser
 
 
@@ -69,7 +71,7 @@ def _line(figures: Figures) -> str:
         f"{minutes:6.1f} min {figures.frames / 1e6:8.2f} M frames "
         f"{figures.frames_per_second:6.0f}/s {figures.frames_per_cpu_second:6.0f}/cpu-s "
         f"{figures.cells:6d} cells {figures.nodes:6d} nodes {figures.rooms:3d} rooms "
-        f"{len(figures.marks):3d} marks, level {figures.level:5.2f}, {figures.deaths} deaths"
+        f"{len(figures.marks):3d} flags, level {figures.level:5.2f}, {figures.deaths} deaths"
     )
 
 

@@ -1,10 +1,10 @@
-"""What counts as the same place in the game, and which of two states there is better.
+"""Cells of the search archive, and the score by which one state per cell is kept.
 
-A cell is a room, the ways out of it that can be walked to from where the player is, his large
-marks, and what is set for the moment: season, buttons, levers, torches, something carried.
-"Which ways out can I reach" is the general form of a lifted rock, a burnt bush, ice and a bridge.
-Of what one can have more or less of, one end is better, so it makes no cells: of two states of a
-cell the one with more hearts, supplies and small marks and fewer enemies is kept.
+A cell consists of a room, the exits that the player can reach, the large flags and the temporary
+state of the room: season, buttons, levers, torches, a carried object. Reachable exits are the
+general form of a lifted rock, a burnt bush, ice or a bridge. Quantities do not distinguish cells,
+because one direction is always better: of two states of a cell, the one with more hearts, supplies
+and small flags and with fewer enemies is kept.
 """
 
 import hashlib
@@ -36,82 +36,82 @@ _PUZZLE = tuple(
 _HEALTH, _MAX_HEALTH = address("wLinkHealth"), address("wLinkMaxHealth")
 _ENEMIES = address("wNumEnemies")
 _TALKABLE, _TALKABLE_SIZE = address("wAButtonSensitiveObjectList"), 32
-_NOBODY = bytes(_TALKABLE_SIZE)
+_NO_PEOPLE = bytes(_TALKABLE_SIZE)
 _OUTDOORS = 0
-_COINS_A_STEP, _MOST_COINS = 5, 100
-_SUPPLIES_ENOUGH = 5
+_COINS_PER_STEP, _MAX_COINS = 5, 100
+_MAX_SUPPLIES = 5
 
 
 class Cell(NamedTuple):
-    """Where in the game a state is."""
+    """The equivalence class of a game state."""
 
     group: int
     room: int
-    ways_out: tuple[int, ...]  # edges 0 to 3 and tiles of doors, row << 4 | column, from 0x100 up
-    marks: bytes  # the large ones, 8 bytes of a digest
-    moment: bytes  # season, puzzle, keys in hand, carrying
+    exits: tuple[int, ...]  # edges 0 to 3; doors as 0x100 + (row << 4 | column)
+    marks: bytes  # digest of the large flags, 8 bytes
+    moment: bytes  # season, puzzle state, keys of the dungeon, whether something is carried
 
     @property
     def place(self) -> bytes:
-        """Eight bytes that name it but for the marks."""
+        """Digest of the cell without its flags, 8 bytes."""
         return _digest(repr((*self[:3], self.moment)).encode())
 
     @property
     def key(self) -> bytes:
-        """Eight bytes that name it, the same in every process."""
+        """Digest of the cell, 8 bytes, equal in every process."""
         return _digest(repr(tuple(self)).encode())
 
 
 class Worth(NamedTuple):
-    """Which of two states of a cell is to be kept."""
+    """Score of a state, compared within a cell."""
 
     strength: float  # `strength_of`
     frames: int  # of the game since power-on
 
     def better_than(self, other: "Worth") -> bool:
-        """It is stronger, or as strong and was reached sooner."""
         return (self.strength, -self.frames) > (other.strength, -other.frames)
 
     def much_better_than(self, other: "Worth", stronger: float, sooner: float) -> bool:
-        """It is so much stronger, or as strong and reached in such a share of the frames."""
+        """Whether it exceeds `other` by `stronger`, or equals it with `sooner` of its frames."""
         if self.strength >= other.strength + stronger:
             return True
         return self.strength >= other.strength and self.frames <= other.frames * sooner
 
 
 def cell_of(ram: RamBlocks) -> Cell:
-    """The cell of a moment at which the player has control."""
+    """Return the cell of a state in which the player has control."""
     group = ram.u8(_GROUP)
     return Cell(
         group=group,
         room=ram.u8(_ROOM),
-        ways_out=_ways_out(ram),
+        exits=_exits(ram),
         marks=_large_marks(mark_bytes(ram)),
         moment=_moment(ram, group),
     )
 
 
 def strength_of(ram: RamBlocks) -> float:
-    """How well the player stands, for states of one cell.
+    """Score a state in comparison with other states of its cell.
 
-    Full health counts 4, of which the last hearts count most; money up to 6; each kind of supply up
-    to 1, each small mark 0.3; each enemy that a room counts takes 0.75, their health up to 4.
+    Health counts up to 4 (square root of its share, so that the last hearts count most), money up
+    to 6, each kind of supply up to 1 and each small flag 0.3. Each enemy that the room counts
+    subtracts 0.75, their total health up to 4.
     """
     share = ram.u8(_HEALTH) / max(1, ram.u8(_MAX_HEALTH))
     money = max(money_of(ram))
     marks = marks_of(ram)
-    supplies = (min(supply, _SUPPLIES_ENOUGH) for supply in supplies_of(ram))
+    supplies = (min(supply, _MAX_SUPPLIES) for supply in supplies_of(ram))
     return (
         4 * math.sqrt(min(1.0, share))
-        + min(money, _MOST_COINS) // _COINS_A_STEP * 0.3
-        + sum(supply / _SUPPLIES_ENOUGH for supply in supplies)
+        + min(money, _MAX_COINS) // _COINS_PER_STEP * 0.3
+        + sum(supply / _MAX_SUPPLIES for supply in supplies)
         + 0.3 * (len(marks) - len(large(marks)))
         - 0.75 * ram.u8(_ENEMIES)
         - 0.1 * min(40, sum(enemy.health for enemy in enemies(ram)))
     )
 
 
-def _ways_out(ram: RamBlocks) -> tuple[int, ...]:
+def _exits(ram: RamBlocks) -> tuple[int, ...]:
     ram = _without_people(ram)
     doors = [
         0x100 + (thing.tile.row << 4 | thing.tile.column)
@@ -122,11 +122,11 @@ def _ways_out(ram: RamBlocks) -> tuple[int, ...]:
 
 
 def _without_people(ram: RamBlocks) -> RamBlocks:
-    """The same room as if nobody stood in the way: people walk about, and that shuts no door."""
-    if ram.block(_TALKABLE, _TALKABLE_SIZE) == _NOBODY:
+    """Remove people from the RAM: they move, so an exit that one blocks is still reachable."""
+    if ram.block(_TALKABLE, _TALKABLE_SIZE) == _NO_PEOPLE:
         return ram
     at = _TALKABLE - WRAM_START
-    wram = ram.wram[:at] + _NOBODY + ram.wram[at + _TALKABLE_SIZE :]
+    wram = ram.wram[:at] + _NO_PEOPLE + ram.wram[at + _TALKABLE_SIZE :]
     return RamBlocks(wram, ram.dungeon_layout)
 
 

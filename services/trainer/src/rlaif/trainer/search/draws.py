@@ -1,12 +1,12 @@
-"""Which cell to start from next: counts of what was found and tried in, a cell out.
+"""Selection of the cell from which to start next, by counts of what was found and tried.
 
-Three rules take turns by lot. By level: the farthest levels are drawn most, each one below 0.4
-times as often, so that optional progress, which multiplies cells, does not drown what lies ahead.
-By mark: a mark that was seldom drawn, then the farthest cells that have it, because a quest
-branches and who ran ahead without something is not the farthest in every sense. By place: a place
-that was seldom drawn, whatever was owned there, so that a puzzle that is half solved is not
-forgotten. Within a level all sets of marks count alike, then all rooms, then cells by how seldom
-they were chosen and by how much is left to try there.
+One of three rules is chosen at random for each draw. By level: the highest level is the most
+likely, each lower one 0.4 times as likely as the next higher one, so that optional progress, which
+multiplies cells, does not crowd out the frontier. By flag: a rarely drawn flag, then the highest
+cells that have it, because a quest branches and the state with the highest level may lack an item.
+By place: a rarely drawn place, whatever its flags, so that a half-solved puzzle is not forgotten.
+Within a level, all sets of flags have equal weight, then all rooms, then cells by how rarely they
+were drawn and how many proposals are untried there.
 """
 
 from collections import defaultdict
@@ -19,35 +19,35 @@ import numpy as np
 from rlaif.trainer.search.marks import Marks, level_of, weight_of
 
 _ENOUGH = 9
-"""More proposals that nobody tried than this make a cell no more attractive."""
+"""Untried proposals above this number do not make a cell more likely."""
 
 _Key = TypeVar("_Key", int, bytes)
 
 
 @dataclass(frozen=True)
 class DrawSettings:
-    """How starts are drawn."""
+    """Probabilities of the selection rules."""
 
-    level_ratio: float = 0.4  # how often a level is drawn, of the next higher one
-    by_mark: float = 0.35  # share of the draws that begin with a mark that was seldom drawn
-    by_place: float = 0.3  # share of the draws that begin with a place that was seldom drawn
+    level_ratio: float = 0.4  # probability of a level relative to the next higher one
+    by_mark: float = 0.35  # share of the draws that begin with a rarely drawn flag
+    by_place: float = 0.3  # share of the draws that begin with a rarely drawn place
 
 
 @dataclass
 class _Known:
-    """A cell as draws see it."""
+    """Counts of a cell."""
 
     progress: Marks
     room: int
     place: bytes
     chosen: int = 0
-    fruitless: int = 0  # choices since one last led to something new
-    untried: int = 0  # proposals there that nobody has tried with what is owned
+    fruitless: int = 0  # draws since the last one that led to a new cell
+    untried: int = 0  # kinds of proposals there that are untried with the present items
 
 
 @dataclass
-class _Some:
-    """Some cells, or some places, and how often one of them was drawn."""
+class _Group:
+    """A group of cells, or of places, and how often one of its members was drawn."""
 
     members: list[bytes] = field(default_factory=list)
     drawn: int = 0
@@ -55,15 +55,15 @@ class _Some:
 
 @dataclass
 class _Progress:
-    """The cells with one set of marks, by room."""
+    """The cells with one set of flags, by room."""
 
     level: float
-    rooms: defaultdict[int, _Some] = field(default_factory=lambda: defaultdict(_Some))
+    rooms: defaultdict[int, _Group] = field(default_factory=lambda: defaultdict(_Group))
     drawn: int = 0
 
 
 class Draws:
-    """The cells to start from, and how often each was."""
+    """The cells from which to start, with the number of draws of each."""
 
     def __init__(self, settings: DrawSettings | None = None) -> None:
         self._settings = settings or DrawSettings()
@@ -72,8 +72,8 @@ class Draws:
         self._levels: defaultdict[int, list[Marks]] = defaultdict(list)
         self._having: defaultdict[str, list[Marks]] = defaultdict(list)
         self._drawn_marks: dict[str, int] = {}
-        self._places: defaultdict[bytes, _Some] = defaultdict(_Some)  # cells of each
-        self._rooms: defaultdict[int, _Some] = defaultdict(_Some)  # places of each
+        self._places: defaultdict[bytes, _Group] = defaultdict(_Group)  # cells of each
+        self._rooms: defaultdict[int, _Group] = defaultdict(_Group)  # places of each
 
     def __len__(self) -> int:
         return len(self._cells)
@@ -83,18 +83,18 @@ class Draws:
 
     @property
     def top(self) -> float:
-        """The highest level there is, 0 without cells."""
+        """The highest level of any cell, 0 without cells."""
         return max((progress.level for progress in self._progress.values()), default=0.0)
 
     @property
     def marks(self) -> frozenset[str]:
-        """All marks that some cell has."""
+        """All flags that some cell has."""
         return frozenset(self._having)
 
     def add(self, cell: bytes, marks: Marks, *, room: int, place: bytes, untried: int = 0) -> None:
-        """A cell was found for the first time."""
+        """Add a cell that was found for the first time."""
         if cell in self._cells:
-            raise ValueError(f"cell {cell.hex()} is known already")
+            raise ValueError(f"cell {cell.hex()} is already known")
         if marks not in self._progress:
             level = level_of(marks)
             self._progress[marks] = _Progress(level)
@@ -109,13 +109,13 @@ class Draws:
         self._cells[cell] = _Known(marks, room, place, untried=untried)
 
     def remove(self, cell: bytes) -> None:
-        """A cell is no start any more."""
+        """Remove a cell, so that it is no longer drawn."""
         known = self._cells.pop(cell)
         progress = self._progress[known.progress]
-        _take(progress.rooms, known.room, cell)
-        _take(self._places, known.place, cell)
+        _remove(progress.rooms, known.room, cell)
+        _remove(self._places, known.place, cell)
         if known.place not in self._places:
-            _take(self._rooms, known.room, known.place)
+            _remove(self._rooms, known.room, known.place)
         if not progress.rooms:
             del self._progress[known.progress]
             self._levels[int(progress.level)].remove(known.progress)
@@ -127,13 +127,13 @@ class Draws:
                     del self._having[mark]
 
     def draw(self, rng: np.random.Generator) -> bytes:
-        """A cell to start from; it counts as chosen. ValueError when there is none."""
+        """Draw a start cell and count the draw; ValueError if there is no cell."""
         if not self._cells:
-            raise ValueError("no cell is known: add the start of the game first")
-        lot = rng.random()
-        if lot < self._settings.by_place:
+            raise ValueError("no cells: add the start of the game first")
+        sample = rng.random()
+        if sample < self._settings.by_place:
             cell = self._by_place(rng)
-        elif lot < self._settings.by_place + self._settings.by_mark and self._having:
+        elif sample < self._settings.by_place + self._settings.by_mark and self._having:
             cell = self._by_mark(rng)
         else:
             cell = self._of_level(rng, self._levels)
@@ -156,24 +156,24 @@ class Draws:
             some.drawn += draws
 
     def rewarded(self, cell: bytes) -> None:
-        """A start there led to a new cell."""
+        """Record that a start from this cell led to a new cell."""
         known = self._cells.get(cell)
         if known is not None:
             known.fruitless = 0
 
     def renew(self, cell: bytes, *, untried: int) -> None:
-        """It is known what is left to try there."""
+        """Set the number of untried proposals of a cell, if it is known."""
         known = self._cells.get(cell)
         if known is not None:
             known.untried = untried
 
     def improve(self, cell: bytes, *, untried: int) -> None:
-        """A better state was found there: half of the choices of the old one count."""
+        """Record a better state of a cell; it keeps half of the draw count."""
         self._cells[cell].chosen //= 2
         self._cells[cell].untried = untried
 
     def worst(self, count: int) -> list[bytes]:
-        """The cells that are least worth a start, worst first: low, often chosen, fruitless."""
+        """Return the least useful cells, worst first: by level, then by draws without effect."""
 
         def worth(cell: bytes) -> tuple[float, int, bytes]:
             known = self._cells[cell]
@@ -182,7 +182,7 @@ class Draws:
         return sorted(self._cells, key=worth)[:count]
 
     def state_dict(self) -> dict[str, object]:
-        """The counts, as plain values; cells and marks come from the tree."""
+        """The counts; cells and flags are restored from the tree."""
         return {
             "cells": {
                 cell.hex(): [known.chosen, known.fruitless, known.untried]
@@ -192,7 +192,6 @@ class Draws:
         }
 
     def load_state_dict(self, state: dict[str, object]) -> None:
-        """Resume with the counts that `state_dict` gave; the cells have been added."""
         cells, marks = state["cells"], state["marks"]
         assert isinstance(cells, dict)
         assert isinstance(marks, dict)
@@ -206,7 +205,7 @@ class Draws:
     def _by_mark(self, rng: np.random.Generator) -> bytes:
         marks = sorted(self._having)
         weights = [weight_of(mark) / (1 + self._drawn_marks[mark]) for mark in marks]
-        mark = marks[_lot(rng, weights)]
+        mark = marks[_draw_index(rng, weights)]
         levels: defaultdict[int, list[Marks]] = defaultdict(list)
         for progress in self._having[mark]:
             levels[int(self._progress[progress].level)].append(progress)
@@ -215,25 +214,27 @@ class Draws:
     def _of_level(self, rng: np.random.Generator, levels: dict[int, list[Marks]]) -> bytes:
         present = sorted(levels, reverse=True)
         ratio = self._settings.level_ratio
-        level = present[_lot(rng, [ratio**rank for rank in range(len(present))])]
+        level = present[_draw_index(rng, [ratio**rank for rank in range(len(present))])]
         found = [self._progress[marks] for marks in levels[level]]
-        progress = found[_lot(rng, [1.0 / (1 + each.drawn) for each in found])]
+        progress = found[_draw_index(rng, [1.0 / (1 + each.drawn) for each in found])]
         rooms = list(progress.rooms.values())
-        room = rooms[_lot(rng, [(1.0 + self._untried(each)) / (1 + each.drawn) for each in rooms])]
+        room = rooms[
+            _draw_index(rng, [(1.0 + self._untried(each)) / (1 + each.drawn) for each in rooms])
+        ]
         known = [self._cells[cell] for cell in room.members]
         weights = [(1.0 + min(each.untried, _ENOUGH)) / (1 + each.chosen) for each in known]
-        return room.members[_lot(rng, weights)]
+        return room.members[_draw_index(rng, weights)]
 
-    def _untried(self, some: _Some) -> int:
-        """What is left to try at the cell with most of it."""
+    def _untried(self, some: _Group) -> int:
+        """Return the number of untried proposals of the cell that has most of them."""
         return min(_ENOUGH, max(self._cells[cell].untried for cell in some.members))
 
     def _by_place(self, rng: np.random.Generator) -> bytes:
-        """A room, a place there, and of its cells the farthest most."""
+        """Draw a room, a place in it, and one of its cells, preferring a high level."""
         rooms = list(self._rooms.values())
-        room = rooms[_lot(rng, [1.0 / (1 + each.drawn) for each in rooms])]
+        room = rooms[_draw_index(rng, [1.0 / (1 + each.drawn) for each in rooms])]
         places = [self._places[place] for place in room.members]
-        place = places[_lot(rng, [1.0 / (1 + each.drawn) for each in places])]
+        place = places[_draw_index(rng, [1.0 / (1 + each.drawn) for each in places])]
         known = [self._cells[cell] for cell in place.members]
         levels = [int(self._progress[each.progress].level) for each in known]
         present = sorted(set(levels), reverse=True)
@@ -241,17 +242,17 @@ class Draws:
             self._settings.level_ratio ** present.index(level) / (1 + each.chosen)
             for level, each in zip(levels, known, strict=True)
         ]
-        return place.members[_lot(rng, weights)]
+        return place.members[_draw_index(rng, weights)]
 
 
-def _take(groups: dict[_Key, _Some], key: _Key, member: bytes) -> None:
-    """Take a member out of its group, and the group away when it was the last."""
+def _remove(groups: dict[_Key, _Group], key: _Key, member: bytes) -> None:
+    """Remove a member from its group, and the group if it is empty then."""
     groups[key].members.remove(member)
     if not groups[key].members:
         del groups[key]
 
 
-def _lot(rng: np.random.Generator, weights: Sequence[float]) -> int:
-    """A place, drawn by weights that are not all 0."""
+def _draw_index(rng: np.random.Generator, weights: Sequence[float]) -> int:
+    """Draw an index by weights of which at least one is positive."""
     sums = np.cumsum(weights)
     return min(int(np.searchsorted(sums, rng.random() * sums[-1], side="right")), len(weights) - 1)

@@ -1,4 +1,4 @@
-"""What a search tells of itself while it runs, as plain values."""
+"""Statistics of a search while it runs, as plain values."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class FirstFound:
-    """When a mark was found for the first time."""
+    """When a flag was found for the first time."""
 
     mark: str
-    frames: int  # that all workers had played
-    seconds: float  # of searching
+    frames: int  # played by all workers until then
+    seconds: float  # of searching until then
     node: int
 
 
@@ -19,11 +19,11 @@ class Figures:
     """The state of a search.
 
     Attributes:
-        frames: Game frames that all workers played.
-        seconds: Of searching, of all attempts of a search that was resumed.
-        cpu_seconds: Of the cores that played: less than they had where others run beside.
-        level: How far the best state is (`marks.level_of`).
-        best: Its node.
+        frames: Game frames played by all workers.
+        seconds: Search time, summed over all runs of a resumed search.
+        cpu_seconds: CPU time of the workers.
+        level: Level of the best state (`marks.level_of`).
+        best: Node of the best state.
     """
 
     frames: int
@@ -41,16 +41,15 @@ class Figures:
 
     @property
     def frames_per_second(self) -> float:
-        """Of all workers together, since the search began."""
+        """Throughput of all workers together, in wall-clock time."""
         return self.frames / self.seconds if self.seconds else 0.0
 
     @property
     def frames_per_cpu_second(self) -> float:
-        """Of a core that does nothing else."""
+        """Throughput per second of CPU time."""
         return self.frames / self.cpu_seconds if self.cpu_seconds else 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return asdict(self) | {
             "frames_per_second": round(self.frames_per_second, 1),
             "frames_per_cpu_second": round(self.frames_per_cpu_second, 1),

@@ -1,8 +1,8 @@
-"""Lasting progress, read off the RAM: what a player has for good, and what he has changed for good.
+"""Permanent flags in the RAM: what the player has acquired and what it has changed for good.
 
-It is the save file of the game in names: treasures, levels of items, essences, seasons, what
-belongs to dungeons, and the flags of rooms. Nothing says which of them a quest needs. That a room
-was visited is no mark: cells know the room.
+They are the game's save file as names: treasures, levels of items, essences, seasons, dungeon items
+and flags of rooms. Nothing here states which of them a quest needs. The flag "room visited" is left
+out, because cells contain the room.
 """
 
 from functools import lru_cache
@@ -25,7 +25,7 @@ _SETS = {
     "golden": "wKilledGoldenEnemies",
     "jewel": "wInsertedJewels",
 }
-"""Name of the mark → set of bits; a mark is `name:number`, in hexadecimal."""
+"""Name of the flags → bit set in RAM; a flag is called `name:number`, with a hexadecimal number."""
 
 _SEASONS = address("wObtainedSeasons")
 _LEVELS = {
@@ -37,7 +37,7 @@ _LEVELS = {
     "feather": "wFeatherLevel",
     "ring_box": "wRingBoxLevel",
 }
-"""A first level comes with the treasure; `sword:2` is a mark, and so on."""
+"""Level 1 is implied by the treasure; `sword:2` is a flag, and so on."""
 
 _PLACES = tuple((symbol(name).address, symbol(name).size) for name in _SETS.values())
 _LEVEL_PLACES = tuple(address(name) for name in _LEVELS.values())
@@ -47,15 +47,16 @@ _PAGE_NAMES = ("0", "1", "4", "5")
 _UNDERGROUND = frozenset({"4", "5"})
 _ITEM, _EVENT, _DOORS = 0x20, 0x80, 0x0F
 _SMALL_TREASURES = frozenset({*range(0x20, 0x25), *range(0x28, 0x36), 0x37})
-"""Seeds, money, hearts, rings, keys and what else one finds often."""
+"""Seeds, money, hearts, rings, keys and other treasures that are found often."""
 
 SMALL, HALF, WHOLE = 0.25, 0.5, 1.0
-"""What a mark adds to the level: what there is much of and little depends on, little. Small marks
-make no cells of their own: a state that has more of them is a better one of the same cell."""
+"""Contribution of a flag to the level; flags that are frequent and of little consequence count
+least. Small flags do not distinguish cells: a state that has more of them is a better state of the
+same cell."""
 
 
 def mark_bytes(ram: RamBlocks) -> bytes:
-    """What `marks_of` depends on, as bytes to compare and to look up by; about 3 µs."""
+    """Return the bytes that determine `marks_of`, for comparison and lookup; takes about 3 µs."""
     flags = bytearray(ram.block(_FLAGS_START, _FLAGS_SIZE).translate(_WITHOUT_VISITED))
     at, size = _SCRATCH
     flags[at : at + size] = bytes(size)
@@ -67,13 +68,13 @@ def mark_bytes(ram: RamBlocks) -> bytes:
 
 
 def marks_of(ram: RamBlocks) -> Marks:
-    """The lasting progress that the RAM shows."""
+    """Return the permanent flags that are set in the RAM."""
     return marks_in(mark_bytes(ram))
 
 
 @lru_cache(maxsize=4096)
 def marks_in(found: bytes) -> Marks:
-    """The marks of what `mark_bytes` gave."""
+    """Decode a result of `mark_bytes`."""
     marks: set[str] = set()
     at = 0
     for name, (_, size) in zip(_SETS, _PLACES, strict=True):
@@ -95,18 +96,18 @@ def marks_in(found: bytes) -> Marks:
 
 @lru_cache(maxsize=4096)
 def large(marks: Marks) -> Marks:
-    """Those that are not small."""
+    """Return the flags that are not small."""
     return frozenset(mark for mark in marks if weight_of(mark) > SMALL)
 
 
 def level_of(marks: Marks) -> float:
-    """How far a game is, as far as one can say without knowing the quest."""
+    """Return the progress of a game, estimated without knowledge of the quest."""
     return sum(weight_of(mark) for mark in marks)
 
 
 @lru_cache(maxsize=4096)
 def weight_of(mark: str) -> float:
-    """What a mark adds to the level, more than 0."""
+    """Return a flag's contribution to the level, greater than 0."""
     name, *rest = mark.split(":")
     if name == "treasure":
         return SMALL if int(rest[0], 16) in _SMALL_TREASURES else WHOLE
@@ -118,9 +119,10 @@ def weight_of(mark: str) -> float:
 
 
 def _weight_of_flag(page: str, flag: int) -> float:
-    """Events and doors of dungeons count whole.
+    """Return the weight of a room flag.
 
-    What a room gave is a treasure, which counts by itself, or money; underground it may be a key.
+    Events and dungeon doors have full weight. A room's item flag counts little, because its
+    treasure is a flag of its own, or money; underground it may be a key.
     """
     if flag == _EVENT:
         return WHOLE

@@ -1,4 +1,4 @@
-"""Opens a search in a folder: tree, workers and what they play."""
+"""Opens a search in a folder: tree, workers and cartridge."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +10,7 @@ from rlaif.trainer.search.search import Search, SearchSettings
 from rlaif.trainer.search.tree import Tree
 
 TREE = "tree.sqlite"
-"""The tree's name in the folder of a search."""
+"""File name of the tree in the folder of a search."""
 
 
 def open_search(
@@ -21,9 +21,9 @@ def open_search(
     workers: int = 1,
     start: Callable[..., WorkerPool] = Processes,
 ) -> Search:
-    """Begin a search in a folder, or resume the one there; without workers in this process.
+    """Start a search in a folder, or resume the one there. With 0 workers, play in this process.
 
-    `start` is called as `Processes` is, to start the workers.
+    `start` has the signature of `Processes` and starts the workers.
 
     Raises:
         TreeError: The folder holds a search of another game or emulator.
@@ -39,7 +39,7 @@ def open_search(
 
 
 def identity_of(cartridge: Cartridge) -> dict[str, str]:
-    """What the states of a search depend on."""
+    """Return what the stored states of a search depend on."""
     return {
         "rom_sha256": cartridge.sha256,
         "title": cartridge.title,

@@ -1,4 +1,4 @@
-"""Where workers run: in this process, or in processes of their own. Jobs in, reports out."""
+"""Worker pools, in this process or in separate processes: jobs in, reports out."""
 
 import contextlib
 import multiprocessing
@@ -13,7 +13,7 @@ from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.trainer.search.rollout import RolloutSettings
 from rlaif.trainer.search.worker import Job, Report, Worker
 
-LONGEST_JOB_SECONDS = 600.0
+MAX_JOB_SECONDS = 600.0
 
 
 class LostWorkerError(Exception):
@@ -21,28 +21,24 @@ class LostWorkerError(Exception):
 
 
 class WorkerPool(Protocol):
-    """Some workers, by number."""
+    """Numbered workers."""
 
     @property
-    def size(self) -> int:
-        """How many there are."""
-        ...
+    def size(self) -> int: ...
 
     def submit(self, worker: int, job: Job) -> None:
-        """Give a worker its next job; it has none now."""
+        """Give an idle worker its next job."""
         ...
 
     def collect(self) -> list[tuple[int, Report]]:
-        """Wait until a worker is through with its job: those that are, and their reports."""
+        """Wait for at least one finished job; return the workers concerned, with their reports."""
         ...
 
-    def close(self) -> None:
-        """End them."""
-        ...
+    def close(self) -> None: ...
 
 
 class InProcess:
-    """One worker in this process, for tests and for one core."""
+    """One worker in this process, for tests and single-core machines."""
 
     size = 1
 
@@ -52,20 +48,18 @@ class InProcess:
         self._jobs: deque[Job] = deque()
 
     def submit(self, worker: int, job: Job) -> None:
-        """Put the job aside; `collect` plays it."""
+        """Queue the job; `collect` plays it."""
         self._jobs.append(job)
 
     def collect(self) -> list[tuple[int, Report]]:
-        """Play it."""
         return [(0, _timed(self._worker, self._jobs.popleft()))]
 
     def close(self) -> None:
-        """Stop the emulator."""
         self._emulator.close()
 
 
 class Processes:
-    """Workers in processes of their own, which end with this one."""
+    """Workers in child processes."""
 
     def __init__(
         self, count: int, rom: bytes, settings: RolloutSettings, *, sound: bool = False
@@ -74,43 +68,42 @@ class Processes:
         self._pipes: list[Connection] = []
         self._processes = []
         for _ in range(count):
-            ours, theirs = context.Pipe()
+            parent_end, child_end = context.Pipe()
             process = context.Process(
-                target=_serve, args=(theirs, rom, settings, sound), daemon=True
+                target=_serve, args=(child_end, rom, settings, sound), daemon=True
             )
             process.start()
-            theirs.close()
-            self._pipes.append(ours)
+            child_end.close()
+            self._pipes.append(parent_end)
             self._processes.append(process)
 
     @property
     def size(self) -> int:
-        """How many there are."""
         return len(self._pipes)
 
     def submit(self, worker: int, job: Job) -> None:
-        """Send a job; LostWorkerError when nobody takes it."""
+        """Send a job; LostWorkerError if the worker has ended."""
         try:
             self._pipes[worker].send(job)
         except OSError as error:
-            raise LostWorkerError(f"worker {worker} of the search has ended") from error
+            raise LostWorkerError(f"search worker {worker} has ended") from error
 
     def collect(self) -> list[tuple[int, Report]]:
-        """Wait for the first report; LostWorkerError when a worker ends or none answers."""
-        ready = wait(self._pipes, timeout=LONGEST_JOB_SECONDS)
+        """Wait for reports; LostWorkerError if a worker has ended or none answers in time."""
+        ready = wait(self._pipes, timeout=MAX_JOB_SECONDS)
         if not ready:
-            raise LostWorkerError(f"no worker answered for {LONGEST_JOB_SECONDS:.0f} s")
+            raise LostWorkerError(f"no search worker answered within {MAX_JOB_SECONDS:.0f} s")
         reports = []
         for number, pipe in enumerate(self._pipes):
             if pipe in ready:
                 try:
                     reports.append((number, pipe.recv()))
                 except (EOFError, OSError) as error:
-                    raise LostWorkerError(f"worker {number} of the search has ended") from error
+                    raise LostWorkerError(f"search worker {number} has ended") from error
         return reports
 
     def close(self) -> None:
-        """End the processes, whatever they are at."""
+        """Terminate the processes, even during a job."""
         for pipe in self._pipes:
             pipe.close()
         for process in self._processes:
@@ -120,7 +113,7 @@ class Processes:
 
 
 def _serve(pipe: Connection, rom: bytes, settings: RolloutSettings, sound: bool) -> None:
-    """Play jobs until the other end is closed; an interrupt of the terminal is not for workers."""
+    """Play jobs until the pipe is closed; ignore SIGINT, which the parent handles."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     worker = Worker(PyBoyEmulator(rom, sound_emulated=sound), settings)

@@ -1,8 +1,9 @@
-"""What to try in a room: RAM and counts of what was tried in, something to do out.
+"""Proposals: what to try in a room, from the RAM and from counts of earlier attempts.
 
-A proposal is a thing or a way out and a verb: go there and touch it, push it, use an item on it.
-What was tried least is tried first, counted by room, kind of thing, verb and what is owned. So a
-new item makes old things worth another try, and six bushes are not six times as interesting.
+A proposal is an object or an exit, and a verb: go there and touch it, push it, use an item on it.
+Rarely tried proposals are preferred. They are counted by room, kind of object, verb and owned
+items, so that a new item makes known objects interesting again, and six bushes are not six times as
+interesting as one.
 """
 
 import hashlib
@@ -38,65 +39,63 @@ _B, _A = address("wInventoryB"), address("wInventoryA")
 _STORAGE, _CELLS = address("wInventoryStorage"), 16
 _MONEY = address("wNumRupees"), address("wNumOreChunks")
 _OUTDOORS = 0
-_COINS_A_STEP, _MOST_COINS = 5, 100
+_COINS_PER_STEP, _MAX_COINS = 5, 100
 _PUSHES = 2
-"""Walks against it; one lasts until a block has moved a tile."""
+"""Number of walks against the object; one lasts until a block has moved by a tile."""
 
 _FAVOURED = {"leave": 3.0, "enter": 3.0, "take": 3.0, "fight": 2.0}
-"""How much more often than other verbs; without ways out one would never come far."""
+"""Weights relative to other verbs; without a preference for exits the search would stay near the
+start."""
 
 _JUMPER = "feather"
 
 
 class Proposal(NamedTuple):
-    """Something to do, and what its tries are counted under."""
+    """Something to do, and the key under which its attempts are counted."""
 
     verb: str
-    target: int  # decision that goes there, LEAVE or GO_TO; -1 on the spot
+    target: int  # decision that walks there, LEAVE or GO_TO; -1: on the spot
     item: str | None
     key: bytes
 
 
 class Tries:
-    """How often what was tried: by this process, and by all of them as far as it was told."""
+    """Number of attempts by key: those of this process, and those of others as far as reported."""
 
     def __init__(self) -> None:
         self._counts: dict[bytes, int] = {}
-        self._news: dict[bytes, int] = {}
+        self._unreported: dict[bytes, int] = {}
 
     def __getitem__(self, key: bytes) -> int:
         return self._counts.get(key, 0)
 
     def add(self, key: bytes) -> None:
-        """It is tried once more."""
+        """Count one more attempt."""
         self._counts[key] = self._counts.get(key, 0) + 1
-        self._news[key] = self._news.get(key, 0) + 1
+        self._unreported[key] = self._unreported.get(key, 0) + 1
 
     def news(self) -> dict[bytes, int]:
-        """What was tried since this was asked last."""
-        news, self._news = self._news, {}
+        """Return the attempts since the last call."""
+        news, self._unreported = self._unreported, {}
         return news
 
     def learn(self, others: dict[bytes, int]) -> None:
-        """Others tried this."""
+        """Add the attempts of other processes."""
         for key, count in others.items():
             self._counts[key] = self._counts.get(key, 0) + count
 
     def all(self) -> dict[bytes, int]:
-        """All counts."""
         return dict(self._counts)
 
     def state_dict(self) -> dict[str, int]:
-        """All counts."""
         return {key.hex(): count for key, count in self._counts.items()}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Resume with what `state_dict` gave."""
         self._counts = {bytes.fromhex(key): count for key, count in state.items()}
 
 
 def proposals(ram: RamBlocks) -> list[Proposal]:
-    """All that could be tried at a moment; never empty."""
+    """Return everything that could be tried in a state; never empty."""
     if not has_control(ram):
         return _without_control(ram)
     sign = _Signature(ram)
@@ -119,7 +118,7 @@ def proposals(ram: RamBlocks) -> list[Proposal]:
 
 
 def choose(found: list[Proposal], tries: Tries, rng: np.random.Generator) -> Proposal:
-    """One of the proposals; what was tried least is likeliest."""
+    """Draw a proposal with a weight that decreases with the number of attempts."""
     weights = np.array([_FAVOURED.get(each.verb, 1.0) / (1 + tries[each.key]) for each in found])
     sums = np.cumsum(weights)
     return found[
@@ -128,12 +127,12 @@ def choose(found: list[Proposal], tries: Tries, rng: np.random.Generator) -> Pro
 
 
 def untried(found: Iterable[Proposal], tries: Tries) -> int:
-    """How many kinds of proposals nobody has tried with what is owned."""
+    """Return how many distinct keys have no attempt with the present items."""
     return len({each.key for each in found if not tries[each.key]})
 
 
 def decisions_of(proposal: Proposal, rng: np.random.Generator) -> Generator[int, RamBlocks, None]:
-    """The decisions that carry a proposal out; each `yield` wants the RAM after the decision."""
+    """Yield the decisions that carry out a proposal; send back the RAM after each of them."""
     ram: RamBlocks | None = None
     if proposal.target >= 0:
         ram = yield proposal.target
@@ -172,7 +171,7 @@ def _about(thing: Thing, items: list[str], sign: "_Signature") -> list[Proposal]
         place = f"door{thing.tile.row:x}{thing.tile.column:x}"
         return [Proposal("enter", target, None, sign.key(place, "enter"))]
     if thing.kind == "enemy":
-        return []  # they are fought from where he is
+        return []  # fought from where the player is
     if thing.kind == "item":
         return [Proposal("take", target, None, sign.key(thing.kind, "take"))]
     found = [Proposal("use", target, name, sign.key(thing.kind, name)) for name in items]
@@ -196,23 +195,23 @@ def _without_control(ram: RamBlocks) -> list[Proposal]:
 
 
 def owned(ram: RamBlocks) -> list[str]:
-    """The usable items that the player has, by name."""
+    """Return the names of the usable items that the player has."""
     at_hand = {ram.u8(_B), ram.u8(_A), *ram.block(_STORAGE, _CELLS)}
     return [name for name in ITEMS if NAMED_ITEMS[name] in at_hand]
 
 
 class _Signature:
-    """What tries are counted under: the room, what is owned, and for people the money."""
+    """Key of attempts: the room, the owned items and, for people, the money."""
 
     def __init__(self, ram: RamBlocks) -> None:
         group = ram.u8(_GROUP)
         season = ram.u8(_SEASON) & 3 if group == _OUTDOORS else 0
         money = max(bcd16(ram.u16(where)) for where in _MONEY)
-        self._money = min(money, _MOST_COINS) // _COINS_A_STEP
+        self._money = min(money, _MAX_COINS) // _COINS_PER_STEP
         self._here = f"{group}/{ram.u8(_ROOM)}/{season}/{','.join(owned(ram))}"
 
     def key(self, kind: str, verb: str) -> bytes:
-        """Eight bytes."""
+        """Return a digest of 8 bytes."""
         asks = kind in ("person", "question")
         name = f"{self._here}/{kind}/{verb}/{self._money if asks else ''}"
         return hashlib.blake2b(name.encode(), digest_size=8).digest()

@@ -1,4 +1,4 @@
-"""One try from a state: proposals drawn and played, and what was new on the way."""
+"""One rollout from a state: proposals are drawn and played, and new cells are kept."""
 
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass
@@ -18,22 +18,22 @@ from rlaif.trainer.search.trips import destination, room_key, trip
 
 @dataclass(frozen=True)
 class RolloutSettings:
-    """How long a try lasts and what is worth keeping."""
+    """Length of a rollout, and which states are kept."""
 
-    patience: int = 8  # proposals without a new place after which a try ends
-    patience_after_mark: int = 24  # the same once it has led to a mark that nobody had
-    patience_in_old_places: int = 4  # the same where a place is new with these marks alone
-    most_proposals: int = 120  # of one try
-    trips: float = 0.04  # share of the proposals that are a trip to another known room
-    stronger: float = 0.3  # how much stronger a state must be to take another one's place
-    sooner: float = 0.7  # or in what share of its frames an equally strong one was reached
+    patience: int = 8  # proposals without a new place after which a rollout ends
+    patience_after_mark: int = 24  # the same after a flag that is new to the search
+    patience_in_old_places: int = 4  # the same after a cell that is new only by its flags
+    max_proposals: int = 120  # per rollout
+    trips: float = 0.04  # share of the actions that are a trip to another known room
+    stronger: float = 0.3  # required margin of strength to replace a cell's state
+    sooner: float = 0.7  # or, at equal strength, maximum share of its frames
 
 
 @dataclass(frozen=True)
 class Find:
-    """A moment that is worth keeping, as a worker tells of it."""
+    """A state to keep, as a worker reports it."""
 
-    parent: int  # node; below 0 the find at place -1 - parent of the same report
+    parent: int  # node; if negative, the find at index -1 - parent of the same report
     cell: bytes
     place: bytes
     room: int
@@ -43,18 +43,18 @@ class Find:
     actions: str
     digest: str
     untried: int
-    played: int  # frames that the worker had played in this job
+    played: int  # frames played in this job until then
 
 
 class Outcome(NamedTuple):
-    """What came of a try."""
+    """Result of a rollout."""
 
     new_cells: int
-    untried: int  # proposals at its start that nobody had tried with what is owned
+    untried: int  # kinds of proposals at its start that were untried with the owned items
 
 
 class Known:
-    """The cells that are known to a process and what the state of each is worth."""
+    """The cells known to a process, with the score of each one's state."""
 
     def __init__(self, settings: RolloutSettings) -> None:
         self._settings = settings
@@ -63,37 +63,35 @@ class Known:
         self._marks: set[str] = set()
 
     def learn(self, cells: dict[bytes, Worth], marks: Marks) -> None:
-        """These are known."""
         self._worth.update(cells)
         self._marks |= marks
 
     def is_new_place(self, place: bytes) -> bool:
-        """Whether this process was never there, whatever it had; it counts as known then."""
+        """Whether this process was never at the place, with any flags; marks it as known."""
         is_new = place not in self._places
         self._places.add(place)
         return is_new
 
     def forget(self, cells: Iterable[bytes]) -> None:
-        """These are known no more."""
         for cell in cells:
             self._worth.pop(cell, None)
 
     def is_new(self, cell: bytes) -> bool:
-        """Nobody has been there."""
+        """Whether the cell is unknown to all workers."""
         return cell not in self._worth
 
     def wants(self, cell: bytes, worth: Worth) -> bool:
-        """Whether a state should be kept."""
+        """Whether a state of this score should be kept."""
         known, settings = self._worth.get(cell), self._settings
         return known is None or worth.much_better_than(known, settings.stronger, settings.sooner)
 
     def new_marks(self, marks: Marks) -> Marks:
-        """Those that nobody had."""
+        """Return the flags that are new to the search."""
         return marks - self._marks
 
 
 class Rollout:
-    """Tries of one worker."""
+    """Rollouts of one worker."""
 
     def __init__(
         self, session: Session, known: Known, tries: Tries, settings: RolloutSettings
@@ -104,24 +102,24 @@ class Rollout:
         self._parent = self._before = self._left = self._new_cells = 0
 
     def play(self, node: int, frames: int, finds: list[Find], rng: np.random.Generator) -> Outcome:
-        """Play from a node, where the session is; what is worth keeping is added to `finds`.
+        """Play from a node that is loaded in the session; append the states to keep to `finds`.
 
-        `frames` are those of the game from power-on to the node.
+        `frames` is the number of game frames from power-on to the node.
         """
         self._session.mark()
         self._finds, self._parent = finds, node
         self._before = frames - self._session.frames
         self._left, self._new_cells = self._settings.patience, 0
         left_to_try = untried(proposals(self._session.ram), self._tries)
-        for _ in range(self._settings.most_proposals):
-            if self._left <= 0 or not self._try(rng):
+        for _ in range(self._settings.max_proposals):
+            if self._left <= 0 or not self._play_proposal(rng):
                 break
             self._left -= 1
-            self._look()
+            self._keep_if_better()
         return Outcome(self._new_cells, left_to_try)
 
-    def _try(self, rng: np.random.Generator) -> bool:
-        """Draw something to do and play it; False when the game does not come back."""
+    def _play_proposal(self, rng: np.random.Generator) -> bool:
+        """Draw a proposal and play it; return False if the player does not regain control."""
         session = self._session
         steps = self._steps(rng)
         decision = next(steps, None)
@@ -132,7 +130,7 @@ class Rollout:
             if standing(session.ram).room != room:
                 if not session.settle():
                     return False
-                self._look()
+                self._keep_if_better()
             try:
                 decision = steps.send(session.ram)
             except StopIteration:
@@ -150,8 +148,8 @@ class Rollout:
         self._tries.add(room_key(ram, standing(ram).room))
         return decisions_of(proposal, rng)
 
-    def _look(self) -> None:
-        """Keep this moment if it is worth it."""
+    def _keep_if_better(self) -> None:
+        """Keep the present state if it is worth it."""
         session, settings = self._session, self._settings
         if not has_control(session.ram):
             return

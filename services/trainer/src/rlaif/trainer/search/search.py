@@ -1,10 +1,10 @@
-"""The search: draws starts, hands them to workers, takes in what they found, and remembers it.
+"""The search loop: draws starts, submits them to workers, and stores what they found.
 
     search = Search(Tree(path, identity), pool, cartridge, SearchSettings(seed=1))
     for figures in search.run(): ...
 
-It knows the clock only for what it tells; what it does depends on the seed and on the order in
-which workers answer, so with one worker on the seed alone.
+The clock affects only statistics and commits. The result depends on the seed and on the order in
+which workers answer, and with one worker on the seed alone.
 """
 
 import time
@@ -24,37 +24,37 @@ from rlaif.trainer.search.cell import Worth, cell_of, strength_of
 from rlaif.trainer.search.draws import Draws, DrawSettings
 from rlaif.trainer.search.figures import Figures, FirstFound
 from rlaif.trainer.search.marks import Marks, large, level_of, marks_of
-from rlaif.trainer.search.notices import Notices
 from rlaif.trainer.search.pool import WorkerPool
 from rlaif.trainer.search.proposals import Tries
 from rlaif.trainer.search.rollout import Find, RolloutSettings
 from rlaif.trainer.search.session import FRAMES
 from rlaif.trainer.search.tree import Node, Tree
+from rlaif.trainer.search.updates import PendingUpdates
 from rlaif.trainer.search.worker import Begin, Job, Report
 
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """How a search goes about it."""
+    """Parameters of a search."""
 
     seed: int = 0
-    starts_a_job: int = 12  # about a second of a worker; what it finds is shared after it
-    most_cells: int = 20_000  # some 10 kB each on disk; over it the least worthy are dropped
-    save_after: int = 950  # frames; saving a state takes as long as playing so many
-    commit_seconds: float = 5.0  # what was found in so long is lost when the search is killed
-    progress_seconds: float = 30.0  # the same for the counts
+    starts_per_job: int = 12  # about one second; discoveries are shared after each job
+    max_cells: int = 20_000  # about 10 kB each on disk; above it the worst are dropped
+    save_after: int = 950  # frames; saving a state takes as long as playing this many
+    commit_seconds: float = 5.0  # a killed search loses at most this much
+    progress_seconds: float = 30.0  # the same for the counters
     draws: DrawSettings = field(default_factory=DrawSettings)
     rollout: RolloutSettings = field(default_factory=RolloutSettings)
 
 
 @dataclass
 class _Kept:
-    """The node that stands for a cell."""
+    """The node that represents a cell."""
 
     node: int
     worth: Worth
     digest: str
-    returned: int = 0  # frames that were played to return there
+    returned: int = 0  # frames that were played to return to it
 
 
 class Search:
@@ -69,7 +69,7 @@ class Search:
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Begin a search, or go on with what the tree holds."""
+        """Start a search, or resume the one in the tree."""
         self._tree, self._pool = tree, pool
         self._settings = settings or SearchSettings()
         self._clock = clock
@@ -83,15 +83,15 @@ class Search:
         self._seconds = self._cpu_seconds = 0.0
         self._best = (0.0, 0)
         self._rooms: set[int] = set()
-        self._notices = Notices(pool.size)
+        self._updates = PendingUpdates(pool.size)
         self._jobs: dict[int, Job] = {}
         if not len(tree):
-            self._plant(cartridge)
+            self._add_root(cartridge)
         self._resume()
 
     @property
     def figures(self) -> Figures:
-        """How far it is."""
+        """Statistics of the search."""
         return Figures(
             **self._counts,
             seconds=self._seconds,
@@ -105,7 +105,10 @@ class Search:
         )
 
     def run(self) -> Iterator[Figures]:
-        """Search without end, with figures after each report; ask for no more, then `close`."""
+        """Search endlessly; yield statistics after each report.
+
+        To end, stop iterating and call `close`.
+        """
         began, before = self._clock(), self._seconds
         committed = written = began
         self._tree.begin()
@@ -128,15 +131,14 @@ class Search:
             yield self.figures
 
     def close(self) -> None:
-        """Write what is known; workers and tree are closed."""
         self._tree.begin()
         self._write_progress()
         self._tree.commit()
         self._pool.close()
         self._tree.close()
 
-    def _plant(self, cartridge: Cartridge) -> None:
-        """The root: where the player first has control after power-on."""
+    def _add_root(self, cartridge: Cartridge) -> None:
+        """Add the root: the state in which the player first has control after power-on."""
         emulator = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
         bring_to_control(emulator, cartridge)
         packed, sha256 = pack_keyframe(emulator.save_state())
@@ -175,9 +177,9 @@ class Search:
             self._load(saved)
         self._find_late_marks()
         cells = {cell: kept.worth for cell, kept in self._kept.items()}
-        self._notices.cells(cells, frozenset(self._marks))
-        self._notices.tries(self._tries.all())
-        self._notices.crossings(self._graph)
+        self._updates.cells(cells, frozenset(self._marks))
+        self._updates.tries(self._tries.all())
+        self._updates.crossings(self._graph)
 
     def _load(self, saved: dict[str, Any]) -> None:
         self._draws.load_state_dict(saved["draws"])
@@ -189,7 +191,7 @@ class Search:
         self._marks = {row["mark"]: FirstFound(**row) for row in saved["marks"]}
 
     def _find_late_marks(self) -> None:
-        """Marks that were found after the progress was written last."""
+        """Add the flags that were found after the last write of the progress."""
         if not self._draws.marks - set(self._marks):
             return
         for node in self._tree.nodes():
@@ -214,31 +216,31 @@ class Search:
 
     def _submit(self, worker: int) -> None:
         starts = []
-        for _ in range(self._settings.starts_a_job):
+        for _ in range(self._settings.starts_per_job):
             cell = self._draws.draw(self._rng)
             starts.append(self._begin(cell))
-        news = self._notices.take(worker)
+        update = self._updates.take(worker)
         job = Job(
             seed=int(self._rng.integers(1 << 62)),
             starts=tuple(starts),
-            cells=news.cells,
-            dropped=tuple(news.dropped),
-            marks=frozenset(news.marks),
-            tries=news.tries,
-            crossings=tuple(news.crossings),
+            cells=update.cells,
+            dropped=tuple(update.dropped),
+            marks=frozenset(update.marks),
+            tries=update.tries,
+            crossings=tuple(update.crossings),
         )
         self._jobs[worker] = job
         self._pool.submit(worker, job)
 
     def _begin(self, cell: bytes) -> Begin:
-        """How to return to a cell.
+        """Describe how to return to a cell.
 
-        A state costs as much as playing `save_after` frames. It is saved once the buttons that were
-        played to return to the node have cost as much, so at most twice the least is paid, whether
-        a cell is drawn once or a thousand times.
+        A state costs as much as playing `save_after` frames. It is saved once the frames played to
+        return to the node have cost as much. The total is therefore at most twice the optimum,
+        whether a cell is drawn once or a thousand times.
         """
         kept = self._kept[cell]
-        base, actions = self._tree.way_back(kept.node)
+        base, actions = self._tree.nearest_state(kept.node)
         kept.returned += len(actions) * FRAMES
         save = bool(actions) and kept.returned >= self._settings.save_after
         sha256, packed = self._tree.packed(base)
@@ -262,13 +264,13 @@ class Search:
         self._counts["deaths"] += report.deaths
         self._cpu_seconds += report.cpu_seconds
         self._tries.learn(report.tries)
-        self._notices.tries(report.tries, by=worker)
+        self._updates.tries(report.tries, by=worker)
         crossings = [c for c in report.crossings if self._graph.add_crossing(c)]
-        self._notices.crossings(crossings, by=worker)
+        self._updates.crossings(crossings, by=worker)
         self._shrink()
 
     def _keep(self, worker: int, find: Find, ids: list[int]) -> int:
-        """Add a find to the tree; it stands for its cell when it is the best there."""
+        """Add a find to the tree; it represents its cell if it is the best state there."""
         parent = find.parent if find.parent >= 0 else ids[-1 - find.parent]
         known = self._kept.get(find.cell)
         is_best = known is None or find.worth.better_than(known.worth)
@@ -303,13 +305,13 @@ class Search:
             self._draws.improve(find.cell, untried=find.untried)
         self._rank(node.id, find.marks)
         self._kept[find.cell] = _Kept(node.id, find.worth, find.digest)
-        self._tell(worker, node, find.worth)
+        self._announce(worker, node, find.worth)
         return node.id
 
-    def _tell(self, worker: int, node: Node, worth: Worth) -> None:
+    def _announce(self, worker: int, node: Node, worth: Worth) -> None:
         for mark in sorted(node.marks - set(self._marks)):
             self._marks[mark] = FirstFound(mark, node.found_at, self._seconds, node.id)
-        self._notices.cells({node.cell: worth}, node.marks, by=worker)
+        self._updates.cells({node.cell: worth}, node.marks, by=worker)
 
     def _rank(self, node: int, marks: Marks) -> None:
         level = level_of(marks)
@@ -317,11 +319,11 @@ class Search:
             self._best = (level, node)
 
     def _shrink(self) -> None:
-        excess = len(self._draws) - self._settings.most_cells
+        excess = len(self._draws) - self._settings.max_cells
         if excess <= 0:
             return
-        dropped = self._draws.worst(excess + self._settings.most_cells // 10)
-        self._notices.drop(dropped)
+        dropped = self._draws.worst(excess + self._settings.max_cells // 10)
+        self._updates.drop(dropped)
         for cell in dropped:
             self._draws.remove(cell)
             self._tree.drop_cell(cell)

@@ -1,4 +1,4 @@
-"""Plays decisions in one emulator and notes what was pressed: decisions in, a record out."""
+"""Plays decisions in one emulator and records the buttons."""
 
 from rlaif.game.decisions.catalog import INTERACT
 from rlaif.game.decisions.mask import allowed
@@ -11,20 +11,20 @@ from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.game.motion.room_watcher import RoomWatcher, listens, place_of
 
 FRAMES = 4
-"""Of a base step: every button of a lineage is held so long."""
+"""Frames per emulator step, for which the buttons are held."""
 
-_MOST_WAITS = 4
-"""Decisions until the player obeys again; one lasts until he does, or for sixteen seconds."""
+_MAX_WAITS = 4
+"""Decisions until the player is expected to have control; one lasts at most 16 seconds."""
 
 
 class Session:
-    """One game and what was done in it since the last `mark`.
+    """One game, and what was played in it since the last `mark`.
 
     Attributes:
-        ram: The RAM after the last base step.
-        frames: Frames played in all.
-        played: Decisions played in all.
-        deaths: Times the player died.
+        ram: The RAM after the last emulator step.
+        frames: Total number of frames played.
+        played: Total number of decisions played.
+        deaths: Number of deaths of the player.
     """
 
     def __init__(self, emulator: Emulator, graph: RoomGraph) -> None:
@@ -39,16 +39,15 @@ class Session:
 
     @property
     def decisions(self) -> tuple[tuple[int, int], ...]:
-        """(index, base steps) since the last mark; the steps add up to the actions."""
+        """(index, emulator steps) since the last mark; the steps add up to the actions."""
         return tuple(self._decisions)
 
     @property
     def actions(self) -> str:
-        """One digit a base step since the last mark."""
+        """One digit per emulator step since the last mark."""
         return "".join(self._actions)
 
     def load(self, state: bytes) -> None:
-        """Go to a state."""
         self._emulator.load_state(state)
         self._watcher.forget()
         self.mark()
@@ -56,25 +55,25 @@ class Session:
         self._place, self._crosses = place_of(self.ram), True
 
     def press(self, actions: str) -> None:
-        """Play recorded buttons, one a base step."""
+        """Play recorded buttons, one per emulator step."""
         for action in decode_actions(actions):
             self._step(action)
 
     def save(self) -> bytes:
-        """The state; about 31 ms, as long as 950 frames take."""
+        """Return the state; takes about 31 ms, as long as 950 frames."""
         return self._emulator.save_state()
 
     def digest(self) -> str:
-        """Of the RAM; about 0.1 ms."""
+        """Return the digest of the RAM; takes about 0.1 ms."""
         return self._emulator.ram_digest()
 
     def mark(self) -> None:
-        """Begin a new record here."""
+        """Start a new record here."""
         self._decisions: list[tuple[int, int]] = []
         self._actions: list[str] = []
 
     def play(self, decision: int) -> bool:
-        """Play a decision to its end; False when it may not be made now, as a policy may not."""
+        """Play a decision to its end; return False if the action mask forbids it."""
         if not allowed(self.ram, "macros")[decision]:
             return False
         option = carry_out(decision, self.ram, graph=self.graph, limits=self._limits)
@@ -87,12 +86,12 @@ class Session:
         return True
 
     def settle(self) -> bool:
-        """Wait until the player obeys or is asked something; False when that takes too long.
+        """Wait until the player has control or is asked something; False if that takes too long.
 
-        Texts are read and deaths gone on from by the decision that does so, so a policy can do the
-        same.
+        Texts are read and deaths are confirmed by a decision of the action set, so that a policy
+        can do the same.
         """
-        for _ in range(_MOST_WAITS):
+        for _ in range(_MAX_WAITS):
             dying = is_dying(self.ram)
             self.deaths += dying and not self._was_dying
             self._was_dying = dying
@@ -115,7 +114,7 @@ class Session:
             self._watch()
 
     def _watch(self) -> None:
-        """Learn which room leads to which, from the steps between two of them alone."""
+        """Record room crossings; only the steps between two rooms need to be watched."""
         crossing = self._watcher.see(self.ram)
         if crossing is not None:
             self.graph.add_crossing(crossing)

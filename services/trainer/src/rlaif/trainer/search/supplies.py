@@ -1,4 +1,4 @@
-"""What a player has more or less of and uses up: money, and what is thrown, planted or burnt."""
+"""Consumables: money, bombs and seeds."""
 
 from rlaif.game.memory.blocks import RamBlocks, bcd, bcd16
 from rlaif.game.memory.memory_map import address
@@ -18,10 +18,10 @@ _SUPPLIES = tuple(
 
 
 def money_of(ram: RamBlocks) -> tuple[int, ...]:
-    """How much there is of each kind of money."""
+    """Return the amount of each kind of money."""
     return tuple(bcd16(ram.u16(where)) for where in _MONEY)
 
 
 def supplies_of(ram: RamBlocks) -> tuple[int, ...]:
-    """How many bombs there are, and seeds of each kind."""
+    """Return the number of bombs, and of seeds of each kind."""
     return tuple(bcd(ram.u8(where)) for where in _SUPPLIES)

@@ -1,14 +1,14 @@
-"""The tree of all that was found, in one file: nodes with how they were reached, and states.
+"""The tree of all discoveries in one file: nodes, how each was reached, and save states.
 
     tree.sqlite   header | marks | nodes | cells | states | progress
 
-A node is a moment that was kept: its parent, the decisions and the buttons since, the digest of the
-RAM there. `cells` says which node stands for a cell. Some nodes have a save state; others are
-returned to from the nearest one above them that has. What a search knows besides (counts, random
-numbers) lies in `progress`. All is written in transactions, so a search that is
-killed goes on from its last one with nothing half-written.
+A node is a stored state of the game: its parent, the decisions and the buttons since the parent,
+and the digest of the RAM. `cells` holds the node that represents each cell. Some nodes have a save
+state; the others are reached from the nearest ancestor that has one. `progress` contains the
+counters and random state of the search. All writes are transactions, so a killed search resumes
+from the last one and nothing is half-written.
 
-Bounded: who drops cells calls `sweep`, which deletes the nodes on no way to a cell.
+The size is bounded: after cells were dropped, `sweep` deletes the nodes that lead to no cell.
 """
 
 import json
@@ -42,12 +42,12 @@ CREATE TABLE IF NOT EXISTS progress (name TEXT PRIMARY KEY, value TEXT NOT NULL)
 
 
 class TreeError(Exception):
-    """The tree is of another game or version, or does not hold what is asked for."""
+    """The tree belongs to another game or version, or lacks the requested node."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """A moment that was kept, and how it was reached from its parent."""
+    """A stored state, and how it was reached from its parent."""
 
     id: int
     parent: int | None  # None for power-on
@@ -55,16 +55,16 @@ class Node:
     room: int  # group << 8 | room
     marks: Marks
     strength: float
-    decisions: tuple[tuple[int, int], ...]  # (index of the decision, its base steps) since parent
-    actions: str  # one digit a base step of four frames since parent
-    frames: int  # of the game since power-on
+    decisions: tuple[tuple[int, int], ...]  # (decision, emulator steps) since the parent
+    actions: str  # one digit per emulator step of four frames since the parent
+    frames: int  # since power-on
     digest: str  # of the RAM
-    found_at: int  # frames that the search had played
-    place: bytes = b""  # the cell without its marks
+    found_at: int  # frames that the search had played until then
+    place: bytes = b""  # the cell without its flags
 
 
 class Start(NamedTuple):
-    """What is known of a node that stands for a cell, but for how it was reached."""
+    """A node that represents a cell, without how it was reached."""
 
     node: int
     cell: bytes
@@ -77,15 +77,15 @@ class Start(NamedTuple):
 
 
 class Tree:
-    """The tree as the one process that writes it sees it."""
+    """The tree, as seen by the one process that writes it."""
 
     def __init__(self, path: Path, identity: dict[str, str]) -> None:
-        """Open a tree or begin one.
+        """Open or create a tree.
 
-        `identity` is what its states depend on: game, emulator.
+        `identity` names what its states depend on: game and emulator.
 
         Raises:
-            TreeError: It was made with something else.
+            TreeError: It was created with another identity.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
         self._open(sqlite3.connect(path, isolation_level=None))
@@ -114,9 +114,9 @@ class Tree:
 
     @classmethod
     def reading(cls, path: Path) -> Self:
-        """A tree to read as it is now, while a search may be writing to it; TreeError without one.
+        """Open a tree read-only, even while a search writes to it; TreeError if there is none.
 
-        What is found later is not seen, nothing can be added.
+        It is a snapshot: later additions are not visible.
         """
         tree = cls.__new__(cls)
         try:
@@ -128,7 +128,7 @@ class Tree:
                 tree.close()
                 raise
         except sqlite3.Error as error:
-            raise TreeError(f"there is no tree of a search at {path}: {error}") from error
+            raise TreeError(f"no search tree at {path}: {error}") from error
         return tree
 
     def __len__(self) -> int:
@@ -141,12 +141,11 @@ class Tree:
 
     @property
     def next_id(self) -> int:
-        """The number of the next node."""
         return self._next
 
     @property
     def starts(self) -> Iterator[Start]:
-        """What stands for a cell, oldest first."""
+        """The nodes that represent cells, oldest first."""
         rows = self._sql.execute(
             "SELECT id, nodes.cell, place, room, marks, strength, frames, digest"
             " FROM nodes JOIN cells ON node = id ORDER BY id"
@@ -155,30 +154,28 @@ class Tree:
             yield Start(node, cell, place, room, self._marks[marks], *rest)
 
     def frames(self) -> list[tuple[int, int]]:
-        """(node, frames of the game since power-on) of all nodes."""
+        """Return (node, game frames since power-on) of all nodes."""
         return self._sql.execute("SELECT id, frames FROM nodes").fetchall()
 
     def parents(self, after: int = -1) -> dict[int, int | None]:
-        """Parent of each node whose number is above `after`."""
+        """Return the parent of each node with a number above `after`."""
         rows = self._sql.execute("SELECT id, parent FROM nodes WHERE id > ?", (after,))
         return dict(rows.fetchall())
 
     def rooms(self) -> list[int]:
-        """The rooms in which some node is."""
         return [row[0] for row in self._sql.execute("SELECT DISTINCT room FROM nodes").fetchall()]
 
     def begin(self) -> None:
-        """Begin a transaction; what is written is there after `commit`, or never."""
+        """Begin a transaction, unless one is open."""
         if not self._sql.in_transaction:
             self._sql.execute("BEGIN")
 
     def commit(self) -> None:
-        """Write what was added since `begin`."""
         if self._sql.in_transaction:
             self._sql.execute("COMMIT")
 
     def add(self, node: Node, *, stands: bool = True) -> None:
-        """Keep a node; it stands for its cell from now on, or another one goes on to."""
+        """Store a node and, if `stands`, make it represent its cell."""
         marks = self._number(node.marks)
         decisions = np.asarray(node.decisions, dtype="<u2").tobytes()
         row = (
@@ -191,14 +188,15 @@ class Tree:
         self._next = max(self._next, node.id + 1)
 
     def put_state(self, node: int, sha256: str, packed: bytes) -> None:
-        """Keep the state of a node."""
         self._sql.execute("INSERT OR REPLACE INTO states VALUES (?,?,?)", (node, sha256, packed))
 
-    def way_back(self, node: int) -> tuple[int, str]:
-        """The nearest node with a state on the way to a node, and the buttons from there.
+    def nearest_state(self, node: int) -> tuple[int, str]:
+        """Return the nearest ancestor with a save state, and the buttons from there to the node.
+
+        The node itself counts as its nearest ancestor.
 
         Raises:
-            TreeError: A node on the way is missing, or the way begins without a state.
+            TreeError: A node is missing, or no ancestor has a save state.
         """
         actions: list[str] = []
         at: int | None = node
@@ -214,22 +212,22 @@ class Tree:
                 return at, "".join(reversed(actions))
             actions.append(row[1])
             at = row[0]
-        raise TreeError(f"no state on the way to node {node}")
+        raise TreeError(f"node {node} and its ancestors have no save state")
 
     def node(self, number: int) -> Node:
-        """A node; TreeError when it is not there."""
+        """Return a node; TreeError if it is missing."""
         row = self._sql.execute("SELECT * FROM nodes WHERE id = ?", (number,)).fetchone()
         if row is None:
             raise TreeError(f"node {number} is not in the tree")
         return self._node(row)
 
     def nodes(self) -> Iterator[Node]:
-        """All nodes, oldest first."""
+        """Yield all nodes, oldest first."""
         for row in self._sql.execute("SELECT * FROM nodes ORDER BY id").fetchall():
             yield self._node(row)
 
     def state(self, node: int) -> bytes:
-        """The save state of a node, checked against its digest; TreeError without one."""
+        """Return the save state of a node, verified by its digest; TreeError if there is none."""
         sha256, packed = self.packed(node)
         try:
             return unpack_keyframe(packed, sha256)
@@ -237,7 +235,7 @@ class Tree:
             raise TreeError(f"the state of node {node} is damaged: {error}") from error
 
     def packed(self, node: int) -> tuple[str, bytes]:
-        """Digest and packed form of a node's state."""
+        """Return digest and packed form of a node's save state."""
         row = self._sql.execute(
             "SELECT sha256, packed FROM states WHERE node = ?", (node,)
         ).fetchone()
@@ -246,18 +244,18 @@ class Tree:
         return str(row[0]), bytes(row[1])
 
     def drop_cell(self, cell: bytes) -> None:
-        """No node stands for a cell any more; the node stays until the next sweep."""
+        """Drop a cell; its node remains until the next sweep."""
         self._sql.execute("DELETE FROM cells WHERE cell = ?", (cell,))
 
     def lineage(self, node: int) -> tuple[Node, ...]:
-        """The nodes from power-on to a node, in order."""
+        """Return the nodes from power-on to a node, in order."""
         chain = [self.node(node)]
         while chain[-1].parent is not None:
             chain.append(self.node(chain[-1].parent))
         return tuple(reversed(chain))
 
     def sweep(self, needed: Collection[int] = ()) -> int:
-        """Delete the nodes on no way to a cell or to a needed node; returns how many."""
+        """Delete the nodes that lead neither to a cell nor to a needed node; return the count."""
         parents = dict(self._sql.execute("SELECT id, parent FROM nodes").fetchall())
         kept: set[int] = set()
         ends = [row[0] for row in self._sql.execute("SELECT node FROM cells").fetchall()]
@@ -272,17 +270,17 @@ class Tree:
         return len(lost)
 
     def write_progress(self, values: dict[str, Any]) -> None:
-        """Remember plain values by name."""
+        """Store JSON values by name."""
         rows = [(name, json.dumps(value)) for name, value in values.items()]
         self._sql.executemany("INSERT OR REPLACE INTO progress VALUES (?,?)", rows)
 
     def progress(self, name: str) -> Any:
-        """The value that was remembered, or None."""
+        """Return a stored value, or None."""
         row = self._sql.execute("SELECT value FROM progress WHERE name = ?", (name,)).fetchone()
         return None if row is None else json.loads(row[0])
 
     def close(self) -> None:
-        """What was not committed is lost."""
+        """Close the file; uncommitted writes are lost."""
         self._sql.close()
 
     def _node(self, row: tuple[Any, ...]) -> Node:
@@ -324,14 +322,14 @@ class Tree:
             if found.get(name) != value:
                 self._sql.close()
                 raise TreeError(
-                    f"{path} was made with {name} {found.get(name)}, this search has {value}: "
-                    "take another folder, or delete the file"
+                    f"{path} was created with {name} {found.get(name)}, this search has {value}: "
+                    "choose another folder, or delete the file"
                 )
 
 
 @contextmanager
 def read_tree(path: Path) -> Iterator[Tree]:
-    """`Tree.reading` for `with`."""
+    """Context manager around `Tree.reading`."""
     tree = Tree.reading(path)
     try:
         yield tree

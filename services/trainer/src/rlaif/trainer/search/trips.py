@@ -1,7 +1,7 @@
-"""Goes to a room over known ways: the graph of rooms in, decisions out.
+"""Trips to another room along known crossings: the graph of rooms in, decisions out.
 
-A room where little was tried with what is owned now is worth a trip: a new item makes far old
-places new. The graph is what play has walked; no map is read.
+A trip leads to a room in which little was tried with the present items, so that a new item makes
+distant rooms interesting again. The graph contains only crossings that were walked.
 """
 
 import hashlib
@@ -17,12 +17,12 @@ from rlaif.game.motion.room_graph import Crossing, RoomGraph, RoomId
 from rlaif.game.motion.room_watcher import standing
 from rlaif.trainer.search.proposals import Tries, owned
 
-_MOST_DECISIONS = 40
-_MOST_CLOSED = 4
+_MAX_DECISIONS = 40
+_MAX_CLOSED = 4
 
 
 def room_key(ram: RamBlocks, room: RoomId) -> bytes:
-    """What tries in a room with what is owned are counted under."""
+    """Return the key under which attempts in a room with the present items are counted."""
     name = f"room {room.group}/{room.room} {','.join(owned(ram))}"
     return hashlib.blake2b(name.encode(), digest_size=8).digest()
 
@@ -30,7 +30,7 @@ def room_key(ram: RamBlocks, room: RoomId) -> bytes:
 def destination(
     ram: RamBlocks, graph: RoomGraph, tries: Tries, rng: np.random.Generator
 ) -> RoomId | None:
-    """A room that play has seen, likeliest where least was tried; None where no other is known."""
+    """Draw a visited room, preferring those with few attempts; None if no other room is known."""
     rooms = sorted(graph.rooms - {standing(ram).room})
     if not rooms:
         return None
@@ -40,14 +40,14 @@ def destination(
 
 
 def trip(ram: RamBlocks, room: RoomId, graph: RoomGraph) -> Generator[int, RamBlocks, None]:
-    """The decisions on the way; each `yield` wants the RAM after the decision.
+    """Yield the decisions of the trip; send back the RAM after each of them.
 
-    It ends in the room, or where no known way is open.
+    It ends in the room, or where no known crossing is open.
     """
     closed: list[Crossing] = []
-    for _ in range(_MOST_DECISIONS):
+    for _ in range(_MAX_DECISIONS):
         here = standing(ram)
-        if here.room == room or len(closed) > _MOST_CLOSED:
+        if here.room == room or len(closed) > _MAX_CLOSED:
             return
         route = graph.route(here.room, room, x=here.x, y=here.y, without=closed)
         if not route:

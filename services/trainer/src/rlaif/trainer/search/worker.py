@@ -1,4 +1,4 @@
-"""One process that tries: jobs in, reports out. It knows no other worker and no disk."""
+"""A search worker: jobs in, reports out. It has no access to other workers or to the disk."""
 
 from dataclasses import dataclass, field
 
@@ -14,13 +14,13 @@ from rlaif.trainer.search.rollout import Find, Known, Outcome, Rollout, RolloutS
 from rlaif.trainer.search.session import Session
 
 
-class UntrueWayError(Exception):
+class ReplayMismatchError(Exception):
     """The recorded buttons lead to other RAM than the node has."""
 
 
 @dataclass(frozen=True)
 class Begin:
-    """A node to try from: a state on the way to it, and the buttons from there."""
+    """A start node: a state on the trajectory to it, and the buttons from there."""
 
     node: int
     cell: bytes
@@ -28,8 +28,8 @@ class Begin:
     packed: bytes
     actions: str
     digest: str  # of the RAM at the node
-    frames: int  # of the game from power-on to the node
-    save: bool  # returning there is to be cheaper next time
+    frames: int  # from power-on to the node
+    save: bool  # report a state of the node, so that the next return is cheaper
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Saved:
 
 @dataclass(frozen=True)
 class Job:
-    """Some tries, and what other workers found since the last job."""
+    """Start nodes, and what other workers found since the last job."""
 
     seed: int
     starts: tuple[Begin, ...]
@@ -56,21 +56,21 @@ class Job:
 
 @dataclass(frozen=True)
 class Report:
-    """What came of a job."""
+    """Result of a job."""
 
     finds: tuple[Find, ...]
     saved: tuple[Saved, ...]
-    outcomes: tuple[Outcome, ...]  # of each start
+    outcomes: tuple[Outcome, ...]  # one per start
     tries: dict[bytes, int]
     crossings: tuple[Crossing, ...]
     frames: int
     deaths: int
     decisions: int
-    cpu_seconds: float = 0.0  # of the core that played it, told by the pool
+    cpu_seconds: float = 0.0  # CPU time of the job, set by the pool
 
 
 class Worker:
-    """Plays jobs in its own emulator. The same jobs in the same order give the same reports."""
+    """Plays jobs in its own emulator. Equal sequences of jobs give equal reports."""
 
     def __init__(self, emulator: Emulator, settings: RolloutSettings | None = None) -> None:
         settings = settings or RolloutSettings()
@@ -81,7 +81,6 @@ class Worker:
         self._rollout = Rollout(self._session, self._known, self._tries, settings)
 
     def play(self, job: Job) -> Report:
-        """Play every start of a job once."""
         self._known.forget(job.dropped)
         self._known.learn(job.cells, job.marks)
         self._tries.learn(job.tries)
@@ -114,7 +113,7 @@ class Worker:
         self._session.press(start.actions)
         found = self._session.digest()
         if found != start.digest:
-            raise UntrueWayError(
-                f"the way to node {start.node} leads to RAM with digest {found[:12]}, it has "
-                f"{start.digest[:12]}: its record is wrong, or the emulator does not repeat itself"
+            raise ReplayMismatchError(
+                f"replay to node {start.node} gives RAM with digest {found[:12]}, expected "
+                f"{start.digest[:12]}: the record is wrong, or the emulator is not deterministic"
             )
