@@ -33,7 +33,6 @@ NOT_CLEAN_YET: set[str] = {
     "libs/testing",
     "services/hud/static",
     "services/trainer",
-    "services/trainer/curriculum",
     "services/trainer/settings",
     "tests/chaos",
     "tests/contracts",

@@ -1,4 +1,4 @@
-"""Demonstrations of a way to the sword and on: from a search's tree to what a policy can learn."""
+"""Demonstrations of a trajectory to the sword and beyond: from a search tree to training data."""
 
 import shutil
 import sqlite3
@@ -28,9 +28,9 @@ from rlaif.testing.decided_way import tree_of_way
 from rlaif.trainer.curriculum import library
 from rlaif.trainer.curriculum.building import BuildSettings, Built, build, identity_of
 from rlaif.trainer.curriculum.demonstrations import Demonstration, segments
-from rlaif.trainer.curriculum.playing import Player
+from rlaif.trainer.curriculum.player import Player
 from rlaif.trainer.curriculum.recording import RecordSettings
-from rlaif.trainer.curriculum.replaying import WayMismatchError
+from rlaif.trainer.curriculum.replaying import TrajectoryMismatchError
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.vector import EmulatorVector
@@ -55,7 +55,7 @@ SETTINGS = BuildSettings(RecordSettings(preset("default"), states_every=2), nois
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """To the sword, out of the house and in again, which helps nobody, and to a tool."""
+    """To the sword, out of the house and in again, which is useless, and to a tool."""
     folder = tmp_path_factory.mktemp("search")
     return tree_of_way(folder, CARTRIDGE, TO_THE_SWORD + OUT_AND_IN + TO_THE_TOOL)
 
@@ -68,13 +68,13 @@ def emulator() -> Iterator[PyBoyEmulator]:
 
 
 class Made:
-    """What was built, read again."""
+    """The built demonstrations, read again."""
 
     def __init__(self, tree: Path, folder: Path, emulator: PyBoyEmulator, arm: Arm) -> None:
         self.told: list[Built] = []
         self.said: list[str] = []
         tell, say = self.told.append, self.said.append
-        self.built = build([tree], folder, CARTRIDGE, arm, SETTINGS, tell=tell, progress=say)
+        self.built = build([tree], folder, CARTRIDGE, arm, SETTINGS, on_built=tell, progress=say)
         self.found = library.read(folder, identity_of(CARTRIDGE, emulator, arm))
         self.whole = next(each for each in self.found if each.part_of is None)
         self.noised = [each for each in self.found if each.part_of is not None]
@@ -89,7 +89,7 @@ def goals(demonstration: Demonstration) -> list[frozenset[str]]:
     return [part.goal for part in segments(demonstration, demonstration.marks)]
 
 
-def test_a_way_to_two_marks_has_two_segments(made: Made) -> None:
+def test_a_trajectory_to_two_flags_has_two_subtasks(made: Made) -> None:
     sword, tool = goals(made.whole)
     assert "treasure:5" in sword
     assert "treasure:15" in tool
@@ -98,7 +98,7 @@ def test_a_way_to_two_marks_has_two_segments(made: Made) -> None:
     assert made.said == [f"part {done} of 2 shortened, of 1 ways" for done in (1, 2)]
 
 
-def test_loops_and_decisions_that_change_nothing_are_cut_out(made: Made) -> None:
+def test_loops_and_ineffective_decisions_are_removed(made: Made) -> None:
     played = made.whole.decisions.tolist()
     assert played.count(HOUSE) == 1
     assert played.count(HOUSE_EXIT) == 1
@@ -114,7 +114,7 @@ def test_loops_and_decisions_that_change_nothing_are_cut_out(made: Made) -> None
     ]
 
 
-def test_every_state_is_the_moment_that_it_says_and_leads_to_the_goal(
+def test_every_start_state_is_exact_and_leads_to_the_goal(
     made: Made, emulator: PyBoyEmulator
 ) -> None:
     player = Player(emulator)
@@ -129,7 +129,7 @@ def test_every_state_is_the_moment_that_it_says_and_leads_to_the_goal(
             assert part.goal <= marks_of(player.ram)
 
 
-def test_its_decisions_lead_there_in_the_environment_that_the_policy_plays(made: Made) -> None:
+def test_its_decisions_succeed_in_the_policys_environment(made: Made) -> None:
     game = GameSettings(actions="macros", noop_start=0, walk_start=0)
     vector = EmulatorVector(EnvConfig(run_id="t", game=game), count=1, runner=0, seed=0)
     vector.begin_fragment(made.whole.length, capture_quota=0, context=CaptureContext())
@@ -145,16 +145,16 @@ def test_its_decisions_lead_there_in_the_environment_that_the_policy_plays(made:
     vector.close()
     assert made.whole.marks <= marks
     assert fragment.frames is not None
-    # The environment waits by the frame, a way by steps of four.
+    # The environment waits by single frames, a trajectory by steps of four.
     assert abs(int(fragment.frames.sum()) - int(made.whole.frames.sum())) < 4 * made.whole.length
 
 
-def test_what_was_paid_is_what_the_game_pays_on_the_way(made: Made) -> None:
+def test_recorded_rewards_are_those_of_the_game(made: Made) -> None:
     at_the_sword = made.whole.reached[0].at - 1
     assert made.whole.rewards[at_the_sword] == made.whole.rewards.max() > 1
 
 
-def test_parts_with_noise_arrive_and_say_what_of_them_is_no_example(made: Made) -> None:
+def test_noisy_replays_succeed_and_mark_their_noise(made: Made) -> None:
     assert made.noised
     assert made.built[0].noised == len(made.noised) <= made.built[0].tried == 4
     for part in made.noised:
@@ -166,7 +166,7 @@ def test_parts_with_noise_arrive_and_say_what_of_them_is_no_example(made: Made) 
         assert 0 < part.imitated.sum() < part.length
 
 
-def test_an_arm_without_macros_gets_the_same_way_in_walks_and_buttons(
+def test_an_action_set_without_macros_gets_walks_and_buttons(
     tree: Path, tmp_path: Path, emulator: PyBoyEmulator, made: Made
 ) -> None:
     other = Made(tree, tmp_path / "found", emulator, "buttons").whole
@@ -178,21 +178,21 @@ def test_an_arm_without_macros_gets_the_same_way_in_walks_and_buttons(
         library.read(tmp_path / "found", made.whole.identity)
 
 
-def test_a_way_that_does_not_lead_where_its_tree_says_is_refused(
+def test_a_trajectory_whose_replay_fails_is_rejected(
     tree: Path, tmp_path: Path, made: Made
 ) -> None:
     forged = tmp_path / "tree.sqlite"
     shutil.copy(tree, forged)
     with closing(sqlite3.connect(forged)) as sql, sql:
         sql.execute("UPDATE nodes SET digest = ? WHERE id = 2", ("f" * 64,))
-    with pytest.raises(WayMismatchError, match="after 2 stretches the RAM has digest"):
+    with pytest.raises(TrajectoryMismatchError, match="after 2 sections the RAM has digest"):
         build([forged], tmp_path / "found", CARTRIDGE, "macros", SETTINGS)
     assert not library.exists(tmp_path / "found")
     (built,) = build([forged, tree], tmp_path / "found", CARTRIDGE, "macros", SETTINGS)
     assert built.name == made.whole.name
 
 
-def test_a_way_without_a_mark_is_no_demonstration(tmp_path: Path) -> None:
+def test_a_trajectory_without_flags_is_rejected(tmp_path: Path) -> None:
     tree = tree_of_way(tmp_path / "search", CARTRIDGE, [[HOUSE]])
     with pytest.raises(library.DemonstrationsError, match="search on"):
         build([tree], tmp_path / "found", CARTRIDGE, "macros", SETTINGS)

@@ -1,4 +1,4 @@
-"""PPO along a demonstration of two segments: what is seldom reached by chance is soon the rule."""
+"""PPO along a demonstration of two subtasks: rare successes soon become the rule."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from rlaif.trainer.rewards.game.presets import preset
 from rlaif.trainer.settings import TrainerSettings
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore"),  # Ray's own, on every start
+    pytest.mark.filterwarnings("ignore"),  # by Ray itself, on every start
     pytest.mark.timeout(900),
 ]
 
@@ -63,13 +63,11 @@ def algorithm_of(path: Path, *, resumes: bool = False, **curriculum: Any) -> Sha
 
 
 def success(algorithm: ShapedPPO) -> list[float]:
-    """Of the last tries of each segment."""
+    """Share of the last attempts at each subtask."""
     return [leg.success_anywhere or 0.0 for leg in algorithm.course.legs]
 
 
-def test_success_from_the_nearest_starts_rises_and_frontiers_move_back(
-    demonstrations: Path, ray_here: None
-) -> None:
+def test_success_rises_and_frontiers_move_back(demonstrations: Path, ray_here: None) -> None:
     untrained = algorithm_of(demonstrations, imitation=0.0, tries=256)
     for _ in range(2):
         untrained.train()
@@ -89,9 +87,7 @@ def test_success_from_the_nearest_starts_rises_and_frontiers_move_back(
     assert all(leg.at < leg.places - 1 or leg.is_home for leg in trained.course.legs)
 
 
-def test_runner_and_learner_go_on_where_a_checkpoint_left_them(
-    demonstrations: Path, ray_here: None
-) -> None:
+def test_runner_and_learner_resume_from_a_checkpoint(demonstrations: Path, ray_here: None) -> None:
     first = algorithm_of(demonstrations)
     first.follow_demonstrations(is_new=False)
     first.train()
@@ -106,6 +102,6 @@ def test_runner_and_learner_go_on_where_a_checkpoint_left_them(
     second.stop()
 
 
-def test_a_run_without_its_demonstrations_says_so(tmp_path: Path, ray_here: None) -> None:
+def test_a_run_without_its_demonstrations_reports_it(tmp_path: Path, ray_here: None) -> None:
     with pytest.raises(DemonstrationsError, match="let a search find some first"):
         algorithm_of(tmp_path)

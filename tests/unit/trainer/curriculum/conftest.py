@@ -1,4 +1,4 @@
-"""Demonstrations of a game that is none: numbers in the shape of a play."""
+"""Demonstrations of a fictitious game: arrays of the right shape."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -53,5 +53,5 @@ def _made(
 
 @pytest.fixture(scope="session")
 def made() -> Callable[..., Demonstration]:
-    """Makes a demonstration; `marks` are names, joined by `+`, by decisions played before them."""
+    """Creates a demonstration; `marks` maps decision counts to flag names joined by `+`."""
     return _made

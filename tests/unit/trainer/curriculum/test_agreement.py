@@ -1,4 +1,4 @@
-"""Of several demonstrations those are followed that go the way of the first."""
+"""Selection of demonstrations in one order."""
 
 from collections.abc import Callable
 
@@ -13,14 +13,14 @@ def kept(*demonstrations: Demonstration) -> list[str]:
     return [each.name for each in of_one_order(demonstrations)]
 
 
-def test_one_that_takes_things_in_another_order_is_left_out_with_its_parts(made: Made) -> None:
+def test_a_demonstration_in_another_order_is_left_out_with_its_parts(made: Made) -> None:
     first = made(marks=FIRST)
     other = made("two", marks={4: "sword", 8: "feather", 14: "rod"})
     part = made("two-0-0", marks={8: "feather"}, part_of=("two", 8))
     assert kept(first, other, part) == ["one"]
 
 
-def test_one_that_ends_sooner_or_takes_other_things_along_is_kept_with_its_parts(
+def test_a_shorter_demonstration_or_one_with_other_optional_flags_is_kept(
     made: Made,
 ) -> None:
     first = made(marks=FIRST)
@@ -30,12 +30,12 @@ def test_one_that_ends_sooner_or_takes_other_things_along_is_kept_with_its_parts
     assert kept(first, shorter, together, part) == ["one", "two", "three", "two-0-0"]
 
 
-def test_what_the_first_took_along_sets_no_order(made: Made) -> None:
-    """Two ways came to the same end, and one of them without the map: it is no goal."""
+def test_optional_flags_of_the_first_demonstration_set_no_order(made: Made) -> None:
+    """Two trajectories reach the same end, one without the map, which is thus no goal."""
     first = made(marks={4: "sword", 8: "map:1", 20: "flute"})
     other = made("two", marks={4: "sword", 20: "flute"})
     assert kept(first, other) == ["one", "two"]
 
 
-def test_without_demonstrations_there_are_none() -> None:
+def test_no_demonstrations_are_in_one_order() -> None:
     assert kept() == []

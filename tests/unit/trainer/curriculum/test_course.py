@@ -1,4 +1,4 @@
-"""One environment on its course: where it starts, when it is cut, what counts as success."""
+"""The curriculum of one environment: starts, time limits, success."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +18,7 @@ GIVEN = StartSet([Start.of(b"the start", "power-on")])
 
 
 class Inner:
-    """Another follower, which only says that it was asked."""
+    """An inner follower that records its calls."""
 
     def __init__(self) -> None:
         self.steps = 0
@@ -44,7 +44,7 @@ class Inner:
 
 
 class Game:
-    """An environment whose marks a test sets; each frame has a scene of its own."""
+    """An environment whose flags a test sets; each frame has a scene of its own."""
 
     has_banks = False
 
@@ -101,7 +101,7 @@ class Played:
         return [(leg.tries, leg.success_anywhere) for leg in self.course.figures().legs]
 
 
-def test_an_episode_is_cut_where_the_marks_of_its_segment_are_reached(made: Made) -> None:
+def test_an_episode_ends_when_the_flags_of_its_subtask_are_set(made: Made) -> None:
     played = Played(made(marks={20: "sword"}))
     played.begin()
     played.step()
@@ -111,7 +111,7 @@ def test_an_episode_is_cut_where_the_marks_of_its_segment_are_reached(made: Made
     assert played.tried == [(1, 1.0)]
 
 
-def test_marks_count_in_any_order_and_when_they_are_gone_again(made: Made) -> None:
+def test_flags_count_in_any_order_and_after_they_were_reset(made: Made) -> None:
     played = Played(made(marks={20: "key+door"}))
     played.begin()
     played.step("door")
@@ -124,14 +124,14 @@ def test_marks_count_in_any_order_and_when_they_are_gone_again(made: Made) -> No
     assert played.tried == [(2, 1.0)]
 
 
-def test_what_the_start_has_already_need_not_be_reached(made: Made) -> None:
+def test_flags_of_the_start_state_count_as_reached(made: Made) -> None:
     played = Played(made(marks={1: "key", 20: "door"}, states_every=19))
     played.begin("key")
     played.step("door")
     assert played.tried == [(1, 1.0)]
 
 
-def test_an_episode_has_a_multiple_of_the_time_that_its_demonstration_took(made: Made) -> None:
+def test_the_time_limit_is_a_multiple_of_the_demonstrations_time(made: Made) -> None:
     demonstration = made(marks={20: "sword"})
     played = Played(demonstration, patience=2)
     played.begin()
@@ -139,20 +139,21 @@ def test_an_episode_has_a_multiple_of_the_time_that_its_demonstration_took(made:
     assert played.game.until == 2 * needed + SLACK_FRAMES
 
 
-def test_a_try_that_misses_its_time_is_lost_and_one_that_succeeds_is_not(made: Made) -> None:
+def test_a_timed_out_attempt_is_lost_and_a_successful_one_is_not(made: Made) -> None:
     demonstration = made(marks={10: "sword", 20: "shield"})
     played = Played(demonstration, goes_on=1)
     played.begin()
     assert played.game.lost
-    played.step("sword shield")  # the end of the way: cut there, and worth what comes after
+    played.step("sword shield")  # the end of the demonstration: truncated, not lost
     assert played.game.is_cut
     assert not played.game.lost
 
 
-def test_long_episodes_of_the_whole_game_take_no_more_of_the_play_than_their_share(
+def test_whole_game_episodes_take_no_more_than_their_share_of_frames(
     made: Made,
 ) -> None:
-    """An episode from power-on lasts as long as a hundred tries: by lot alone it would be most."""
+    """An episode from power-on lasts as long as a hundred attempts; a random draw alone would give
+    them most frames."""
     played = Played(made(marks={20: "sword"}), power_on=0.2, chained=0.2)
     for _ in range(400):
         start = played.begin()
@@ -180,7 +181,7 @@ def test_success_moves_the_next_start_back(made: Made) -> None:
     assert played.begin().provenance == "demonstration:one/0@12"
 
 
-def test_an_episode_that_goes_on_tries_the_next_segment_from_its_beginning(made: Made) -> None:
+def test_a_continued_episode_attempts_the_next_subtask_from_its_beginning(made: Made) -> None:
     demonstration = made()
     played = Played(demonstration, goes_on=1)
     while not played.begin().provenance.startswith("demonstration:one/0"):
@@ -196,16 +197,16 @@ def test_an_episode_that_goes_on_tries_the_next_segment_from_its_beginning(made:
 
 
 def move_to_the_beginning(played: Played) -> None:
-    """Let every frontier arrive at the first place of its segment."""
+    """Move every frontier to the first place of its subtask."""
     route = played.course.route
     for leg in range(len(route.legs)):
         while not route.figures()[leg].is_home:
             route.note(leg, route.figures()[leg].at, success=True)
 
 
-def test_segments_are_tried_from_where_play_arrived_too(made: Made) -> None:
+def test_attempts_also_start_where_episodes_arrived(made: Made) -> None:
     played = Played(made(), power_on=1, arrived=1)
-    for _ in range(4):  # of so many one is kept
+    for _ in range(4):  # one of this many is stored
         played.begin()
         played.step("sword")
 
@@ -218,7 +219,7 @@ def test_segments_are_tried_from_where_play_arrived_too(made: Made) -> None:
     assert {start.from_play for start in arrived} == {True}
 
 
-def test_nobody_starts_where_play_arrived_unless_it_is_asked_for(made: Made) -> None:
+def test_no_attempt_starts_at_arrivals_unless_configured(made: Made) -> None:
     played = Played(made(), power_on=1, arrived=0)
     for _ in range(4):
         played.begin()
@@ -229,7 +230,7 @@ def test_nobody_starts_where_play_arrived_unless_it_is_asked_for(made: Made) -> 
     assert not any("arrived" in resumed.begin().provenance for _ in range(60))
 
 
-def test_episodes_from_power_on_follow_all_segments(made: Made) -> None:
+def test_episodes_from_power_on_follow_all_subtasks(made: Made) -> None:
     demonstration = made()
     played = Played(demonstration, power_on=1)
     assert played.begin().provenance == "power-on"
@@ -242,20 +243,20 @@ def test_episodes_from_power_on_follow_all_segments(made: Made) -> None:
     assert played.tried == [(1, 1.0), (1, 1.0)]
 
 
-def test_of_episodes_from_power_on_it_is_told_which_came_to_the_end_of_the_way(made: Made) -> None:
+def test_success_of_episodes_from_power_on_is_reported(made: Made) -> None:
     played = Played(made(), power_on=1)
     for reached in ("sword", "sword shield", "", "shield"):
         played.begin()
         played.step(reached)
         assert len(played.course.figures().whole) <= 4
-    # The second and the fourth are over where they arrived; the others are when the next begins.
+    # The second and the fourth end on arrival, the others when the next one starts.
     assert played.course.figures().whole == (False, True, False, True)
     resumed = Played(made(), power_on=1)
     resumed.course.load_state_dict(played.course.state_dict())
     assert resumed.course.figures() == played.course.figures()
 
 
-def test_tries_of_segments_say_nothing_of_the_whole_way(made: Made) -> None:
+def test_attempts_at_subtasks_do_not_count_as_end_to_end(made: Made) -> None:
     played = Played(made(), goes_on=1, chained=0)
     for _ in range(20):
         played.begin()
@@ -263,7 +264,7 @@ def test_tries_of_segments_say_nothing_of_the_whole_way(made: Made) -> None:
     assert played.course.figures().whole == ()
 
 
-def test_a_saved_episode_of_the_whole_way_still_counts_as_one(made: Made) -> None:
+def test_a_restored_end_to_end_episode_still_counts_as_one(made: Made) -> None:
     played = Played(made(), power_on=1)
     played.begin()
     played.step("sword")
@@ -274,7 +275,7 @@ def test_a_saved_episode_of_the_whole_way_still_counts_as_one(made: Made) -> Non
     assert resumed.course.figures().whole == (True,)
 
 
-def test_only_the_newest_episodes_of_the_whole_way_count(made: Made) -> None:
+def test_only_the_newest_end_to_end_episodes_count(made: Made) -> None:
     played = Played(made(), power_on=1)
     for number in range(3 * WHOLE):
         played.begin()
@@ -286,9 +287,7 @@ THREE = {8: "sword", 14: "shield", 20: "flute"}
 
 
 @pytest.mark.parametrize("goes_on", [0, 1])
-def test_a_goal_before_its_turn_is_a_miss_of_the_one_whose_turn_it_is(
-    made: Made, goes_on: float
-) -> None:
+def test_a_later_goal_first_is_a_failure_of_the_present_subtask(made: Made, goes_on: float) -> None:
     played = Played(made(marks=THREE), power_on=1, goes_on=goes_on)
     played.begin()
     played.step("shield")
@@ -298,7 +297,7 @@ def test_a_goal_before_its_turn_is_a_miss_of_the_one_whose_turn_it_is(
     assert played.course.figures().whole == (False,)
 
 
-def test_who_comes_to_the_end_of_the_way_is_there_whatever_was_left_out(made: Made) -> None:
+def test_the_last_goal_counts_even_if_earlier_ones_were_skipped(made: Made) -> None:
     played = Played(made(marks=THREE), power_on=1)
     played.begin()
     played.step("flute")
@@ -308,7 +307,7 @@ def test_who_comes_to_the_end_of_the_way_is_there_whatever_was_left_out(made: Ma
     assert played.course.figures().whole == (True,)
 
 
-def test_goals_that_come_together_leave_nothing_out(made: Made) -> None:
+def test_goals_reached_at_once_skip_nothing(made: Made) -> None:
     played = Played(made(marks=THREE), power_on=1)
     played.begin()
     played.step("sword shield")
@@ -317,16 +316,16 @@ def test_goals_that_come_together_leave_nothing_out(made: Made) -> None:
     assert played.tried == [(1, 1.0), (0, None), (1, 1.0)]
 
 
-def test_what_was_reached_before_its_turn_leaves_nothing_else_out(made: Made) -> None:
+def test_an_early_goal_does_not_skip_other_subtasks(made: Made) -> None:
     played = Played(made(marks={8: "sword", 14: "shield", 20: "flute"}), power_on=1)
     played.begin("flute")
     played.step("sword")
     assert played.tried == [(1, 1.0), (0, None), (0, None)]
-    played.step("shield")  # the flute is there: that segment is over as it begins
+    played.step("shield")  # the flute is there: that subtask is complete as it begins
     assert played.tried == [(1, 1.0), (1, 1.0), (1, 1.0)]
 
 
-def test_an_episode_from_an_archive_is_neither_cut_nor_counted(made: Made) -> None:
+def test_an_episode_from_an_archive_is_neither_limited_nor_counted(made: Made) -> None:
     played = Played(made(), power_on=1)
     archived = Start.of(b"a state", "cell 7")
     played.begin_at(replace(archived, from_play=True))
@@ -336,14 +335,14 @@ def test_an_episode_from_an_archive_is_neither_cut_nor_counted(made: Made) -> No
 
 
 @pytest.mark.parametrize(("noised", "exact"), [(0, 200), (1, 0)])
-def test_some_starts_are_moved_at_random_and_others_are_as_they_were(
+def test_some_starts_are_randomized_and_others_are_exact(
     made: Made, noised: float, exact: int
 ) -> None:
     played = Played(made(), noised=noised)
     assert sum(played.begin().from_play for _ in range(200)) == exact
 
 
-def test_the_other_follower_is_told_everything(made: Made) -> None:
+def test_the_inner_follower_receives_every_call(made: Made) -> None:
     played = Played(made())
     start = played.begin()
     played.step()
@@ -352,7 +351,7 @@ def test_the_other_follower_is_told_everything(made: Made) -> None:
     assert played.follower.episodes(3) == 7
 
 
-def test_a_saved_episode_goes_on_with_what_it_had_and_misses(made: Made) -> None:
+def test_a_restored_episode_keeps_reached_and_missing_flags(made: Made) -> None:
     played = Played(made(marks={20: "key+door"}))
     played.begin()
     played.step("key")
@@ -365,7 +364,7 @@ def test_a_saved_episode_goes_on_with_what_it_had_and_misses(made: Made) -> None
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_same_generator_gives_the_same_starts(made: Made, seed: int) -> None:
+def test_equal_generators_draw_equal_starts(made: Made, seed: int) -> None:
     def starts() -> list[str]:
         played = Played(made(), goes_on=0.5, power_on=0.3)
         played.rng = np.random.default_rng(seed)

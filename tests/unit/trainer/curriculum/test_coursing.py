@@ -1,4 +1,4 @@
-"""What the learner makes of its runners' curricula, and what is told of them."""
+"""The learner's merged curriculum statistics and their report."""
 
 import pytest
 
@@ -18,24 +18,24 @@ def course(*legs: LegFigures) -> CourseFigures:
     return CourseFigures(legs)
 
 
-def test_a_segment_is_imitated_until_play_succeeds_from_its_beginning() -> None:
+def test_a_subtask_is_imitated_until_it_is_mastered() -> None:
     home = LEG._replace(is_home=True)
     assert legs_to_imitate((LEG, home, LEG)) == [0, 2]
     assert legs_to_imitate((home, home)) == []
 
 
-def test_before_any_runner_told_of_its_segments_all_are_imitated() -> None:
+def test_before_the_first_report_all_subtasks_are_imitated() -> None:
     assert legs_to_imitate(()) is None
 
 
-def test_entropy_is_held_up_as_long_as_frontiers_are_on_their_way() -> None:
+def test_the_entropy_floor_holds_until_all_subtasks_are_mastered() -> None:
     settings = CurriculumSettings(entropy=0.02)
     home = LEG._replace(is_home=True)
     floors = [entropy_floor(settings, legs) for legs in ((), (LEG, LEG), (LEG, home), (home,))]
     assert floors == pytest.approx([0.02, 0.02, 0.01, 0.0])
 
 
-def test_of_two_runners_the_one_that_is_less_far_back_counts() -> None:
+def test_the_least_advanced_runner_counts() -> None:
     other = LEG._replace(at=1, is_home=True, tries=6, success=1.0, success_anywhere=None)
     (both,) = of_all_runners([course(LEG._replace(is_home=True)), course(other)]).legs
     assert (both.at, both.is_home) == (4, True)
@@ -44,7 +44,7 @@ def test_of_two_runners_the_one_that_is_less_far_back_counts() -> None:
     assert not both.is_home
 
 
-def test_without_runners_there_are_no_segments() -> None:
+def test_without_runners_there_are_no_subtasks() -> None:
     assert of_all_runners([]) == CourseFigures()
 
 
@@ -54,11 +54,11 @@ def test_figures_survive_a_checkpoint(whole: tuple[bool, ...]) -> None:
     assert CourseFigures.of(figures.plain()) == figures
 
 
-def test_figures_that_were_saved_before_have_segments_alone() -> None:
+def test_figures_of_0_1_0_contain_only_subtasks() -> None:
     assert CourseFigures.of([tuple(LEG)]) == course(LEG)
 
 
-def test_episodes_of_the_whole_way_are_those_of_all_runners() -> None:
+def test_end_to_end_episodes_of_all_runners_are_combined() -> None:
     runners = [CourseFigures((LEG,), (True, False)), CourseFigures((LEG,), (True, True))]
     assert of_all_runners(runners).whole_success == 0.75
     told = course_report(of_all_runners(runners), CurriculumSettings())
@@ -67,7 +67,7 @@ def test_episodes_of_the_whole_way_are_those_of_all_runners() -> None:
     assert (untried.whole_tries, untried.whole_success) == (0, None)
 
 
-def test_a_frontier_is_told_as_a_share_and_is_0_only_at_home() -> None:
+def test_a_frontier_is_reported_as_a_share_and_is_0_only_if_mastered() -> None:
     told = course_report(
         course(LEG, LEG._replace(at=0), LEG._replace(at=0, is_home=True, demonstration="two")),
         CurriculumSettings(),
@@ -79,12 +79,12 @@ def test_a_frontier_is_told_as_a_share_and_is_0_only_at_home() -> None:
     assert told.segments[0].to_mark == "shield +1"
 
 
-def test_the_first_segment_begins_at_power_on() -> None:
+def test_the_first_subtask_begins_at_power_on() -> None:
     told = course_report(course(LEG._replace(begins_with=())), CurriculumSettings())
     assert told.segments[0].from_mark is None
 
 
-def test_when_all_are_home_the_curriculum_chains() -> None:
+def test_when_all_are_mastered_the_curriculum_chains() -> None:
     settings = CurriculumSettings(power_on=0.02, chained=0.5)
     told = course_report(course(LEG._replace(is_home=True, at=0)), settings)
     assert (told.phase, told.power_on_share) == ("chaining", 0.5)

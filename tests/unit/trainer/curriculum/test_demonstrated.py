@@ -1,4 +1,4 @@
-"""A policy imitates: before PPO until it does as shown, beside PPO as much as it is weighed."""
+"""Imitation: warm start before PPO, and an additional loss term during PPO."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ SETTINGS = WarmStart(steps=500, minibatch_size=16, learning_rate=1e-2)
 
 
 class Policy(torch.nn.Module):
-    """Four decisions, of which the last is never allowed; a critic of its own."""
+    """Four decisions, of which the last is never allowed, and a separate critic."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class Policy(torch.nn.Module):
 
 
 def rows(count: int, seed: int) -> dict[str, torch.Tensor]:
-    """The decision is the largest of three numbers, the return their sum."""
+    """The decision is the index of the largest of three inputs, the return their sum."""
     rng = np.random.default_rng(seed)
     seen = rng.normal(size=(count, 8)).astype(np.float32)
     return {
@@ -54,7 +54,7 @@ def rows(count: int, seed: int) -> dict[str, torch.Tensor]:
     }
 
 
-def test_a_warm_start_teaches_decisions_and_values_that_hold_elsewhere() -> None:
+def test_a_warm_start_generalizes_decisions_and_values() -> None:
     policy, shown, new = Policy(), rows(300, seed=1), rows(100, seed=2)
     before = figures_of(policy, shown, new)
     warm_start(policy, shown, SETTINGS, seed=0)
@@ -67,7 +67,7 @@ def test_a_warm_start_teaches_decisions_and_values_that_hold_elsewhere() -> None
     assert policy.observed == 300
 
 
-def test_chance_counts_what_is_allowed_and_the_most_frequent_what_was_learned_from() -> None:
+def test_baselines_use_the_mask_and_the_training_rows() -> None:
     shown, new = rows(300, seed=1), rows(100, seed=2)
     figures = figures_of(Policy(), shown, new)
     assert figures.chance == pytest.approx(1 / 3)
@@ -76,12 +76,12 @@ def test_chance_counts_what_is_allowed_and_the_most_frequent_what_was_learned_fr
     assert figures.most_frequent == pytest.approx(share)
 
 
-def test_without_a_test_nothing_is_told_of_one() -> None:
+def test_without_a_test_set_no_test_figures_are_reported() -> None:
     figures = figures_of(Policy(), rows(30, seed=1), rows(0, seed=2))
     assert (figures.tested, figures.tested_accuracy, figures.chance) == (0, None, None)
 
 
-def test_the_same_seed_imitates_alike() -> None:
+def test_equal_seeds_give_equal_results() -> None:
     policies = [Policy(), Policy()]
     for policy in policies:
         warm_start(policy, rows(50, seed=1), SETTINGS, seed=3)
@@ -89,7 +89,7 @@ def test_the_same_seed_imitates_alike() -> None:
     assert torch.equal(first, second)
 
 
-def test_figures_are_written_as_they_are(tmp_path: Path) -> None:
+def test_figures_are_written_unchanged(tmp_path: Path) -> None:
     figures = figures_of(Policy(), rows(30, seed=1), rows(10, seed=2))
     figures.write(tmp_path / "imitation.json")
     assert json.loads((tmp_path / "imitation.json").read_text())["rows"] == 30
@@ -107,7 +107,7 @@ def test_a_term_is_the_loss_times_its_weight() -> None:
 
 
 @pytest.mark.parametrize(("count", "weight"), [(0, 1.0), (5, 0.0)])
-def test_a_term_without_rows_or_weight_is_none(count: int, weight: float) -> None:
+def test_there_is_no_term_without_rows_or_weight(count: int, weight: float) -> None:
     term = ImitationTerm(demonstration_loss)
     given = {name: column.numpy() for name, column in rows(count, seed=1).items()}
     term.take(given if count else None, "cpu")
@@ -115,7 +115,7 @@ def test_a_term_without_rows_or_weight_is_none(count: int, weight: float) -> Non
     assert term.of(Policy(), 4, np.random.default_rng(0)) is None
 
 
-def test_a_term_imitates_the_chosen_rows_alone_until_others_are_taken() -> None:
+def test_a_term_imitates_only_the_selected_rows() -> None:
     asked: list[list[int]] = []
 
     def loss(module: Any, drawn: dict[str, torch.Tensor]) -> torch.Tensor:
@@ -135,7 +135,7 @@ def test_a_term_imitates_the_chosen_rows_alone_until_others_are_taken() -> None:
     assert asked == [[1, 4], [0, 1, 2, 3, 4, 5]]
 
 
-def test_a_row_weighs_as_much_among_few_as_among_all() -> None:
+def test_the_weight_of_a_row_does_not_depend_on_the_number_of_rows() -> None:
     policy, shown = Policy(), rows(4, seed=1)
     shown = {
         name: column[:1].repeat(4, *[1] * (column.dim() - 1)) for name, column in shown.items()

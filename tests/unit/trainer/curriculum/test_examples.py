@@ -1,4 +1,4 @@
-"""What is imitated and what for: each row once, returns to the end, a test on what is new."""
+"""Samples for imitation: unique rows, returns, test set."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ Made = Callable[..., Demonstration]
     gamma=st.floats(0.9, 1.0),
     end=st.floats(-5, 5, width=32),
 )
-def test_a_return_is_all_that_is_paid_later_each_by_the_frames_until_then(
+def test_returns_discount_later_rewards_by_frames(
     made: Made, length: int, gamma: float, end: float
 ) -> None:
     demonstration = made(length=length, marks={})
@@ -33,13 +33,13 @@ def test_a_return_is_all_that_is_paid_later_each_by_the_frames_until_then(
         assert returns[at] == pytest.approx(expected, rel=1e-4, abs=1e-4)
 
 
-def test_what_is_no_example_is_left_out(made: Made) -> None:
+def test_rows_that_are_not_imitated_are_left_out(made: Made) -> None:
     demonstration = made()
     rows = examples([demonstration], gamma=0.99)
     assert len(rows) == demonstration.imitated.sum() < demonstration.length
 
 
-def test_rows_say_to_which_leg_they_lead_also_when_some_are_left_out(made: Made) -> None:
+def test_rows_have_their_subtask_also_when_some_are_left_out(made: Made) -> None:
     demonstration = made()
     rows = examples([demonstration], gamma=0.99)
     assert sorted(rows.legs.tolist()) == sorted(np.repeat([0, 1], [8, 12])[demonstration.imitated])
@@ -48,13 +48,13 @@ def test_rows_say_to_which_leg_they_lead_also_when_some_are_left_out(made: Made)
     assert set(tested.legs.tolist()) == {2, 3, -1}
 
 
-def test_what_demonstrations_share_is_there_once(made: Made) -> None:
+def test_shared_rows_occur_once(made: Made) -> None:
     demonstration = made(imitated=np.ones(20, dtype=np.bool_))
     twice = examples([demonstration, made("two", imitated=np.ones(20, np.bool_))], gamma=0.99)
     assert len(twice) == 20
 
 
-def test_a_part_with_noise_is_worth_what_came_after_it_in_its_demonstration(made: Made) -> None:
+def test_the_return_of_a_noisy_replay_includes_the_rest_of_its_demonstration(made: Made) -> None:
     whole = made("one")
     part = made(
         "one-0", length=6, marks={}, part_of=("one", 8), imitated=np.ones(6, dtype=np.bool_)
@@ -65,12 +65,12 @@ def test_a_part_with_noise_is_worth_what_came_after_it_in_its_demonstration(made
     assert set(expected.tolist()) <= set(rows.returns.tolist())
 
 
-def test_a_part_whose_demonstration_is_not_there_is_left_out(made: Made) -> None:
+def test_a_noisy_replay_without_its_demonstration_is_left_out(made: Made) -> None:
     part = made("two-0", length=6, marks={}, part_of=("two", 8))
     assert len(examples([made("one"), part], gamma=0.9)) == made("one").imitated.sum()
 
 
-def test_the_test_has_no_row_whose_state_was_learned_from(made: Made) -> None:
+def test_the_test_set_shares_no_state_with_the_training_set(made: Made) -> None:
     one, two = made("one", length=20), made("two", length=24)
     two.observations[:5], two.policy_inputs[:5] = one.observations[:5], one.policy_inputs[:5]
     learned, tested = held_out([one, two], gamma=0.99)
@@ -78,12 +78,12 @@ def test_the_test_has_no_row_whose_state_was_learned_from(made: Made) -> None:
     assert len(tested) == two.imitated[5:].sum()
 
 
-def test_parts_with_noise_of_the_tested_demonstration_are_not_learned_from(made: Made) -> None:
+def test_noisy_replays_of_the_tested_demonstration_are_not_trained_on(made: Made) -> None:
     noised = made("two-0", length=6, marks={}, part_of=("two", 8))
     learned, _ = held_out([made("one"), made("two", length=24), noised], gamma=0.99)
     assert len(learned) == made("one").imitated.sum()
 
 
-def test_of_one_demonstration_nothing_is_kept_apart(made: Made) -> None:
+def test_one_demonstration_has_no_test_set(made: Made) -> None:
     learned, tested = held_out([made("one")], gamma=0.99)
     assert (len(learned), len(tested)) == (made("one").imitated.sum(), 0)

@@ -1,4 +1,4 @@
-"""Demonstrations on disk: whole or not there, and of this run's game."""
+"""Demonstrations on disk: atomic, and bound to one game."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ from rlaif.trainer.curriculum.demonstrations import Demonstration
 Made = Callable[..., Demonstration]
 
 
-def test_what_was_written_is_read_again_to_the_bit(made: Made, tmp_path: Path) -> None:
+def test_written_demonstrations_are_read_bit_for_bit(made: Made, tmp_path: Path) -> None:
     written = [made("one"), made("two", length=30)]
     library.write(tmp_path / "found", written)
     read = library.read(tmp_path / "found", written[0].identity)
@@ -27,14 +27,14 @@ def test_what_was_written_is_read_again_to_the_bit(made: Made, tmp_path: Path) -
             assert np.array_equal(mine, its)
 
 
-def test_new_ones_take_the_place_of_the_old(made: Made, tmp_path: Path) -> None:
+def test_new_demonstrations_replace_the_old_ones(made: Made, tmp_path: Path) -> None:
     library.write(tmp_path / "found", [made("one"), made("two")])
     library.write(tmp_path / "found", [made("three")])
     assert [each.name for each in library.read(tmp_path / "found", made().identity)] == ["three"]
     assert [path.name for path in tmp_path.iterdir()] == ["found"]
 
 
-def test_a_disk_that_fails_leaves_the_old_ones_whole(
+def test_a_failing_disk_leaves_the_old_demonstrations_intact(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library.write(tmp_path / "found", [made("one")])
@@ -63,9 +63,9 @@ def test_a_damaged_or_missing_file_is_named(
         library.read(tmp_path / "found", made().identity)
 
 
-def test_an_empty_folder_holds_none(made: Made, tmp_path: Path) -> None:
+def test_an_empty_folder_has_no_demonstrations(made: Made, tmp_path: Path) -> None:
     assert not library.exists(tmp_path)
-    with pytest.raises(library.DemonstrationsError, match="let a search find some first"):
+    with pytest.raises(library.DemonstrationsError, match="run a search first"):
         library.read(tmp_path, made().identity)
 
 
@@ -78,7 +78,7 @@ def test_an_empty_folder_holds_none(made: Made, tmp_path: Path) -> None:
         ({"inputs": 4}, "inputs 3, this run has 4"),
     ],
 )
-def test_demonstrations_of_another_game_or_choice_are_refused(
+def test_demonstrations_of_another_game_or_action_set_are_rejected(
     made: Made, tmp_path: Path, changes: dict[str, Any], why: str
 ) -> None:
     library.write(tmp_path / "found", [made()])
@@ -88,8 +88,8 @@ def test_demonstrations_of_another_game_or_choice_are_refused(
 
 
 @pytest.mark.parametrize("names", [[], ["one", "one"]])
-def test_none_and_two_of_a_name_are_not_written(
+def test_an_empty_list_and_duplicate_names_are_rejected(
     made: Made, tmp_path: Path, names: list[str]
 ) -> None:
-    with pytest.raises(ValueError, match="give at least one"):
+    with pytest.raises(ValueError, match="must be unique"):
         library.write(tmp_path / "found", [made(name) for name in names])

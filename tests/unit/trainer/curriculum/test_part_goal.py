@@ -1,11 +1,11 @@
-"""Where a part of a demonstration may end, so that the next one can be gone from there."""
+"""The condition for the end of a part."""
 
 import pytest
 
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
 from rlaif.game.memory.predicates import has_control
-from rlaif.trainer.curriculum.belongings import Belongings
+from rlaif.trainer.curriculum.inventory import Inventory
 from rlaif.trainer.curriculum.part_goal import PartGoal, room_of, set_in
 from rlaif.trainer.search.marks import marks_of
 
@@ -38,7 +38,7 @@ GOAL = PartGoal(
     room=room_of(AT_THE_END),
     set=set_in(AT_THE_END),
     kept=marks_of(AT_THE_END),
-    needed=Belongings.of(AT_THE_END),
+    needed=Inventory.of(AT_THE_END),
 )
 SEEN = frozenset({"map:1", "treasure:33"})
 
@@ -64,10 +64,12 @@ def test_a_part_may_end_as_the_search_ended_it() -> None:
     ],
     ids=lambda changed: "-".join(f"{name}-{value}" for name, value in changed.items()),
 )
-def test_it_may_not_end_where_the_next_one_would_begin_otherwise(changed: dict[str, int]) -> None:
-    """Each was so in the moment in which the next part begins."""
+def test_a_part_may_not_end_in_another_state_than_the_next_one_needs(
+    changed: dict[str, int],
+) -> None:
+    """Each differs from the state in which the next part begins."""
     assert not GOAL.is_reached(ram(**changed), SEEN)
 
 
-def test_it_may_not_end_before_its_marks_were_seen() -> None:
+def test_a_part_may_not_end_before_its_flags_were_seen() -> None:
     assert not GOAL.is_reached(AT_THE_END, frozenset({"treasure:33"}))

@@ -1,4 +1,4 @@
-"""Where starts lie: on frontiers, behind them, at power-on; how that changes as play succeeds."""
+"""Distribution of starts: at frontiers, behind them, at power-on; changes with success."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,7 +27,7 @@ def bring_home(route: Route, leg: int) -> None:
     behind=st.floats(0, 1),
 )
 @settings(max_examples=60, deadline=None)
-def test_shares_sum_to_1_and_lie_inside_of_the_segment_whatever_happened(
+def test_shares_sum_to_1_and_stay_inside_the_subtask(
     made: Made, tries: list[tuple[int, int, bool]], behind: float
 ) -> None:
     route = Route(
@@ -54,7 +54,7 @@ def test_the_first_starts_are_the_nearest_to_each_goal(made: Made) -> None:
     assert drawn == {(0, len(route.legs[0].segment.starts) - 1), (1, 2)}
 
 
-def test_what_was_mastered_gets_the_share_behind_the_frontier(made: Made) -> None:
+def test_mastered_places_get_the_share_behind_the_frontier(made: Made) -> None:
     route = Route([made(length=40, marks={40: "sword"})], CurriculumSettings(tries=2, behind=0.25))
     for _ in range(2):
         route.note(0, 9, success=True)
@@ -62,7 +62,7 @@ def test_what_was_mastered_gets_the_share_behind_the_frontier(made: Made) -> Non
     assert route.place_shares(0)[8:].tolist() == pytest.approx([0.75, 0.25])
 
 
-def test_power_on_grows_as_frontiers_come_home(made: Made) -> None:
+def test_the_power_on_share_grows_as_subtasks_are_mastered(made: Made) -> None:
     route = Route([made()], CurriculumSettings(tries=2, power_on=0.02, chained=0.5))
     shares = [route.power_on_share]
     for leg in range(2):
@@ -71,7 +71,7 @@ def test_power_on_grows_as_frontiers_come_home(made: Made) -> None:
     assert shares == pytest.approx([0.02, 0.02 + 0.48 / 4, 0.5])
 
 
-def test_of_segments_that_are_home_the_weak_one_is_played_most(made: Made) -> None:
+def test_the_weakest_mastered_subtask_is_played_most(made: Made) -> None:
     route = Route([made()], CurriculumSettings(tries=10))
     for leg in range(2):
         bring_home(route, leg)
@@ -81,12 +81,12 @@ def test_of_segments_that_are_home_the_weak_one_is_played_most(made: Made) -> No
     assert second == pytest.approx(2 * first)
 
 
-def test_a_start_is_drawn_with_the_generator_alone(made: Made) -> None:
+def test_a_start_depends_only_on_the_generator(made: Made) -> None:
     route = Route([made()], CurriculumSettings())
     assert route.draw(np.random.default_rng(5)) == route.draw(np.random.default_rng(5))
 
 
-def test_a_saved_route_goes_on_where_it_stood(made: Made) -> None:
+def test_a_restored_route_continues(made: Made) -> None:
     route = Route([made()], CurriculumSettings(tries=2))
     bring_home(route, 0)
     route.note(1, 2, success=False)
@@ -96,7 +96,7 @@ def test_a_saved_route_goes_on_where_it_stood(made: Made) -> None:
     assert other.state_dict() == route.state_dict()
 
 
-def test_segments_that_were_not_saved_begin_anew(made: Made) -> None:
+def test_subtasks_missing_from_the_state_start_fresh(made: Made) -> None:
     route = Route([made()], CurriculumSettings(tries=2))
     bring_home(route, 0)
     other = Route([made("two"), made(states_every=2)], CurriculumSettings(tries=2))
@@ -104,7 +104,7 @@ def test_segments_that_were_not_saved_begin_anew(made: Made) -> None:
     assert not any(figures.is_home for figures in other.figures())
 
 
-def test_a_segment_that_demonstrations_begin_with_alike_is_there_once(made: Made) -> None:
+def test_a_shared_first_subtask_occurs_once(made: Made) -> None:
     route = Route(
         [
             made("one", game="same"),
@@ -116,7 +116,7 @@ def test_a_segment_that_demonstrations_begin_with_alike_is_there_once(made: Made
     assert [route.after(leg) for leg in range(3)] == [1, None, None]
 
 
-def test_every_decision_leads_to_the_leg_that_it_is_played_in(made: Made) -> None:
+def test_every_decision_belongs_to_its_subtask(made: Made) -> None:
     plays = [
         made("one", game="same"),
         made("one-0", length=6, marks={}, part_of=("one", 20)),
@@ -135,17 +135,17 @@ def test_every_decision_leads_to_the_leg_that_it_is_played_in(made: Made) -> Non
     }
 
 
-def test_parts_with_noise_have_no_segments(made: Made) -> None:
+def test_noisy_replays_have_no_subtasks(made: Made) -> None:
     route = Route([made("one"), made("two", part_of=("one", 8))], CurriculumSettings())
     assert [leg.key for leg in route.legs] == ["one/0", "one/1"]
 
 
-def test_demonstrations_without_a_mark_are_no_curriculum(made: Made) -> None:
-    with pytest.raises(ValueError, match="let the search play on"):
+def test_demonstrations_without_flags_are_rejected(made: Made) -> None:
+    with pytest.raises(ValueError, match="search longer"):
         Route([made(marks={})], CurriculumSettings())
 
 
-def test_a_segment_at_whose_beginning_luck_decides_gets_more_time_and_keeps_it(made: Made) -> None:
+def test_a_subtask_decided_by_chance_gets_and_keeps_more_time(made: Made) -> None:
     settings = CurriculumSettings(tries=2, patience=3)
     route = Route([made()], settings)
     frames = route.legs[0].frames_from(0)
@@ -161,7 +161,7 @@ def test_a_segment_at_whose_beginning_luck_decides_gets_more_time_and_keeps_it(m
     assert other.time_from(0, 0) == route.time_from(0, 0)
 
 
-def test_a_leg_tells_the_frames_that_its_demonstration_needed(made: Made) -> None:
+def test_a_subtask_has_the_frames_of_its_demonstration(made: Made) -> None:
     demonstration: Any = made()
     leg = Route([demonstration], CurriculumSettings()).legs[1]
     assert leg.frames_from(0) == demonstration.frames[8:20].sum()

@@ -1,4 +1,4 @@
-"""What is imitated is shown with parts of other moments, so that only what matters counts."""
+"""Augmentation: rows with fields of other rows, so that only relevant inputs count."""
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ ROWS = 64
 
 
 def numbered(count: int = ROWS) -> dict[str, torch.Tensor]:
-    """Rows of which each number says whose it is."""
+    """Rows in which each value identifies its row."""
     own = torch.arange(count, dtype=torch.float32)
     return {
         Columns.OBS: own[:, None].repeat(1, 128),
@@ -25,9 +25,7 @@ def numbered(count: int = ROWS) -> dict[str, torch.Tensor]:
 
 
 @given(st.floats(0.05, 0.9), st.integers(0, 2**32 - 1))
-def test_a_row_shows_of_one_other_row_whole_fields_and_never_what_is_allowed(
-    share: float, seed: int
-) -> None:
+def test_augmentation_copies_whole_fields_but_never_the_mask(share: float, seed: int) -> None:
     rows = numbered()
     found = strayed(rows, rows, share, np.random.default_rng(seed))
     assert torch.equal(found[Columns.ACTIONS], rows[Columns.ACTIONS])
@@ -39,7 +37,7 @@ def test_a_row_shows_of_one_other_row_whole_fields_and_never_what_is_allowed(
             assert len(found[INPUTS][number, field.span].unique()) == 1
 
 
-def test_half_of_the_rows_stay_as_they_are_and_of_the_others_about_the_share_does_not() -> None:
+def test_half_of_the_rows_are_augmented_by_the_given_share() -> None:
     rows = numbered(4096)
     found = strayed(rows, rows, 0.2, np.random.default_rng(0))
     other = (found[Columns.OBS] != rows[Columns.OBS]).float().mean(dim=1)
@@ -47,7 +45,7 @@ def test_half_of_the_rows_stay_as_they_are_and_of_the_others_about_the_share_doe
     assert 0.18 < other[other > 0].mean() < 0.22
 
 
-def test_without_a_share_the_rows_are_as_they_were() -> None:
+def test_a_share_of_0_changes_nothing() -> None:
     rows = numbered()
     assert strayed(rows, rows, 0.0, np.random.default_rng(0)) is rows
 
@@ -68,8 +66,11 @@ class Policy(torch.nn.Module):
         return values
 
 
-def test_what_went_along_by_chance_counts_less_than_what_always_holds() -> None:
-    """Thirty numbers say what to do. One more does, too, and is the other way round later."""
+def test_augmentation_reduces_spurious_correlations() -> None:
+    """Thirty inputs determine the decision.
+
+    Another one correlates with it, but with the opposite sign later.
+    """
     decided = torch.arange(ROWS) % 2
     seen = torch.zeros(ROWS, 128)
     seen[:, :30] = decided[:, None] * 0.2

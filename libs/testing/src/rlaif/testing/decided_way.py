@@ -15,7 +15,7 @@ from rlaif.trainer.search.session import Session
 from rlaif.trainer.search.tree import Node, Tree
 
 
-def tree_of_way(folder: Path, cartridge: Cartridge, stretches: Sequence[Sequence[int]]) -> Path:
+def tree_of_way(folder: Path, cartridge: Cartridge, sections: Sequence[Sequence[int]]) -> Path:
     """Write the tree of a way from power-on: a node after each stretch of decisions.
 
     Gives the tree's file.
@@ -26,9 +26,9 @@ def tree_of_way(folder: Path, cartridge: Cartridge, stretches: Sequence[Sequence
     tree = Tree(folder / TREE, identity_of(cartridge))
     tree.begin()
     _add(tree, session, None)
-    for stretch in stretches:
+    for section in sections:
         session.mark()
-        for decision in stretch:
+        for decision in section:
             assert session.play(decision), f"decision {decision} may not be made there"
             assert session.settle(), "the game does not come back"
         _add(tree, session, tree.next_id - 1)

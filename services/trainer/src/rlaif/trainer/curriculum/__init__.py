@@ -1,1 +1,1 @@
-"""Makes a policy of what a search found: starts that move back along its ways, and imitation."""
+"""Trains a policy from search results: start states along demonstrations, and imitation."""

@@ -1,7 +1,7 @@
-"""Which demonstrations go the way of the first: goals in another order would contradict it.
+"""Selects demonstrations that reach their goals in a consistent order.
 
-A policy does not see which demonstration it follows. Where one takes a thing first that another
-takes second, the same decision at the same moment would be the way here and a miss there.
+A policy does not observe which demonstration it follows. If one takes a treasure first that another
+takes second, the same decision in the same state would be correct for one and wrong for the other.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,9 +11,9 @@ from rlaif.trainer.search.marks import Marks
 
 
 def of_one_order(demonstrations: Sequence[Demonstration]) -> tuple[Demonstration, ...]:
-    """Those that reach what they share with the first one in its order, and their parts.
+    """Return the demonstrations that reach shared goals in the order of the first, and their parts.
 
-    The first is the one that came farthest, as a library lists them.
+    The first is the one with the highest level, as in a library.
     """
     whole = [each for each in demonstrations if each.part_of is None]
     if not whole:
@@ -28,7 +28,7 @@ def of_one_order(demonstrations: Sequence[Demonstration]) -> tuple[Demonstration
 
 
 def _agrees(reached: Iterable[Marks], goals: Sequence[Marks]) -> bool:
-    """Whether all goals before one that is reached are reached by then."""
+    """Whether each goal is reached only after all goals before it."""
     turn = {mark: number for number, goal in enumerate(goals) for mark in goal}
     known: set[str] = set()
     for marks in reached:

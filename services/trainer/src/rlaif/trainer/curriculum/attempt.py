@@ -1,4 +1,4 @@
-"""One episode along a demonstration: what it is to reach, what it has, how long it may take."""
+"""One attempt at a subtask: its goal, the flags reached so far, and its time limit."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,27 +6,28 @@ from typing import Any
 from rlaif.trainer.search.marks import Marks
 
 SLACK_FRAMES = 240
-"""Beside the multiple of the demonstration's frames: four seconds, for goals a step away."""
+"""Added to the multiple of the demonstration's frames: four seconds, for goals that are a step
+away."""
 
 
 class Attempt:
-    """A try of a segment from a place, until its goal is reached or its time is over.
+    """An attempt at a subtask from a start state, until its goal is reached or its time is up.
 
-    A goal is reached when all its marks have been there since the try began, in whatever order and
-    by whatever way; one that is used up again, such as a key, counts. A goal of a segment after
-    this one is seen, too: who reaches it first has missed this one.
+    A goal is reached when each of its flags has been set at some time since the attempt started, in
+    any order and by any trajectory; flags that are reset afterwards, such as a key, count. Goals of
+    later subtasks are watched, too: reaching one of them first is a failure of this subtask.
 
     Attributes:
-        leg: Number of the segment in the route.
-        place: Where in it the try began.
-        until: Frames of the episode at which it is over.
-        reached: Segments, this one or later ones, whose goals are complete; with any it is over.
+        leg: Index of the subtask in the route.
+        place: Index of its start state.
+        until: Frames of the episode at which the attempt ends.
+        reached: Subtasks, this one or later ones, with a complete goal; the first ends the attempt.
     """
 
     def __init__(
         self, leg: int, place: int, goal: Marks, *, until: int, later: Mapping[int, Marks]
     ) -> None:
-        """Begin; `later` are goals of segments after this one, by number, in their order."""
+        """Start an attempt; `later` contains the goals of later subtasks by index, in order."""
         self.leg, self.place = leg, place
         self.until = until
         self.reached: set[int] = set()
@@ -38,7 +39,7 @@ class Attempt:
         return self.leg in self.reached
 
     def see(self, marks: Marks) -> int | None:
-        """The game shows these marks now; gives the last segment whose goal is complete."""
+        """Process the flags that are set now; return the last subtask that they complete."""
         newest = None
         for number, missing in self._missing.items():
             missing -= marks
@@ -48,7 +49,6 @@ class Attempt:
         return newest
 
     def state_dict(self) -> dict[str, Any]:
-        """The try as plain values."""
         return {
             "leg": self.leg,
             "place": self.place,
@@ -58,7 +58,6 @@ class Attempt:
 
     @classmethod
     def of(cls, state: dict[str, Any]) -> "Attempt":
-        """The try that `state_dict` gave."""
         missing = {number: frozenset(marks) for number, marks in state["missing"]}
         leg = state["leg"]
         goal = missing.pop(leg)
@@ -66,5 +65,5 @@ class Attempt:
 
 
 def limit(frames: int, patience: float) -> int:
-    """Frames that a try may take where the demonstration took `frames`."""
+    """Return the maximum frames of an attempt for which the demonstration took `frames`."""
     return round(frames * patience) + SLACK_FRAMES

@@ -1,4 +1,4 @@
-"""Demonstrations out of a search: its farthest ways, checked, shortened and recorded."""
+"""Builds demonstrations from a search: its best trajectories, verified, minimized and recorded."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -19,31 +19,31 @@ from rlaif.trainer.curriculum.demonstrations import (
     DemonstrationIdentity,
     segments,
 )
-from rlaif.trainer.curriculum.lineages import Part, Way, farthest_ways
-from rlaif.trainer.curriculum.looking_over import Walked, look_over
+from rlaif.trainer.curriculum.minimization import whole_parts
 from rlaif.trainer.curriculum.noise import with_noise
-from rlaif.trainer.curriculum.playing import Player
+from rlaif.trainer.curriculum.parallel_minimization import minimize
+from rlaif.trainer.curriculum.player import Player
 from rlaif.trainer.curriculum.recording import Recorder, RecordSettings
-from rlaif.trainer.curriculum.replaying import WayMismatchError, replay
-from rlaif.trainer.curriculum.shortening import whole_parts
-from rlaif.trainer.curriculum.shortening_apart import shorten
+from rlaif.trainer.curriculum.replaying import TrajectoryMismatchError, replay
+from rlaif.trainer.curriculum.trajectories import Part, Trajectory, best_trajectories
+from rlaif.trainer.curriculum.verification import VerifiedTrajectory, verify
 from rlaif.trainer.search.marks import level_of
 from rlaif.trainer.search.tree import read_tree
 
-_STEPS_A_MINUTE = 15 * 60
-"""Base steps of four frames, sixty frames a second."""
+_STEPS_PER_MINUTE = 15 * 60
+"""Emulator steps of four frames, at 60 frames per second."""
 
 
 @dataclass(frozen=True)
 class BuildSettings:
-    """What demonstrations are made.
+    """How demonstrations are built.
 
     Attributes:
-        recording: How plays are recorded.
-        count: Ways out of each tree.
-        noised: Times that each segment is played again with noise.
-        seed: Of the noise.
-        processes: That shorten ways; 0: this one does.
+        recording: How they are recorded.
+        count: Trajectories per tree.
+        noised: Noisy replays per subtask.
+        seed: Seed of the noise.
+        processes: Worker processes for minimization; 0: use this process.
     """
 
     recording: RecordSettings
@@ -55,17 +55,17 @@ class BuildSettings:
 
 @dataclass(frozen=True)
 class Built:
-    """What became of one way.
+    """Result for one trajectory.
 
     Attributes:
-        name: Of the demonstration.
-        level: How far it came, as the search counts.
-        segments: Its parts between lasting marks.
-        decisions: In all of it.
-        seconds: In the game.
-        cut_seconds: Of loops that were cut out.
-        noised: Parts with noise that arrived, of `tried`.
-        tried: Parts with noise that were tried.
+        name: Name of the demonstration.
+        level: Level that it reaches (`marks.level_of`).
+        segments: Number of its subtasks.
+        decisions: Number of its decisions.
+        seconds: Duration in game time.
+        cut_seconds: Game time that minimization removed.
+        noised: Noisy replays that reached their goal, of `tried`.
+        tried: Noisy replays that were played.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Built:
 def identity_of(
     cartridge: Cartridge, emulator: PyBoyEmulator, actions: Arm
 ) -> DemonstrationIdentity:
-    """What demonstrations of this game and these decisions depend on."""
+    """Return what demonstrations of this game and action set depend on."""
     return DemonstrationIdentity(
         game=cartridge.identity,
         emulator=emulator.identity,
@@ -99,65 +99,67 @@ def build(
     actions: Arm,
     settings: BuildSettings,
     *,
-    tell: Callable[[Built], None] = lambda built: None,
-    progress: Callable[[str], None] = lambda words: None,
+    on_built: Callable[[Built], None] = lambda built: None,
+    progress: Callable[[str], None] = lambda message: None,
 ) -> tuple[Built, ...]:
-    """Write the demonstrations of some trees into a folder, farthest first; gives what they are.
+    """Write the demonstrations of some trees into a folder, highest level first.
 
-    Ways without a segment are left out, and those that do not lead where their tree says. Each that
-    is done is told; `progress` says in words what was done on the way there, which takes minutes.
+    Trajectories without a subtask are left out, and those whose replay fails. `on_built` is called
+    for each demonstration, `progress` with a message during minimization, which takes minutes.
 
     Raises:
-        TreeError: There is no such tree.
-        WayMismatchError: No way leads where its tree says.
-        DemonstrationsError: No way has a lasting mark.
-        LostProcessError: A process that shortens ways ended early.
+        TreeError: A tree does not exist.
+        TrajectoryMismatchError: No trajectory could be reproduced.
+        DemonstrationsError: No trajectory reaches a flag.
+        LostProcessError: A worker process ended early.
     """
     emulator = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
     try:
         recorder = Recorder(emulator, identity_of(cartridge, emulator, actions), settings.recording)
-        ways = [way for path in trees for way in _ways(path, settings.count)]
-        ways.sort(key=lambda way: -level_of(way.marks))
-        walked = _those_that_hold(ways, Player(emulator))
-        parts = [whole_parts(way, way.needed(walked)) for way in walked]
+        trajectories = [
+            trajectory for path in trees for trajectory in _trajectories(path, settings.count)
+        ]
+        trajectories.sort(key=lambda trajectory: -level_of(trajectory.marks))
+        verified = _verified(trajectories, Player(emulator))
+        parts = [whole_parts(trajectory, trajectory.needed(verified)) for trajectory in verified]
 
         def note(done: int, count: int) -> None:
-            progress(f"part {done} of {count} shortened, of {len(walked)} ways")
+            progress(f"minimized part {done} of {count} ({len(verified)} trajectories)")
 
-        short = shorten(
-            [each for of_way in parts for each in of_way],
+        short = minimize(
+            [each for of_trajectory in parts for each in of_trajectory],
             cartridge.data,
             sound=cartridge.needs_sound,
             processes=settings.processes,
-            tell=note,
+            on_done=note,
         )
         recorded = [
-            _recorded(way, [short[each.key] for each in of_way], recorder)
-            for way, of_way in zip(walked, parts, strict=True)
-            if of_way
+            _recorded(trajectory, [short[each.key] for each in of_trajectory], recorder)
+            for trajectory, of_trajectory in zip(verified, parts, strict=True)
+            if of_trajectory
         ]
-        plays = _once([each for each in recorded if _parts(each[0], [each[0]])])
+        plays = _unique([each for each in recorded if _parts(each[0], [each[0]])])
         if not plays:
             raise library.DemonstrationsError(
-                f"no way in {', '.join(map(str, trees))} reaches a lasting mark: search on"
+                f"no trajectory in {', '.join(map(str, trees))} reaches a flag: search longer"
             )
         demonstrations = [play for play, _ in plays]
         written: list[Demonstration] = []
-        told: list[Built] = []
+        results: list[Built] = []
         for play, built in plays:
             noised, tried = _noised(play, demonstrations, recorder, settings)
             count = len(_parts(play, demonstrations))
-            told.append(replace(built, segments=count, noised=len(noised), tried=tried))
-            tell(told[-1])
+            results.append(replace(built, segments=count, noised=len(noised), tried=tried))
+            on_built(results[-1])
             written += [play, *noised]
         library.write(directory, written)
     finally:
         emulator.close()
-    return tuple(told)
+    return tuple(results)
 
 
 def _layout() -> str:
-    """Changes with the meaning of any number or decision."""
+    """Return a digest that changes with the meaning of any input or decision."""
     meaning = (
         INPUT_VERSION,
         [(field.name, field.slots, field.codes) for field in POLICY_INPUT.fields],
@@ -167,50 +169,50 @@ def _layout() -> str:
     return hashlib.sha256(repr(meaning).encode()).hexdigest()[:16]
 
 
-def _ways(path: Path, count: int) -> tuple[Way, ...]:
+def _trajectories(path: Path, count: int) -> tuple[Trajectory, ...]:
     with read_tree(path) as tree:
-        return farthest_ways(tree, count)
+        return best_trajectories(tree, count)
 
 
-def _those_that_hold(ways: Sequence[Way], player: Player) -> list[Walked]:
-    """The ways that lead where they say; raises as the first one does when none does."""
-    found: list[Walked] = []
-    why: WayMismatchError | None = None
-    for way in ways:
+def _verified(trajectories: Sequence[Trajectory], player: Player) -> list[VerifiedTrajectory]:
+    """Return the reproducible trajectories; raise the first error if there is none."""
+    found: list[VerifiedTrajectory] = []
+    first_error: TrajectoryMismatchError | None = None
+    for trajectory in trajectories:
         try:
-            found.append(look_over(way, player))
-        except WayMismatchError as error:
-            why = why or error
-    if why is not None and not found:
-        raise why
+            found.append(verify(trajectory, player))
+        except TrajectoryMismatchError as error:
+            first_error = first_error or error
+    if first_error is not None and not found:
+        raise first_error
     return found
 
 
 def _recorded(
-    walked: Walked, parts: Sequence[Part], recorder: Recorder
+    verified: VerifiedTrajectory, parts: Sequence[Part], recorder: Recorder
 ) -> tuple[Demonstration, Built]:
     replay(parts, recorder)
-    pressed = "".join(stretch.actions for part in parts for stretch in part.stretches)
+    pressed = "".join(section.actions for part in parts for section in part.sections)
     name = hashlib.sha256(pressed.encode()).hexdigest()[:8]
     play = recorder.demonstration(name)
     left = _minutes(parts) * 60
     built = Built(
         name=name,
-        level=level_of(walked.way.marks),
+        level=level_of(verified.trajectory.marks),
         segments=0,
         decisions=play.length,
         seconds=left,
-        cut_seconds=walked.way.steps / _STEPS_A_MINUTE * 60 - left,
+        cut_seconds=verified.trajectory.steps / _STEPS_PER_MINUTE * 60 - left,
     )
     return play, built
 
 
 def _minutes(parts: Sequence[Part]) -> float:
-    return sum(part.steps for part in parts) / _STEPS_A_MINUTE
+    return sum(part.steps for part in parts) / _STEPS_PER_MINUTE
 
 
-def _once(plays: Sequence[tuple[Demonstration, Built]]) -> list[tuple[Demonstration, Built]]:
-    """Without those that are another one to the button, from another tree or after cuts."""
+def _unique(plays: Sequence[tuple[Demonstration, Built]]) -> list[tuple[Demonstration, Built]]:
+    """Remove duplicates with equal buttons, found in other trees or after minimization."""
     return list({play.name: (play, built) for play, built in plays}.values())
 
 
@@ -224,7 +226,7 @@ def _noised(
     recorder: Recorder,
     settings: BuildSettings,
 ) -> tuple[list[Demonstration], int]:
-    """Its parts with noise that arrived, and how many were tried."""
+    """Return the noisy replays that reached their goal, and the number played."""
     found: list[Demonstration] = []
     tried = 0
     for segment in segments(play, play.needed(every)):

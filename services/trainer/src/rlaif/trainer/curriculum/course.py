@@ -1,4 +1,4 @@
-"""The curriculum of one environment runner: says where episodes start, watches how they end."""
+"""The curriculum of one environment runner: chooses start states and evaluates attempts."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -19,33 +19,33 @@ from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.search.marks import Marks
 from rlaif.trainer.settings.curriculum import CurriculumSettings
 
-_KEPT_OF = 4
-"""One in so many arrivals is kept: a save state costs 30 ms."""
+_ARRIVALS_PER_SAVE = 4
+"""One of this many arrivals is stored, because a save state takes 30 ms."""
 
 WHOLE = 64
-"""Episodes from the game's own start, with each runner, over which their success is told."""
+"""Window, in episodes per runner from the game's own start, of the end-to-end success rate."""
 
 PROVENANCE = "demonstration:"
-"""What the provenance of a start on a demonstration begins with."""
+"""Prefix of the provenance of start states on a demonstration."""
 
 
 class WatchedScenes(WatchedGame, Protocol):
-    """What a course asks of an environment.
+    """What a course needs of an environment.
 
     Attributes:
-        scene: RAM of the newest scene; another object when what is owned changes.
+        scene: RAM of the newest scene; a new object whenever owned items change.
     """
 
     scene: RamBlocks | None
 
 
 class Course:
-    """All environments of one runner learn along the same demonstrations.
+    """The curriculum shared by all environments of one runner.
 
     Attributes:
-        route: Segments and frontiers, of this runner alone.
+        route: Subtasks and frontiers of this runner.
         frames: Game frames played so far.
-        frames_otherwise: Of these, in episodes that started at no demonstration.
+        frames_otherwise: Those of episodes that did not start on a demonstration.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Course:
         settings: CurriculumSettings,
         marks_of: Callable[[RamBlocks], Marks],
     ) -> None:
-        """Begin with every frontier at its goal; `marks_of` reads lasting progress."""
+        """Start with every frontier at its goal; `marks_of` reads the permanent flags."""
         self.settings = settings
         self.marks_of = marks_of
         self.route = Route([each.without_rows() for each in demonstrations], settings)
@@ -64,34 +64,33 @@ class Course:
 
     @property
     def played_otherwise(self) -> float:
-        """Share of the play that started at no demonstration, 0 before any."""
+        """Share of frames in episodes that did not start on a demonstration; 0 before any."""
         return self.frames_otherwise / max(1, self.frames)
 
     def count(self, frames: int, *, otherwise: bool) -> None:
-        """So many game frames were played."""
         self.frames += frames
         self.frames_otherwise += frames * otherwise
 
     def arrived(self, leg: int, emulator: Emulator) -> None:
-        """Play came to the beginning of a leg; now and then the moment is kept to start there."""
+        """Record an arrival at the beginning of a subtask; store some of these states as starts."""
         self._arrived += 1
-        if self._arrived % _KEPT_OF == 0:
+        if self._arrived % _ARRIVALS_PER_SAVE == 0:
             self.route.arrive(leg, pack_keyframe(emulator.save_state()))
 
     def note_whole(self, *, success: bool) -> None:
-        """An episode from the game's own start came to the end of the way, or did not."""
+        """Record whether an episode from the game's own start reached the end."""
         self._whole.append(success)
 
     def environment(self, game: WatchedScenes, inner: EpisodeFollower | None) -> "CourseFollower":
-        """What follows an environment that `inner`, if anybody, follows too."""
+        """Return the follower of one environment, wrapped around `inner`."""
         return CourseFollower(self, game, inner)
 
     def figures(self) -> CourseFigures:
-        """How all segments stand, and how far play comes without them."""
+        """Return the statistics of all subtasks, and of episodes from the game's own start."""
         return CourseFigures(self.route.figures(), tuple(self._whole))
 
     def state_dict(self) -> dict[str, Any]:
-        """What the environments do not keep, as plain values."""
+        """The state that is not part of the environments."""
         return {
             "route": self.route.state_dict(),
             "frames": self.frames,
@@ -101,7 +100,6 @@ class Course:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Resume with what `state_dict` gave."""
         self.route.load_state_dict(state["route"])
         self.frames, self.frames_otherwise = state["frames"], state["frames_otherwise"]
         self._arrived = state["arrived"]
@@ -109,7 +107,7 @@ class Course:
 
 
 class CourseFollower:
-    """One environment on the course of its runner: an `EpisodeFollower` around another."""
+    """The curriculum of one environment: an `EpisodeFollower` around another."""
 
     def __init__(self, course: Course, game: WatchedScenes, inner: EpisodeFollower | None) -> None:
         self._course, self._route = course, course.route
@@ -117,31 +115,31 @@ class CourseFollower:
         self._drawn: tuple[int, int, int] | None = None
         self._attempt: Attempt | None = None
         self._marks: Marks = frozenset()
-        self._more = 0
+        self._remaining = 0
         self._frames = 0
         self._otherwise = True
         self._is_whole = False
         self._scene: RamBlocks | None = None
 
     def starts(self, given: StartSource) -> StartSource:
-        """Places on the demonstrations, and now and then what `given` chooses."""
+        """Return a source of start states on demonstrations, which falls back to `given`."""
         if self._inner is not None:
             given = self._inner.starts(given)
         return _CourseStarts(self, given)
 
     def choose(self, rng: np.random.Generator) -> Start | None:
-        """A place on a demonstration, or None for another start; it holds for the next episode.
+        """Return a start state for the next episode, or None for a start without demonstration.
 
-        Some begin with moves at random, as an episode of the game itself does: play that comes to
-        a place by itself is never exactly where the demonstration was.
+        Some episodes begin with random moves, as episodes of the game do, because a policy that
+        reaches a state by itself is never exactly where the demonstration was.
         """
         self._drawn = None
         drawn = self._route.draw(rng, played_otherwise=self._course.played_otherwise)
         if drawn is None:
             return None
         number, place = drawn
-        goes_on = self._course.settings.goes_on
-        more = len(self._route.legs) if goes_on == 1 else int(rng.geometric(1 - goes_on)) - 1
+        continues = self._course.settings.goes_on
+        more = len(self._route.legs) if continues == 1 else int(rng.geometric(1 - continues)) - 1
         self._drawn = number, place, more
         leg = self._route.legs[number]
         arrived = self._route.arrival(number, rng) if place == 0 else None
@@ -154,7 +152,6 @@ class CourseFollower:
         return Start(state, name, keyframe, from_play=is_exact)
 
     def episodes(self, square: int) -> int:
-        """See `EpisodeFollower.episodes`."""
         return 0 if self._inner is None else self._inner.episodes(square)
 
     def begin_episode(
@@ -164,7 +161,7 @@ class CourseFollower:
         start: Start,
         warm_up: Sequence[tuple[int, int]],
     ) -> None:
-        """An episode starts; a try that the one before it did not bring to its goal has failed."""
+        """Start an episode; an unfinished attempt of the episode before has failed."""
         if self._attempt is not None:
             self._route.note(self._attempt.leg, self._attempt.place, success=False)
             self._end_whole(success=False)
@@ -175,18 +172,18 @@ class CourseFollower:
         drawn, self._drawn = self._drawn, None
         self._otherwise = drawn is None or not start.provenance.startswith(PROVENANCE)
         if drawn is None or self._otherwise:
-            if start.from_play:  # as from an archive: it is on no way
+            if start.from_play:  # as from an archive: not on a demonstration
                 return
-            # From where the game itself starts, all segments follow; what gets stuck is cut.
+            # All subtasks follow from the game's own start; the time limit ends stuck episodes.
             drawn = self._route.first, 0, len(self._route.legs)
             self._is_whole = True
-        leg, place, self._more = drawn
+        leg, place, self._remaining = drawn
         self._marks = self._course.marks_of(read_blocks(emulator))
         self._begin(leg, place)
-        self._look(emulator)
+        self._check_goals(emulator)
 
     def after_step(self, emulator: Emulator, facts: GameFacts, action: int, wait: int) -> None:
-        """A base step was played; looks at the marks when the scene is new."""
+        """Process an emulator step; reads the flags if the scene is new."""
         if self._inner is not None:
             self._inner.after_step(emulator, facts, action, wait)
         frames = self._game.frames
@@ -195,20 +192,20 @@ class CourseFollower:
         if self._attempt is None or self._game.scene is self._scene:
             return
         self._scene = self._game.scene
-        self._look(emulator)
+        self._check_goals(emulator)
 
     def _begin(self, leg: int, place: int) -> None:
         later = {
             number: goal
             for number, goal in self._route.goals_after(leg)
-            if not goal <= self._marks  # what is there already says nothing of what comes
+            if not goal <= self._marks  # flags that are already set are no evidence
         }
         goal = self._route.legs[leg].segment.goal
         until = self._game.frames + self._route.time_from(leg, place)
         self._attempt = Attempt(leg, place, goal, until=until, later=later)
         self._game.cut_after(until, lost=True)
 
-    def _look(self, emulator: Emulator) -> None:
+    def _check_goals(self, emulator: Emulator) -> None:
         attempt = self._attempt
         if attempt is None:
             return
@@ -220,7 +217,7 @@ class CourseFollower:
         self._route.note(attempt.leg, attempt.place, success=attempt.succeeded)
         self._attempt = None
         is_end = self._route.after(newest) is None
-        if not (is_end or attempt.succeeded):  # a goal before its turn: this one is missed
+        if not (is_end or attempt.succeeded):  # a later goal came first: this one was missed
             self._end_whole(success=False)
             self._game.cut_after(self._game.frames, lost=True)
             return
@@ -230,18 +227,18 @@ class CourseFollower:
             self._game.cut_after(self._game.frames)
             return
         self._course.arrived(following, emulator)
-        if self._more < 0:
+        if self._remaining < 0:
             self._game.cut_after(self._game.frames)
             return
         self._begin(following, 0)
-        self._look(emulator)
+        self._check_goals(emulator)
 
     def _after(self, attempt: Attempt) -> int | None:
-        """The first segment after one that succeeded whose goal is not reached; None: no other."""
+        """Return the first unreached subtask after one that succeeded, or None."""
         following: int | None = attempt.leg
         while following is not None and following in attempt.reached:
             following = self._route.after(following)
-            self._more -= 1
+            self._remaining -= 1
         return following
 
     def _end_whole(self, *, success: bool) -> None:
@@ -250,35 +247,33 @@ class CourseFollower:
         self._is_whole = False
 
     def state_dict(self, facts: GameFacts) -> dict[str, Any]:
-        """What is remembered of the running episode, as plain values."""
+        """The state of the running episode."""
         return {
             "inner": None if self._inner is None else self._inner.state_dict(facts),
             "attempt": None if self._attempt is None else self._attempt.state_dict(),
             "marks": set(self._marks),
-            "more": self._more,
+            "more": self._remaining,
             "otherwise": self._otherwise,
             "is_whole": self._is_whole,
         }
 
     def load_state_dict(self, state: dict[str, Any], facts: GameFacts) -> None:
-        """Resume in the middle of the episode that `state_dict` gave."""
         if self._inner is not None and state["inner"] is not None:
             self._inner.load_state_dict(state["inner"], facts)
         saved = state["attempt"]
         self._attempt = None if saved is None else Attempt.of(saved)
         self._marks = frozenset(state["marks"])
-        self._more, self._otherwise = state["more"], state["otherwise"]
+        self._remaining, self._otherwise = state["more"], state["otherwise"]
         self._is_whole = state.get("is_whole", False)
         self._frames = self._game.frames
         self._scene = None
 
 
 class _CourseStarts:
-    """A `StartSource`: places on demonstrations, else a start of the game."""
+    """A `StartSource` of start states on demonstrations, which falls back to another source."""
 
     def __init__(self, follower: CourseFollower, given: StartSource) -> None:
         self._follower, self._given = follower, given
 
     def choose(self, rng: np.random.Generator) -> Start:
-        """Where the next episode starts."""
         return self._follower.choose(rng) or self._given.choose(rng)

@@ -1,4 +1,4 @@
-"""A way through the game that was found, as a policy can learn it: a recorded play in arrays."""
+"""Demonstrations: recorded trajectories as arrays from which a policy can learn."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -17,19 +17,19 @@ Float32 = npt.NDArray[np.float32]
 
 
 class DemonstrationIdentity(BaseModel):
-    """All that a demonstration depends on: in another game, or of other decisions, it is none."""
+    """What a demonstration depends on; it cannot be used with another game or action set."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     game: GameIdentity
     emulator: EmulatorIdentity
-    actions: Arm = Field(description="Which decisions it is made of.")
-    decisions: int = Field(ge=1, description="How many decisions there are to choose from.")
-    inputs: int = Field(ge=0, description="Numbers of a policy input.")
-    layout: str = Field(description="Digest of what all those numbers and decisions mean.")
+    actions: Arm = Field(description="Action set of its decisions.")
+    decisions: int = Field(ge=1, description="Size of the action set.")
+    inputs: int = Field(ge=0, description="Length of a policy input.")
+    layout: str = Field(description="Digest of the meaning of all inputs and decisions.")
 
     def mismatch(self, other: "DemonstrationIdentity") -> str | None:
-        """What differs, in words; None when nothing does."""
+        """Describe the first difference; None if there is none."""
         for name in type(self).model_fields:
             mine, its = getattr(self, name), getattr(other, name)
             if mine != its:
@@ -38,11 +38,11 @@ class DemonstrationIdentity(BaseModel):
 
 
 class KeptState(NamedTuple):
-    """A moment on the way to start from.
+    """A start state on a demonstration.
 
     Attributes:
-        at: Decisions played before it.
-        ram_sha256: Digest of the game's RAM in it.
+        at: Number of decisions before it.
+        ram_sha256: Digest of its RAM.
     """
 
     at: int
@@ -51,7 +51,7 @@ class KeptState(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """Marks that were first there after `at` decisions."""
+    """Flags that were first set after `at` decisions."""
 
     at: int
     marks: Marks
@@ -59,21 +59,20 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Demonstration:
-    """D decisions from power-on, or a part of such a play once more, with noise.
+    """D decisions from power-on, or a noisy replay of a part of them.
 
     Attributes:
-        name: Tells it from others; a part of ids, so letters, digits and dashes.
-        decisions: `[D] int64`, what was decided.
-        imitated: `[D] bool`, False for what is no example: noise that was put in, and what the mask
-            of the moment does not let a policy choose.
-        frames: `[D] int32`, game frames that each took, waits included.
-        rewards: `[D] float32`, the sum of what the game paid for each.
+        name: Unique name; a part of ids, so letters, digits and dashes.
+        decisions: `[D] int64`.
+        imitated: `[D] bool`, False for injected noise and for decisions that the mask forbids.
+        frames: `[D] int32`, game frames of each decision, including waits.
+        rewards: `[D] float32`, sum of the game's reward during each decision.
         observations: `[D + 1, 128] float32`, before each decision and after the last.
-        policy_inputs: `[D + 1, SIZE] float32`, the policy's own input then.
-        reached: Marks in the order in which they came; those of the start are not among them.
-        states: Moments to start from, in order; the first one is that of no decision.
-        part_of: For a part with noise: the demonstration, and its decisions before the moment where
-            the part ends. None: a demonstration of its own.
+        policy_inputs: `[D + 1, SIZE] float32`, the policy's own input at these timesteps.
+        reached: Flags in the order in which they were set, without those of the start.
+        states: Start states in order; the first one is before any decision.
+        part_of: Of a noisy replay: name of the demonstration, and the number of decisions before
+            the timestep at which the replay ends. None for a demonstration.
     """
 
     name: str
@@ -99,45 +98,44 @@ class Demonstration:
         ):
             found = len(getattr(self, name))
             if found != rows:
-                raise ValueError(f"{found} rows of {name} for {length} decisions: give {rows}")
-        moments = [state.at for state in self.states] + [each.at for each in self.reached]
-        if any(not 0 <= at <= length for at in moments):
-            raise ValueError(f"a state or mark lies outside of the {length} decisions")
+                raise ValueError(f"{found} rows of {name} for {length} decisions: expected {rows}")
+        timesteps = [state.at for state in self.states] + [each.at for each in self.reached]
+        if any(not 0 <= at <= length for at in timesteps):
+            raise ValueError(f"a state or flag is outside the {length} decisions")
 
     @property
     def length(self) -> int:
-        """How many decisions."""
         return len(self.decisions)
 
     @property
     def marks(self) -> Marks:
-        """All marks it reached."""
+        """All flags that it reached."""
         return frozenset().union(*(each.marks for each in self.reached))
 
     def needed(self, others: Iterable["Demonstration"]) -> Marks:
-        """See `needed_marks`."""
+        """Apply `needed_marks` to this demonstration."""
         return needed_marks([each.marks for each in self.reached], [each.marks for each in others])
 
     def without_rows(self) -> "Demonstration":
-        """The same without what a policy saw: all that starts need, and little memory."""
+        """Return a copy without the policy's inputs, to save memory where only starts matter."""
         nothing = np.zeros((self.length + 1, 0), dtype=np.float32)
         return replace(self, observations=nothing, policy_inputs=nothing)
 
     def frames_between(self, first: int, last: int) -> int:
-        """Game frames from the moment after `first` decisions to that after `last`."""
+        """Return the game frames from the timestep after `first` decisions to that after `last`."""
         return int(self.frames[first:last].sum())
 
 
 @dataclass(frozen=True)
 class Segment:
-    """The part of a demonstration from one lasting mark to the next.
+    """A subtask: the part of a demonstration between two goals.
 
     Attributes:
-        number: Of the segment in its demonstration, from 0.
-        first: Decisions played at its beginning.
-        last: Decisions played when `goal` was reached.
-        goal: The marks that were new at its end. An episode succeeds that has them, however.
-        starts: Index of each of the demonstration's states inside, the nearest to the goal last.
+        number: Index in its demonstration.
+        first: Number of decisions before its beginning.
+        last: Number of decisions before its goal.
+        goal: New flags at its end. An episode with these flags succeeds, however it got them.
+        starts: Indices of the start states inside, the one nearest to the goal last.
     """
 
     number: int
@@ -148,14 +146,14 @@ class Segment:
 
 
 def needed_marks(reached: Sequence[Marks], others: Iterable[Marks]) -> Marks:
-    """Of the marks that a way reached, one after the other, those that its end took.
+    """Return the flags of a trajectory that its end requires.
 
-    It ends with the last mark that counts whole: a map that it went back for afterwards leads
-    nowhere. What another way does not have that came to this end too was taken along.
+    The trajectory ends with the last flag of full weight; a map that it fetched afterwards leads
+    nowhere. A flag is unnecessary if another trajectory reached the same end without it.
 
     Args:
-        reached: Marks that were new at each moment, in order.
-        others: All that each other way reached; its own may be among them.
+        reached: New flags at each timestep, in order.
+        others: All flags of each other trajectory; may include this one.
     """
     news = [weighty(marks) for marks in reached if weighty(marks)]
     whole = [at for at, new in enumerate(news) if any(weight_of(mark) >= WHOLE for mark in new)]
@@ -168,16 +166,16 @@ def needed_marks(reached: Sequence[Marks], others: Iterable[Marks]) -> Marks:
 
 
 def weighty(marks: Marks) -> Marks:
-    """Those of the marks that weigh something in a level."""
+    """Return the flags with at least half weight."""
     return frozenset(mark for mark in marks if weight_of(mark) >= HALF)
 
 
 def segments(
-    demonstration: Demonstration, needed: Marks, *, least_decisions: int = 2
+    demonstration: Demonstration, needed: Marks, *, min_decisions: int = 2
 ) -> tuple[Segment, ...]:
-    """Its parts between needed marks; what follows the last of them belongs to none.
+    """Split a demonstration at its needed flags; what follows the last of them is left out.
 
-    Marks that come less than `least_decisions` after the ones before share a segment with them.
+    Flags that are set less than `min_decisions` after the previous ones share a subtask with them.
     """
     found: list[Segment] = []
     first, goal = 0, frozenset[str]()
@@ -186,7 +184,7 @@ def segments(
     for index, (at, marks) in enumerate(wanted):
         goal |= marks
         is_last = index == len(wanted) - 1
-        if at - first < least_decisions and not is_last:
+        if at - first < min_decisions and not is_last:
             continue
         starts = _states_between(demonstration.states, first, at)
         if not starts:

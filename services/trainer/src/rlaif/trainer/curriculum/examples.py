@@ -1,4 +1,4 @@
-"""What is imitated: demonstrations in, rows of what was seen, decided and paid afterwards out."""
+"""Converts demonstrations to samples for imitation: observations, decisions and returns."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,19 +10,19 @@ from rlaif.trainer.curriculum.demonstrations import Demonstration, Float32
 from rlaif.trainer.curriculum.route import legs_of_decisions
 
 BASE_FRAMES = 4
-"""The discount is one of so many game frames."""
+"""Number of game frames to which the discount factor refers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """R decisions of demonstrations.
+    """R samples of demonstrations.
 
     Attributes:
         observations: `[R, 128] float32`.
         policy_inputs: `[R, SIZE] float32`.
         decisions: `[R] int64`.
-        returns: `[R] float32`, the discounted sum of what the game paid from there to the end.
-        legs: `[R] int64`, to which leg of a route each leads; -1 to none.
+        returns: `[R] float32`, discounted game reward until the end of the demonstration.
+        legs: `[R] int64`, index of the subtask in the route; -1 for none.
     """
 
     observations: Float32
@@ -35,7 +35,7 @@ class Examples:
         return len(self.decisions)
 
     def at(self, rows: npt.NDArray[np.bool_]) -> "Examples":
-        """Some of the rows."""
+        """Select rows by a mask."""
         return Examples(
             self.observations[rows],
             self.policy_inputs[rows],
@@ -46,10 +46,10 @@ class Examples:
 
 
 def returns_of(demonstration: Demonstration, *, gamma: float, end: float = 0.0) -> Float32:
-    """`[D + 1]` discounted returns at each moment; `end` is that of the last one.
+    """Return the `[D + 1]` discounted returns; `end` is that of the last timestep.
 
-    What the game would have paid after the end of a demonstration nobody knows; it counts as 0.
-    `gamma` is the discount of four frames.
+    The reward after the end of a demonstration is unknown and counts as 0. `gamma` is the discount
+    factor of four frames.
     """
     returns = np.empty(demonstration.length + 1, dtype=np.float64)
     returns[-1] = end
@@ -61,9 +61,9 @@ def returns_of(demonstration: Demonstration, *, gamma: float, end: float = 0.0) 
 
 
 def examples(demonstrations: Sequence[Demonstration], *, gamma: float) -> Examples:
-    """All rows that are to be imitated, each state and decision once.
+    """Return all rows to imitate, without duplicates of state and decision.
 
-    A part with noise goes on as the demonstration did that it is a part of.
+    A noisy replay has the returns of its demonstration from its last timestep on.
     """
     legs = legs_of_decisions(demonstrations)
     return _examples(demonstrations, legs, gamma)
@@ -101,10 +101,10 @@ def _examples(
 
 
 def held_out(demonstrations: Sequence[Demonstration], *, gamma: float) -> tuple[Examples, Examples]:
-    """(rows to learn from, rows to test on): the last demonstration is kept for the test.
+    """Return (training rows, test rows); the last demonstration is the test set.
 
-    Ways out of one tree begin alike. So of the last one only what no other demonstration has seen
-    is tested. With fewer than two demonstrations there is nothing to test on.
+    Trajectories of one tree share their beginning, so test rows that occur in the training set are
+    removed. With fewer than two demonstrations the test set is empty.
     """
     names = [each.name for each in demonstrations if each.part_of is None]
     if len(names) < 2:
@@ -132,7 +132,7 @@ def _together(parts: Iterable[Examples]) -> Examples:
 
 
 def _keys(rows: Examples, *, with_decision: bool) -> npt.NDArray[np.int64]:
-    """Equal for rows in which a policy sees the same, and, if asked, decided the same."""
+    """Return keys that are equal for equal inputs and, if `with_decision`, equal decisions."""
     keys = [
         hash((seen.tobytes(), own.tobytes(), decision if with_decision else -1))
         for seen, own, decision in zip(

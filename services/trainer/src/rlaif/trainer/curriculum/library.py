@@ -1,9 +1,9 @@
-"""Demonstrations on disk: written whole or not at all, checked by digest when they are read.
+"""Demonstrations on disk: written atomically, and verified by digest when they are read.
 
-    demonstrations.json     which there are, with digest, and what all of them depend on
-    {name}.npz.zst          one of them: arrays, marks, save states
+    demonstrations.json     names and digests of all demonstrations, and their identity
+    {name}.npz.zst          one demonstration: arrays, flags, save states
 
-The folder appears by rename, so that a reader finds all of it or none.
+The folder is moved into place by rename, so readers never see a partial one.
 """
 
 import hashlib
@@ -27,12 +27,12 @@ from rlaif.trainer.run_folder import npz_tree
 
 _LIST = "demonstrations.json"
 _PARTIAL = ".partial_"
-_LARGEST_BYTES = 1 << 30
-"""Unpacked; a day of play is some 100 MB."""
+_MAX_BYTES = 1 << 30
+"""Limit of the unpacked size; a day of play takes about 100 MB."""
 
 
 class DemonstrationsError(Exception):
-    """The folder holds no demonstrations that this run can use; the message says why."""
+    """The folder contains no demonstrations that this run can use."""
 
 
 class _Entry(BaseModel):
@@ -51,19 +51,21 @@ class _Listing(BaseModel):
 
 
 def write(directory: Path, demonstrations: Sequence[Demonstration]) -> None:
-    """Write all of them into a folder that takes the place of one that was there.
+    """Write all demonstrations into a folder, and replace the one that exists.
 
     Raises:
-        ValueError: There are none, two have one name, or they are not of one identity.
-        OSError: The disk does not take them; the old folder is as it was.
+        ValueError: There are none, two have the same name, or their identities differ.
+        OSError: Writing failed; the old folder is unchanged.
     """
     names = [each.name for each in demonstrations]
     if not demonstrations or len(set(names)) < len(names):
-        raise ValueError(f"demonstrations {names}: give at least one, and each a name of its own")
+        raise ValueError(
+            f"demonstrations {names}: at least one is required, and names must be unique"
+        )
     identity = demonstrations[0].identity
     for each in demonstrations:
-        if (why := identity.mismatch(each.identity)) is not None:
-            raise ValueError(f"demonstrations {names[0]} and {each.name} do not fit: {why}")
+        if (difference := identity.mismatch(each.identity)) is not None:
+            raise ValueError(f"demonstrations {names[0]} and {each.name} differ: {difference}")
     partial = directory.with_name(f"{_PARTIAL}{directory.name}")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
@@ -83,27 +85,27 @@ def write(directory: Path, demonstrations: Sequence[Demonstration]) -> None:
 
 
 def read(directory: Path, identity: DemonstrationIdentity) -> tuple[Demonstration, ...]:
-    """All demonstrations of a folder, in the order in which they were written.
+    """Read all demonstrations of a folder, in the order in which they were written.
 
     Raises:
         DemonstrationsError: There are none, one is damaged, or they are of another game, emulator
-            or set of decisions.
+            or action set.
     """
     try:
         listing = _Listing.model_validate_json((directory / _LIST).read_bytes())
     except (OSError, ValidationError) as error:
         raise DemonstrationsError(
-            f"{directory} holds no demonstrations: {error}; let a search find some first"
+            f"{directory} contains no demonstrations: {error}; run a search first"
         ) from error
-    if (why := listing.identity.mismatch(identity)) is not None:
+    if (difference := listing.identity.mismatch(identity)) is not None:
         raise DemonstrationsError(
-            f"the demonstrations in {directory} are of {why}; make them again for this run"
+            f"the demonstrations in {directory} have {difference}; build them again for this run"
         )
     return tuple(_read(directory, entry, listing.identity) for entry in listing.demonstrations)
 
 
 def exists(directory: Path) -> bool:
-    """Whether a folder of demonstrations is there."""
+    """Whether the folder contains demonstrations."""
     return (directory / _LIST).is_file()
 
 
@@ -120,11 +122,11 @@ def _read(folder: Path, entry: _Entry, identity: DemonstrationIdentity) -> Demon
         packed = path.read_bytes()
         found = hashlib.sha256(packed).hexdigest()
         if found != entry.sha256:
-            raise ValueError(f"it has digest {found[:12]}, the list names {entry.sha256[:12]}")
-        data = zstandard.ZstdDecompressor().decompress(packed, max_output_size=_LARGEST_BYTES)
+            raise ValueError(f"its digest is {found[:12]}, expected {entry.sha256[:12]}")
+        data = zstandard.ZstdDecompressor().decompress(packed, max_output_size=_MAX_BYTES)
         return _of(npz_tree.unpacked(data), entry.name, identity)
     except (OSError, ValueError, KeyError, TypeError, zstandard.ZstdError) as error:
-        raise DemonstrationsError(f"{path} cannot be used: {error}; make it again") from error
+        raise DemonstrationsError(f"{path} cannot be used: {error}; build it again") from error
 
 
 def _file(folder: Path, name: str) -> Path:

@@ -1,9 +1,9 @@
-"""Parts of demonstrations with wrong decisions put in, as far as they still arrive.
+"""Noisy replays of subtasks: wrong decisions are injected, and successful replays are kept.
 
-A policy that only imitates sees what the demonstration saw, and is lost one step beside it. What
-brings a disturbed demonstration back to its way is an example for that. Source: DART, Laskey et al.
-2017, arXiv 1703.09327: noise in the demonstrator's play; ours is a decision drawn at random now and
-then, and the demonstrator is what was decided before, decided once more.
+A policy that only imitates has seen only the demonstrated states, and is lost a step beside them. A
+replay that recovers from a disturbance is an example of how to return. Source: DART, Laskey et al.
+2017, arXiv 1703.09327, which injects noise into the demonstrator's actions. Here the noise is an
+occasional random decision, and the demonstrator repeats the recorded decisions.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from rlaif.trainer.curriculum.demonstrations import Demonstration, Segment
 from rlaif.trainer.curriculum.recording import Recorder
 
 WRONG_DECISIONS = 2.0
-"""Put into a segment on average."""
+"""Mean number of injected decisions per subtask."""
 
 _PATIENCE = 2.0
 
@@ -28,22 +28,22 @@ def with_noise(
     *,
     name: str,
 ) -> Demonstration | None:
-    """Play a segment again from its first state, with noise; None when it does not arrive.
+    """Replay a subtask from its first state with noise; return None if it misses its goal.
 
     Args:
-        demonstration: Whose segment it is.
-        segment: What is played again.
-        state: The save state of its first start.
-        recorder: What it is played in.
-        rng: Draws where noise is put in, and what.
-        name: Of the new one.
+        demonstration: The demonstration of the subtask.
+        segment: The subtask.
+        state: Save state of its first start.
+        recorder: Plays and records.
+        rng: Draws the noise.
+        name: Name of the result.
     """
     first = demonstration.states[segment.starts[0]].at
     count = segment.last - first
     wrong = rng.random(count) < min(0.5, WRONG_DECISIONS / max(1, count))
     if not wrong.any():
         wrong[int(rng.integers(count))] = True
-    most = limit(demonstration.frames_between(first, segment.last), _PATIENCE)
+    max_frames = limit(demonstration.frames_between(first, segment.last), _PATIENCE)
     recorder.begin(state)
     for decision, is_disturbed in zip(
         demonstration.decisions[first : segment.last].tolist(), wrong.tolist(), strict=True
@@ -54,7 +54,7 @@ def with_noise(
             recorder.decide(choices[int(rng.integers(len(choices)))], is_noise=True)
         recorder.wait()
         recorder.decide(decision)
-        if recorder.frames > most or is_dying(recorder.ram):
+        if recorder.frames > max_frames or is_dying(recorder.ram):
             return None
         if segment.goal <= recorder.marks:
             return recorder.demonstration(name, part_of=(demonstration.name, segment.last))

@@ -1,11 +1,11 @@
-"""Where a part of a way may end: what the rest of the way needs of that moment."""
+"""The condition for the end of a part: what the rest of the trajectory needs."""
 
 from typing import NamedTuple
 
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import has_control
-from rlaif.trainer.curriculum.belongings import Belongings
+from rlaif.trainer.curriculum.inventory import Inventory
 from rlaif.trainer.search.marks import Marks, marks_of
 
 _ROOM = tuple(map(address, ("wActiveGroup", "wActiveRoom")))
@@ -13,44 +13,41 @@ _SET = tuple(map(address, ("wRoomStateModifier", "wSwitchState", "wToggleBlocksS
 
 
 def room_of(ram: RamBlocks) -> tuple[int, ...]:
-    """(group, room) of the player."""
+    """Return the player's (group, room)."""
     return tuple(map(ram.u8, _ROOM))
 
 
 def set_in(ram: RamBlocks) -> tuple[int, ...]:
-    """What was set and stays so in the rooms that follow, though no lasting mark shows it.
-
-    The season, and the switches and toggled blocks of a dungeon.
-    """
+    """Return persistent state without a flag: the season, switches and toggled blocks."""
     return tuple(map(ram.u8, _SET))
 
 
 class PartGoal(NamedTuple):
-    """Where a part may end.
+    """The condition for the end of a part.
 
     Attributes:
-        marks: That were seen on the way.
-        room: The player's, as `room_of` gives it.
-        set: As `set_in` gives it. A lever that a search had pulled on the way is no mark; where
-            the pull was cut out, the next part still began behind the gate that it opens, and no
-            policy came there from the part before.
-        kept: Marks that are there.
-        needed: What the player has at least.
+        marks: Flags that must have been seen.
+        room: Required room (`room_of`).
+        set: Required result of `set_in`. A lever has no flag. If its pull had been cut out, the
+            next part would still start behind the gate that it opens, where no policy could arrive
+            from the part before.
+        kept: Flags that must still be set.
+        needed: Minimum consumables.
     """
 
     marks: Marks
     room: tuple[int, ...]
     set: tuple[int, ...]
     kept: Marks
-    needed: Belongings
+    needed: Inventory
 
     def is_reached(self, ram: RamBlocks, seen: Marks) -> bool:
-        """Whether a part may end here that saw these marks."""
+        """Whether a part with these seen flags may end in this state."""
         return (
             self.marks <= seen
             and room_of(ram) == self.room
             and set_in(ram) == self.set
             and has_control(ram)
-            and Belongings.of(ram).cover(self.needed)
+            and Inventory.of(ram).cover(self.needed)
             and self.kept <= marks_of(ram)
         )

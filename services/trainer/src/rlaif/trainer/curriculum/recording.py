@@ -1,4 +1,4 @@
-"""Notes what a policy would see while decisions are played: a play in, a demonstration out."""
+"""Records the policy's inputs while decisions are played, and returns them as a demonstration."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,23 +22,23 @@ from rlaif.trainer.curriculum.demonstrations import (
     KeptState,
     Reached,
 )
-from rlaif.trainer.curriculum.playing import FRAMES, Player
+from rlaif.trainer.curriculum.player import FRAMES, Player
 from rlaif.trainer.play.facts import read_facts
 from rlaif.trainer.play.start import plays_alone
 from rlaif.trainer.rewards.game.ledger import EpisodeRewards, total
 from rlaif.trainer.rewards.game.presets import RewardWeights
 from rlaif.trainer.search.marks import Marks, marks_of
 
-_STEPS_OF_A_WALK = 4
+_STEPS_PER_WALK = 4
 
 
 @dataclass(frozen=True)
 class RecordSettings:
-    """How a play is recorded.
+    """How a demonstration is recorded.
 
     Attributes:
-        weights: Of the game's rewards.
-        states_every: Decisions from one save state to the next, beside those at marks.
+        weights: Weights of the game's rewards.
+        states_every: Maximum decisions between save states; flags cause further ones.
     """
 
     weights: RewardWeights
@@ -46,16 +46,16 @@ class RecordSettings:
 
 
 class Recorder(Player):
-    """A player that is looked over the shoulder.
+    """A player that records.
 
-    Decisions at moments in which the game plays alone are nobody's: an environment waits there.
-    They are played, and their frames belong to the decision before.
+    While the game runs on its own, an environment waits and the policy makes no decision. Recorded
+    decisions in such states are played, and their frames belong to the decision before.
     """
 
     def __init__(
         self, emulator: Emulator, identity: DemonstrationIdentity, settings: RecordSettings
     ) -> None:
-        """Record plays on `emulator`, which it has for itself."""
+        """Record on `emulator`, which must not be used by others."""
         super().__init__(emulator)
         self._identity, self._settings = identity, settings
         self._arm: Arm = identity.actions
@@ -63,7 +63,7 @@ class Recorder(Player):
         self._marks: Marks = frozenset()
 
     def begin(self, state: bytes) -> None:
-        """Go to a state and begin a record there."""
+        """Load a state and start a new record."""
         super().begin(state)
         self._rewards = EpisodeRewards(self._settings.weights)
         self._facts = read_facts(self.ram)
@@ -74,15 +74,15 @@ class Recorder(Player):
         self._decisions: list[int] = []
         self._imitated: list[bool] = []
         self._frames: list[int] = []
-        self._paid: list[float] = []
+        self._step_rewards: list[float] = []
         self._observations: list[Float32] = []
         self._inputs: list[Float32] = []
         self._reached: list[Reached] = []
         self._states: list[KeptState] = []
         self._keep_state()
 
-    def go_on_from(self, state: bytes) -> None:
-        """Go to a state, and go on with the same record there; the change of place pays nothing."""
+    def continue_from(self, state: bytes) -> None:
+        """Load a state and continue the record there; the change of state gives no reward."""
         super().begin(state)
         self._facts = read_facts(self.ram)
         self._rewards.step(self._facts, Action.NOP)
@@ -92,18 +92,18 @@ class Recorder(Player):
         self._keep_state()
 
     def step(self, action: Action) -> None:
-        """Play a base step; its frames and its pay belong to the decision of now."""
+        """Play an emulator step; its frames and reward belong to the present decision."""
         super().step(action)
         self._facts = read_facts(self.ram, self._facts)
-        paid = total(self._rewards.step(self._facts, action))
+        reward = total(self._rewards.step(self._facts, action))
         if self._decisions:
             self._frames[-1] += FRAMES
-            self._paid[-1] += paid
+            self._step_rewards[-1] += reward
 
     def press(self, decision: int, digits: str) -> None:
-        """Play a decision as exactly these base steps.
+        """Play a decision as exactly these emulator steps.
 
-        One that the arm has not is played, and noted, as walks and buttons.
+        A decision outside the action set is played and recorded as walks and buttons.
         """
         parts = [(decision, digits)] if self._own[decision] else _as_buttons(digits)
         for index, steps in parts:
@@ -112,34 +112,33 @@ class Recorder(Player):
             self._end()
 
     def decide(self, decision: int, *, is_noise: bool = False) -> None:
-        """Play a decision as it is carried out here; noise is noted as no example."""
+        """Play a decision as it is carried out from the present state; noise is not imitated."""
         self._note(decision, is_noise=is_noise)
         super().decide(decision)
         self._end()
 
     def wait(self) -> None:
-        """See `Player.wait`."""
         super().wait()
         self._end()
 
     @property
     def marks(self) -> Marks:
-        """All marks that were there since `begin`."""
+        """All flags that were set at some time since `begin`."""
         return self._marks
 
     def allowed(self) -> list[int]:
-        """Decisions that the arm lets a policy choose from now."""
+        """Return the decisions that the action mask allows now."""
         return [int(each) for each in np.flatnonzero(self._input()[ALLOWED])]
 
     def demonstration(self, name: str, *, part_of: tuple[str, int] | None = None) -> Demonstration:
-        """What was played since `begin`."""
+        """Return what was played since `begin`."""
         return Demonstration(
             name=name,
             identity=self._identity,
             decisions=np.array(self._decisions, dtype=np.int64),
             imitated=np.array(self._imitated, dtype=np.bool_),
             frames=np.array(self._frames, dtype=np.int32),
-            rewards=np.array(self._paid, dtype=np.float32),
+            rewards=np.array(self._step_rewards, dtype=np.float32),
             observations=np.array([*self._observations, encode(self.ram)], dtype=np.float32),
             policy_inputs=np.array([*self._inputs, self._input()], dtype=np.float32),
             reached=tuple(self._reached),
@@ -148,7 +147,7 @@ class Recorder(Player):
         )
 
     def _note(self, decision: int, *, is_noise: bool) -> None:
-        """A decision is made now, unless the game plays alone."""
+        """Record a decision, unless the game runs on its own."""
         if self._decisions and plays_alone(self.ram):
             return
         seen = self._input()
@@ -157,12 +156,12 @@ class Recorder(Player):
         self._decisions.append(decision)
         self._imitated.append(not is_noise and bool(seen[ALLOWED][decision]))
         self._frames.append(0)
-        self._paid.append(0.0)
+        self._step_rewards.append(0.0)
         self._last = decision
         self._in_vain.decide(decision)
 
     def _end(self) -> None:
-        """After a decision: marks that are new, and now and then a state."""
+        """Finish a decision: record new flags, and save a state if one is due."""
         played = len(self._decisions)
         new = marks_of(self.ram) - self._marks
         if new:
@@ -170,8 +169,8 @@ class Recorder(Player):
             self._reached.append(Reached(played, new))
         since = played - self._states[-1].at
         is_due = since >= self._settings.states_every
-        follows_a_mark = bool(self._reached) and self._reached[-1].at > self._states[-1].at
-        if since and (is_due or follows_a_mark) and has_control(self.ram):
+        follows_flag = bool(self._reached) and self._reached[-1].at > self._states[-1].at
+        if since and (is_due or follows_flag) and has_control(self.ram):
             self._keep_state()
 
     def _keep_state(self) -> None:
@@ -184,14 +183,14 @@ class Recorder(Player):
 
 
 def _as_buttons(digits: str) -> Iterator[tuple[int, str]]:
-    """Base steps as walks where four go one way, and as buttons: (decision, its base steps)."""
+    """Convert emulator steps to (decision, steps): walks of four equal directions, else buttons."""
     at = 0
     while at < len(digits):
-        run = digits[at : at + _STEPS_OF_A_WALK]
+        run = digits[at : at + _STEPS_PER_WALK]
         action = Action(int(run[0]))
-        if action in WALKS and run == run[0] * _STEPS_OF_A_WALK:
+        if action in WALKS and run == run[0] * _STEPS_PER_WALK:
             yield WALK.start + WALKS.index(action), run
-            at += _STEPS_OF_A_WALK
+            at += _STEPS_PER_WALK
         else:
             yield int(action), run[0]
             at += 1

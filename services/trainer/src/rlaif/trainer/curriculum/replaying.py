@@ -1,55 +1,55 @@
-"""Plays parts of ways again base step by base step: is each what it says?"""
+"""Replays parts of trajectories step by step and verifies digests."""
 
 from collections.abc import Iterator, Sequence
 
-from rlaif.trainer.curriculum.lineages import Part, Stretch
 from rlaif.trainer.curriculum.recording import Recorder
+from rlaif.trainer.curriculum.trajectories import Part, Section
 
 
-class WayMismatchError(Exception):
-    """A way leads elsewhere than it says."""
+class TrajectoryMismatchError(Exception):
+    """A replay leads to other RAM than recorded."""
 
 
 def replay(parts: Sequence[Part], recorder: Recorder) -> None:
-    """Play the parts of a way, each from its own beginning; the recorder has them then.
+    """Replay the parts of a trajectory, each from its own first state, into a recorder.
 
     Raises:
-        WayMismatchError: The RAM differs at one of the moments that were kept.
+        TrajectoryMismatchError: The RAM differs from that of a node.
     """
     number = 0
     for part in parts:
         if number:
-            recorder.go_on_from(part.state)
+            recorder.continue_from(part.state)
         else:
             recorder.begin(part.state)
         check(recorder.digest(), part.digest, number)
-        for stretch in part.stretches:
+        for section in part.sections:
             number += 1
-            for decision, digits in pieces(stretch):
+            for decision, digits in split(section):
                 recorder.press(decision, digits)
-            check(recorder.digest(), stretch.digest, number)
+            check(recorder.digest(), section.digest, number)
 
 
-def pieces(stretch: Stretch) -> Iterator[tuple[int, str]]:
-    """The decisions of a stretch, each with its base steps.
+def split(section: Section) -> Iterator[tuple[int, str]]:
+    """Yield the decisions of a section with their emulator steps.
 
     Raises:
-        WayMismatchError: They do not add up to what was pressed.
+        TrajectoryMismatchError: The numbers of steps do not add up.
     """
     at = 0
-    for decision, steps in stretch.decisions:
-        yield decision, stretch.actions[at : at + steps]
+    for decision, steps in section.decisions:
+        yield decision, section.actions[at : at + steps]
         at += steps
-    if at != len(stretch.actions):
-        raise WayMismatchError(
-            f"decisions of {at} base steps for {len(stretch.actions)} that were pressed"
+    if at != len(section.actions):
+        raise TrajectoryMismatchError(
+            f"decisions have {at} emulator steps, recorded are {len(section.actions)}"
         )
 
 
 def check(found: str, expected: str, number: int) -> None:
-    """A WayMismatchError unless the digest after so many stretches is the expected one."""
+    """Raise WayMismatchError unless the digest after `number` sections is the expected one."""
     if found != expected:
-        raise WayMismatchError(
-            f"after {number} stretches the RAM has digest {found[:12]}, the way has "
-            f"{expected[:12]}: it was played in another game or emulator"
+        raise TrajectoryMismatchError(
+            f"after {number} sections the RAM has digest {found[:12]}, expected "
+            f"{expected[:12]}: it was recorded in another game or emulator"
         )

@@ -1,4 +1,4 @@
-"""The segments of all demonstrations with their frontiers: outcomes in, shares of starts out."""
+"""Subtasks of all demonstrations with their frontiers: outcomes in, distribution of starts out."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -19,66 +19,67 @@ from rlaif.trainer.play.frontier import Frontier, LegFigures
 from rlaif.trainer.search.marks import Marks
 from rlaif.trainer.settings.curriculum import CurriculumSettings
 
-_LEAST_WEIGHT = 0.1
-"""Of a segment that always succeeds, beside 1 for one that never does: what is not played is
-forgotten."""
+_MIN_WEIGHT = 0.1
+"""Weight of a subtask that always succeeds, compared with 1 for one that always fails. It must be
+positive, because a policy forgets what it does not play."""
 
 _ARRIVALS = 4
-"""Moments that are kept at which play arrived at the beginning of a segment, the newest."""
+"""Number of states stored per subtask at which episodes arrived at its beginning; the newest are
+kept."""
 
 _UNDECIDED = 8
-"""Times the tries that decide, after which a place is one where luck does."""
+"""Windows of attempts without a decision after which a start state is skipped as one decided by
+chance."""
 
 _WINDOW = 32
-"""Tries of a segment, wherever they started, over which its success is told."""
+"""Window, in attempts from any start state, of a subtask's success rate."""
 
 
 class Leg(NamedTuple):
-    """A segment of one of the demonstrations."""
+    """A subtask of a demonstration."""
 
     demonstration: Demonstration
     segment: Segment
 
     @property
     def key(self) -> str:
-        """Tells it from all others, in figures and checkpoints."""
+        """Unique key in statistics and checkpoints."""
         return f"{self.demonstration.name}/{self.segment.number}"
 
     @property
     def ends(self) -> tuple[str, str]:
-        """Digests of its first and last start; another with the same is the same segment."""
+        """Digests of its first and last start state; subtasks with equal digests are the same."""
         return self.state(0).ram_sha256, self.state(len(self.segment.starts) - 1).ram_sha256
 
     def state(self, place: int) -> KeptState:
-        """Where a try from a place begins; 0 is the farthest from the goal."""
+        """Return a start state; place 0 is the farthest from the goal."""
         return self.demonstration.states[self.segment.starts[place]]
 
     def frames_from(self, place: int) -> int:
-        """Game frames that the demonstration took from there to the goal."""
+        """Return the game frames that the demonstration took from there to the goal."""
         return self.demonstration.frames_between(self.state(place).at, self.segment.last)
 
 
 class Route:
-    """What one environment runner knows of all segments.
+    """All subtasks and their frontiers, as seen by one environment runner.
 
     Attributes:
-        legs: All segments of all demonstrations.
+        legs: All subtasks of all demonstrations.
     """
 
     def __init__(
         self, demonstrations: Sequence[Demonstration], settings: CurriculumSettings
     ) -> None:
-        """Begin with every frontier at its goal.
+        """Start with every frontier at its goal.
 
         Raises:
-            ValueError: No demonstration has a segment.
+            ValueError: No demonstration has a subtask.
         """
         self._settings = settings
         self.legs = _legs([each for each in demonstrations if each.part_of is None])
         if not self.legs:
             raise ValueError(
-                "no demonstration reaches a lasting mark with a state before it: let the search "
-                "play on"
+                "no demonstration reaches a flag with a start state before it: search longer"
             )
         self._numbers = {
             (leg.demonstration.name, leg.segment.number): number
@@ -99,32 +100,32 @@ class Route:
         )
 
     @property
-    def home_share(self) -> float:
-        """Share of the segments that succeed from their beginning."""
+    def mastered_share(self) -> float:
+        """Share of mastered subtasks."""
         return sum(frontier.is_home for frontier in self._frontiers) / len(self._frontiers)
 
     @property
     def power_on_share(self) -> float:
-        """Share of the play in episodes that start as they would without demonstrations."""
-        return power_on_share(self._settings, self.home_share)
+        """Share of frames in episodes without a start on a demonstration."""
+        return power_on_share(self._settings, self.mastered_share)
 
     def leg_shares(self) -> npt.NDArray[np.float64]:
-        """How the other episodes are spread over `legs`; sums to 1.
+        """Return the distribution of the other episodes over `legs`.
 
-        A segment whose frontier is on its way counts whole. One that has arrived counts as much as
-        it fails: weak links of the chain get what strong ones no longer need.
+        A subtask that is not mastered has weight 1, a mastered one its failure rate, so that weak
+        subtasks get the episodes that strong ones no longer need.
         """
         weights = np.ones(len(self.legs))
         for index, frontier in enumerate(self._frontiers):
             if frontier.is_home and frontier.success is not None:
-                weights[index] = max(_LEAST_WEIGHT, 1.0 - frontier.success)
+                weights[index] = max(_MIN_WEIGHT, 1.0 - frontier.success)
         shares: npt.NDArray[np.float64] = weights / weights.sum()
         return shares
 
     def place_shares(self, leg: int) -> npt.NDArray[np.float64]:
-        """How the starts of a segment are spread over its places; sums to 1.
+        """Return the distribution of a subtask's starts over its places.
 
-        Most are at the frontier, `behind` between it and the goal.
+        The share `behind` is spread between frontier and goal, the rest is at the frontier.
         """
         frontier = self._frontiers[leg]
         shares = np.zeros(frontier.places)
@@ -137,34 +138,35 @@ class Route:
     def draw(
         self, rng: np.random.Generator, *, played_otherwise: float = 0.0
     ) -> tuple[int, int] | None:
-        """(number of a leg, place in it) to start at; None: as without demonstrations.
+        """Draw (subtask, place) to start at, or None for a start without demonstration.
 
-        `played_otherwise` is the share of the play so far that did: an episode of the whole game
-        lasts as long as hundreds of tries, so drawing it by lot alone would be most of the play.
+        `played_otherwise` is the present share of frames in such episodes. An episode of the whole
+        game lasts as long as hundreds of attempts, so that a random draw alone would give them most
+        of the frames.
         """
         share = self.power_on_share
         if rng.random() < share and played_otherwise <= share:
             return None
-        leg = _drawn(self.leg_shares(), rng)
-        return leg, _drawn(self.place_shares(leg), rng)
+        leg = _draw_index(self.leg_shares(), rng)
+        return leg, _draw_index(self.place_shares(leg), rng)
 
     def note(self, leg: int, place: int, *, success: bool) -> None:
-        """A try ended."""
+        """Record the outcome of an attempt."""
         self._tries[leg] += 1
         self._outcomes[leg].append(success)
         self._frontiers[leg].note(place, success=success)
 
     def time_from(self, leg: int, place: int) -> int:
-        """Game frames that a try of a leg from a place may take."""
+        """Return the maximum game frames of an attempt from a place."""
         patience = self._settings.patience * self._frontiers[leg].time
         return limit(self.legs[leg].frames_from(place), patience)
 
     def arrive(self, leg: int, at: PackedKeyframe) -> None:
-        """Play came to the beginning of a leg by itself, with the goal of the one before."""
+        """Store a state in which an episode arrived at the beginning of a subtask."""
         self._arrivals[leg].append(at)
 
     def arrival(self, leg: int, rng: np.random.Generator) -> PackedKeyframe | None:
-        """Where play arrived at the beginning of a leg; None: the demonstration's own state."""
+        """Draw a state of arrival at a subtask; None: use the demonstration's state."""
         known = self._arrivals[leg]
         if not known or rng.random() >= self._settings.arrived:
             return None
@@ -172,22 +174,22 @@ class Route:
 
     @property
     def first(self) -> int:
-        """The leg with which the first demonstration begins, where the game itself starts."""
+        """The subtask at the game's own start, with which the first demonstration begins."""
         return 0
 
     def after(self, leg: int) -> int | None:
-        """The leg that begins where this one ends, in the same demonstration; None: it is over."""
+        """Return the next subtask of the same demonstration, or None."""
         demonstration, segment = self.legs[leg]
         return self._numbers.get((demonstration.name, segment.number + 1))
 
     def goals_after(self, leg: int) -> Iterator[tuple[int, Marks]]:
-        """(number, goal) of the legs that follow one in its demonstration."""
+        """Yield (index, goal) of the later subtasks of the same demonstration."""
         while (following := self.after(leg)) is not None:
             yield following, self.legs[following].segment.goal
             leg = following
 
     def figures(self) -> tuple[LegFigures, ...]:
-        """How all segments stand."""
+        """Return the statistics of all subtasks."""
         return tuple(map(self._figures_of, range(len(self.legs))))
 
     def _figures_of(self, leg: int) -> LegFigures:
@@ -208,7 +210,7 @@ class Route:
         )
 
     def state_dict(self) -> dict[str, Any]:
-        """Frontiers and outcomes by segment, as plain values."""
+        """Frontiers and outcomes by subtask."""
         return {
             leg.key: {
                 "frontier": frontier.state_dict(),
@@ -227,7 +229,7 @@ class Route:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Resume with what `state_dict` gave; segments that it does not know begin anew."""
+        """Restore; subtasks that are not in `state` keep their initial frontiers."""
         for index, leg in enumerate(self.legs):
             saved = state.get(leg.key)
             if saved is None or saved["frontier"]["places"] != len(leg.segment.starts):
@@ -240,18 +242,18 @@ class Route:
             )
 
 
-def power_on_share(settings: CurriculumSettings, home_share: float) -> float:
-    """Share of the play from the game's own start when this share of the frontiers is home."""
+def power_on_share(settings: CurriculumSettings, mastered_share: float) -> float:
+    """Return the share of frames from the game's own start at this share of mastered subtasks."""
     first, last = settings.power_on, max(settings.power_on, settings.chained)
-    return first + (last - first) * home_share**2
+    return first + (last - first) * mastered_share**2
 
 
 def legs_of_decisions(
     demonstrations: Sequence[Demonstration],
 ) -> dict[str, npt.NDArray[np.int64]]:
-    """By the name of each demonstration, and of each part with noise: to what its decisions lead.
+    """Return, by demonstration or noisy replay, the subtask of each decision.
 
-    `[D] int64`, the number of a leg as in `Route.legs`; -1 for what follows the last one.
+    `[D] int64`, an index into `Route.legs`; -1 after the last goal.
     """
     whole = [each for each in demonstrations if each.part_of is None]
     numbers: dict[tuple[str, str], int] = {}
@@ -275,14 +277,14 @@ def _every_segment(demonstrations: Sequence[Demonstration]) -> Iterator[Leg]:
 
 
 def _legs(demonstrations: Sequence[Demonstration]) -> tuple[Leg, ...]:
-    """All segments; one that several demonstrations begin with alike is there once."""
+    """Return all subtasks; those with equal start states are merged."""
     legs: dict[tuple[str, str], Leg] = {}
     for leg in _every_segment(demonstrations):
         legs.setdefault(leg.ends, leg)
     return tuple(legs.values())
 
 
-def _drawn(shares: npt.NDArray[np.float64], rng: np.random.Generator) -> int:
+def _draw_index(shares: npt.NDArray[np.float64], rng: np.random.Generator) -> int:
     cumulated = np.cumsum(shares)
     at = int(np.searchsorted(cumulated, rng.random() * cumulated[-1], side="right"))
     return min(at, len(shares) - 1)

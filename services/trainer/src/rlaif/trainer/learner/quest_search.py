@@ -8,7 +8,7 @@ from rlaif.trainer.checks import WrongSettingsError
 from rlaif.trainer.curriculum.building import BuildSettings, Built, build
 from rlaif.trainer.curriculum.library import DemonstrationsError
 from rlaif.trainer.curriculum.recording import RecordSettings
-from rlaif.trainer.curriculum.replaying import WayMismatchError
+from rlaif.trainer.curriculum.replaying import TrajectoryMismatchError
 from rlaif.trainer.learner.hidden_main import main_module_hidden
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.learner.search_on_ray import RayWorkers
@@ -160,12 +160,12 @@ def make_demonstrations(run: RunContext, stop_requested: Callable[[], bool]) -> 
                     seed=settings.seed,
                     processes=settings.ray_workers,
                 ),
-                tell=lambda built: say(_words(built)),
+                on_built=lambda built: say(_words(built)),
                 progress=say,
             )
     except _StopRequestedError:
         return None
-    except (TreeError, WayMismatchError, DemonstrationsError) as error:
+    except (TreeError, TrajectoryMismatchError, DemonstrationsError) as error:
         raise WrongSettingsError(
             f"the search found no usable trajectory: {error}. Start a new run that searches longer "
             "(TRAINER_QUEST_SEARCH_MINUTES)"

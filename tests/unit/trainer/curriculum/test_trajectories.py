@@ -1,4 +1,4 @@
-"""Which ways are taken out of a tree: the farthest, as unlike each other as it has them."""
+"""Selection of trajectories from a tree."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rlaif.game.captures.capture import pack_keyframe
-from rlaif.trainer.curriculum.lineages import farthest_ways
+from rlaif.trainer.curriculum.trajectories import best_trajectories
 from rlaif.trainer.search.tree import Node, Tree
 
 
@@ -38,33 +38,37 @@ def node(number: int, parent: int | None, treasures: int, *, steps: int = 10) ->
 
 
 def ends(tree: Tree, count: int) -> list[str]:
-    return [way.stretches[-1].digest for way in farthest_ways(tree, count)]
+    return [trajectory.sections[-1].digest for trajectory in best_trajectories(tree, count)]
 
 
-def test_the_way_to_the_most_marks_comes_first(tree: Tree) -> None:
+def test_the_trajectory_with_the_highest_level_comes_first(tree: Tree) -> None:
     for number, treasures in ((1, 1), (2, 3), (3, 2)):
         tree.add(node(number, 0, treasures))
     assert ends(tree, 2) == ["ram 2", "ram 3"]
 
 
-def test_a_way_is_all_that_was_played_from_power_on(tree: Tree) -> None:
+def test_a_trajectory_contains_everything_since_power_on(tree: Tree) -> None:
     tree.add(node(1, 0, 1, steps=3))
     tree.add(node(2, 1, 2, steps=4))
-    (way,) = farthest_ways(tree, 1)
-    assert (way.state, way.digest, way.cell) == (b"power-on", "ram 0", b"cell0")
-    assert [stretch.actions for stretch in way.stretches] == ["777", "7777"]
-    assert [stretch.decisions for stretch in way.stretches] == [((1, 3),), ((2, 4),)]
-    assert way.steps == 7
-    assert way.marks == {"treasure:1", "treasure:2"}
+    (trajectory,) = best_trajectories(tree, 1)
+    assert (trajectory.state, trajectory.digest, trajectory.cell) == (
+        b"power-on",
+        "ram 0",
+        b"cell0",
+    )
+    assert [section.actions for section in trajectory.sections] == ["777", "7777"]
+    assert [section.decisions for section in trajectory.sections] == [((1, 3),), ((2, 4),)]
+    assert trajectory.steps == 7
+    assert trajectory.marks == {"treasure:1", "treasure:2"}
 
 
-def test_moments_on_the_way_to_others_are_no_ends(tree: Tree) -> None:
+def test_inner_nodes_are_not_ends(tree: Tree) -> None:
     tree.add(node(1, 0, 3))
     tree.add(node(2, 1, 3))
     assert ends(tree, 5) == ["ram 2"]
 
 
-def test_a_way_of_its_own_comes_before_a_brother_that_ends_farther(tree: Tree) -> None:
+def test_a_distinct_trajectory_comes_before_a_better_sibling(tree: Tree) -> None:
     tree.add(node(1, 0, 2, steps=90))
     tree.add(node(2, 1, 4))
     tree.add(node(3, 1, 3))
@@ -73,7 +77,9 @@ def test_a_way_of_its_own_comes_before_a_brother_that_ends_farther(tree: Tree) -
     assert ends(tree, 3) == ["ram 2", "ram 4", "ram 3"]
 
 
-def test_a_brother_comes_before_a_way_of_its_own_that_ends_not_half_as_far(tree: Tree) -> None:
+def test_a_sibling_comes_before_a_distinct_trajectory_of_less_than_half_the_level(
+    tree: Tree,
+) -> None:
     tree.add(node(1, 0, 2, steps=90))
     tree.add(node(2, 1, 4))
     tree.add(node(3, 1, 3))
@@ -81,10 +87,10 @@ def test_a_brother_comes_before_a_way_of_its_own_that_ends_not_half_as_far(tree:
     assert ends(tree, 3) == ["ram 2", "ram 3", "ram 4"]
 
 
-def test_there_are_no_more_ways_than_ends(tree: Tree) -> None:
+def test_there_are_at_most_as_many_trajectories_as_leaves(tree: Tree) -> None:
     tree.add(node(1, 0, 1))
     assert ends(tree, 9) == ["ram 1"]
 
 
-def test_a_tree_of_power_on_alone_has_no_way(tree: Tree) -> None:
-    assert farthest_ways(tree, 3) == ()
+def test_a_tree_with_only_its_root_has_no_trajectory(tree: Tree) -> None:
+    assert best_trajectories(tree, 3) == ()

@@ -1,4 +1,4 @@
-"""Moments of a way are the same however the game gets to them, and few of them are saved."""
+"""Restored states do not depend on the order of requests, and few of them are saved."""
 
 from collections.abc import Iterator
 
@@ -8,8 +8,8 @@ import pytest
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
-from rlaif.trainer.curriculum.moments import MOST_STEPS, Moment, Moments
-from rlaif.trainer.curriculum.playing import Player
+from rlaif.trainer.curriculum.player import Player
+from rlaif.trainer.curriculum.state_loader import MAX_REPLAYED_STEPS, GameState, StateLoader
 
 CARTRIDGE = load_cartridge(None)
 RNG = np.random.default_rng(4)
@@ -38,7 +38,7 @@ def power_on(emulator: PyBoyEmulator) -> bytes:
 
 @pytest.fixture(scope="module")
 def digests(emulator: PyBoyEmulator, power_on: bytes) -> list[str]:
-    """Of the start and after each piece, played in one go."""
+    """Digests of the start and after each section, played in one go."""
     player = Player(emulator)
     player.begin(power_on)
     found = [player.digest()]
@@ -53,38 +53,38 @@ def press(player: Player, digits: str) -> None:
         player.step(Action(int(digit)))
 
 
-def test_a_moment_is_that_of_the_way_in_whatever_order_moments_are_asked_for(
+def test_states_are_equal_in_any_order_of_requests(
     emulator: PyBoyEmulator, power_on: bytes, digests: list[str]
 ) -> None:
     player = CountedPlayer(emulator)
-    moments = Moments(player)
+    loader = StateLoader(player)
     for number in (4, 9, 0, 5, 4, 1, 8):
-        at = moments.after(power_on, PIECES[:number])
+        at = loader.after(power_on, PIECES[:number])
         assert at.digest == digests[number]
-        assert moments.go_to(at).digest() == digests[number]
+        assert loader.restore(at).digest() == digests[number]
         assert player.actions == ""
-    assert player.saves <= 9 * 90 // MOST_STEPS + 3
+    assert player.saves <= 9 * 90 // MAX_REPLAYED_STEPS + 3
 
 
-def test_what_is_played_from_a_moment_leads_to_the_next_one(
+def test_play_from_a_state_leads_to_the_next_one(
     emulator: PyBoyEmulator, power_on: bytes, digests: list[str]
 ) -> None:
-    moments = Moments(Player(emulator))
-    at: Moment = moments.after(power_on, [])
+    loader = StateLoader(Player(emulator))
+    at: GameState = loader.after(power_on, [])
     for number, digits in enumerate(PIECES, start=1):
-        press(moments.go_to(at), digits)
-        at = moments.here()
+        press(loader.restore(at), digits)
+        at = loader.capture()
         assert at.digest == digests[number]
-        press(moments.player, "777")  # what somebody tried and gave up
-    assert len(at.digits) <= MOST_STEPS
+        press(loader.player, "777")  # an abandoned trial
+    assert len(at.digits) <= MAX_REPLAYED_STEPS
 
 
-def test_a_saved_moment_is_the_same_moment(
+def test_a_state_with_a_save_is_the_same_state(
     emulator: PyBoyEmulator, power_on: bytes, digests: list[str]
 ) -> None:
-    moments = Moments(Player(emulator))
-    saved = moments.saved(moments.after(power_on, PIECES[:1]))
-    assert saved.digits == ""
-    press(moments.player, "123")
-    assert moments.go_to(saved).digest() == digests[1]
-    assert moments.saved(saved) is saved
+    loader = StateLoader(Player(emulator))
+    with_save = loader.with_save(loader.after(power_on, PIECES[:1]))
+    assert with_save.digits == ""
+    press(loader.player, "123")
+    assert loader.restore(with_save).digest() == digests[1]
+    assert loader.with_save(with_save) is with_save

@@ -1,0 +1,278 @@
+"""Minimizes parts of trajectories: removes decisions that are not needed.
+
+The trajectories of a random search contain everything that was tried on the way. Removed decisions
+are not imitated, and the policy has less to play. Decisions of a part are removed as long as the
+rest still leads to its flags, into the same room, with the same needed flags, season and switches,
+and with enough consumables for the rest of the trajectory. After a cut, decisions are carried out
+again instead of replaying buttons, because buttons that were right before may be wrong now.
+
+Each part starts in the state in which the search itself started it. A cut must therefore hold for
+its own part only; later parts start from a state for which more was spent, not less.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rlaif.game.decisions.catalog import BUTTON
+from rlaif.game.machine.actions import Action
+from rlaif.game.memory.predicates import is_dying
+from rlaif.trainer.curriculum.inventory import sufficient_inventory
+from rlaif.trainer.curriculum.part_goal import PartGoal, room_of, set_in
+from rlaif.trainer.curriculum.player import Player
+from rlaif.trainer.curriculum.state_loader import GameState, StateLoader
+from rlaif.trainer.curriculum.trajectories import Part, Section
+from rlaif.trainer.curriculum.verification import VerifiedTrajectory
+from rlaif.trainer.search.marks import Marks, marks_of
+
+MAX_TRIAL_STEPS = 600_000
+"""Limit of emulator steps per part, about 100 seconds of one core: five times what a part of 60
+decisions needs, and about what one of 160 needs."""
+
+_DELAYS = (0, 2, 5, 9, 14)
+"""Emulator steps to wait before a complete part is decided again, until it succeeds; enemies move
+in the meantime."""
+
+_MAX_SLOWDOWN = 2
+_SLACK_STEPS = 60
+_NOP = BUTTON.start + Action.NOP
+
+
+class _Played(NamedTuple):
+    """A successful play.
+
+    Attributes:
+        made: Decisions, in order.
+        rooms: (group, room) in which each was made.
+        section: The buttons.
+        has_died: Whether the player died, which returns it to where it entered the area.
+    """
+
+    made: tuple[int, ...]
+    rooms: tuple[tuple[int, ...], ...]
+    section: Section
+    has_died: bool
+
+
+@dataclass(frozen=True)
+class WholePart:
+    """A part as the search played it.
+
+    Attributes:
+        verified: The trajectory.
+        first, last: Its first section, and the one after its last.
+        marks: Needed flags that are new in it.
+        needed: All needed flags.
+    """
+
+    verified: VerifiedTrajectory
+    first: int
+    last: int
+    marks: Marks
+    needed: Marks
+
+    @property
+    def decided(self) -> tuple[int, ...]:
+        """Decisions in it, without those during which the game runs on its own."""
+        return tuple(
+            each for made in self.verified.decided[self.first : self.last] for each in made
+        )
+
+    @property
+    def steps(self) -> int:
+        """Emulator steps."""
+        sections = self.verified.trajectory.sections[self.first : self.last]
+        return sum(len(section.actions) for section in sections)
+
+    @property
+    def key(self) -> str:
+        """Equal for parts with equal start and actions, in any trajectory."""
+        trajectory = self.verified.trajectory
+        actions = [section.actions for section in trajectory.sections[: self.last]]
+        identity = (trajectory.digest, self.first, actions, sorted(self.marks))
+        return hashlib.sha256(repr(identity).encode()).hexdigest()
+
+
+def whole_parts(verified: VerifiedTrajectory, needed: Marks) -> tuple[WholePart, ...]:
+    """Split a trajectory at its needed flags."""
+    return tuple(
+        WholePart(verified, first, last, marks, needed)
+        for first, last, marks in verified.parts(needed)
+    )
+
+
+class Minimizer:
+    """Minimizes parts, one after another, in one game."""
+
+    def __init__(self, player: Player) -> None:
+        """`player` must not be used by others."""
+        self._loader = StateLoader(player)
+
+    def minimized(self, whole: WholePart) -> Part:
+        """Return the part with remaining emulator steps, or unchanged if nothing can be removed."""
+        trajectory = whole.verified.trajectory
+        actions = [section.actions for section in trajectory.sections[: whole.last]]
+        at = self._loader.after(trajectory.state, actions[: whole.first])
+        end = self._loader.after(trajectory.state, actions)
+        goal = self._goal(end, whole)
+        minimal = self._minimized(
+            at, whole.decided, goal, _MAX_SLOWDOWN * whole.steps + _SLACK_STEPS
+        )
+        state = self._loader.restore(at).save()
+        part = Part(state, at.digest, trajectory.sections[whole.first : whole.last])
+        short = part if minimal is None else Part(state, at.digest, (minimal,))
+        return min(short, part, key=lambda each: each.steps)
+
+    def _goal(self, end: GameState, whole: WholePart) -> PartGoal:
+        ram = self._loader.restore(end).ram
+        return PartGoal(
+            whole.marks,
+            room_of(ram),
+            set_in(ram),
+            kept=marks_of(ram) & whole.needed - whole.marks,
+            needed=sufficient_inventory(whole.verified.had[whole.last :]),
+        )
+
+    def _minimized(
+        self, at: GameState, decided: tuple[int, ...], goal: PartGoal, max_steps: int
+    ) -> Section | None:
+        """Return a locally minimal section, or None if even all decisions miss the goal.
+
+        Decisions between two visits of a room are removed first, longest first, because a search
+        often enters a room without result and returns. Then chunks are removed: halves, quarters,
+        down to single decisions (ddmin, Zeller 2002). Both are repeated as long as they help.
+        """
+        at = self._loader.with_save(at)
+        best = self._again(at, decided, goal, max_steps)
+        if best is None:
+            return None
+        trials = _Trials(
+            best,
+            lambda remaining, max_steps, may_die: self._play(
+                at, remaining, goal, max_steps, may_die=may_die
+            ),
+        )
+        before = None
+        while before != trials.best.made and trials.steps < MAX_TRIAL_STEPS:
+            before = trials.best.made
+            _remove_loops(trials)
+            _remove_chunks(trials)
+        return trials.best.section
+
+    def _again(
+        self, at: GameState, decided: tuple[int, ...], goal: PartGoal, max_steps: int
+    ) -> _Played | None:
+        """Carry out all decisions again, if necessary after a wait; None if that fails."""
+        for may_die in (False, True):
+            for delay in _DELAYS:
+                waited = (*[_NOP] * delay, *decided)
+                found = self._play(at, waited, goal, max_steps, may_die=may_die)
+                if found is not None:
+                    return found
+        return None
+
+    def _play(
+        self,
+        at: GameState,
+        decisions: Sequence[int],
+        goal: PartGoal,
+        max_steps: int,
+        *,
+        may_die: bool,
+    ) -> _Played | None:
+        """Carry out decisions until the goal is reached; None if it is not.
+
+        Args:
+            at: State to start from.
+            decisions: Decisions, in order.
+            goal: Condition of the end.
+            max_steps: Limit of emulator steps.
+            may_die: Whether deaths are tolerated.
+        """
+        player = self._loader.restore(at)
+        seen, has_died = marks_of(player.ram), False
+        played: list[tuple[int, int]] = []
+        rooms: list[tuple[int, ...]] = []
+        for count, decision in enumerate(decisions, start=1):
+            before = len(player.actions)
+            rooms.append(room_of(player.ram))
+            player.decide(decision)
+            played.append((decision, len(player.actions) - before))
+            before = len(player.actions)
+            player.wait()
+            played += [(_NOP, 1)] * (len(player.actions) - before)
+            has_died |= is_dying(player.ram)
+            if has_died > may_die or len(player.actions) > max_steps:
+                return None
+            seen |= marks_of(player.ram)
+            if goal.is_reached(player.ram, seen):
+                section = Section(tuple(played), player.actions, player.digest())
+                return _Played(tuple(decisions[:count]), tuple(rooms), section, has_died)
+        return None
+
+
+class _Trials:
+    """Tries cuts one after another.
+
+    Attributes:
+        best: The shortest successful play so far.
+        steps: Upper bound of the emulator steps played, as each trial stops when it becomes longer
+            than `best`.
+    """
+
+    def __init__(
+        self, best: _Played, play: Callable[[Sequence[int], int, bool], _Played | None]
+    ) -> None:
+        self.best, self.steps = best, 0
+        self._play = play
+        self._tried: set[tuple[int, ...]] = set()
+
+    def try_without(self, first: int, last: int) -> bool:
+        """Try without these decisions; return whether that succeeds.
+
+        Equal trials are played once.
+        """
+        remaining = self.best.made[:first] + self.best.made[last:]
+        if remaining in self._tried or self.steps >= MAX_TRIAL_STEPS:
+            return False
+        self._tried.add(remaining)
+        max_steps = len(self.best.section.actions) - 1
+        self.steps += max_steps
+        found = self._play(remaining, max_steps, self.best.has_died)
+        if found is None:
+            return False
+        self.best = found
+        return True
+
+
+def _remove_loops(trials: _Trials) -> None:
+    while any(trials.try_without(*loop) for loop in loops(trials.best.rooms)):
+        pass
+
+
+def _remove_chunks(trials: _Trials) -> None:
+    size = len(trials.best.made) // 2
+    while size:
+        place = 0
+        while place < len(trials.best.made):
+            if not trials.try_without(place, place + size):
+                place += size
+        size //= 2
+
+
+def loops(rooms: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
+    """Return pairs of leaving a room and returning to it, longest first.
+
+    Args:
+        rooms: The (group, room) in which each decision was made.
+
+    Returns:
+        (the decision that left the room, the first decision made in it again).
+    """
+    entered = [place for place, room in enumerate(rooms) if not place or rooms[place - 1] != room]
+    left = [place - 1 for place in entered[1:]]
+    found = [
+        (out, back) for out in left for back in entered if back > out and rooms[out] == rooms[back]
+    ]
+    return sorted(found, key=lambda loop: loop[0] - loop[1])
