@@ -13,7 +13,7 @@ import pytest
 import ray
 
 from rlaif.trainer.learner import snapshot
-from rlaif.trainer.learner.algorithm.keeping import RunningKeeper
+from rlaif.trainer.learner.algorithm.keeping import RunningArchiveServer
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.algorithm.sampler import StopAskedError
 from rlaif.trainer.learner.progress import RunTally
@@ -149,10 +149,10 @@ def algorithm(
     env = EnvConfig(run_id="r", attempt=attempt, game=settings.game, gamma=settings.ppo.gamma)
     if not away:
         return ShapedPPO(build_config(settings, env, explore(directory), resumes=resumes))
-    keeper = RunningKeeper.start(explore(directory))
-    config = replace(keeper.config, directory=directory / "not there on another machine")
+    archive_server = RunningArchiveServer.start(explore(directory))
+    config = replace(archive_server.config, directory=directory / "not there on another machine")
     built = ShapedPPO(build_config(settings, env, config, resumes=resumes))
-    built.keeper = keeper
+    built.archive_server = archive_server
     return built
 
 

@@ -376,7 +376,7 @@ def test_a_planner_takes_over_with_buttons_that_are_decisions_too(
     config = config_of(arm, noop_start=4, walk_start=4)
     plan = Plan(reason="", macros=(MoveTo(column=1, row=1),), confidence=1.0)
     planner = ScriptedPlanner(lambda _: plan, at_once=True)
-    takeover = TakeoverSettings(share=0.5, most_steps=40, rest_steps=5)
+    takeover = TakeoverSettings(share=0.5, max_steps=40, rest_steps=5)
     vector = vector_of(config, starts=puzzle, assist=helped(config, planner, takeover=takeover))
     fragment = play(vector, 400, quota=6)  # chance leaves the puzzle soon, and 100 may be none
     taken = fragment.by_planner

@@ -1,4 +1,5 @@
-"""Exploration on the built-in cartridge: what is kept loads, pays nothing, and is reached again."""
+"""Exploration on the built-in cartridge: archived states load, give no reward, and are
+reproducible."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.exploration.approach import DISTANCES, moments_before
+from rlaif.trainer.play.exploration.approach import DISTANCES, states_before
 from rlaif.trainer.play.exploration.archive import StateArchive
 from rlaif.trainer.play.exploration.choice import CellCounts
 from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
@@ -36,7 +37,7 @@ STEPS = 600
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[GameEnv, Explorer]]:
-    """Some hundred steps at random, each action held for a while, states kept often."""
+    """A few hundred random steps, each action held for a while, with frequent saves."""
     directory = tmp_path_factory.mktemp("run")
     rng = np.random.default_rng(3)
     game = GameEnv(GAME, rng)
@@ -65,7 +66,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[GameEnv, 
     game.close()
 
 
-def test_every_state_is_reached_again_by_the_actions_in_its_record(
+def test_every_state_is_reproduced_by_its_record(
     played: tuple[GameEnv, Explorer],
 ):
     game, explorer = played
@@ -79,9 +80,7 @@ def test_every_state_is_reached_again_by_the_actions_in_its_record(
     second.close()
 
 
-def test_a_record_with_another_action_is_found_out(
-    played: tuple[GameEnv, Explorer], tmp_path: Path
-):
+def test_a_changed_record_is_detected(played: tuple[GameEnv, Explorer], tmp_path: Path):
     game, explorer = played
     assert explorer.archive is not None
     start = next(r for r in explorer.archive.records if r.parent is None)
@@ -91,12 +90,12 @@ def test_a_record_with_another_action_is_found_out(
     forged = record.model_copy(update={"actions": record.actions[:-1]})
     archive.put(forged, explorer.archive.load(record.sha256)[1])
     second = PyBoyEmulator(game.cartridge.data, sound_emulated=game.cartridge.needs_sound)
-    with pytest.raises(LineageMismatchError, match="its record is wrong"):
+    with pytest.raises(LineageMismatchError, match="the record is wrong"):
         replay_lineage(archive, record.sha256, second)
     second.close()
 
 
-def test_an_episode_from_the_archive_starts_in_its_cell_and_is_paid_nothing_for_it(
+def test_an_episode_from_the_archive_starts_in_its_cell_without_reward(
     played: tuple[GameEnv, Explorer],
 ):
     game, explorer = played
@@ -123,7 +122,7 @@ def test_an_episode_from_the_archive_starts_in_its_cell_and_is_paid_nothing_for_
     assert found >= 5
 
 
-def test_what_was_walked_is_on_the_map(played: tuple[GameEnv, Explorer]):
+def test_visited_places_are_on_the_map(played: tuple[GameEnv, Explorer]):
     _, explorer = played
     shown = explorer.coverage.union().as_json()
     assert shown["rooms"]
@@ -176,7 +175,7 @@ def practised(played: tuple[GameEnv, Explorer]) -> tuple[StateArchive, ArchiveRe
     return archive, max(reached, key=lambda record: record.steps)
 
 
-def test_moments_before_a_state_lead_to_it_and_the_emulator_stands_where_it_stood(
+def test_states_before_a_state_lead_to_it_and_the_emulator_is_restored(
     played: tuple[GameEnv, Explorer], practised: tuple[StateArchive, ArchiveRecord]
 ):
     archive, record = practised
@@ -185,7 +184,7 @@ def test_moments_before_a_state_lead_to_it_and_the_emulator_stands_where_it_stoo
     second.load_state(game.start.state)
     second.step(Action.LEFT, GAME.frame_skip)
     before = second.save_state()
-    moments = moments_before(archive, record, second)
+    moments = states_before(archive, record, second)
     second.step(Action.NOP, GAME.frame_skip)
     after = second.ram_digest()
     second.load_state(before)
@@ -211,7 +210,7 @@ def test_moments_before_a_state_lead_to_it_and_the_emulator_stands_where_it_stoo
     second.close()
 
 
-def test_what_is_found_in_practice_has_a_way_from_the_start_of_the_game(
+def test_states_found_in_practice_have_a_complete_lineage(
     played: tuple[GameEnv, Explorer],
     practised: tuple[StateArchive, ArchiveRecord],
     tmp_path: Path,
@@ -226,7 +225,7 @@ def test_what_is_found_in_practice_has_a_way_from_the_start_of_the_game(
     for part in archive.lineage(record.sha256):
         explorer.archive.put(part, archive.load(part.sha256)[1])
     known = explorer.archive.digests
-    explorer.practice.learn("test", moments_before(explorer.archive, record, game.emulator))
+    explorer.practice.learn("test", states_before(explorer.archive, record, game.emulator))
     watcher = explorer.environment(0, game)
     game.starts = watcher.starts(game.starts)
     row, rng = np.zeros(128, dtype=np.float32), np.random.default_rng(6)

@@ -1,5 +1,5 @@
-"""Runners of one Ray that do not see the run's directory: they explore one archive, show their
-screens, and play from files of the driver's machine all the same."""
+"""Ray runners that do not share the run's directory: common archive, screens, and files of the
+driver."""
 
 import tarfile
 import warnings
@@ -16,7 +16,7 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.starts.power_on import bring_to_control
 from rlaif.trainer.learner import snapshot
-from rlaif.trainer.learner.algorithm.keeping import RunnerFiles, RunningKeeper
+from rlaif.trainer.learner.algorithm.keeping import RunnerFiles, RunningArchiveServer
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.config import EnvConfig
@@ -41,7 +41,7 @@ MANY = 400
 
 @pytest.fixture(scope="module")
 def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ShapedPPO, Path]]:
-    """An algorithm that has trained some iterations, and the run's directory."""
+    """An algorithm after some iterations, and the run's directory."""
     run = tmp_path_factory.mktemp("run")
     settings = TrainerSettings.model_validate(
         {
@@ -54,7 +54,7 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ShapedPPO,
             "hidden": 16,
         }
     )
-    # Without a walk at the start all episodes from power-on begin in one cell.
+    # Without random moves, all episodes from power-on start in one cell.
     game = GameSettings(
         actions="seed",
         episode_length=60,
@@ -70,10 +70,10 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ShapedPPO,
             address="local", num_cpus=RUNNERS + 1, include_dashboard=False, log_to_driver=False,
             logging_level="ERROR",
         )  # fmt: skip
-        keeper = RunningKeeper.start(explore)
-        config = replace(keeper.config, directory=run / "not there on other machines")
+        archive_server = RunningArchiveServer.start(explore)
+        config = replace(archive_server.config, directory=run / "not there on other machines")
         algorithm = ShapedPPO(build_config(settings, env, config))
-        algorithm.keeper = keeper
+        algorithm.archive_server = archive_server
         for _ in range(FEW):
             algorithm.train()
         yield algorithm, run
@@ -113,12 +113,12 @@ def dropped(run: Path) -> set[str]:
     return {path.stem for path in run.glob("exploration/*/archive/lineage/*.json")}
 
 
-def test_each_runner_sees_what_the_other_found_and_the_run_has_all(
+def test_runners_share_discoveries_with_each_other_and_the_run(
     apart: tuple[ShapedPPO, Path],
 ):
     algorithm, run = apart
-    algorithm.sampler.hold()  # nobody plays, so that nothing new comes in between
-    for _ in range(2):  # one tells, the other asks
+    algorithm.sampler.hold()  # pause, so that nothing new arrives in between
+    for _ in range(2):  # one reports, the other reads
         on_runners(algorithm, lambda runner: runner._explorer.sync())
     found = kept(run)
     finders = {record.environment.partition("-")[0] for record in found.values()}
@@ -129,7 +129,7 @@ def test_each_runner_sees_what_the_other_found_and_the_run_has_all(
     assert all(squares), "each knows where the other has been"
 
 
-def test_the_screens_and_players_of_all_runners_are_where_the_service_reads_them(
+def test_screens_and_positions_of_all_runners_reach_the_service(
     apart: tuple[ShapedPPO, Path],
 ):
     algorithm, run = apart
@@ -173,7 +173,7 @@ def test_runners_play_from_files_of_the_drivers_machine(apart: tuple[ShapedPPO, 
         assert (copy.name, state) == (given.name, given.read_bytes())
 
 
-def test_a_folder_of_the_drivers_machine_is_copied_whole(
+def test_a_folder_of_the_drivers_machine_is_copied_completely(
     apart: tuple[ShapedPPO, Path], tmp_path: Path
 ):
     algorithm, _ = apart
@@ -195,7 +195,7 @@ def test_a_folder_of_the_drivers_machine_is_copied_whole(
     assert not copied.path.exists()
 
 
-def test_a_checkpoint_holds_what_was_found_on_all_machines(
+def test_a_checkpoint_contains_the_discoveries_of_all_machines(
     apart: tuple[ShapedPPO, Path], tmp_path: Path
 ):
     algorithm, run = apart
@@ -211,10 +211,10 @@ def test_a_checkpoint_holds_what_was_found_on_all_machines(
     assert not any(Path(name).name.startswith(".") for name in names)
 
 
-def test_a_keeper_that_died_comes_back_with_what_it_had(apart: tuple[ShapedPPO, Path]):
+def test_a_restarted_archive_server_keeps_its_data(apart: tuple[ShapedPPO, Path]):
     algorithm, run = apart
-    assert algorithm.keeper is not None
-    ray.kill(algorithm.keeper.actor, no_restart=False)
+    assert algorithm.archive_server is not None
+    ray.kill(algorithm.archive_server.actor, no_restart=False)
     for _ in range(FEW):
         algorithm.train()
     algorithm.sampler.hold()

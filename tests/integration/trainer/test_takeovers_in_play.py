@@ -35,7 +35,7 @@ CONFIG = EnvConfig(
     game=GameSettings(actions="seed", episode_length=150, noop_start=4, walk_start=4),
     capture=CaptureSettings(keyframe_steps=60),
 )
-OFTEN = TakeoverSettings(share=0.5, most_steps=40, rest_steps=5)
+OFTEN = TakeoverSettings(share=0.5, max_steps=40, rest_steps=5)
 PLAN = Plan(reason="", macros=(MoveTo(column=1, row=1),), confidence=1.0)
 
 

@@ -1,4 +1,4 @@
-"""States to start again from: kept whole, one a cell, bounded, refused where they do not fit."""
+"""The archive of states: atomic, one state per cell, bounded, bound to one game."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ def opened(path: Path, counts: CellCounts | None = None, **options: Any) -> Stat
 
 
 def made(number: int, **changes: Any) -> tuple[ArchiveRecord, bytes]:
-    """A record and its packed state; each number is another room."""
+    """Creates a record and its packed state; each number is another room."""
     packed, sha256 = pack_keyframe(b"state %d " % number * 50)
     fields = {
         "sha256": sha256, "ram_sha256": "cd" * 32, "identity": IDENTITY, "parent": "ef" * 32,
@@ -49,7 +49,7 @@ def kept(archive: StateArchive, number: int, **changes: Any) -> ArchiveRecord:
     return record
 
 
-def test_a_state_is_kept_with_its_provenance_and_given_back_whole(tmp_path: Path):
+def test_a_state_is_stored_with_its_record_and_loaded_unchanged(tmp_path: Path):
     record = kept(opened(tmp_path), 7, milestones=("sword",), waits=((3, 12),))
     again = opened(tmp_path)
     assert again.records == (record,)
@@ -73,7 +73,7 @@ def test_a_state_is_kept_with_its_provenance_and_given_back_whole(tmp_path: Path
         ({"frame_skip": 8}, "has 8"),
     ],
 )
-def test_an_archive_of_another_game_or_emulator_is_refused(
+def test_an_archive_of_another_game_or_emulator_is_rejected(
     tmp_path: Path, change: dict[str, Any], said: str
 ):
     archive = opened(tmp_path)
@@ -86,7 +86,7 @@ def test_an_archive_of_another_game_or_emulator_is_refused(
     assert len(archive) == 0
 
 
-def test_a_header_that_is_none_is_refused_with_what_to_do(tmp_path: Path):
+def test_an_invalid_header_is_rejected(tmp_path: Path):
     opened(tmp_path)
     (tmp_path / "archive/archive.json").write_text("{}")
     with pytest.raises(ArchiveError, match="delete"):
@@ -108,7 +108,7 @@ def test_a_damaged_state_is_dropped_when_it_is_loaded(tmp_path: Path, damage: st
     assert opened(tmp_path).records == ()
 
 
-def test_a_record_that_cannot_be_read_is_passed_over(tmp_path: Path):
+def test_an_unreadable_record_is_skipped(tmp_path: Path):
     archive = opened(tmp_path)
     record = kept(archive, 1)
     (tmp_path / "archive/states" / ("0" * 64 + ".json")).write_text("{")
@@ -118,7 +118,7 @@ def test_a_record_that_cannot_be_read_is_passed_over(tmp_path: Path):
     assert again.refresh() == (), "and stays passed over"
 
 
-def test_a_cell_keeps_the_healthier_state_then_the_one_reached_sooner(tmp_path: Path):
+def test_a_cell_keeps_the_healthier_then_the_earlier_state(tmp_path: Path):
     archive = opened(tmp_path)
     kept(archive, 1, room=5, healthy=False, steps=10)
     second = kept(archive, 2, room=5, steps=900)
@@ -130,7 +130,7 @@ def test_a_cell_keeps_the_healthier_state_then_the_one_reached_sooner(tmp_path: 
     assert len(list((tmp_path / "archive/states").glob("*.zst"))) == 1
 
 
-def test_what_another_process_keeps_and_drops_is_noticed(tmp_path: Path):
+def test_changes_of_other_processes_are_merged(tmp_path: Path):
     one, two = opened(tmp_path), opened(tmp_path)
     record = kept(one, 1)
     assert two.refresh() == (record,)
@@ -142,7 +142,7 @@ def test_what_another_process_keeps_and_drops_is_noticed(tmp_path: Path):
         one.load(record.sha256)
 
 
-def test_two_processes_that_keep_one_cell_at_once_end_with_the_better_state(tmp_path: Path):
+def test_concurrent_writes_to_one_cell_keep_the_better_state(tmp_path: Path):
     one, two = opened(tmp_path), opened(tmp_path)
     kept(one, 1, room=5, steps=500)
     better = kept(two, 2, room=5, steps=400)
@@ -151,7 +151,7 @@ def test_two_processes_that_keep_one_cell_at_once_end_with_the_better_state(tmp_
     assert one.records == two.records == (better,)
 
 
-def test_it_stays_within_its_bound_and_the_worn_out_cells_go_first(tmp_path: Path):
+def test_above_the_limit_cells_of_low_weight_are_dropped_first(tmp_path: Path):
     counts = CellCounts()
     archive = opened(tmp_path, counts, max_states=10)
     for number in range(30):
@@ -162,7 +162,7 @@ def test_it_stays_within_its_bound_and_the_worn_out_cells_go_first(tmp_path: Pat
     assert len(list((tmp_path / "archive/states").iterdir())) == 20
 
 
-def test_the_first_way_to_each_milestone_and_the_start_are_never_dropped(tmp_path: Path):
+def test_the_first_state_per_milestone_and_the_start_are_never_dropped(tmp_path: Path):
     counts = CellCounts()
     archive = opened(tmp_path, counts, max_states=5)
     start = kept(archive, 0, parent=None, ram_sha256=None, actions="", steps=0)
@@ -179,7 +179,7 @@ def test_the_first_way_to_each_milestone_and_the_start_are_never_dropped(tmp_pat
     assert archive.first_with("gate") == frontier
 
 
-def test_the_way_to_a_state_stays_known_when_states_on_it_are_dropped(tmp_path: Path):
+def test_a_lineage_survives_dropped_states(tmp_path: Path):
     archive = opened(tmp_path)
     start = kept(archive, 0, parent=None, ram_sha256=None, actions="", steps=0)
     middle = kept(archive, 1, parent=start.sha256)
@@ -196,7 +196,7 @@ def test_the_way_to_a_state_stays_known_when_states_on_it_are_dropped(tmp_path: 
         again.lineage(lost.sha256)
 
 
-def test_the_start_of_the_game_is_no_cell_to_start_again_from(tmp_path: Path):
+def test_the_start_of_the_game_is_not_a_restart_cell(tmp_path: Path):
     archive = opened(tmp_path)
     start = kept(archive, 0, parent=None, ram_sha256=None, actions="", steps=0)
     record = kept(archive, 1)
@@ -207,7 +207,7 @@ def test_the_start_of_the_game_is_no_cell_to_start_again_from(tmp_path: Path):
     assert {start.sha256, twin.sha256} <= {r.sha256 for r in archive.records}, "all ways begin"
 
 
-def test_seldom_seen_cells_are_chosen_more_often_by_the_root_of_the_visits():
+def test_the_weight_of_a_cell_falls_with_the_root_of_its_visits():
     counts = CellCounts()
     cells = [Cell(room, 0, ()) for room in range(3)]
     counts.seen.update({cells[0]: 0, cells[1]: 3, cells[2]: 99})
@@ -217,7 +217,7 @@ def test_seldom_seen_cells_are_chosen_more_often_by_the_root_of_the_visits():
     assert shares == pytest.approx(np.array([1, 1 / 2, 1 / 10]) / 1.6, abs=0.02)
 
 
-def test_a_cell_from_which_nothing_new_is_found_goes_out_of_fashion():
+def test_fruitless_starts_reduce_the_weight_of_a_cell():
     counts = CellCounts()
     cell = Cell(1, 0, ())
     fresh = counts.weight(cell)
@@ -225,7 +225,7 @@ def test_a_cell_from_which_nothing_new_is_found_goes_out_of_fashion():
     assert counts.weight(cell) == pytest.approx(fresh / 3)
 
 
-def test_the_choice_depends_on_the_generator_alone():
+def test_the_choice_depends_only_on_the_generator():
     cells = [Cell(room, 0, ("sword",)) for room in range(20)]
     one = [choose(cells, CellCounts(), np.random.default_rng(n)) for n in range(50)]
     two = [choose(cells[::-1], CellCounts(), np.random.default_rng(n)) for n in range(50)]

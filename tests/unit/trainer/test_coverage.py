@@ -1,4 +1,4 @@
-"""Where the game has been walked: counted, merged in any order, kept, shown."""
+"""Coverage maps: counts, merging, files, JSON."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ counters = st.dictionaries(squares, st.integers(1, 2**31), max_size=6)
 
 @st.composite
 def coverages(draw: st.DrawFn) -> RunCoverage:
-    """What some process knows of a run with environments a, b and c."""
+    """Counts of some process in a run with environments a, b and c."""
     account = RunCoverage()
     for name in draw(st.sets(st.sampled_from("abc"))):
         found = account.of(name)
@@ -62,7 +62,7 @@ def test_merging_is_commutative_associative_and_idempotent(
     assert a.merge(RunCoverage()) == a
 
 
-def test_an_older_account_of_an_environment_changes_nothing():
+def test_merging_older_counts_changes_nothing():
     old = RunCoverage({"1-0": walked(HERE)})
     new = RunCoverage({"1-0": walked(HERE, THERE, HERE)})
     assert old.merge(new) == new
@@ -95,7 +95,7 @@ def test_the_map_is_plain_json():
 
 @settings(max_examples=30, deadline=None)
 @given(account=coverages())
-def test_what_is_saved_is_loaded(account: RunCoverage, tmp_path_factory: pytest.TempPathFactory):
+def test_coverage_survives_a_save(account: RunCoverage, tmp_path_factory: pytest.TempPathFactory):
     path = tmp_path_factory.mktemp("coverage") / "runner-1.npz"
     account.save(path)
     assert RunCoverage.load(path) == account
@@ -110,7 +110,7 @@ def test_the_columns_are_arrays():
     assert columns["visits"].dtype == np.uint32
 
 
-def test_the_files_of_a_run_are_merged_and_a_damaged_one_counts_as_none(tmp_path: Path):
+def test_the_files_of_a_run_are_merged_without_damaged_ones(tmp_path: Path):
     RunCoverage({"1-0": walked(HERE)}).save(tmp_path / "runner-1.npz")
     RunCoverage({"2-0": walked(THERE)}).save(tmp_path / "runner-2.npz")
     (tmp_path / "runner-3.npz").write_bytes(b"PK\x03\x04 cut")
@@ -118,7 +118,7 @@ def test_the_files_of_a_run_are_merged_and_a_damaged_one_counts_as_none(tmp_path
     assert set(load_directory(tmp_path, without="runner-1.npz").maps) == {"2-0"}
 
 
-def test_a_file_of_another_version_or_content_is_refused_with_what_to_do(tmp_path: Path):
+def test_an_invalid_file_is_rejected(tmp_path: Path):
     path = tmp_path / "runner-1.npz"
     account = RunCoverage({"1-0": walked(HERE)})
     for change in ({"version": np.array(99)}, {"square": np.array([-1])}, {"square": np.array([])}):

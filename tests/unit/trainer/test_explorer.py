@@ -1,4 +1,4 @@
-"""One runner's exploration: what it counts, keeps, starts from, and calls others to."""
+"""Exploration of one runner: counts, archived states, starts."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +11,7 @@ from rlaif.contracts.captures import EmulatorIdentity, GameIdentity
 from rlaif.game.captures.capture import pack_keyframe
 from rlaif.game.machine.actions import Action
 from rlaif.game.stories.milestones import Milestone, Story, treasure
-from rlaif.trainer.play.exploration.approach import Moment
+from rlaif.trainer.play.exploration.approach import ApproachState
 from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
 from rlaif.trainer.play.exploration.practice import MORE_STEPS, PATIENCE
 from rlaif.trainer.play.exploration.states import ArchiveIdentity
@@ -28,7 +28,7 @@ IDENTITY = ArchiveIdentity(
 
 
 class Machine:
-    """As much of an emulator as exploration asks for, over a scripted game's RAM."""
+    """The part of an emulator that exploration uses, over a scripted game's RAM."""
 
     has_banks = False
 
@@ -48,7 +48,7 @@ class Machine:
 
 
 class Watched:
-    """As much of an environment as a follower asks for."""
+    """The part of an environment that a follower uses."""
 
     frames = 0
 
@@ -60,7 +60,7 @@ class Watched:
 
 
 class Played:
-    """One environment of an explorer, walked by a test."""
+    """One environment of an explorer, played by a test."""
 
     def __init__(self, explorer: Explorer, game: Any, n: int = 0) -> None:
         self.environment = Watched()
@@ -102,7 +102,7 @@ def given() -> StartSet:
     return StartSet([Start.of(b"the start", "given")])
 
 
-def test_places_are_counted_where_the_player_has_arrived(explore: Any, new_game: Any):
+def test_places_are_counted_once_the_player_has_arrived(explore: Any, new_game: Any):
     explorer = explore(restarts=0.0)
     played = Played(explorer, new_game())
     played.walk(0x66)
@@ -117,7 +117,7 @@ def test_places_are_counted_where_the_player_has_arrived(explore: Any, new_game:
     assert played.machine.saves == 0, "a state is 36 ms: none without restarts"
 
 
-def test_a_visit_counts_for_novelty_when_its_episode_is_over(explore: Any, new_game: Any):
+def test_a_visit_counts_for_novelty_after_its_episode(explore: Any, new_game: Any):
     explorer = explore(restarts=0.0)
     played = Played(explorer, new_game())
     square = played.game.facts.square_index
@@ -127,9 +127,7 @@ def test_a_visit_counts_for_novelty_when_its_episode_is_over(explore: Any, new_g
         assert explorer.visited.episodes(square) == episodes
 
 
-def test_coverage_outlives_the_process_and_is_shared_with_the_other_runners(
-    explore: Any, new_game: Any
-):
+def test_coverage_is_persistent_and_shared_with_other_runners(explore: Any, new_game: Any):
     first = explore(runner=1)
     played = Played(first, new_game())
     square = played.game.facts.square_index
@@ -142,7 +140,7 @@ def test_coverage_outlives_the_process_and_is_shared_with_the_other_runners(
     assert other.visited.episodes(square) == 1
 
 
-def test_a_state_of_a_new_cell_is_kept_with_the_actions_that_led_there(explore: Any, new_game: Any):
+def test_a_state_of_a_new_cell_is_archived_with_its_actions(explore: Any, new_game: Any):
     explorer = explore()
     played = Played(explorer, new_game())
     start = explorer.archive.records[0]
@@ -162,7 +160,7 @@ def test_a_state_of_a_new_cell_is_kept_with_the_actions_that_led_there(explore: 
     ]  # fmt: skip
 
 
-def test_the_warm_up_is_part_of_the_way(explore: Any, new_game: Any):
+def test_the_warm_up_is_part_of_the_trajectory(explore: Any, new_game: Any):
     explorer = explore()
     played = Played(explorer, new_game())
     played.begin(Start.of(bytes(played.game.wram), "test"), [(7, 0), (7, 5)])
@@ -171,7 +169,7 @@ def test_the_warm_up_is_part_of_the_way(explore: Any, new_game: Any):
     assert (record.actions, record.waits) == ("771", ((1, 5),))
 
 
-def test_states_are_kept_now_and_then_but_milestones_at_once(explore: Any, new_game: Any):
+def test_states_are_archived_periodically_but_milestones_immediately(explore: Any, new_game: Any):
     explorer = explore(save_every=1000)
     played = Played(explorer, new_game())
     played.walk(0x66)
@@ -185,7 +183,7 @@ def test_states_are_kept_now_and_then_but_milestones_at_once(explore: Any, new_g
     assert explorer.archive.first_with("sword").room == 0x7F
 
 
-def test_no_state_is_kept_in_a_text_or_while_dying_but_after_it(explore: Any, new_game: Any):
+def test_no_state_is_archived_during_texts_and_deaths(explore: Any, new_game: Any):
     explorer = explore()
     played = Played(explorer, new_game())
     played.game.poke("wTextIsActive", 1)
@@ -201,7 +199,7 @@ def test_no_state_is_kept_in_a_text_or_while_dying_but_after_it(explore: Any, ne
     assert played.machine.saves == 1
 
 
-def test_a_state_at_the_last_hearts_is_replaced_by_a_healthy_one(explore: Any, new_game: Any):
+def test_an_unhealthy_state_is_replaced_by_a_healthy_one(explore: Any, new_game: Any):
     explorer = explore()
     played = Played(explorer, new_game())
     played.game.poke("wLinkHealth", 2)
@@ -214,9 +212,7 @@ def test_a_state_at_the_last_hearts_is_replaced_by_a_healthy_one(explore: Any, n
     assert explorer.archive.at(explorer.archive.cells[0]).healthy
 
 
-def test_episodes_start_at_archived_states_for_the_share_that_was_asked(
-    explore: Any, new_game: Any
-):
+def test_the_configured_share_of_episodes_starts_at_archived_states(explore: Any, new_game: Any):
     explorer = explore(restarts=0.25)
     starts = explorer.starts(given())
     rng = np.random.default_rng(4)
@@ -231,7 +227,7 @@ def test_episodes_start_at_archived_states_for_the_share_that_was_asked(
     assert explorer.counts.fruitless[cell] == len(archived)
 
 
-def test_the_same_generator_chooses_the_same_starts(explore: Any, new_game: Any):
+def test_equal_generators_choose_equal_starts(explore: Any, new_game: Any):
     explorer = explore(restarts=0.5)
     played = Played(explorer, new_game())
     for room in range(0x70, 0x78):
@@ -246,9 +242,7 @@ def test_the_same_generator_chooses_the_same_starts(explore: Any, new_game: Any)
     assert len(set(drawn[0])) > 4
 
 
-def test_a_start_that_finds_a_new_cell_makes_its_cell_worth_starting_from_again(
-    explore: Any, new_game: Any
-):
+def test_a_new_cell_restores_the_weight_of_the_start_cell(explore: Any, new_game: Any):
     explorer = explore()
     played = Played(explorer, new_game())
     played.walk(0x66)
@@ -263,9 +257,7 @@ def test_a_start_that_finds_a_new_cell_makes_its_cell_worth_starting_from_again(
     assert explorer.counts.fruitless[cell] == 0
 
 
-def test_what_was_learned_of_the_cells_outlives_the_process_and_is_shared(
-    explore: Any, new_game: Any
-):
+def test_cell_counts_are_persistent_and_shared(explore: Any, new_game: Any):
     explorer = explore(runner=1)
     played = Played(explorer, new_game())
     for room in (0x66, 0x65, 0x66):
@@ -282,7 +274,7 @@ def test_what_was_learned_of_the_cells_outlives_the_process_and_is_shared(
     assert other.counts.weight(cell) < 1
 
 
-def test_another_game_emulator_or_frame_skip_begins_anew_beside_it(
+def test_another_game_emulator_or_frame_skip_has_its_own_folder(
     explore: Any, new_game: Any, tmp_path: Path
 ):
     explorer = explore()
@@ -297,7 +289,7 @@ def test_another_game_emulator_or_frame_skip_begins_anew_beside_it(
     assert len(explore().archive) > 0
 
 
-def test_a_damaged_state_is_passed_over(explore: Any, new_game: Any, tmp_path: Path):
+def test_a_damaged_state_is_skipped(explore: Any, new_game: Any, tmp_path: Path):
     explorer = explore()
     Played(explorer, new_game()).walk(0x66)
     for path in tmp_path.glob("exploration/*/archive/states/*.zst"):
@@ -306,7 +298,7 @@ def test_a_damaged_state_is_passed_over(explore: Any, new_game: Any, tmp_path: P
     assert start.provenance == "given"
 
 
-def test_what_the_start_or_an_earlier_process_had_is_not_new(explore: Any, new_game: Any):
+def test_milestones_of_the_start_or_an_earlier_process_are_not_new(explore: Any, new_game: Any):
     game = new_game()
     game.flag("wObtainedTreasureFlags", 5)
     explorer = explore()
@@ -318,7 +310,7 @@ def test_what_the_start_or_an_earlier_process_had_is_not_new(explore: Any, new_g
     assert explore(save_every=1000).saver.known == {"sword", "gate"}
 
 
-def test_what_another_runner_reached_is_not_new(explore: Any, new_game: Any):
+def test_milestones_of_another_runner_are_not_new(explore: Any, new_game: Any):
     one, two = explore(runner=1), explore(runner=2)
     played = Played(one, new_game())
     Played(two, new_game())
@@ -328,7 +320,7 @@ def test_what_another_runner_reached_is_not_new(explore: Any, new_game: Any):
     assert two.saver.known == {"sword"}
 
 
-def test_a_state_of_0_1_0_resumes_with_the_milestones_of_its_swarm(explore: Any):
+def test_a_checkpoint_of_0_1_0_resumes_with_its_known_milestones(explore: Any):
     explorer = explore()
     state = explorer.state_dict()
     del state["known"]
@@ -336,7 +328,7 @@ def test_a_state_of_0_1_0_resumes_with_the_milestones_of_its_swarm(explore: Any)
     assert explorer.saver.known == {"sword"}
 
 
-def test_a_disk_that_takes_nothing_costs_states_and_not_the_play(
+def test_a_full_disk_costs_states_but_play_continues(
     explore: Any, new_game: Any, monkeypatch: pytest.MonkeyPatch
 ):
     explorer = explore()
@@ -357,7 +349,7 @@ def test_a_disk_that_takes_nothing_costs_states_and_not_the_play(
     assert explorer.archive.cells, "states are kept again"
 
 
-def test_an_archive_that_cannot_be_made_leaves_a_game_without_one(tmp_path: Path, explore: Any):
+def test_play_continues_without_an_archive_if_none_can_be_created(tmp_path: Path, explore: Any):
     (tmp_path / "exploration").write_bytes(b"in the way")
     explorer = explore()
     assert explorer.archive is None
@@ -365,12 +357,10 @@ def test_an_archive_that_cannot_be_made_leaves_a_game_without_one(tmp_path: Path
     assert explorer.trouble is not None
 
 
-def test_a_try_of_practice_is_cut_when_it_is_late_or_when_it_reaches_its_milestone(
-    explore: Any, new_game: Any
-):
+def test_a_practice_attempt_ends_on_timeout_or_success(explore: Any, new_game: Any):
     explorer = explore(practice=1.0, restarts=0.0)
     played = Played(explorer, new_game())
-    moment = Moment(pack_keyframe(b"before the gate"), "ab" * 32, 40, "000", (), distance=16)
+    moment = ApproachState(pack_keyframe(b"before the gate"), "ab" * 32, 40, "000", (), distance=16)
     explorer.practice.learn("gate", [moment])
     start = explorer.starts(given()).choose(np.random.default_rng(0))
     assert start.provenance.startswith("practice:")
@@ -388,16 +378,14 @@ def test_a_try_of_practice_is_cut_when_it_is_late_or_when_it_reaches_its_milesto
     assert len(played.environment.cuts) == 2, "an ordinary episode has its own length"
 
 
-def test_a_way_that_cannot_be_played_again_is_told_and_the_play_goes_on(
-    explore: Any, new_game: Any
-):
+def test_a_failed_replay_is_reported_and_play_continues(explore: Any, new_game: Any):
     explorer = explore(practice=0.25)
     played = Played(explorer, new_game())
     for state in explorer.archive._states.iterdir():
         state.write_bytes(b"damaged")
     played.game.flag("wObtainedTreasureFlags", 5)
     played.walk(0x66)
-    assert "the way to sword cannot be practised" in (explorer.trouble or "")
+    assert "cannot practise sword" in (explorer.trouble or "")
     assert explorer.archive.first_with("sword"), "the state itself is kept"
     played.walk(0x70)
     for room in range(0x71, 0x75):
@@ -405,9 +393,9 @@ def test_a_way_that_cannot_be_played_again_is_told_and_the_play_goes_on(
     assert explorer.trouble is None
 
 
-def test_practice_goes_on_in_a_resumed_run(explore: Any, new_game: Any):
+def test_practice_continues_in_a_resumed_run(explore: Any, new_game: Any):
     explorer, resumed = explore(practice=1.0), explore(practice=1.0)
-    moment = Moment(pack_keyframe(b"before the gate"), "ab" * 32, 40, "000", (), distance=16)
+    moment = ApproachState(pack_keyframe(b"before the gate"), "ab" * 32, 40, "000", (), distance=16)
     Played(explorer, new_game())
     explorer.practice.learn("gate", [moment])
     resumed.load_state_dict(explorer.state_dict(), played_from=explorer.saver.played_from)

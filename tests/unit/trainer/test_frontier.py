@@ -1,4 +1,4 @@
-"""A frontier moves back where play succeeds or luck decides, towards the goal where play fails."""
+"""A frontier moves back with success, and towards the goal with failure."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from rlaif.trainer.play.frontier import MAX_TIME, PATIENCE, TOO_FAR, Frontier
 
 OUTCOMES = st.lists(st.tuples(st.booleans(), st.booleans()), max_size=300)
-"""(tried from the frontier, reached the goal) of each try."""
+"""(tried from the frontier, reached the goal) of each attempt."""
 
 
 @given(places=st.integers(1, 40), tries=st.integers(1, 12), outcomes=OUTCOMES)
 @settings(max_examples=200, deadline=None)
-def test_it_moves_back_only_when_more_than_half_of_its_last_tries_reached_the_goal(
+def test_it_moves_back_only_above_the_success_threshold(
     places: int, tries: int, outcomes: list[tuple[bool, bool]]
 ) -> None:
     frontier = Frontier(places, tries=tries, success=0.5)
@@ -38,9 +38,7 @@ def test_it_moves_back_only_when_more_than_half_of_its_last_tries_reached_the_go
 
 @given(places=st.integers(1, 200), tries=st.integers(1, 12))
 @settings(max_examples=50, deadline=None)
-def test_whoever_always_succeeds_comes_home_in_as_many_moves_as_the_way_has_binary_digits(
-    places: int, tries: int
-) -> None:
+def test_constant_success_masters_it_in_logarithmically_many_moves(places: int, tries: int) -> None:
     frontier = Frontier(places, tries=tries, success=0.5)
     moves = 0
     while not frontier.is_home:
@@ -52,21 +50,19 @@ def test_whoever_always_succeeds_comes_home_in_as_many_moves_as_the_way_has_bina
 
 
 @pytest.mark.parametrize("known", range(30))
-def test_a_stride_that_was_too_long_is_halved_until_the_last_place_that_succeeds_is_found(
+def test_too_long_a_stride_is_halved_down_to_the_last_success(
     known: int,
 ) -> None:
     frontier = Frontier(30, tries=4, success=0.5)
     for _ in range(400):
         frontier.note(frontier.at, success=frontier.at >= known)
-    # From the last place that succeeds it looks one place further, and finds nothing there.
+    # From the last place that succeeds it tries the next one, which fails.
     assert frontier.at in (max(0, known - 1), known)
 
 
 @pytest.mark.parametrize("known", range(1, 30))
 @pytest.mark.parametrize("mastered", [0, 3, 17])
-def test_what_was_forgotten_is_learned_again_from_the_last_place_that_still_succeeds(
-    known: int, mastered: int
-) -> None:
+def test_forgotten_places_are_relearned_from_the_last_success(known: int, mastered: int) -> None:
     frontier = Frontier(30, tries=4, success=0.5)
     for _ in range(400):
         frontier.note(frontier.at, success=frontier.at >= mastered)
@@ -75,7 +71,7 @@ def test_what_was_forgotten_is_learned_again_from_the_last_place_that_still_succ
     assert frontier.at in (known - 1, known)
 
 
-def test_a_place_that_fails_has_a_while_to_be_learned_before_the_frontier_leaves_it() -> None:
+def test_a_failing_place_is_left_only_after_several_windows() -> None:
     frontier = Frontier(10, tries=4, success=0.5)
     for _ in range(4):
         frontier.note(9, success=True)
@@ -86,7 +82,7 @@ def test_a_place_that_fails_has_a_while_to_be_learned_before_the_frontier_leaves
     assert frontier.at == 9
 
 
-def test_a_place_where_a_try_succeeds_now_and_then_is_not_left() -> None:
+def test_a_place_with_occasional_success_is_not_left() -> None:
     frontier = Frontier(10, tries=4, success=0.5)
     for _ in range(4):
         frontier.note(9, success=True)
@@ -102,9 +98,9 @@ def test_a_place_of_half_success_stays_the_frontier() -> None:
     assert frontier.at == 9
 
 
-def test_a_place_where_luck_decides_is_passed_after_many_tries_and_is_not_home() -> None:
+def test_a_place_decided_by_chance_is_skipped_and_not_mastered() -> None:
     frontier = Frontier(10, tries=4, success=0.5, undecided=20)
-    for turn in range(3 + 20):  # the first window is whole with the fourth
+    for turn in range(3 + 20):  # the fourth completes the first window
         assert frontier.at == 9
         frontier.note(9, success=turn % 2 == 0)
     assert frontier.at == 8
@@ -112,7 +108,7 @@ def test_a_place_where_luck_decides_is_passed_after_many_tries_and_is_not_home()
     assert frontier.time == 1
 
 
-def test_where_luck_decides_at_the_beginning_tries_get_more_time_and_no_end_of_it() -> None:
+def test_chance_at_the_beginning_extends_the_time_up_to_a_limit() -> None:
     frontier = Frontier(1, tries=4, success=0.5, undecided=20)
     times = []
     for turn in range(3 + 100):
@@ -124,10 +120,10 @@ def test_where_luck_decides_at_the_beginning_tries_get_more_time_and_no_end_of_i
     for _ in range(4):
         frontier.note(0, success=True)
     assert [*was_home, frontier.is_home] == [False, True]
-    assert frontier.time == 4  # what it took to come home
+    assert frontier.time == 4  # the factor at which it was mastered
 
 
-def test_who_fails_behind_a_place_of_luck_goes_back_to_it() -> None:
+def test_failure_behind_a_chance_place_returns_to_it() -> None:
     frontier = Frontier(10, tries=4, success=0.5, undecided=20)
     for turn in range(3 + 20):
         frontier.note(9, success=turn % 2 == 0)
@@ -136,7 +132,7 @@ def test_who_fails_behind_a_place_of_luck_goes_back_to_it() -> None:
     assert frontier.at == 9
 
 
-def test_tries_from_elsewhere_decide_nothing() -> None:
+def test_attempts_from_other_places_are_ignored() -> None:
     frontier = Frontier(10, tries=2, success=0.5)
     for place in range(9):
         for _ in range(5):
@@ -145,7 +141,7 @@ def test_tries_from_elsewhere_decide_nothing() -> None:
     assert frontier.success is None
 
 
-def test_home_is_lost_when_play_there_no_longer_succeeds() -> None:
+def test_mastery_is_lost_when_attempts_fail() -> None:
     frontier = Frontier(1, tries=2, success=0.5)
     was_home = []
     for success in (True, True, False, False):
@@ -157,7 +153,7 @@ def test_home_is_lost_when_play_there_no_longer_succeeds() -> None:
 
 @given(outcomes=OUTCOMES, later=OUTCOMES)
 @settings(max_examples=50, deadline=None)
-def test_a_saved_frontier_goes_on_as_it_would_have(
+def test_a_restored_frontier_continues(
     outcomes: list[tuple[bool, bool]], later: list[tuple[bool, bool]]
 ) -> None:
     def play(frontier: Frontier, tried: list[tuple[bool, bool]]) -> list[Any]:
@@ -171,7 +167,7 @@ def test_a_saved_frontier_goes_on_as_it_would_have(
     assert play(first, later) == play(second, later)
 
 
-def test_a_frontier_of_another_number_of_places_is_refused() -> None:
+def test_a_frontier_of_another_number_of_places_is_rejected() -> None:
     with pytest.raises(ValueError, match="of 3 places, not of 4"):
         Frontier(4, tries=2, success=0.5).load_state_dict(
             Frontier(3, tries=2, success=0.5).state_dict()
@@ -179,6 +175,6 @@ def test_a_frontier_of_another_number_of_places_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("places", "tries", "success"), [(0, 2, 0.5), (2, 0, 0.5), (2, 2, 1.0)])
-def test_a_frontier_without_sense_is_refused(places: int, tries: int, success: float) -> None:
+def test_invalid_parameters_are_rejected(places: int, tries: int, success: float) -> None:
     with pytest.raises(ValueError, match="give at least one place"):
         Frontier(places, tries=tries, success=success)

@@ -1,4 +1,4 @@
-"""Practice of rare finds: where its starts are, what moves them, and that a resume knows all."""
+"""Practice of rare events: start states, their movement, and resuming."""
 
 import numpy as np
 import pytest
@@ -6,16 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlaif.game.captures.capture import pack_keyframe
-from rlaif.trainer.play.exploration.approach import Moment
+from rlaif.trainer.play.exploration.approach import ApproachState
 from rlaif.trainer.play.exploration.practice import MORE_STEPS, PATIENCE, TRIES, Practice
 
 FAR = 512
 
 
-def way(name: str, *distances: int) -> list[Moment]:
-    """Moments before a milestone, the farthest first."""
+def way(name: str, *distances: int) -> list[ApproachState]:
+    """States before a milestone, the farthest first."""
     return [
-        Moment(
+        ApproachState(
             keyframe=pack_keyframe(f"{name} in {distance}".encode()),
             parent="ab" * 32,
             parent_steps=100,
@@ -28,12 +28,12 @@ def way(name: str, *distances: int) -> list[Moment]:
 
 
 def at(name: str, distance: int) -> str:
-    """The provenance of a start so far before a milestone."""
+    """Provenance of a start at this distance from a milestone."""
     return f"practice:{name}@{distance}"
 
 
-def drawn_by(practice: Practice, rng: np.random.Generator, times: int) -> list[Moment]:
-    """Where so many episodes start, but for those that start elsewhere."""
+def drawn_by(practice: Practice, rng: np.random.Generator, times: int) -> list[ApproachState]:
+    """Distances at which this many episodes start, without other starts."""
     starts = [practice.draw(rng) for _ in range(times)]
     moments = [practice.moment(start.provenance) for start in starts if start is not None]
     return [moment for moment in moments if moment is not None]
@@ -46,7 +46,7 @@ def practising(share: float = 1.0) -> Practice:
 
 
 def play(practice: Practice, distance: int, *, reaches: bool, steps: int = 100) -> None:
-    """A try from so far before the sword, which has so many steps."""
+    """An attempt at this distance from the sword, of this many steps."""
     practice.begin("0", at("sword", distance), played=None)
     if reaches:
         practice.see("0", ("sword",))
@@ -59,13 +59,13 @@ def farthest_start(practice: Practice) -> int:
     return max(moment.distance for moment in drawn)
 
 
-def test_without_a_find_nothing_is_practised_and_nothing_drawn():
+def test_without_milestones_nothing_is_practised():
     rng = np.random.default_rng(0)
     assert Practice(share=1.0).draw(rng) is None
     assert rng.bit_generator.state == np.random.default_rng(0).bit_generator.state
 
 
-def test_starts_are_near_the_milestone_first_and_move_back_as_it_is_reached():
+def test_starts_move_back_from_the_milestone_with_success():
     practice = practising()
     seen = [farthest_start(practice)]
     for _ in range(2):
@@ -75,7 +75,7 @@ def test_starts_are_near_the_milestone_first_and_move_back_as_it_is_reached():
     assert seen == [8, 64, FAR]
 
 
-def test_what_was_mastered_is_still_drawn_now_and_then():
+def test_mastered_starts_are_still_drawn_sometimes():
     practice = practising()
     for _ in range(TRIES):
         play(practice, 8, reaches=True)
@@ -83,24 +83,24 @@ def test_what_was_mastered_is_still_drawn_now_and_then():
     assert {moment.distance for moment in drawn} == {8, 64}
 
 
-def test_tries_in_vain_move_nothing():
+def test_failed_attempts_do_not_move_the_frontier():
     practice = practising()
     for _ in range(5 * TRIES):
         play(practice, 8, reaches=False)
     assert farthest_start(practice) == 8
 
 
-def test_a_try_is_over_when_it_is_decided_and_says_when_it_has_failed():
+def test_an_attempt_ends_when_decided_and_has_a_time_limit():
     practice = practising()
-    assert practice.most_steps("0") is None
+    assert practice.max_steps("0") is None
     practice.begin("0", at("sword", 64), played=None)
-    assert practice.is_trying("0")
-    assert practice.most_steps("0") == PATIENCE * 64 + MORE_STEPS
+    assert practice.is_attempting("0")
+    assert practice.max_steps("0") == PATIENCE * 64 + MORE_STEPS
     practice.see("0", ("sword",))
-    assert not practice.is_trying("0")
+    assert not practice.is_attempting("0")
 
 
-def test_another_milestone_is_no_success():
+def test_another_milestone_does_not_count_as_success():
     practice = practising()
     for _ in range(TRIES):
         practice.begin("0", at("sword", 8), played=None)
@@ -110,21 +110,21 @@ def test_another_milestone_is_no_success():
 
 
 @given(st.floats(0, 1), st.integers(1, 3000), st.integers(1, 3000))
-def test_tries_have_the_share_of_the_steps_that_was_asked_for(share: float, long: int, short: int):
+def test_attempts_have_the_configured_share_of_steps(share: float, long: int, short: int):
     practice, rng = practising(share), np.random.default_rng(2)
     steps = {True: 0, False: 0}
-    for kind, length in ((False, long), (True, short)):  # what is known of their lengths
+    for kind, length in ((False, long), (True, short)):  # lengths of both kinds
         practice.begin("0", at("sword", 8) if kind else "elsewhere", played=None)
         practice.begin("0", "elsewhere", played=length)
     for _ in range(4000):
         is_try = practice.draw(rng) is not None
         steps[is_try] += short if is_try else long
     expected = steps[True] + steps[False]
-    one_more = 4 * (long + short) * np.sqrt(4000)  # four deviations and more
+    one_more = 4 * (long + short) * np.sqrt(4000)  # more than four standard deviations
     assert abs(steps[True] - share * expected) <= one_more
 
 
-def test_a_way_that_is_mastered_leaves_the_starts_to_the_others():
+def test_a_mastered_milestone_leaves_the_starts_to_others():
     practice = practising()
     practice.learn("gate", way("gate", 16))
     for _ in range(TRIES):
@@ -138,7 +138,7 @@ def test_a_way_that_is_mastered_leaves_the_starts_to_the_others():
 @given(
     st.lists(st.tuples(st.sampled_from([FAR, 64, 8]), st.booleans(), st.booleans()), max_size=30)
 )
-def test_a_resumed_practice_draws_and_moves_as_the_one_that_was_saved(
+def test_restored_practice_behaves_as_the_saved_one(
     tries: list[tuple[int, bool, bool]],
 ):
     practice, resumed = practising(), Practice(share=1.0)
@@ -159,14 +159,14 @@ def test_a_resumed_practice_draws_and_moves_as_the_one_that_was_saved(
     assert [practice.draw(one) for _ in range(20)] == [resumed.draw(other) for _ in range(20)]
 
 
-def test_it_tells_what_its_moments_are_told_since():
+def test_parents_of_all_start_states_are_reported():
     practice = practising()
     assert practice.parents == {"ab" * 32}
     assert practice.moment(at("sword", 64)) == way("sword", 64)[0]
     assert practice.moment("archive:cdcdcdcdcdcd") is None
 
 
-def test_two_milestones_whose_ways_share_a_state_are_practised_each_by_itself():
+def test_milestones_that_share_a_state_are_practised_independently():
     practice = Practice(share=1.0)
     for name in ("sword", "gate"):
         practice.learn(name, way("both", 64, 8))
@@ -180,6 +180,6 @@ def test_two_milestones_whose_ways_share_a_state_are_practised_each_by_itself():
     assert practice.state_dict()["ways"]["gate"]["frontier"]["at"] == 0
 
 
-def test_a_share_beyond_all_is_refused():
+def test_a_share_above_1_is_rejected():
     with pytest.raises(ValueError, match=r"share of practice 1\.5 must be 0 to 1"):
         Practice(share=1.5)

@@ -13,7 +13,7 @@ from rlaif.testing.takeover_world import World, WrittenGame, plan
 from rlaif.trainer.play.assist.assistance import REJECTED_REST, WayLearner
 from rlaif.trainer.settings.takeover import TakeoverSettings
 
-QUICK = TakeoverSettings(share=1.0, most_steps=6, rest_steps=5)
+QUICK = TakeoverSettings(share=1.0, max_steps=6, rest_steps=5)
 
 
 def one(settings: TakeoverSettings = QUICK, **answer: Any) -> World:
@@ -210,12 +210,12 @@ def test_a_planner_that_refuses_is_asked_again_after_a_while():
 
 
 def test_a_resumed_run_drops_what_was_under_way_and_keeps_what_was_spent():
-    world = one(TakeoverSettings(share=0.5, most_steps=30), steps=10)
+    world = one(TakeoverSettings(share=0.5, max_steps=30), steps=10)
     world.games[0].puzzle(3)
     world.steps(8)
     assert columns(world)[-1] == "x"
     saved = world.assistance.state_dict()
-    again = one(TakeoverSettings(share=0.5, most_steps=30), steps=10)
+    again = one(TakeoverSettings(share=0.5, max_steps=30), steps=10)
     again.games[0].puzzle(3)
     again.assistance.load_state_dict(saved)
     again.steps(3)

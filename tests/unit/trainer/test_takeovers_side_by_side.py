@@ -15,7 +15,7 @@ from rlaif.trainer.play.planner_port import PlannerQuestion
 from rlaif.trainer.settings.takeover import TakeoverSettings
 
 COUNT = 3
-RULES = TakeoverSettings(share=0.4, most_steps=5, looks=3, rest_steps=4, patience_steps=25)
+RULES = TakeoverSettings(share=0.4, max_steps=5, looks=3, rest_steps=4, patience_steps=25)
 
 ENVS = st.integers(0, COUNT - 1)
 ANSWERS = st.one_of(
@@ -152,12 +152,12 @@ class SideBySide(RuleBasedStateMachine):
 
     @invariant()
     def no_takeover_is_longer_than_its_budget(self) -> None:
-        assert max(self.in_a_row) <= RULES.most_steps
+        assert max(self.in_a_row) <= RULES.max_steps
 
     @invariant()
     def the_planner_has_its_share_and_one_takeover_at_most(self) -> None:
         for steps, planned in zip(self.steps, self.planned, strict=True):
-            assert planned <= RULES.share * steps + RULES.most_steps
+            assert planned <= RULES.share * steps + RULES.max_steps
 
     @invariant()
     def every_plan_has_one_fate_and_every_takeover_one_end(self) -> None:

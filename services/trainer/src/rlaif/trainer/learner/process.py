@@ -26,7 +26,7 @@ from rlaif.trainer.evaluation import policy
 from rlaif.trainer.evaluation.policy import PolicyError
 from rlaif.trainer.learner import evaluating, quest_phases
 from rlaif.trainer.learner.algorithm.demonstrated import IMITATION
-from rlaif.trainer.learner.algorithm.keeping import RunningKeeper
+from rlaif.trainer.learner.algorithm.keeping import RunningArchiveServer
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.algorithm.sampler import StopAskedError
 from rlaif.trainer.learner.commands import CommandHandler, Requests, queue_commands
@@ -234,12 +234,12 @@ class LearnerProcess:
 
 def _build(run: RunContext, *, resumes: bool) -> ShapedPPO:
     """Learner and runners. Those of a run that resumes begin no episode of their own."""
-    explore, keeper = run.exploration(), None
+    explore, archive_server = run.exploration(), None
     if run.settings.ray_workers > 0 and not run.settings.ray_is_own:
-        keeper = RunningKeeper.start(explore)
-        explore = keeper.config
+        archive_server = RunningArchiveServer.start(explore)
+        explore = archive_server.config
     algorithm = ShapedPPO(build_config(run.settings, run.environments(), explore, resumes=resumes))
-    algorithm.keeper = keeper
+    algorithm.archive_server = archive_server
     return algorithm
 
 

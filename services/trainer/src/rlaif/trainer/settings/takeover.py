@@ -15,7 +15,7 @@ class TakeoverSettings(BaseModel, frozen=True, extra="forbid"):
         description="Maximum share of the steps of an episode that the planner may play. 0 "
         "disables planner control.",
     )
-    most_steps: int = Field(default=400, ge=1, json_schema_extra=INTERNAL)
+    max_steps: int = Field(default=400, ge=1, json_schema_extra=INTERNAL)
     """Maximum decision steps of one takeover; 400 are 27 seconds of game time."""
     looks: int = Field(default=3, ge=1, json_schema_extra=INTERNAL)
     """Consecutive decision steps that must show a dialog or a puzzle, or none, before that counts;

@@ -129,7 +129,7 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
                 cartridge=game.cartridge,
                 emulator=game.emulator,
                 frame_skip=env.game.frame_skip,
-                keeper=self.files.keeper,
+                archive_server=self.files.archive_server,
             )
         explorer = None if self._explorer is None else self._explorer.environment(n, game)
         if curriculum is None:

@@ -22,14 +22,14 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from rlaif.contracts.ids import Sha256
 from rlaif.files.whole import write_whole
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.exploration.explorer import ExploreConfig
-from rlaif.trainer.play.exploration.keeper import (
+from rlaif.trainer.play.exploration.archive_server import (
     Answer,
+    ArchiveServer,
     CountFiles,
-    Keeper,
     Report,
     SentState,
 )
+from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.play.exploration.states import ArchiveIdentity
 from rlaif.trainer.run_folder.live_files import SCREENS
 from rlaif.trainer.run_folder.screen_mirror import ScreenMirror, ScreenSource, ScreenUpdate
@@ -46,7 +46,7 @@ _SHOW_SECONDS = 0.1
 """Least seconds between two updates of a runner's screen; each takes 1.2 to 1.5 ms of its CPU."""
 
 
-class DriverFiles(Keeper):
+class DriverFiles(ArchiveServer):
     """What the actor does, on the driver's machine."""
 
     def __init__(self, directory: Path, settings: ExploreSettings) -> None:
@@ -63,7 +63,7 @@ class DriverFiles(Keeper):
 
 
 @dataclass(frozen=True)
-class RunningKeeper:
+class RunningArchiveServer:
     """A running archive server; it ends with the last reference to this object.
 
     Attributes:
@@ -76,7 +76,7 @@ class RunningKeeper:
     @classmethod
     def start(cls, config: ExploreConfig) -> Self:
         """Serve the run's files to the runners of a Ray cluster."""
-        name = f"keeper-{uuid4().hex}"
+        name = f"archive-server-{uuid4().hex}"
         node = ray.get_runtime_context().get_node_id()
         actor = (
             ray.remote(concurrency_groups={_SCREENS: 1})(DriverFiles)
@@ -88,11 +88,11 @@ class RunningKeeper:
             )
             .remote(config.directory, config.settings)
         )
-        return cls(replace(config, keeper=name), actor)
+        return cls(replace(config, archive_server=name), actor)
 
 
-class RemoteKeeper:
-    """A `KeeperPort` that asks the actor."""
+class RemoteArchiveServer:
+    """A `ArchiveServerPort` that asks the actor."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -134,17 +134,17 @@ class RunnerFiles:
     """How one runner reaches the files of the run and of its settings.
 
     Attributes:
-        `keeper`: Archive server; None where the run's directory is used directly.
+        `archive_server`: Archive server; None where the run's directory is used directly.
     """
 
     def __init__(self, explore: ExploreConfig | None) -> None:
         self._explore = explore
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._closed = threading.Event()
-        self.keeper: RemoteKeeper | None = None
-        if explore is None or not explore.keeper:
+        self.archive_server: RemoteArchiveServer | None = None
+        if explore is None or not explore.archive_server:
             return
-        self.keeper = RemoteKeeper(explore.keeper)
+        self.archive_server = RemoteArchiveServer(explore.archive_server)
         self._folder = tempfile.TemporaryDirectory(prefix="rlaif-run-", ignore_cleanup_errors=True)
 
     @property
@@ -166,11 +166,11 @@ class RunnerFiles:
         return settings.model_copy(update={"path": self._copied(settings.path)})
 
     def show_screens(self, env: EnvConfig, runner: int) -> None:
-        if self.keeper is None or env.screens is None or env.game.watch_fps <= 0:
+        if self.archive_server is None or env.screens is None or env.game.watch_fps <= 0:
             return
         # Looks twice as often as pictures are drawn, or some would be missed.
         pause = max(_SHOW_SECONDS, 0.5 / env.game.watch_fps)
-        show = partial(_show, self.keeper, env.screens, runner, pause, self._closed)
+        show = partial(_show, self.archive_server, env.screens, runner, pause, self._closed)
         threading.Thread(target=show, name="screens", daemon=True).start()
 
     def close(self) -> None:
@@ -179,24 +179,28 @@ class RunnerFiles:
             self._folder.cleanup()
 
     def _copied(self, path: Path) -> Path:
-        if self._folder is None or self.keeper is None:
+        if self._folder is None or self.archive_server is None:
             return path
         apart = hashlib.sha256(bytes(path)).hexdigest()[:12]
         copy = Path(self._folder.name) / "files" / apart / path.name
         if copy.exists():
             return copy
-        for name, data in self.keeper.read(path).items():
+        for name, data in self.archive_server.read(path).items():
             write_whole(copy / name, data)
         return copy
 
 
 def _show(
-    keeper: RemoteKeeper, folder: Path, runner: int, pause: float, closed: threading.Event
+    archive_server: RemoteArchiveServer,
+    folder: Path,
+    runner: int,
+    pause: float,
+    closed: threading.Event,
 ) -> None:
     source = ScreenSource(folder, runner)
     while not closed.wait(pause):
         try:
             if (update := source.update()) is not None:
-                source.watch(keeper.show(update))
+                source.watch(archive_server.show(update))
         except OSError:  # no answer, or a full disk there: shown again once that is over
             source = ScreenSource(folder, runner)

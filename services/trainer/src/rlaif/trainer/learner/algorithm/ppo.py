@@ -33,7 +33,7 @@ from rlaif.trainer.learner.algorithm.coursing import (
 from rlaif.trainer.learner.algorithm.demonstrated import ImitationFigures, WarmStart
 from rlaif.trainer.learner.algorithm.env_runner import EmulatorEnvRunner
 from rlaif.trainer.learner.algorithm.imitation import TopSegments
-from rlaif.trainer.learner.algorithm.keeping import RunningKeeper
+from rlaif.trainer.learner.algorithm.keeping import RunningArchiveServer
 from rlaif.trainer.learner.algorithm.learner import NORMALIZE, VALUE_LOSS, ArrayLearner
 from rlaif.trainer.learner.algorithm.learner_rewards import LearnedRewards, LearnerRewards
 from rlaif.trainer.learner.algorithm.sampler import (
@@ -164,10 +164,10 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         samples_left_out: Of the policy's own steps in `fragments`, not learned from: their
             advantage was no number.
         seconds: Wall time of the last step by what it went into.
-        `keeper`: Archive server for runners on other machines; None where all of them share a disk.
+        `archive_server`: For runners on other machines; None where all of them share a disk.
     """
 
-    keeper: RunningKeeper | None = None
+    archive_server: RunningArchiveServer | None = None
     capture_quota: int = 0
     samples_left_out: int = 0
     env_steps: int = 0

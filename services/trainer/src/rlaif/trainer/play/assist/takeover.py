@@ -140,7 +140,7 @@ class TakeoverBudget:
     """Limits of the planner in one environment's running episode.
 
     At any step the planner has played at most `share` of the episode's steps plus one takeover of
-    `most_steps`. Rests apply to one mode: a planner that is too slow for short dialogs may be fast
+    `max_steps`. Rests apply to one mode: a planner that is too slow for short dialogs may be fast
     enough for puzzles.
 
     Attributes:
@@ -169,7 +169,7 @@ class TakeoverBudget:
     @property
     def is_spent(self) -> bool:
         """Whether the running takeover has used its steps."""
-        return self.taken >= self._settings.most_steps
+        return self.taken >= self._settings.max_steps
 
     def play(self) -> None:
         """Count a step of the planner."""

@@ -32,7 +32,7 @@ class SegmentLog:
     """Follows one segment after the other, step by step; 0.3 µs a step."""
 
     def __init__(self, steps: int) -> None:
-        self.most_steps = steps
+        self.max_steps = steps
         self._rows: Float32 = np.empty((steps + 1, 0), dtype=np.float32)
         self._clear()
 
@@ -52,7 +52,7 @@ class SegmentLog:
         """A segment starts in this moment: `row` is `[D]`, the observation of it."""
         self._clear()
         if self._rows.shape[1] != len(row):
-            self._rows = np.empty((self.most_steps + 1, len(row)), dtype=np.float32)
+            self._rows = np.empty((self.max_steps + 1, len(row)), dtype=np.float32)
         self._rows[0] = row
         self._enter(facts)
 
@@ -182,7 +182,7 @@ class CaptureContext:
 class EnvRecorder:
     """Records one environment.
 
-    A segment is `log.most_steps` decision steps of one episode; only whole ones are captured. It is
+    A segment is `log.max_steps` decision steps of one episode; only whole ones are captured. It is
     chosen before it is played, or at its end for what it showed. The RAM digests that make a
     capture verifiable (0.1 ms each) are taken at the start of segments that may be captured, and at
     the end of those that are; a new keyframe (33 ms) only when one would start too far from the
@@ -208,7 +208,7 @@ class EnvRecorder:
         selector: SegmentSelector,
     ) -> None:
         self._emulator = emulator
-        self._segment_steps = log.most_steps
+        self._segment_steps = log.max_steps
         self._keyframe_frames = keyframe_steps * STEP_FRAMES
         self._selector = selector
         self._sightings = FirstSightingsReader(story)

@@ -1,1 +1,1 @@
-"""Exploration: places visited, states to start again from, which of them to choose."""
+"""Exploration: visited places, an archive of states, and the selection of start states."""

@@ -1,4 +1,4 @@
-"""The last steps before an archived state, played again: moments from which to practise them."""
+"""Replays the last steps before an archived state to obtain start states for practice."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,21 +10,21 @@ from rlaif.trainer.play.exploration.lineage import play
 from rlaif.trainer.play.exploration.states import ArchiveRecord
 
 DISTANCES = (8, 16, 32, 64, 128, 256, 512, 1024)
-"""Steps of four frames before the end: half a second to 68 s of the game. They double, as a policy
-that knows a place knows the ones near it."""
+"""Decision steps before the end, 0.5 s to 68 s of the game. They double, because a policy that
+masters a state also masters those near it."""
 
 
 @dataclass(frozen=True)
-class Moment:
-    """A moment on the way to an archived state, kept as the steps since another archived state.
+class ApproachState:
+    """A state before an archived state, stored as the steps since another archived state.
 
     Attributes:
-        keyframe: The state of the emulator.
-        parent: Digest of the archived state since which the steps count.
-        parent_steps: Decision steps of the game up to that one.
-        actions: One digit a decision step since then.
-        waits: (step, frames) that were waited after steps since then.
-        distance: Decision steps from here to the end of the way.
+        keyframe: Save state of the emulator.
+        parent: Digest of the archived state from which the steps count.
+        parent_steps: Decision steps of the game up to the parent.
+        actions: One digit per decision step since the parent.
+        waits: (step, frames) of waits after steps since the parent.
+        distance: Decision steps from here to the end.
     """
 
     keyframe: PackedKeyframe
@@ -35,35 +35,33 @@ class Moment:
     distance: int
 
     def state_dict(self) -> dict[str, Any]:
-        """All of it as plain values."""
         return vars(self) | {"keyframe": (self.keyframe.data, self.keyframe.sha256)}
 
     @classmethod
-    def of(cls, state: dict[str, Any]) -> "Moment":
-        """What `state_dict` gave."""
+    def of(cls, state: dict[str, Any]) -> "ApproachState":
         return cls(**state | {"keyframe": PackedKeyframe(*state["keyframe"])})
 
 
-def moments_before(
+def states_before(
     archive: StateArchive, record: ArchiveRecord, emulator: Emulator
-) -> tuple[Moment, ...]:
-    """Moments before a state that `archive` keeps, the farthest first; none nearer than 8 steps.
+) -> tuple[ApproachState, ...]:
+    """Return states before an archived state, the farthest first and none nearer than 8 steps.
 
-    Plays the last 1,024 steps again, and those since the nearest archived state before them: half
-    a second in the emulator, which stands where it stood when this returns.
+    Replays the last 1,024 steps and those since the nearest archived state before them, which takes
+    half a second. The emulator's state is restored afterwards.
 
     Raises:
-        LineageMismatchError: The way leads elsewhere when it is played again.
-        ArchivedStateError: A record or a state on the way is missing or damaged.
+        LineageMismatchError: The replay leads to other RAM.
+        ArchivedStateError: A record or a state of the trajectory is missing or damaged.
     """
     end = record.steps
     wanted = {end - distance for distance in DISTANCES}
-    begin, way = _last_part(archive, record, min(wanted))
+    begin, trajectory = _tail(archive, record, min(wanted))
     here = emulator.save_state()
     try:
         emulator.load_state(begin)
         found = []
-        for part in way:
+        for part in trajectory:
             for steps in play(part, emulator):
                 if part.parent_steps + steps in wanted:
                     keyframe = pack_keyframe(emulator.save_state())
@@ -73,22 +71,22 @@ def moments_before(
     return tuple(found)
 
 
-def _last_part(
+def _tail(
     archive: StateArchive, record: ArchiveRecord, since: int
 ) -> tuple[bytes, list[ArchiveRecord]]:
-    """The nearest state kept at or before `since` steps, and the records from it to the end."""
-    way: list[ArchiveRecord] = []
+    """Return the nearest state kept at or before `since` steps, and the records after it."""
+    trajectory: list[ArchiveRecord] = []
     for each in reversed(archive.lineage(record.sha256)):
         is_kept = archive.get(each.sha256) is not None
         if each is not record and is_kept and (each.steps <= since or each.parent is None):
-            return archive.load(each.sha256)[0], way[::-1]
-        way.append(each)
-    raise AssertionError("a way begins with a start, which is kept")
+            return archive.load(each.sha256)[0], trajectory[::-1]
+        trajectory.append(each)
+    raise AssertionError("a trajectory begins with a start state, which is kept")
 
 
-def _moment(keyframe: PackedKeyframe, part: ArchiveRecord, steps: int, end: int) -> Moment:
-    assert part.parent is not None  # else there were no steps
-    return Moment(
+def _moment(keyframe: PackedKeyframe, part: ArchiveRecord, steps: int, end: int) -> ApproachState:
+    assert part.parent is not None  # otherwise there are no steps
+    return ApproachState(
         keyframe=keyframe,
         parent=part.parent,
         parent_steps=part.parent_steps,

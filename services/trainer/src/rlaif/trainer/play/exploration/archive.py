@@ -1,13 +1,13 @@
-"""States to start again from, on disk: one of each cell, named by digest, with how it was reached.
+"""The archive of states on disk: one state per cell, named by digest, with its trajectory.
 
-    archive.json            what all of it depends on: game, emulator, frame skip
+    archive.json            identity of all states: game, emulator, frame skip
     states/{sha256}.zst     a save state, zstd
-    states/{sha256}.json    its record; the state counts once this file is there
-    lineage/{sha256}.json   the record of a state that was dropped and from which others descend
+    states/{sha256}.json    its record; the state counts once this file exists
+    lineage/{sha256}.json   the record of a dropped state from which others descend
 
-Several processes share the directory. Files appear whole, by rename; what one process drops is
-missed by the others and forgotten. Bounded: over `max_states` the cells go that are least worth a
-start, but never the first way to a milestone.
+Several processes share the directory. Files are written atomically, by rename; a process that
+misses a state dropped by another one forgets it. The size is bounded: above `max_states`, the cells
+with the lowest weight are dropped, but never the first trajectory to a milestone.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ _HEADER = "archive.json"
 
 
 class StateArchive:
-    """The archive as one process sees it."""
+    """The archive, as seen by one process."""
 
     def __init__(
         self,
@@ -43,14 +43,14 @@ class StateArchive:
         *,
         max_states: int = 512,
     ) -> None:
-        """Open the archive in a directory of its own, or begin one.
+        """Open or create the archive in a directory of its own.
 
-        Of `max_states`, 3 to 13 kB each on disk, what is protected may stay even over the number.
+        A state takes 3 to 13 kB on disk. Protected states may exceed `max_states`.
 
         Raises:
-            ArchiveMismatchError: It was made with another game, emulator or frame skip.
+            ArchiveMismatchError: It belongs to another game, emulator or frame skip.
             ArchiveError: Its header is not readable.
-            OSError: The disk does not take a new one.
+            OSError: A new archive cannot be written.
         """
         self.identity = identity
         self._directory = directory
@@ -70,41 +70,39 @@ class StateArchive:
 
     @property
     def records(self) -> tuple[ArchiveRecord, ...]:
-        """Records of the states kept, by digest."""
+        """Records of the states, by digest."""
         return tuple(self._records[sha256] for sha256 in sorted(self._records))
 
     @property
     def digests(self) -> frozenset[Sha256]:
-        """Of the states kept."""
         return frozenset(self._records)
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """Cells to start from; the starts of the game are none of them."""
+        """Cells from which to start, without those of the game's own starts."""
         return tuple(
             cell for cell, sha256 in self._cells.items() if self._records[sha256].parent is not None
         )
 
     def get(self, sha256: Sha256) -> ArchiveRecord | None:
-        """The record of a state that is kept."""
         return self._records.get(sha256)
 
     def at(self, cell: Cell) -> ArchiveRecord | None:
-        """The record that stands for a cell."""
+        """Return the record of a cell's state."""
         sha256 = self._cells.get(cell)
         return None if sha256 is None else self._records[sha256]
 
     def first_with(self, milestone: str) -> ArchiveRecord | None:
-        """The best state that has a milestone: healthy, reached soonest."""
+        """Return the best state with a milestone: healthy, then with the fewest steps."""
         found = [record for record in self._records.values() if milestone in record.milestones]
         return min(found, key=_rank, default=None)
 
     def put(self, record: ArchiveRecord, packed: bytes) -> bool:
-        """Keep a state as `pack_keyframe` packed it; False when its cell has one as good already.
+        """Store a packed state (`pack_keyframe`); False if its cell has an equally good one.
 
         Raises:
             ArchiveMismatchError: The record is of another game, emulator or frame skip.
-            OSError: The disk does not take it; it is not kept then.
+            OSError: It cannot be written, and is not stored.
         """
         self._check_identity(record.identity, f"state {record.sha256[:12]}")
         if not self._is_wanted(record):
@@ -118,9 +116,9 @@ class StateArchive:
         return True
 
     def load(self, sha256: Sha256) -> tuple[bytes, bytes]:
-        """A state and its packed form, checked against its digest.
+        """Return a state and its packed form, verified by its digest.
 
-        One that is gone or damaged is forgotten, and an `ArchivedStateError`.
+        A missing or damaged state is forgotten, and raises an `ArchivedStateError`.
         """
         try:
             packed = (self._states / f"{sha256}.zst").read_bytes()
@@ -132,7 +130,7 @@ class StateArchive:
             ) from error
 
     def refresh(self) -> tuple[ArchiveRecord, ...]:
-        """Take in what other processes kept, forget what they dropped; returns the new records."""
+        """Merge the changes of other processes; return the new records."""
         found = {path.stem for path in self._states.glob("[0-9a-f]*.json")}
         for sha256 in set(self._records) - found:
             self._forget(sha256)
@@ -145,19 +143,19 @@ class StateArchive:
         return tuple(record for record in new if record.sha256 in self._records)
 
     def dropped(self) -> frozenset[Sha256]:
-        """Digests of states that were dropped, here or in an archive that reported it."""
+        """Return the digests of dropped states, including those of archives that reported them."""
         found = {path.stem for path in self._lineage.glob("[0-9a-f]*.json")}
         return frozenset(found - set(self._records))
 
     def dropped_record(self, sha256: Sha256) -> ArchiveRecord | None:
-        """The record of a state that was dropped."""
+        """Return the record of a dropped state."""
         return self._read(self._lineage / f"{sha256}.json")
 
     def drop(self, record: ArchiveRecord) -> None:
-        """Drop a state that another archive has dropped; its record stays, as part of ways.
+        """Drop a state that another archive has dropped; its record remains for trajectories.
 
         Raises:
-            OSError: The disk does not take the record of a state that was never here.
+            OSError: The record of a state that was never here cannot be written.
         """
         path = self._lineage / f"{record.sha256}.json"
         if record.sha256 in self._records:
@@ -166,24 +164,24 @@ class StateArchive:
             write_whole(path, record.model_dump_json(indent=1).encode())
 
     def lineage(self, sha256: Sha256) -> tuple[ArchiveRecord, ...]:
-        """The records from a start of the game to a state; a gap is an `ArchivedStateError`."""
+        """Return the records from a start of the game to a state; ArchivedStateError at a gap."""
         chain: list[ArchiveRecord] = []
         wanted: Sha256 | None = sha256
         while wanted is not None:
             record = self._records.get(wanted) or self.dropped_record(wanted)
             if record is None:
                 raise ArchivedStateError(
-                    f"the way to state {sha256[:12]} is broken: no record of {wanted[:12]}"
+                    f"the trajectory to state {sha256[:12]} is broken: no record of {wanted[:12]}"
                 )
             chain.append(record)
             wanted = record.parent
         return tuple(reversed(chain))
 
     def collect(self, played_from: Iterable[Sha256] = ()) -> int:
-        """Delete records of dropped states from which nothing descends; returns how many.
+        """Delete the records of dropped states without descendants; return their number.
 
-        For one process, before play begins: a state being played from is known only as one of
-        `played_from`.
+        Must be called by one process, before play begins: states from which running episodes
+        started are known only by `played_from`.
         """
         dropped = {path.stem: self._read(path) for path in self._lineage.glob("[0-9a-f]*.json")}
         needed: set[Sha256] = set()
@@ -199,14 +197,14 @@ class StateArchive:
         return len(unneeded)
 
     def protected(self) -> frozenset[Sha256]:
-        """States that are never dropped: starts of the game, the best way to each milestone."""
+        """Return the states that are never dropped: starts of the game, the best per milestone."""
         names = {name for record in self._records.values() for name in record.milestones}
         firsts = (self.first_with(name) for name in names)
         starts = (record for record in self._records.values() if record.parent is None)
         return frozenset(record.sha256 for record in (*firsts, *starts) if record is not None)
 
     def _is_wanted(self, record: ArchiveRecord) -> bool:
-        """A start of the game in any case, as ways begin there; others when their cell gains."""
+        """Whether to store it: always for starts of the game, else if it improves its cell."""
         known = self.at(record.cell)
         if record.parent is None or known is None:
             return True
@@ -236,9 +234,9 @@ class StateArchive:
             self._retire(record.sha256)
 
     def _retire(self, sha256: Sha256) -> None:
-        """Drop a state; its record moves to the lineage. Another process may have done it.
+        """Drop a state and move its record to the lineage, unless another process has done so.
 
-        One that the disk does not let go of is forgotten here, and found again by `refresh`.
+        If the disk fails, the state is forgotten here and found again by `refresh`.
         """
         record = self._states / f"{sha256}.json"
         with contextlib.suppress(OSError):
@@ -268,8 +266,8 @@ class StateArchive:
             found = ArchiveIdentity.model_validate_json(path.read_bytes())
         except ValidationError as error:
             raise ArchiveError(
-                f"{path} is not the header of an archive of states: delete {self._directory} to "
-                "begin a new one"
+                f"{path} is not the header of a state archive: delete {self._directory} to "
+                "start a new one"
             ) from error
         self._check_identity(found, f"the archive {self._directory}")
 
@@ -277,7 +275,7 @@ class StateArchive:
         difference = found.differs_from(self.identity)
         if difference is not None:
             raise ArchiveMismatchError(
-                f"{what} was made with {difference}: its states would not load or would play "
+                f"{what} was created with {difference}: its states would not load or would play "
                 "another game. Start a new run, or delete the archive."
             )
 
@@ -287,5 +285,5 @@ def _rank(record: ArchiveRecord) -> tuple[bool, int, str]:
 
 
 def milestones_of(records: Iterable[ArchiveRecord]) -> tuple[str, ...]:
-    """All milestones that some of the records have, sorted."""
+    """Return all milestones of the records, sorted."""
     return tuple(sorted({name for record in records for name in record.milestones}))

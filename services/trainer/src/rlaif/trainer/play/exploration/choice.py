@@ -1,4 +1,4 @@
-"""Which archived state to start from: seldom seen cells, and those that still lead somewhere."""
+"""Selection of archived start states: rarely visited cells, and those that lead to new ones."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ _ROWS: TypeAdapter[list[tuple[Cell, int, int]]] = TypeAdapter(list[tuple[Cell, i
 
 
 class CellCounts:
-    """What one environment runner knows of the cells.
+    """One environment runner's statistics of cells.
 
     Attributes:
-        seen: Cell → times that play came to it.
+        seen: Cell → number of visits.
         fruitless: Cell → starts from it since one of them found a new cell.
-        elsewhere: Cell → times that the play of other runners came to it.
+        elsewhere: Cell → number of visits by other runners.
     """
 
     def __init__(self) -> None:
@@ -29,31 +29,28 @@ class CellCounts:
         self.elsewhere: Counter[Cell] = Counter()
 
     def weight(self, cell: Cell) -> float:
-        """How much a start from there is worth: 1/√(seen + 1) · 1/√(fruitless + 1).
+        """Return the weight of a start from a cell: 1/√(seen + 1) · 1/√(fruitless + 1).
 
-        What any runner saw counts. The first factor is Go-Explore's. The second one takes a cell
-        out of fashion when starts from it find nothing, though it be seldom seen: the end of a
-        blind alley.
+        `seen` includes other runners. The first factor is Go-Explore's. The second reduces the
+        weight of a rarely visited cell whose starts find nothing, such as a dead end.
         """
         seen = self.seen[cell] + self.elsewhere[cell]
         return 1.0 / sqrt((seen + 1) * (self.fruitless[cell] + 1))
 
     def state_dict(self) -> list[tuple[Cell, int, int]]:
-        """What this runner counted, as plain values."""
+        """This runner's counts."""
         return [(tuple(cell), seen, fruitless) for cell, seen, fruitless in self._counted()]  # type: ignore[misc]  # a cell as a plain tuple
 
     def load_state_dict(self, state: list[tuple[Cell, int, int]]) -> None:
-        """Resume with what `state_dict` gave."""
         self.seen = Counter({Cell(*cell): seen for cell, seen, _ in state})
         self.fruitless = Counter({Cell(*cell): fruitless for cell, _, fruitless in state})
 
     def load(self, path: Path) -> None:
-        """Resume with what `save` wrote; a missing or damaged file counts as none."""
+        """Restore from the file of `save`; a missing or damaged file counts as empty."""
         for cell, seen, fruitless in _rows(path):
             self.seen[cell], self.fruitless[cell] = seen, fruitless
 
     def save(self, path: Path) -> None:
-        """Write what this runner counted to its file."""
         write_whole(path, _ROWS.dump_json(self._counted()))
 
     def _counted(self) -> list[tuple[Cell, int, int]]:
@@ -62,7 +59,7 @@ class CellCounts:
 
 
 def seen_in(path: Path) -> Counter[Cell]:
-    """Cell → times that play came to it, of a runner's file; none if it cannot be read."""
+    """Return cell → number of visits from a runner's file; empty if it cannot be read."""
     return Counter({cell: seen for cell, seen, _ in _rows(path)})
 
 
@@ -74,9 +71,9 @@ def _rows(path: Path) -> list[tuple[Cell, int, int]]:
 
 
 def choose(cells: Sequence[Cell], counts: CellCounts, rng: np.random.Generator) -> Cell:
-    """Draw a cell by weight. Equal cells, counts and generator give the same one."""
+    """Draw a cell by weight; deterministic in cells, counts and generator."""
     if not cells:
-        raise ValueError("no cell to choose from")
+        raise ValueError("no cells to choose from")
     ordered = sorted(cells)
     cumulated = np.cumsum([counts.weight(cell) for cell in ordered])
     at = int(np.searchsorted(cumulated, rng.random() * cumulated[-1], side="right"))

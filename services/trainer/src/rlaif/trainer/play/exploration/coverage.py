@@ -1,8 +1,8 @@
-"""Where the game has been walked: visits of every square, for one environment or for a run.
+"""Coverage of the game's map: visits of every square, per environment or per run.
 
-`CoverageMap` counts for one environment. `RunCoverage` keeps the maps of many, by name, and can be
-merged with another account of the same run in any order and any number of times: of two maps of one
-environment the larger counts stand (a grow-only counter).
+`CoverageMap` counts for one environment. `RunCoverage` contains the maps of many by name. It can be
+merged with others of the same run in any order and any number of times: of two maps of one
+environment, the larger counts win (a grow-only counter).
 """
 
 import io
@@ -19,7 +19,7 @@ from rlaif.files.whole import write_whole
 from rlaif.trainer.rewards.game import facts as places
 
 VERSION = 1
-"""Of the file and of the JSON."""
+"""Version of the file and of the JSON."""
 
 _ARRAYS = ("version", "sources", "source", "square", "visits", "episodes")
 
@@ -32,7 +32,7 @@ class CoverageMap:
     """Counts of one environment.
 
     Attributes:
-        visits: Square → times that it was entered.
+        visits: Square → number of visits.
         episodes: Square → finished episodes that visited it.
     """
 
@@ -42,12 +42,12 @@ class CoverageMap:
         self._open: set[int] = set()
 
     def enter(self, square: int) -> None:
-        """The player came to a square, or an episode starts on it."""
+        """Count a visit, or the start of an episode on a square."""
         self.visits[square] += 1
         self._open.add(square)
 
     def end_episode(self) -> frozenset[int]:
-        """Count the episode for each square that it visited; returns them."""
+        """Count the episode for each visited square; return these squares."""
         finished = frozenset(self._open)
         self.episodes.update(finished)
         self._open.clear()
@@ -55,7 +55,7 @@ class CoverageMap:
 
     @property
     def open(self) -> frozenset[int]:
-        """Squares that the running episode visited."""
+        """Squares visited by the running episode."""
         return frozenset(self._open)
 
     def reopen(self, squares: Iterable[int]) -> None:
@@ -64,19 +64,19 @@ class CoverageMap:
 
     @property
     def rooms(self) -> int:
-        """Distinct rooms."""
+        """Number of distinct rooms."""
         return len({square // places.SQUARES_A_ROOM for square in self.visits})
 
     def grid(self, group: int, room: int) -> npt.NDArray[np.uint32]:
-        """Visits of one room, `[16, 16] uint32`: lines from the top, columns from the left."""
+        """Return the visits of one room as `[16, 16] uint32`, starting at the top left."""
         first = places.square_index(group, room, 0, 0)
         counts = [self.visits[first + cell] for cell in range(places.SQUARES_A_ROOM)]
         return np.array(counts, dtype=np.uint32).reshape(places.LINES, places.COLUMNS)
 
     def as_json(self) -> dict[str, Any]:
-        """The map for a page: rooms with the squares that were visited, as [column, line, visits].
+        """Return rooms with their visited squares as [column, line, visits].
 
-        The group stands for its area: groups that share rooms are one.
+        Groups that share rooms are represented by one of them.
         """
         rooms: dict[tuple[int, int], list[list[int]]] = {}
         for square, visits in sorted(self.visits.items()):
@@ -96,12 +96,12 @@ class CoverageMap:
         }
 
     def __eq__(self, other: object) -> bool:
-        """Equal counts; the running episode does not matter."""
+        """Compare counts, regardless of the running episode."""
         if not isinstance(other, CoverageMap):
             return NotImplemented
         return self.visits == other.visits and self.episodes == other.episodes
 
-    __hash__ = None  # type: ignore[assignment]  # it changes
+    __hash__ = None  # type: ignore[assignment]  # mutable
 
 
 class RunCoverage:
@@ -111,11 +111,11 @@ class RunCoverage:
         self.maps = {} if maps is None else maps
 
     def of(self, environment: str) -> CoverageMap:
-        """The map of an environment, a new one where there is none."""
+        """Return the map of an environment; creates it if necessary."""
         return self.maps.setdefault(environment, CoverageMap())
 
     def merge(self, other: "RunCoverage") -> "RunCoverage":
-        """What both know: commutative, associative, and merging twice changes nothing."""
+        """Return the union; commutative, associative and idempotent."""
         merged = RunCoverage()
         for account in (self, other):
             for name, found in account.maps.items():
@@ -125,7 +125,7 @@ class RunCoverage:
         return merged
 
     def union(self) -> CoverageMap:
-        """All environments together: the sum of their counts."""
+        """Return the sum over all environments."""
         together = CoverageMap()
         for found in self.maps.values():
             together.visits.update(found.visits)
@@ -135,13 +135,13 @@ class RunCoverage:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RunCoverage) and self.maps == other.maps
 
-    __hash__ = None  # type: ignore[assignment]  # it changes
+    __hash__ = None  # type: ignore[assignment]  # mutable
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """The counts as columns, one row an environment and square, sorted.
+        """Return the counts as columns, with one row per environment and square, sorted.
 
-        `sources` `[S]` names, and `[K]` each: `source uint16` (index into `sources`),
-        `square int32`, `visits uint32`, `episodes uint32`.
+        `sources` `[S]` contains names; the others are `[K]`: `source uint16` (index into
+        `sources`), `square int32`, `visits uint32`, `episodes uint32`.
         """
         names = sorted(self.maps)
         rows = [
@@ -160,26 +160,26 @@ class RunCoverage:
         }
 
     def save(self, path: Path) -> None:
-        """Write the file; it appears whole."""
+        """Write the file atomically."""
         buffer = io.BytesIO()
         np.savez_compressed(buffer, allow_pickle=False, **self.arrays())
         write_whole(path, buffer.getvalue())
 
     @classmethod
     def load(cls, path: Path) -> "RunCoverage":
-        """Read what `save` wrote; damaged, or of another version, is a `CoverageFileError`."""
+        """Read a file of `save`; CoverageFileError if it is damaged or of another version."""
         data = path.read_bytes()
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as file:
                 columns = {name: file[name] for name in _ARRAYS}
         except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise CoverageFileError(
-                f"{path} is no coverage map ({error}): delete it to count from nothing"
+                f"{path} is not a coverage map ({error}): delete it to restart the counts"
             ) from error
         if int(columns["version"]) != VERSION:
             raise CoverageFileError(
                 f"{path} has version {columns['version']}, this trainer reads {VERSION}: delete it "
-                "to count from nothing"
+                "to restart the counts"
             )
         return cls(_maps(columns, path))
 
@@ -198,13 +198,13 @@ def _maps(columns: dict[str, npt.NDArray[Any]], path: Path) -> dict[str, Coverag
                 found.episodes[square] = episodes
     except (ValueError, IndexError, TypeError) as error:
         raise CoverageFileError(
-            f"{path} does not fit together ({error}): delete it to count from nothing"
+            f"{path} is inconsistent ({error}): delete it to restart the counts"
         ) from error
     return maps
 
 
 def load_directory(directory: Path, *, without: str | None = None) -> RunCoverage:
-    """All files of a run but `without`, merged; one that cannot be read counts as none."""
+    """Merge all files of a run except `without`; unreadable ones count as empty."""
     together = RunCoverage()
     for path in sorted(directory.glob("*.npz")):
         if path.name == without:
@@ -217,7 +217,7 @@ def load_directory(directory: Path, *, without: str | None = None) -> RunCoverag
 
 
 def episodes_in(path: Path) -> Counter[int]:
-    """Square → finished episodes, over all environments of a file; none if it cannot be read."""
+    """Return square → finished episodes over all environments; empty if the file is unreadable."""
     try:
         return RunCoverage.load(path).union().episodes
     except (CoverageFileError, OSError):

@@ -1,4 +1,4 @@
-"""Exploration of one environment runner: counts places, keeps states, says where to start."""
+"""Exploration of one environment runner: counts places, archives states, selects starts."""
 
 import contextlib
 from collections.abc import Collection, Sequence
@@ -11,12 +11,12 @@ from rlaif.game.machine.emulator import Emulator
 from rlaif.game.stories.milestones import Story
 from rlaif.game.stories.story_lookup import story_of
 from rlaif.trainer.play.exploration.archive import StateArchive
+from rlaif.trainer.play.exploration.archive_client import ArchiveClient
+from rlaif.trainer.play.exploration.archive_server import ArchiveServerPort
 from rlaif.trainer.play.exploration.choice import CellCounts, seen_in
 from rlaif.trainer.play.exploration.coverage import RunCoverage
-from rlaif.trainer.play.exploration.home import ExplorationHome
-from rlaif.trainer.play.exploration.keeper import KeeperPort
-from rlaif.trainer.play.exploration.keeper_link import KeeperLink
-from rlaif.trainer.play.exploration.others import sum_of_others
+from rlaif.trainer.play.exploration.exploration_folder import ExplorationFolder
+from rlaif.trainer.play.exploration.other_runners import sum_of_others
 from rlaif.trainer.play.exploration.practice import Practice
 from rlaif.trainer.play.exploration.starts import ArchiveStarts
 from rlaif.trainer.play.exploration.state_saver import StateSaver
@@ -31,29 +31,29 @@ from rlaif.trainer.settings.exploration import ExploreSettings
 
 @dataclass(frozen=True)
 class ExploreConfig:
-    """The exploration of one run; travels to the runner processes.
+    """Exploration parameters of one run, which are sent to the runners.
 
     Attributes:
-        directory: Of the run; `exploration/` is made in it.
-        settings: With no restarts and no practice, no states are kept.
-        save_every: Steps of a runner between two states, milestones excepted. A save costs about
-            36 ms and 16,000 steps of four frames about 4 s, so that saving costs 1 % at most.
+        directory: Directory of the run, which contains `exploration/`.
+        settings: Without restarts and practice, no states are kept.
+        save_every: Minimum steps of a runner between two saves, except for milestones. A save takes
+            about 36 ms and 16,000 steps of four frames about 4 s, so saving costs at most 1 %.
         sync_every: Fragments between two exchanges with the other runners.
-        `keeper`: Name of the archive server on a Ray cluster; empty where `directory` is shared.
+        archive_server: Name of its Ray actor; empty where `directory` is shared.
     """
 
     directory: Path
     settings: ExploreSettings = field(default_factory=ExploreSettings)
     save_every: int = 16_000
     sync_every: int = 10
-    keeper: str = ""
+    archive_server: str = ""
 
 
 class Explorer:
     """Follows the environments of one runner.
 
-    There is no archive when no episode ever starts at a state, or when the disk had no room for one
-    when this process began.
+    There is no archive if no episode starts at a state, or if the disk had no space for one when
+    this process started.
     """
 
     def __init__(
@@ -63,25 +63,29 @@ class Explorer:
         runner: int,
         identity: ArchiveIdentity,
         story: Story,
-        keeper: KeeperPort | None = None,
+        archive_server: ArchiveServerPort | None = None,
     ) -> None:
-        """Resume with what is in the run's directory.
+        """Resume with the contents of the run's directory.
 
-        What was found with another game, emulator or frame skip stays there and is not used. An
-        unreadable archive is an `ArchiveError`.
+        Data of another game, emulator or frame skip stays there unused. An unreadable archive
+        raises an `ArchiveError`.
 
-        With a `keeper` the directory is this runner's alone, and empty: what is in the run's comes
-        from there. One that does not answer now is an OSError.
+        With an `archive_server`, the directory belongs to this runner alone and is initially empty;
+        the data of the run comes from the server. If it does not answer, this is an OSError.
         """
         self._config = config
         self._runner = runner
         self.frame_skip = identity.frame_skip
         self._fragments = 0
-        home = ExplorationHome.of(config.directory, identity)
-        self._link = None if keeper is None else KeeperLink(keeper, home, identity, runner)
-        self.visited = VisitedPlaces(home.coverage(runner), runner)
+        folder = ExplorationFolder.of(config.directory, identity)
+        self._link = (
+            None
+            if archive_server is None
+            else ArchiveClient(archive_server, folder, identity, runner)
+        )
+        self.visited = VisitedPlaces(folder.coverage(runner), runner)
         self.counts = CellCounts()
-        self._counts_file = home.cells(runner)
+        self._counts_file = folder.cells(runner)
         self.counts.load(self._counts_file)
         self.practice = Practice(share=config.settings.practice)
         self.archive: StateArchive | None = None
@@ -90,12 +94,12 @@ class Explorer:
         if config.settings.keeps_states:
             try:
                 self.archive = StateArchive(
-                    home.archive, identity, self.counts, max_states=config.settings.states
+                    folder.archive, identity, self.counts, max_states=config.settings.states
                 )
             except OSError as error:
                 self._unsynced = disk.why(error)
         if self._link is not None:
-            self._exchanged(whole=True)  # to begin with, and no news
+            self._exchanged(whole=True)  # the initial state, which counts as known
         if self.archive is not None:
             self.saver = StateSaver(
                 self.archive,
@@ -114,26 +118,28 @@ class Explorer:
         cartridge: Cartridge,
         emulator: Emulator,
         frame_skip: int,
-        keeper: KeeperPort | None = None,
+        archive_server: ArchiveServerPort | None = None,
     ) -> "Explorer":
-        """The explorer of a game that plays on `emulator`; see the constructor."""
+        """Create the explorer of a game that runs on `emulator`; see the constructor."""
         identity = ArchiveIdentity(
             game=cartridge.identity, emulator=emulator.identity, frame_skip=frame_skip
         )
         story = story_of(cartridge.game)
-        return cls(config, runner=runner, identity=identity, story=story, keeper=keeper)
+        return cls(
+            config, runner=runner, identity=identity, story=story, archive_server=archive_server
+        )
 
     @property
     def coverage(self) -> RunCoverage:
-        """Of this runner's environments."""
+        """Coverage of this runner's environments."""
         return self.visited.own
 
     def environment(self, n: int, game: WatchedGame) -> "ExplorationFollower":
-        """What follows environment `n` of this runner, the one that plays `game`."""
+        """Return the follower of environment `n` of this runner, which plays `game`."""
         return ExplorationFollower(self, n, game)
 
     def starts(self, given: StartSource) -> StartSource:
-        """The starts of the game, with archived states among them."""
+        """Return a source that mixes archived states into the starts of the game."""
         if self.archive is None:
             return given
         return ArchiveStarts(
@@ -145,7 +151,7 @@ class Explorer:
         )
 
     def state_dict(self) -> dict[str, Any]:
-        """State that is not in the files, after writing them."""
+        """Write the files, and return the state that they do not contain."""
         self.sync(whole=True)
         return {
             "fragments": self._fragments,
@@ -157,47 +163,48 @@ class Explorer:
         }
 
     def load_state_dict(self, state: dict[str, Any], *, played_from: Collection[str] = ()) -> None:
-        """Resume with what `state_dict` gave; states that some runner plays from are kept."""
+        """Restore; states in `played_from`, from which episodes run, are kept."""
         self._fragments = state["fragments"]
         self.counts.load_state_dict(state["counts"])
-        if "practice" in state:  # of a run that had none yet
+        if "practice" in state:  # missing in older checkpoints
             self.practice.load_state_dict(state["practice"])
         if self.saver is not None:
-            # 0.1.0 kept them with its swarming.
+            # 0.1.0 stored them under "swarm".
             self.saver.known |= set(state["known"] if "known" in state else state["swarm"]["known"])
             if state["since_save"] is not None:
                 self.saver.since_save = state["since_save"]
         if self.archive is not None and self._runner <= 1:
             self.archive.collect(played_from)
             if self._link is not None:
-                with contextlib.suppress(OSError):  # what it leaves, the next resume finds
+                with contextlib.suppress(OSError):  # the next resume deletes the rest
                     self._link.collect(played_from)
 
     def end_fragment(self) -> None:
-        """Now and then exchange what is known with the other runners.
+        """Exchange data with the other runners every `sync_every` fragments.
 
-        A state for runners on other machines goes at once: their own turn to ask comes on top.
+        A new state for runners on other machines is sent immediately, because they receive it only
+        with their own next exchange.
         """
         self._fragments += 1
-        if self._fragments % self._config.sync_every == 0 or self._has_news:
+        if self._fragments % self._config.sync_every == 0 or self._has_unsent:
             self.sync()
 
     @property
-    def _has_news(self) -> bool:
+    def _has_unsent(self) -> bool:
         if self._link is None or self.archive is None:
             return False
-        return self._link.has_news(self.archive)
+        return self._link.has_unsent(self.archive)
 
     @property
     def trouble(self) -> str | None:
-        """Why the disk does not take what is found; None while it does."""
+        """Why the disk rejects data; None if it does not."""
         return self._unsynced or (self.saver.trouble if self.saver is not None else None)
 
     def sync(self, *, whole: bool = False) -> None:
-        """Write this runner's counts, read the others' and their states; `whole`: all of them.
+        """Write this runner's counts, and read counts and states of the others.
 
-        If the disk is full or the archive server does not answer, play continues without the
-        exchange, and `trouble` has the reason.
+        With `whole`, all states are exchanged. If the disk is full or the archive server does not
+        answer, play continues without the exchange, and `trouble` contains the reason.
         """
         for record in self._exchanged(whole=whole):
             if self.saver is not None:
@@ -213,7 +220,7 @@ class Explorer:
         return new
 
     def _exchange(self, *, whole: bool) -> Sequence[ArchiveRecord]:
-        """Gives the records of states that others have kept since."""
+        """Return the records of states that others have archived since."""
         self.visited.save()
         if self.archive is not None:
             self.counts.save(self._counts_file)
@@ -227,7 +234,7 @@ class Explorer:
 
 
 class ExplorationFollower:
-    """One environment as the explorer of its runner follows it: an `EpisodeFollower`."""
+    """Exploration of one environment: an `EpisodeFollower`."""
 
     def __init__(self, explorer: Explorer, n: int, game: WatchedGame) -> None:
         self._explorer = explorer
@@ -242,11 +249,9 @@ class ExplorationFollower:
         self._facts: GameFacts | None = None
 
     def starts(self, given: StartSource) -> StartSource:
-        """See `Explorer.starts`."""
         return self._explorer.starts(given)
 
     def episodes(self, square: int) -> int:
-        """See `VisitedPlaces.episodes`."""
         return self._visited.episodes(square)
 
     def begin_episode(
@@ -256,25 +261,25 @@ class ExplorationFollower:
         start: Start,
         warm_up: Sequence[tuple[int, int]],
     ) -> None:
-        """An episode starts; the one before it, if any, is over."""
+        """Start an episode, and end the one before it, if any."""
         self._visited.end_episode(self._n)
         self._square, self._progress = -1, None
         if self._saver is not None:
             self._saver.begin_episode(self._name, emulator, facts, start, warm_up)
-        most_steps = self._practice.most_steps(self._name)
-        if most_steps is not None:
-            self._game.cut_after(most_steps * self._explorer.frame_skip)
-        self._visit(emulator, facts, in_any_case=False)
+        max_steps = self._practice.max_steps(self._name)
+        if max_steps is not None:
+            self._game.cut_after(max_steps * self._explorer.frame_skip)
+        self._visit(emulator, facts, force=False)
 
     def after_step(self, emulator: Emulator, facts: GameFacts, action: int, wait: int) -> None:
-        """A decision step was played; about 1 µs, 36 ms when a state is kept."""
-        in_any_case = self._saver is not None and self._saver.note(self._name, action, wait)
-        if in_any_case or facts is not self._facts:
+        """Process a decision step; takes about 1 µs, or 36 ms if a state is archived."""
+        force = self._saver is not None and self._saver.note(self._name, action, wait)
+        if force or facts is not self._facts:
             self._facts = facts
-            self._visit(emulator, facts, in_any_case=in_any_case)
+            self._visit(emulator, facts, force=force)
 
     def state_dict(self, facts: GameFacts) -> dict[str, Any]:
-        """What is remembered of the running episode, as plain values."""
+        """The state of the running episode."""
         return {
             "square": self._square,
             "progress_is_known": self._progress is facts.progress,
@@ -283,26 +288,25 @@ class ExplorationFollower:
         }
 
     def load_state_dict(self, state: dict[str, Any], facts: GameFacts) -> None:
-        """Resume in the middle of the episode that `state_dict` gave."""
         self._square = state["square"]
         self._progress = facts.progress if state["progress_is_known"] else None
         self._visited.reopen(self._n, state["open"])
         if self._saver is not None and state["keeper"] is not None:
             self._saver.load_state_dict(self._name, state["keeper"], facts)
 
-    def _visit(self, emulator: Emulator, facts: GameFacts, *, in_any_case: bool) -> None:
+    def _visit(self, emulator: Emulator, facts: GameFacts, *, force: bool) -> None:
         if not facts.settled:
             return
         square = facts.square_index
         if square != self._square:
             self._square = square
             self._visited.enter(self._n, square)
-        elif facts.progress is self._progress and not in_any_case:
+        elif facts.progress is self._progress and not force:
             return
         self._progress = facts.progress
         if self._saver is None:
             return
-        was_trying = self._practice.is_trying(self._name)
+        was_attempting = self._practice.is_attempting(self._name)
         self._saver.visit(self._name, emulator, facts)
-        if was_trying and not self._practice.is_trying(self._name):
+        if was_attempting and not self._practice.is_attempting(self._name):
             self._game.cut_after(self._game.frames)

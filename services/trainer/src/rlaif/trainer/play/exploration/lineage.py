@@ -13,27 +13,27 @@ class LineageMismatchError(ArchiveError):
 
 
 def replay_lineage(archive: StateArchive, sha256: str, emulator: Emulator) -> int:
-    """Play from a start of the game to a state, through every state that was kept on the way.
+    """Play from a start of the game to a state, through all archived states between.
 
-    Leaves the emulator, which must be of the archive's game and settings, at the end of the way;
-    gives the decision steps played.
+    Leaves the emulator, which must match the archive's identity, at the end; returns the number of
+    decision steps.
 
     Raises:
-        LineageMismatchError: The RAM differs from that of a state on the way.
+        LineageMismatchError: The RAM differs from that of a state on the trajectory.
         ArchivedStateError: A record or the start is missing or damaged.
     """
-    start, *way = archive.lineage(sha256)
+    start, *trajectory = archive.lineage(sha256)
     emulator.load_state(archive.load(start.sha256)[0])
-    for record in way:
+    for record in trajectory:
         for _ in play(record, emulator):
             pass
-    return way[-1].steps if way else 0
+    return trajectory[-1].steps if trajectory else 0
 
 
 def play(record: ArchiveRecord, emulator: Emulator) -> Iterator[int]:
-    """Play from where the emulator stands, the parent of a state, to the state.
+    """Play from the parent of a state, which is loaded, to the state.
 
-    Gives the steps played, 1 and up, after each of them; the RAM is compared after the last one.
+    Yields the number of steps after each of them; the RAM is compared after the last one.
 
     Raises:
         LineageMismatchError: It differs from that of the state.
@@ -48,6 +48,6 @@ def play(record: ArchiveRecord, emulator: Emulator) -> Iterator[int]:
     if found != record.ram_sha256:
         raise LineageMismatchError(
             f"after {record.steps} steps the RAM has digest {found[:12]}, state "
-            f"{record.sha256[:12]} has {str(record.ram_sha256)[:12]}: its record is wrong, or "
-            "the emulator does not repeat itself"
+            f"{record.sha256[:12]} has {str(record.ram_sha256)[:12]}: the record is wrong, or "
+            "the emulator is not deterministic"
         )

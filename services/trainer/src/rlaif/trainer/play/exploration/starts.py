@@ -1,4 +1,4 @@
-"""Archived states among the starts of episodes."""
+"""Mixes archived states into the starts of episodes."""
 
 import contextlib
 
@@ -27,9 +27,9 @@ class ArchiveStarts:
         practice: Practice,
         restarts: float,
     ) -> None:
-        """Draw from the archive in `restarts`, 0 to 1, of the episodes that are not practice.
+        """Draw from the archive for the share `restarts`, 0 to 1, of the remaining episodes.
 
-        Starts from a cell are counted in `counts`; the other episodes begin at `given`.
+        Practice comes first. Starts from a cell are counted in `counts`; all others are at `given`.
         """
         if not 0 <= restarts <= 1:
             raise ValueError(f"share of restarts {restarts} must be 0 to 1")
@@ -40,7 +40,7 @@ class ArchiveStarts:
         self._restarts = restarts
 
     def choose(self, rng: np.random.Generator) -> Start:
-        """Where the next episode starts; an archived state that cannot be used is passed over."""
+        """Return the next start; archived states that cannot be used are skipped."""
         practised = self._practice.draw(rng)
         if practised is not None:
             return practised

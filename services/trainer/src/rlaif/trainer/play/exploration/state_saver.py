@@ -1,4 +1,4 @@
-"""Decides which states of running episodes are kept in the archive, and writes how they came."""
+"""Decides which states of running episodes are archived, and records their trajectories."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.stories.milestones import Story
-from rlaif.trainer.play.exploration.approach import moments_before
+from rlaif.trainer.play.exploration.approach import states_before
 from rlaif.trainer.play.exploration.archive import StateArchive, milestones_of
 from rlaif.trainer.play.exploration.choice import CellCounts
 from rlaif.trainer.play.exploration.practice import Practice
@@ -23,20 +23,20 @@ from rlaif.trainer.run_folder import disk
 
 _MAX_HEALTH = address("wLinkMaxHealth")
 _SOONER = 0.8
-"""A state replaces another one of its cell when it took at most this share of its steps."""
+"""A state replaces that of its cell if it took at most this share of its steps."""
 
 
 @dataclass
 class _Episode:
-    """What is known of a running episode.
+    """A running episode.
 
     Attributes:
-        parent: Digest of the state since which actions are noted.
+        parent: Digest of the state since which actions are recorded.
         parent_steps: Decision steps of the game up to it.
         began: Decision steps of the game when the episode started.
         origin: Cell at which the episode started, None for a start of the game.
-        is_wanted: A state of the cell in which the player stands should be kept.
-        may_be_news: Some of the milestones were unknown when they were read.
+        is_wanted: Whether a state of the present cell should be archived.
+        may_be_news: Whether some of the milestones were unknown when they were read.
     """
 
     parent: str
@@ -66,22 +66,22 @@ class _Episode:
         self.actions.append(action)
 
     def continue_from(self, record: ArchiveRecord) -> None:
-        """Note what follows from a state that was kept."""
+        """Record what follows an archived state."""
         self.parent, self.parent_steps = record.sha256, record.steps
         self.actions.clear()
         self.waits.clear()
 
 
 class StateSaver:
-    """Keeps states of one runner's environments.
+    """Archives states of one runner's environments.
 
-    A state is kept in a cell that has none, or a worse one, once the player has control; at most
-    one in `save_every` decision steps of all environments, but at once when a milestone is news.
+    A state is archived if its cell has none, or a worse one, and the player has control; at most
+    once in `save_every` decision steps of all environments, but immediately at a new milestone.
 
     Attributes:
-        since_save: Decision steps of all environments since a state was kept, or tried to be.
-        known: Milestones that some environment has reached, or that a start state shows.
-        `trouble`: Why the last state or its trajectory was not kept; None when it was.
+        since_save: Decision steps of all environments since the last save or failed save.
+        known: Milestones that some environment has reached, or that a start state has.
+        `trouble`: Why the last state or its trajectory was not stored; None if it was.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class StateSaver:
         practice: Practice,
         save_every: int,
     ) -> None:
-        """Keep states in `archive`; `practice` learns the trajectory to each new milestone."""
+        """Archive states in `archive`; `practice` learns the trajectory to each new milestone."""
         self._archive = archive
         self._counts = counts
         self._practice = practice
@@ -113,7 +113,7 @@ class StateSaver:
         start: Start,
         warm_up: Sequence[tuple[int, int]],
     ) -> None:
-        """An episode starts, `warm_up` was played since `start`."""
+        """Start an episode; `warm_up` was played since `start`."""
         digest = start.keyframe.sha256
         before = self._episodes.get(environment)
         played = before.played if before else None
@@ -126,7 +126,7 @@ class StateSaver:
             self._keep_start(environment, emulator, facts, start)
 
     def _practised(self, provenance: str) -> _Episode | None:
-        """An episode from a practised state, recorded since the archived state before it."""
+        """Return an episode from a practised state, recorded since the archived state before it."""
         moment = self._practice.moment(provenance)
         if moment is None:
             return None
@@ -143,7 +143,7 @@ class StateSaver:
         return _Episode(digest, steps, steps, origin)
 
     def note(self, environment: str, action: int, wait: int) -> bool:
-        """A decision step was played; True when the place has to be looked at even if it is old."""
+        """Record a decision step; return True if the place must be checked in any case."""
         episode = self._episodes[environment]
         episode.note(action, wait)
         self.since_save += 1
@@ -153,12 +153,12 @@ class StateSaver:
 
     @property
     def played_from(self) -> list[str]:
-        """Digests of the states since which running episodes, or practice, know the actions."""
+        """Digests of the states on which running episodes, or practice, depend."""
         running = {episode.parent for episode in self._episodes.values()}
         return sorted(running | self._practice.parents)
 
     def state_dict(self, environment: str, facts: GameFacts) -> dict[str, Any]:
-        """What is known of a running episode, as plain values."""
+        """The state of a running episode."""
         episode = self._episodes[environment]
         return {
             "parent": episode.parent,
@@ -174,7 +174,6 @@ class StateSaver:
         }
 
     def load_state_dict(self, environment: str, state: dict[str, Any], facts: GameFacts) -> None:
-        """Resume with what `state_dict` gave."""
         self._episodes[environment] = _Episode(
             parent=state["parent"],
             parent_steps=state["parent_steps"],
@@ -189,9 +188,9 @@ class StateSaver:
         )
 
     def visit(self, environment: str, emulator: Emulator, facts: GameFacts) -> None:
-        """The player came to a place, or something happened there: keep the state if worth it.
+        """Process a change of place or progress: archive the state if it is worth it.
 
-        About 2 µs, 15 µs after progress, 36 ms when a state is kept.
+        Takes about 2 µs, 15 µs after progress, 36 ms if a state is archived.
         """
         episode = self._episodes[environment]
         if facts.progress is not episode.progress:
@@ -246,30 +245,28 @@ class StateSaver:
         if not self._put(record, packed):
             return
         episode.continue_from(record)
-        news = self._new(record.milestones)
-        self.known.update(news)
-        self._keep_approach(record, news, emulator)
+        new = self._new(record.milestones)
+        self.known.update(new)
+        self._keep_approach(record, new, emulator)
         if is_new_cell and episode.origin is not None:
             self._counts.fruitless[episode.origin] = 0
 
-    def _keep_approach(
-        self, record: ArchiveRecord, news: Sequence[str], emulator: Emulator
-    ) -> None:
-        """Keep how play came to what is news; a way that cannot be played again costs no more."""
-        if not news or not self._practice.is_on:
+    def _keep_approach(self, record: ArchiveRecord, new: Sequence[str], emulator: Emulator) -> None:
+        """Keep the trajectory to new milestones for practice; a failed replay is only reported."""
+        if not new or not self._practice.is_on:
             return
         try:
-            moments = moments_before(self._archive, record, emulator)
+            moments = states_before(self._archive, record, emulator)
         except ArchiveError as error:
-            self.trouble = f"the way to {', '.join(news)} cannot be practised: {error}"
+            self.trouble = f"cannot practise {', '.join(new)}: {error}"
             return
-        for milestone in news:
+        for milestone in new:
             self._practice.learn(milestone, moments)
 
     def _keep_start(
         self, environment: str, emulator: Emulator, facts: GameFacts, start: Start
     ) -> None:
-        """Keep a start of the game, so that every way begins with a state that is there."""
+        """Archive a start of the game, so that every trajectory begins with an archived state."""
         ram = read_blocks(emulator)
         milestones = self._milestones(ram)
         self.known.update(milestones)
@@ -289,7 +286,7 @@ class StateSaver:
         self._put(record, start.keyframe.data)
 
     def _put(self, record: ArchiveRecord, packed: bytes) -> bool:
-        """Whether the archive keeps it; a disk that takes nothing costs the state, not the run."""
+        """Return whether the archive stores it; a disk error costs the state, not the run."""
         try:
             kept = self._archive.put(record, packed)
         except OSError as error:

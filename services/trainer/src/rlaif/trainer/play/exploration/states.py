@@ -1,4 +1,4 @@
-"""What is kept with a state: where it lies in the game, and how the game came there."""
+"""Archived states: cells, identity, and the record of how a state was reached."""
 
 from typing import Annotated, Literal, NamedTuple
 
@@ -9,12 +9,12 @@ from rlaif.contracts.ids import Sha256
 from rlaif.trainer.rewards.game import facts as places
 
 BLOCK_WIDTH, BLOCK_HEIGHT = 80, 64
-"""Pixels of a block: a small room has four, a large one nine. Finer cells would be hundreds of
-states of one room, coarser ones would not distinguish its doors."""
+"""Pixels of a block: a small room has four, a large one nine. Finer cells would give hundreds of
+states per room, coarser ones would not distinguish its doors."""
 
 
 class ArchiveError(Exception):
-    """Base of what an archive raises."""
+    """Base class of the archive's errors."""
 
 
 class ArchiveMismatchError(ArchiveError):
@@ -22,16 +22,16 @@ class ArchiveMismatchError(ArchiveError):
 
 
 class ArchivedStateError(ArchiveError):
-    """The state is gone, damaged, or its record is not readable."""
+    """The state is missing or damaged, or its record is not readable."""
 
 
 class Cell(NamedTuple):
-    """States that count as alike: the archive keeps one of each.
+    """A class of equivalent states, of which the archive stores one.
 
     Attributes:
-        room: Number of the room, `rewards.game.places.room_index`.
-        block: Which part of the room, from the top left, four a line.
-        milestones: Story steps that the save file shows, in quest order.
+        room: Index of the room, `rewards.game.places.room_index`.
+        block: Part of the room, numbered from the top left, four per row.
+        milestones: Milestones in the save file, in quest order.
     """
 
     room: int
@@ -40,7 +40,7 @@ class Cell(NamedTuple):
 
 
 def block_of(x: int, y: int) -> int:
-    """The part of a room at a pixel."""
+    """Return the block of a pixel."""
     return y // BLOCK_HEIGHT * 4 + x // BLOCK_WIDTH
 
 
@@ -56,7 +56,7 @@ class ArchiveIdentity(BaseModel):
 
     @property
     def folder(self) -> str:
-        """A name for a directory of what belongs to it alone."""
+        """Name of the directory for data of this identity."""
         emulator = self.emulator
         sound = "sound" if emulator.sound_emulated else "silent"
         return (
@@ -65,7 +65,7 @@ class ArchiveIdentity(BaseModel):
         )
 
     def differs_from(self, other: "ArchiveIdentity") -> str | None:
-        """What is not the same, for people; None when all is."""
+        """Describe the first difference; None if there is none."""
         if self.game.rom_sha256 != other.game.rom_sha256:
             return (
                 f"game {self.game.title} {self.game.rom_sha256[:12]}, this run plays "
@@ -84,20 +84,22 @@ def _named(emulator: EmulatorIdentity) -> str:
 
 
 class ArchiveRecord(BaseModel):
-    """Where a state came from. Its parent's state and the actions since give the same RAM again."""
+    """Origin of a state. The parent's state and the actions since then reproduce its RAM."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     version: Literal[1] = 1
     sha256: Sha256 = Field(description="Digest of the uncompressed save state; names its file.")
     ram_sha256: Sha256 | None = Field(
-        description="Digest of the game's RAM in it, for a replay; null for a start of the game."
+        description="Digest of its RAM, to verify a replay; null for a start of the game."
     )
     identity: ArchiveIdentity
-    parent: Sha256 | None = Field(description="State that play came from; null for the start.")
-    actions: str = Field(pattern=r"^[0-7]*$", description="One digit a decision step since parent.")
+    parent: Sha256 | None = Field(description="Preceding state; null for a start of the game.")
+    actions: str = Field(
+        pattern=r"^[0-7]*$", description="One digit per decision step since the parent."
+    )
     waits: tuple[Wait, ...] = Field(
-        default=(), description="(step, frames) after it with nothing pressed."
+        default=(), description="(step, frames) of waits after steps, without buttons."
     )
     steps: int = Field(ge=0, description="Decision steps since the start of the game.")
     room: Annotated[int, Field(ge=0, lt=places.ROOMS)]
@@ -113,11 +115,10 @@ class ArchiveRecord(BaseModel):
 
     @property
     def cell(self) -> Cell:
-        """Which cell it stands for."""
         return Cell(self.room, self.block, self.milestones)
 
     def better_than(self, other: "ArchiveRecord") -> bool:
-        """Whether it should stand for their cell: healthier, or as healthy and reached sooner."""
+        """Whether it should replace `other`: healthier, or as healthy with fewer steps."""
         if self.healthy != other.healthy:
             return self.healthy
         return self.steps < other.steps

@@ -1,4 +1,4 @@
-"""Coverage of one runner's environments, and of the other runners by their files."""
+"""Coverage by one runner's environments, and by the other runners through their files."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -9,19 +9,19 @@ from rlaif.trainer.play.exploration.coverage import (
     RunCoverage,
     episodes_in,
 )
-from rlaif.trainer.play.exploration.others import sum_of_others
+from rlaif.trainer.play.exploration.other_runners import sum_of_others
 
 
 class VisitedPlaces:
     """Counts places for the environments of one runner.
 
     Attributes:
-        own: Coverage of these environments, this process's and earlier ones'.
+        own: Coverage of these environments, including earlier processes.
         elsewhere: Square → finished episodes of the other runners that visited it.
     """
 
     def __init__(self, file: Path, runner: int) -> None:
-        """Resume with the runner's file; a missing or damaged one counts as none."""
+        """Resume with the runner's file; a missing or damaged one counts as empty."""
         self._runner = runner
         self._file = file
         try:
@@ -32,19 +32,17 @@ class VisitedPlaces:
         self.elsewhere: Counter[int] = Counter()
 
     def name(self, n: int) -> str:
-        """Of environment `n`, unique in the run."""
+        """Return the name of environment `n`, unique in the run."""
         return f"{self._runner}-{n}"
 
     def enter(self, n: int, square: int) -> None:
-        """Environment `n` came to a square."""
         self.own.of(self.name(n)).enter(square)
 
     def end_episode(self, n: int) -> None:
-        """The episode of environment `n` is over."""
         self._here.update(self.own.of(self.name(n)).end_episode())
 
     def open(self, n: int) -> frozenset[int]:
-        """Squares that the running episode of environment `n` visited."""
+        """Squares visited by the running episode of environment `n`."""
         return self.own.of(self.name(n)).open
 
     def reopen(self, n: int, squares: Iterable[int]) -> None:
@@ -52,13 +50,13 @@ class VisitedPlaces:
         self.own.of(self.name(n)).reopen(squares)
 
     def episodes(self, square: int) -> int:
-        """Finished episodes that visited a square, over all environments of the run."""
+        """Return the finished episodes that visited a square, over all environments of the run."""
         return self._here[square] + self.elsewhere[square]
 
     def save(self) -> None:
-        """Write this runner's file; about 10 ms."""
+        """Write this runner's file; takes about 10 ms."""
         self.own.save(self._file)
 
     def read_others(self) -> None:
-        """Read what the other runners wrote beside it."""
+        """Read the files of the other runners."""
         self.elsewhere = sum_of_others(self._file, episodes_in)

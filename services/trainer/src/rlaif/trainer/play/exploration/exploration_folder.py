@@ -1,4 +1,4 @@
-"""Where in a run's directory lies what was found with one game, emulator and frame skip."""
+"""File layout of one identity's exploration data in a run's directory."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,25 +8,24 @@ from rlaif.trainer.run_folder.exploration_file import EXPLORATION_DIR
 
 
 @dataclass(frozen=True)
-class ExplorationHome:
-    """The folder of one identity: an archive for all runners, and counts in a file of each."""
+class ExplorationFolder:
+    """Paths of one game, emulator and frame skip: a shared archive, and count files per runner."""
 
     directory: Path
 
     @classmethod
-    def of(cls, run_directory: Path, identity: ArchiveIdentity) -> "ExplorationHome":
-        """The folder in a run's directory."""
+    def of(cls, run_directory: Path, identity: ArchiveIdentity) -> "ExplorationFolder":
         return cls(run_directory / EXPLORATION_DIR / identity.folder)
 
     @property
     def archive(self) -> Path:
-        """A `StateArchive`."""
+        """Directory of the `StateArchive`."""
         return self.directory / "archive"
 
     def coverage(self, runner: int) -> Path:
-        """Places that the environments of a runner visited: a `RunCoverage`."""
+        """File of a runner's `RunCoverage`."""
         return self.directory / "coverage" / f"runner-{runner}.npz"
 
     def cells(self, runner: int) -> Path:
-        """`CellCounts` of a runner."""
+        """File of a runner's `CellCounts`."""
         return self.directory / "cells" / f"runner-{runner}.json"

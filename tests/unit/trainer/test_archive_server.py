@@ -1,4 +1,4 @@
-"""Runners that see no common directory explore together: what the keeper of a run tells each."""
+"""Exploration of runners without a common directory, through the archive server."""
 
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -12,13 +12,19 @@ from hypothesis import strategies as st
 from rlaif.contracts.captures import EmulatorIdentity, GameIdentity
 from rlaif.game.captures.capture import pack_keyframe
 from rlaif.game.stories.milestones import Milestone, Story, treasure
-from rlaif.trainer.play.exploration import keeper as keeper_module
+from rlaif.trainer.play.exploration import archive_server as server_module
 from rlaif.trainer.play.exploration.archive import StateArchive
+from rlaif.trainer.play.exploration.archive_server import (
+    Answer,
+    ArchiveServer,
+    CountFiles,
+    Report,
+    SentState,
+)
 from rlaif.trainer.play.exploration.choice import CellCounts
 from rlaif.trainer.play.exploration.coverage import load_directory
+from rlaif.trainer.play.exploration.exploration_folder import ExplorationFolder
 from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
-from rlaif.trainer.play.exploration.home import ExplorationHome
-from rlaif.trainer.play.exploration.keeper import Answer, CountFiles, Keeper, Report, SentState
 from rlaif.trainer.play.exploration.states import ArchiveIdentity, ArchiveRecord, Cell
 from rlaif.trainer.settings.exploration import ExploreSettings
 
@@ -33,17 +39,17 @@ MOST = 16
 
 
 class Line:
-    """The way to the keeper; it can be cut, and notes how much went over it."""
+    """The connection to the server; it can be cut, and records its traffic."""
 
-    def __init__(self, keeper: Keeper) -> None:
-        self.keeper = keeper
+    def __init__(self, archive_server: ArchiveServer) -> None:
+        self.archive_server = archive_server
         self.is_cut = False
         self.bytes: list[int] = []
 
-    def _through(self) -> Keeper:
+    def _through(self) -> ArchiveServer:
         if self.is_cut:
             raise ConnectionError("the line is cut")
-        return self.keeper
+        return self.archive_server
 
     def files_of(self, identity: ArchiveIdentity, runner: int) -> CountFiles:
         return self._through().files_of(identity, runner)
@@ -66,37 +72,39 @@ class Line:
 
 
 class Machines:
-    """A run's directory with its keeper, and runners on machines of their own."""
+    """A run's directory with its server, and runners on other machines."""
 
     def __init__(self, directory: Path, **changes: Any) -> None:
         self.run = directory / "run"
         self.settings = ExploreSettings(**{"practice": 0.0, "states": MOST, **changes})
         self._directory = directory
         self._begun = 0
-        self.start_keeper()
+        self.start_server()
 
-    def start_keeper(self) -> None:
-        self.keeper = Keeper(self.run, self.settings)
+    def start_server(self) -> None:
+        self.archive_server = ArchiveServer(self.run, self.settings)
 
     def begin(self, runner: int) -> tuple[Explorer, Line]:
-        """A runner on a machine that has nothing of the run."""
+        """A runner on a machine without data of the run."""
         self._begun += 1
-        line = Line(self.keeper)
+        line = Line(self.archive_server)
         own = ExploreConfig(self._directory / f"machine-{self._begun}", self.settings)
-        return Explorer(own, runner=runner, identity=IDENTITY, story=STORY, keeper=line), line
+        return Explorer(
+            own, runner=runner, identity=IDENTITY, story=STORY, archive_server=line
+        ), line
 
     def beside(self, runner: int) -> Explorer:
-        """A runner on the driver's machine, which sees the run's directory."""
+        """A runner on the driver's machine, which shares the run's directory."""
         config = ExploreConfig(self.run, self.settings)
         return Explorer(config, runner=runner, identity=IDENTITY, story=STORY)
 
     @property
-    def home(self) -> ExplorationHome:
-        return ExplorationHome.of(self.run, IDENTITY)
+    def folder(self) -> ExplorationFolder:
+        return ExplorationFolder.of(self.run, IDENTITY)
 
     def kept(self) -> StateArchive:
-        """The archive that a checkpoint takes a copy of."""
-        return StateArchive(self.home.archive, IDENTITY, CellCounts(), max_states=MOST)
+        """The archive of which a checkpoint takes a copy."""
+        return StateArchive(self.folder.archive, IDENTITY, CellCounts(), max_states=MOST)
 
 
 @pytest.fixture
@@ -129,7 +137,7 @@ def states(explorer: Explorer) -> tuple[ArchiveRecord, ...]:
     return explorer.archive.records
 
 
-def test_what_one_machine_finds_the_other_and_the_run_have_two_exchanges_later(
+def test_discoveries_reach_the_run_and_other_machines_in_two_exchanges(
     machines: Machines,
 ):
     (one, _), (two, _) = machines.begin(1), machines.begin(2)
@@ -145,11 +153,11 @@ def test_what_one_machine_finds_the_other_and_the_run_have_two_exchanges_later(
     assert two.archive.load(record.sha256) == machines.kept().load(record.sha256)
     assert two.visited.episodes(300) == 2
     assert two.counts.elsewhere == {record.cell: 5}
-    assert load_directory(machines.home.coverage(1).parent).maps == one.coverage.maps
+    assert load_directory(machines.folder.coverage(1).parent).maps == one.coverage.maps
     assert one.visited.episodes(300) == 2, "its own play counts once"
 
 
-def test_counts_that_grow_are_told_each_time(machines: Machines):
+def test_growing_counts_are_reported_each_time(machines: Machines):
     (one, _), (two, _) = machines.begin(1), machines.begin(2)
     cell = Cell(7, 0, ())
     for times in (1, 2, 3):
@@ -161,7 +169,7 @@ def test_counts_that_grow_are_told_each_time(machines: Machines):
         assert two.visited.episodes(300) == two.counts.elsewhere[cell] == times
 
 
-def test_a_runner_that_sees_the_directory_and_one_that_does_not_share_all(machines: Machines):
+def test_local_and_remote_runners_share_everything(machines: Machines):
     (away, _), beside = machines.begin(1), machines.beside(2)
     first, second = find(away, 1), find(beside, 2)
     beside.visited.enter(0, 300)
@@ -172,18 +180,18 @@ def test_a_runner_that_sees_the_directory_and_one_that_does_not_share_all(machin
     assert away.visited.episodes(300) == 1
 
 
-def test_a_state_goes_at_once_and_counts_now_and_then(machines: Machines):
+def test_states_are_sent_immediately_and_counts_periodically(machines: Machines):
     explorer, _ = machines.begin(1)
     explorer.visited.enter(0, 300)
     explorer.end_fragment()
-    assert load_directory(machines.home.coverage(1).parent).union().rooms == 0
+    assert load_directory(machines.folder.coverage(1).parent).union().rooms == 0
     find(explorer, 7)
     explorer.end_fragment()
     assert len(machines.kept()) == 1
-    assert load_directory(machines.home.coverage(1).parent).union().rooms == 1
+    assert load_directory(machines.folder.coverage(1).parent).union().rooms == 1
 
 
-def test_a_runner_that_takes_a_lost_ones_place_goes_on_with_its_counts_and_all_states(
+def test_a_replacement_runner_resumes_with_counts_and_states(
     machines: Machines,
 ):
     lost, _ = machines.begin(1)
@@ -199,7 +207,7 @@ def test_a_runner_that_takes_a_lost_ones_place_goes_on_with_its_counts_and_all_s
     assert not new.counts.elsewhere, "nobody else has played"
 
 
-def test_what_other_runners_reached_is_not_new(machines: Machines):
+def test_milestones_of_remote_runners_are_not_new(machines: Machines):
     one, _ = machines.begin(1)
     two, _ = machines.begin(2)
     find(one, 7, milestones=("sword",))
@@ -211,14 +219,14 @@ def test_what_other_runners_reached_is_not_new(machines: Machines):
         assert runner.saver.known == {"sword"}
 
 
-def test_messages_are_bounded_and_a_new_runner_and_a_checkpoint_have_all_nevertheless(
+def test_bounded_messages_still_transfer_everything(
     machines: Machines, monkeypatch: pytest.MonkeyPatch
 ):
     one, line = machines.begin(1)
     for number in range(10):
         find(one, number, steps=10 + number)
     size = max(len(made(number, steps=10 + number)[1]) for number in range(10))
-    monkeypatch.setattr(keeper_module, "MAX_BYTES", 3 * (size + len("0123")))
+    monkeypatch.setattr(server_module, "MAX_BYTES", 3 * (size + len("0123")))
     one.sync()
     assert {record.room for record in machines.kept().records} == {0, 1, 2}, "parents come first"
     one.state_dict()
@@ -226,10 +234,10 @@ def test_messages_are_bounded_and_a_new_runner_and_a_checkpoint_have_all_neverth
     _, begun = machines.begin(2)
     for each in (line, begun):
         assert len(each.bytes) == 4
-        assert max(each.bytes) <= keeper_module.MAX_BYTES
+        assert max(each.bytes) <= server_module.MAX_BYTES
 
 
-def test_a_better_state_of_a_cell_takes_the_others_place_everywhere(machines: Machines):
+def test_a_better_state_replaces_the_other_everywhere(machines: Machines):
     (one, _), (two, _) = machines.begin(1), machines.begin(2)
     slow = find(one, 7, steps=90)
     for explorer in (one, two):
@@ -241,7 +249,7 @@ def test_a_better_state_of_a_cell_takes_the_others_place_everywhere(machines: Ma
     assert machines.kept().dropped() == {slow.sha256}
 
 
-def test_the_way_to_a_state_is_whole_though_its_beginning_was_dropped_before_it_was_told(
+def test_a_lineage_is_complete_despite_early_drops(
     machines: Machines,
 ):
     one, _ = machines.begin(1)
@@ -254,7 +262,7 @@ def test_the_way_to_a_state_is_whole_though_its_beginning_was_dropped_before_it_
     assert machines.kept().lineage(end.sha256) == (start, middle, end)
 
 
-def test_a_state_that_one_machine_had_no_room_for_is_dropped_by_all(machines: Machines):
+def test_a_state_dropped_by_one_machine_is_dropped_by_all(machines: Machines):
     (one, _), (two, _) = machines.begin(1), machines.begin(2)
     for number in range(MOST):
         find(one, number)
@@ -269,11 +277,11 @@ def test_a_state_that_one_machine_had_no_room_for_is_dropped_by_all(machines: Ma
     assert states(one) == states(two) == machines.kept().records
 
 
-def test_a_state_that_a_runner_refuses_is_not_sent_to_it_again(machines: Machines):
+def test_a_rejected_state_is_not_sent_again(machines: Machines):
     (one, line), (two, _) = machines.begin(1), machines.begin(2)
     find(two, 1, parent=None, steps=0, room=2)
     find(two, 1)
-    find(one, 1, parent=None, steps=0)  # the same start, left by another way
+    find(one, 1, parent=None, steps=0)  # the same start, left along another trajectory
     for explorer in (two, one):
         explorer.sync()
     assert len(line.bytes) == 1
@@ -282,7 +290,7 @@ def test_a_state_that_a_runner_refuses_is_not_sent_to_it_again(machines: Machine
     assert len(line.bytes) == 1
 
 
-def test_while_the_keeper_does_not_answer_play_goes_on_and_then_nothing_is_missing(
+def test_play_continues_while_the_server_is_down_and_nothing_is_lost(
     machines: Machines,
 ):
     (one, line), (two, _) = machines.begin(1), machines.begin(2)
@@ -297,17 +305,17 @@ def test_while_the_keeper_does_not_answer_play_goes_on_and_then_nothing_is_missi
     assert "the line is cut" in (one.trouble or "")
     assert one.visited.episodes(300) == 1, "what it was told stays"
     line.is_cut = False
-    machines.start_keeper()  # what it knew was on disk
-    line.keeper = machines.keeper
+    machines.start_server()  # its data is on disk
+    line.archive_server = machines.archive_server
     one.end_fragment()
     assert one.trouble is None
     assert {record.room for record in machines.kept().records} == {1, 2}
 
 
-def test_a_runner_does_not_begin_without_what_it_had_counted(
+def test_a_runner_does_not_start_without_its_counts(
     machines: Machines, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(machines.keeper, "files_of", _unreachable)
+    monkeypatch.setattr(machines.archive_server, "files_of", _unreachable)
     with pytest.raises(ConnectionError):
         machines.begin(1)
 
@@ -324,10 +332,10 @@ def test_without_restarts_only_places_are_shared(tmp_path: Path):
     for explorer in (one, two):
         explorer.sync()
     assert two.visited.episodes(300) == 1
-    assert not machines.home.archive.exists()
+    assert not machines.folder.archive.exists()
 
 
-def test_records_that_nothing_descends_from_are_collected_where_the_run_is(machines: Machines):
+def test_records_without_descendants_are_deleted_on_the_server(machines: Machines):
     one, _ = machines.begin(1)
     find(one, 7, steps=90)
     played_from = find(one, 8, steps=90)
@@ -350,7 +358,7 @@ ACTS = st.lists(
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_whatever_happens_all_archives_come_to_be_the_same(
+def test_all_archives_converge(
     acts: list[tuple[int, str, int]], seed: int, tmp_path_factory: pytest.TempPathFactory
 ):
     machines = Machines(tmp_path_factory.mktemp("machines"))

@@ -1,4 +1,4 @@
-"""What the other runners have counted: the sum over their files, read again when they changed."""
+"""Counts of the other runners: the sum over their files, which are cached until they change."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -9,7 +9,7 @@ Key = TypeVar("Key")
 
 
 def sum_of_others(file: Path, read: Callable[[Path], Counter[Key]]) -> Counter[Key]:
-    """What `read` gives of each file of the same kind beside `file`, added up."""
+    """Sum `read` over all files of the same kind beside `file`."""
     total: Counter[Key] = Counter()
     for other in sorted(file.parent.glob(f"[!.]*{file.suffix}")):
         if other.name != file.name:
@@ -17,15 +17,15 @@ def sum_of_others(file: Path, read: Callable[[Path], Counter[Key]]) -> Counter[K
     return total
 
 
-class ReadOnce(Generic[Key]):
-    """Reads a file as `read` does, and gives the same counts until another one takes its place."""
+class CachedReader(Generic[Key]):
+    """Caches the counts of files by inode and modification time."""
 
     def __init__(self, read: Callable[[Path], Counter[Key]]) -> None:
         self._read = read
         self._known: dict[Path, tuple[tuple[int, int], Counter[Key]]] = {}
 
     def __call__(self, path: Path) -> Counter[Key]:
-        """Not to be changed by who gets it; none for a file that is gone."""
+        """Return the counts of a file, empty if it does not exist; do not modify them."""
         try:
             stat = path.stat()
         except FileNotFoundError:

@@ -1,12 +1,12 @@
-"""The run's exploration, kept where the run's directory is, for runners that do not see it.
+"""Serves the run's exploration data to runners that do not share the run's directory.
 
     runner on another machine                     archive server
-      Report: its counts, which states it has ───────▶ writes the counts, forgets what was dropped
-      ◀─── Answer: the others' counts, states that it lacks, states that the server lacks
-      those ─────────────────────────────────────────▶ put into the archive
+      Report: its counts, its states ────────────────▶ writes the counts, forgets dropped states
+      ◀─── Answer: others' counts, states that it lacks, states that the server lacks
+      the latter ────────────────────────────────────▶ put into the archive
 
-What the two hold is compared each time, so that a lost message or machine leaves nothing to repair.
-A state that one archive drops is dropped by the others.
+Both inventories are compared in every exchange, so lost messages and machines need no recovery. A
+state that one archive drops is dropped by the others.
 """
 
 from collections import Counter
@@ -20,8 +20,8 @@ from rlaif.files.whole import write_whole
 from rlaif.trainer.play.exploration.archive import StateArchive
 from rlaif.trainer.play.exploration.choice import CellCounts, seen_in
 from rlaif.trainer.play.exploration.coverage import episodes_in
-from rlaif.trainer.play.exploration.home import ExplorationHome
-from rlaif.trainer.play.exploration.others import ReadOnce, sum_of_others
+from rlaif.trainer.play.exploration.exploration_folder import ExplorationFolder
+from rlaif.trainer.play.exploration.other_runners import CachedReader, sum_of_others
 from rlaif.trainer.play.exploration.states import (
     ArchivedStateError,
     ArchiveIdentity,
@@ -31,12 +31,12 @@ from rlaif.trainer.play.exploration.states import (
 from rlaif.trainer.settings.exploration import ExploreSettings
 
 MAX_BYTES = 4 << 20
-"""Of states in one message, either way; what is over goes with the next one."""
+"""Limit of states per message in each direction; the rest is sent with the next one."""
 
 
 @dataclass(frozen=True)
 class CountFiles:
-    """The files of one runner's counts, as bytes; None for one that is not there."""
+    """Contents of one runner's count files; None for a missing file."""
 
     coverage: bytes | None
     cells: bytes | None
@@ -44,11 +44,11 @@ class CountFiles:
 
 @dataclass(frozen=True)
 class Report:
-    """What a runner has.
+    """The inventory of a runner.
 
     Attributes:
         states: Digests of all states in its archive.
-        dropped: Records of the states that it dropped and has not reported yet.
+        dropped: Records of dropped states that it has not reported yet.
     """
 
     runner: int
@@ -59,7 +59,7 @@ class Report:
 
 @dataclass(frozen=True)
 class SentState:
-    """A state on its way from one archive to another, as `pack_keyframe` packed it."""
+    """A state in a message, as packed by `pack_keyframe`."""
 
     record: ArchiveRecord
     packed: bytes
@@ -71,9 +71,9 @@ class Answer:
 
     Attributes:
         episodes: Square → finished episodes of the other runners that visited it.
-        seen: Cell → times that the play of the other runners came to it.
-        given: States that the runner lacks, at most `MAX_BYTES`.
-        left: Those that did not fit.
+        seen: Cell → number of visits by the other runners.
+        given: States that the runner lacks, at max_states `MAX_BYTES`.
+        left: Number of those that did not fit.
         wanted: Digests of states that the server lacks.
         dropped: Digests of states that others have dropped.
     """
@@ -86,63 +86,55 @@ class Answer:
     dropped: frozenset[Sha256] = frozenset()
 
 
-class KeeperPort(Protocol):
+class ArchiveServerPort(Protocol):
     """The archive server, local or remote. A missing answer is an OSError."""
 
-    def files_of(self, identity: ArchiveIdentity, runner: int) -> CountFiles:
-        """See `Keeper`."""
-        ...
+    def files_of(self, identity: ArchiveIdentity, runner: int) -> CountFiles: ...
 
-    def exchange(self, identity: ArchiveIdentity, report: Report) -> Answer:
-        """See `Keeper`."""
-        ...
+    def exchange(self, identity: ArchiveIdentity, report: Report) -> Answer: ...
 
-    def take(self, identity: ArchiveIdentity, states: tuple[SentState, ...]) -> None:
-        """See `Keeper`."""
-        ...
+    def take(self, identity: ArchiveIdentity, states: tuple[SentState, ...]) -> None: ...
 
-    def collect(self, identity: ArchiveIdentity, played_from: Collection[Sha256]) -> None:
-        """See `Keeper`."""
-        ...
+    def collect(self, identity: ArchiveIdentity, played_from: Collection[Sha256]) -> None: ...
 
 
 @dataclass(frozen=True)
-class _Shelf:
-    """What is kept of one identity; without an archive when no episode starts at a state."""
+class _Store:
+    """Data of one identity; without an archive if no episode starts at a state."""
 
-    home: ExplorationHome
+    folder: ExplorationFolder
     counts: CellCounts
     archive: StateArchive | None
 
 
-class Keeper:
-    """Keeps what runners report in a run's directory, as if they had written it there."""
+class ArchiveServer:
+    """Stores the reports of runners in a run's directory, as if they had written there."""
 
     def __init__(self, directory: Path, settings: ExploreSettings) -> None:
-        """Keep in `directory`, a run's; `settings` are those of its runners."""
+        """Serve `directory` of a run; `settings` are those of its runners."""
         self._directory = directory
         self._settings = settings
-        self._shelves: dict[str, _Shelf] = {}
-        self._episodes, self._seen = ReadOnce(episodes_in), ReadOnce(seen_in)
+        self._stores: dict[str, _Store] = {}
+        self._episodes, self._seen = CachedReader(episodes_in), CachedReader(seen_in)
 
     def files_of(self, identity: ArchiveIdentity, runner: int) -> CountFiles:
-        """Counts with which a runner resumes: those that it reported last."""
-        home = ExplorationHome.of(self._directory, identity)
-        return CountFiles(bytes_of(home.coverage(runner)), bytes_of(home.cells(runner)))
+        """Return the counts with which a runner resumes: those that it reported last."""
+        folder = ExplorationFolder.of(self._directory, identity)
+        return CountFiles(bytes_of(folder.coverage(runner)), bytes_of(folder.cells(runner)))
 
     def exchange(self, identity: ArchiveIdentity, report: Report) -> Answer:
-        """Take in what a runner has; says what the others have, and what is missing where."""
-        shelf = self._shelf(identity)
-        coverage, cells = shelf.home.coverage(report.runner), shelf.home.cells(report.runner)
+        """Merge a runner's report; return the others' data and what each side lacks."""
+        store = self._store(identity)
+        coverage, cells = store.folder.coverage(report.runner), store.folder.cells(report.runner)
         if report.counts.coverage is not None:
             write_whole(coverage, report.counts.coverage)
         if report.counts.cells is not None:
             write_whole(cells, report.counts.cells)
         episodes = sum_of_others(coverage, self._episodes)
         seen = sum_of_others(cells, self._seen)
-        if shelf.archive is None:
+        if store.archive is None:
             return Answer(episodes, seen)
-        archive = self._refreshed(shelf)
+        archive = self._refreshed(store)
         for record in report.dropped:
             archive.drop(record)
         dropped, mine = archive.dropped(), archive.digests
@@ -157,8 +149,11 @@ class Keeper:
         )
 
     def take(self, identity: ArchiveIdentity, states: tuple[SentState, ...]) -> None:
-        """Put states into the archive. One that loses against another is as good as dropped."""
-        archive = self._shelf(identity).archive
+        """Put states into the archive.
+
+        A state that is not better than its cell's counts as dropped.
+        """
+        archive = self._store(identity).archive
         if archive is None:
             return
         for sent in states:
@@ -166,35 +161,34 @@ class Keeper:
                 archive.drop(sent.record)
 
     def collect(self, identity: ArchiveIdentity, played_from: Collection[Sha256]) -> None:
-        """See `StateArchive.collect`."""
-        archive = self._shelf(identity).archive
+        archive = self._store(identity).archive
         if archive is not None:
             archive.collect(played_from)
 
-    def _shelf(self, identity: ArchiveIdentity) -> _Shelf:
-        if identity.folder not in self._shelves:
-            home, counts = ExplorationHome.of(self._directory, identity), CellCounts()
+    def _store(self, identity: ArchiveIdentity) -> _Store:
+        if identity.folder not in self._stores:
+            folder, counts = ExplorationFolder.of(self._directory, identity), CellCounts()
             archive = None
             if self._settings.keeps_states:
-                most = self._settings.states
-                archive = StateArchive(home.archive, identity, counts, max_states=most)
-            self._shelves[identity.folder] = _Shelf(home, counts, archive)
-        return self._shelves[identity.folder]
+                max_states = self._settings.states
+                archive = StateArchive(folder.archive, identity, counts, max_states=max_states)
+            self._stores[identity.folder] = _Store(folder, counts, archive)
+        return self._stores[identity.folder]
 
-    def _refreshed(self, shelf: _Shelf) -> StateArchive:
-        """Refresh the archive and the counts of all runners on this machine."""
-        assert shelf.archive is not None
-        shelf.counts.elsewhere = sum_of_others(shelf.home.cells(_NOBODY), self._seen)
-        shelf.archive.refresh()
-        return shelf.archive
+    def _refreshed(self, store: _Store) -> StateArchive:
+        """Refresh the archive and the counts of all runners."""
+        assert store.archive is not None
+        store.counts.elsewhere = sum_of_others(store.folder.cells(_NO_RUNNER), self._seen)
+        store.archive.refresh()
+        return store.archive
 
 
-_NOBODY = -1
-"""Is no runner: all of them are others."""
+_NO_RUNNER = -1
+"""The number of no runner, so that all runners count as others."""
 
 
 def bytes_of(path: Path) -> bytes | None:
-    """What a file holds; None when it is not there."""
+    """Return the contents of a file, or None if it does not exist."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -202,9 +196,9 @@ def bytes_of(path: Path) -> bytes | None:
 
 
 def first_of(archive: StateArchive, digests: Iterable[Sha256]) -> tuple[tuple[SentState, ...], int]:
-    """States to send, what a way begins with first, at most `MAX_BYTES`; and how many are left.
+    """Return the states to send, parents first, at most `MAX_BYTES`; and the number of the rest.
 
-    A state larger than that goes alone. One that is damaged is dropped.
+    A state above this size is sent alone. Damaged ones are dropped.
     """
     found = (archive.get(sha256) for sha256 in digests)
     ordered = sorted((r for r in found if r is not None), key=lambda r: (r.steps, r.sha256))

@@ -6,44 +6,48 @@ from pathlib import Path
 from rlaif.contracts.ids import Sha256
 from rlaif.files.whole import write_whole
 from rlaif.trainer.play.exploration.archive import StateArchive
-from rlaif.trainer.play.exploration.choice import CellCounts
-from rlaif.trainer.play.exploration.home import ExplorationHome
-from rlaif.trainer.play.exploration.keeper import (
+from rlaif.trainer.play.exploration.archive_server import (
     Answer,
+    ArchiveServerPort,
     CountFiles,
-    KeeperPort,
     Report,
     bytes_of,
     first_of,
 )
+from rlaif.trainer.play.exploration.choice import CellCounts
+from rlaif.trainer.play.exploration.exploration_folder import ExplorationFolder
 from rlaif.trainer.play.exploration.states import ArchiveIdentity, ArchiveRecord
 from rlaif.trainer.play.exploration.visited import VisitedPlaces
 
 
-class KeeperLink:
-    """For a runner whose directory no other runner uses."""
+class ArchiveClient:
+    """Client for a runner whose directory is not shared."""
 
     def __init__(
-        self, keeper: KeeperPort, home: ExplorationHome, identity: ArchiveIdentity, runner: int
+        self,
+        archive_server: ArchiveServerPort,
+        folder: ExplorationFolder,
+        identity: ArchiveIdentity,
+        runner: int,
     ) -> None:
-        """Start with the counts that the server has of this runner; they are written to `home`.
+        """Write the server's counts of this runner to `folder`.
 
-        A server that does not answer is an OSError: what this runner would count from nothing
-        would take the place of what was counted before.
+        A server that does not answer is an OSError, because a runner that counted from zero would
+        overwrite the earlier counts.
         """
-        self._keeper = keeper
-        self._home = home
+        self._server = archive_server
+        self._folder = folder
         self._identity = identity
         self._runner = runner
         self._common: frozenset[Sha256] = frozenset()
-        self._told: frozenset[Sha256] = frozenset()
-        self._refused: frozenset[Sha256] = frozenset()
-        files = keeper.files_of(identity, runner)
+        self._reported: frozenset[Sha256] = frozenset()
+        self._rejected: frozenset[Sha256] = frozenset()
+        files = archive_server.files_of(identity, runner)
         for path, data in zip(self._files, (files.coverage, files.cells), strict=True):
             if data is not None:
                 write_whole(path, data)
 
-    def has_news(self, archive: StateArchive) -> bool:
+    def has_unsent(self, archive: StateArchive) -> bool:
         """Whether there are states that the server has not received."""
         return not archive.digests <= self._common
 
@@ -55,48 +59,49 @@ class KeeperLink:
         *,
         whole: bool = False,
     ) -> list[ArchiveRecord]:
-        """Report the files in `home` and merge those of the others; returns the new records.
+        """Report the files in `folder` and merge those of the others; return the new records.
 
-        States in messages of `MAX_BYTES`: one each way, or with `whole` until nothing is left.
+        A message contains at most `MAX_BYTES` of states: one exchange, or with `whole` as many as
+        are necessary.
         """
         new: list[ArchiveRecord] = []
         is_more = True
         while is_more:
             report = self._report(archive)
-            answer = self._keeper.exchange(self._identity, report)
-            self._told |= {record.sha256 for record in report.dropped}
+            answer = self._server.exchange(self._identity, report)
+            self._reported |= {record.sha256 for record in report.dropped}
             visited.elsewhere, counts.elsewhere = answer.episodes, answer.seen
             if archive is None:
                 break
             new += self._take(archive, answer)
             states, left = first_of(archive, answer.wanted)
             if states:
-                self._keeper.take(self._identity, states)
+                self._server.take(self._identity, states)
             unsent = answer.wanted - {sent.record.sha256 for sent in states}
             self._common = archive.digests - unsent
             is_more = whole and answer.left + left > 0
         return new
 
     def collect(self, played_from: Collection[Sha256]) -> None:
-        self._keeper.collect(self._identity, played_from)
+        self._server.collect(self._identity, played_from)
 
     @property
     def _files(self) -> tuple[Path, Path]:
-        return self._home.coverage(self._runner), self._home.cells(self._runner)
+        return self._folder.coverage(self._runner), self._folder.cells(self._runner)
 
     def _report(self, archive: StateArchive | None) -> Report:
         counts = CountFiles(*map(bytes_of, self._files))
         if archive is None:
             return Report(self._runner, counts)
-        untold = map(archive.dropped_record, sorted(archive.dropped() - self._told))
-        dropped = tuple(record for record in untold if record is not None)
-        return Report(self._runner, counts, archive.digests | self._refused, dropped)
+        unreported = map(archive.dropped_record, sorted(archive.dropped() - self._reported))
+        dropped = tuple(record for record in unreported if record is not None)
+        return Report(self._runner, counts, archive.digests | self._rejected, dropped)
 
     def _take(self, archive: StateArchive, answer: Answer) -> list[ArchiveRecord]:
-        """Drop what others have dropped, keep what they found; gives the records that were kept.
+        """Drop what others have dropped, store what they found; return the stored records.
 
-        What loses against a state here is not asked for again: a start of the game may stand for
-        another cell elsewhere, where its episode's random walk led.
+        A rejected state is not requested again: a start of the game may represent another cell
+        elsewhere, depending on the episode's random walk.
         """
         for sha256 in answer.dropped:
             record = archive.get(sha256)
@@ -104,5 +109,5 @@ class KeeperLink:
                 archive.drop(record)
         kept = [sent.record for sent in answer.given if archive.put(sent.record, sent.packed)]
         given = frozenset(sent.record.sha256 for sent in answer.given)
-        self._refused |= given - {record.sha256 for record in kept}
+        self._rejected |= given - {record.sha256 for record in kept}
         return kept
