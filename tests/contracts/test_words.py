@@ -32,7 +32,6 @@ NOT_CLEAN_YET: set[str] = {
     "libs/common/tracing",
     "libs/testing",
     "services/hud/static",
-    "services/trainer",
     "services/trainer/settings",
     "tests/chaos",
     "tests/contracts",

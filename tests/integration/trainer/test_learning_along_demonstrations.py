@@ -64,15 +64,15 @@ def algorithm_of(path: Path, *, resumes: bool = False, **curriculum: Any) -> Sha
 
 def success(algorithm: ShapedPPO) -> list[float]:
     """Share of the last attempts at each subtask."""
-    return [leg.success_anywhere or 0.0 for leg in algorithm.course.legs]
+    return [subtask.success_anywhere or 0.0 for subtask in algorithm.course.subtasks]
 
 
 def test_success_rises_and_frontiers_move_back(demonstrations: Path, ray_here: None) -> None:
     untrained = algorithm_of(demonstrations, imitation=0.0, tries=256)
     for _ in range(2):
         untrained.train()
-    assert [leg.at for leg in untrained.course.legs] == [
-        leg.places - 1 for leg in untrained.course.legs
+    assert [subtask.at for subtask in untrained.course.subtasks] == [
+        subtask.places - 1 for subtask in untrained.course.subtasks
     ]
     before = success(untrained)
     trained = algorithm_of(demonstrations, warm_start=100)
@@ -84,7 +84,10 @@ def test_success_rises_and_frontiers_move_back(demonstrations: Path, ray_here: N
     trained.stop()
     assert imitated.accuracy > 0.8
     assert min(success(trained)) > max(0.5, max(before) + 0.1)
-    assert all(leg.at < leg.places - 1 or leg.is_home for leg in trained.course.legs)
+    assert all(
+        subtask.at < subtask.places - 1 or subtask.is_mastered
+        for subtask in trained.course.subtasks
+    )
 
 
 def test_runner_and_learner_resume_from_a_checkpoint(demonstrations: Path, ray_here: None) -> None:
@@ -97,7 +100,7 @@ def test_runner_and_learner_resume_from_a_checkpoint(demonstrations: Path, ray_h
     again = second.env_runner.state_dict()
     assert again["course"] == saved["course"]
     assert again["vector"]["watchers"] == saved["vector"]["watchers"]
-    assert sum(leg["tries"] for leg in saved["course"]["route"].values()) > 0
+    assert sum(subtask["tries"] for subtask in saved["course"]["route"].values()) > 0
     first.stop()
     second.stop()
 

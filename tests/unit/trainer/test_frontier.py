@@ -41,7 +41,7 @@ def test_it_moves_back_only_above_the_success_threshold(
 def test_constant_success_masters_it_in_logarithmically_many_moves(places: int, tries: int) -> None:
     frontier = Frontier(places, tries=tries, success=0.5)
     moves = 0
-    while not frontier.is_home:
+    while not frontier.is_mastered:
         before = frontier.at
         frontier.note(before, success=True)
         moves += frontier.at != before
@@ -104,7 +104,7 @@ def test_a_place_decided_by_chance_is_skipped_and_not_mastered() -> None:
         assert frontier.at == 9
         frontier.note(9, success=turn % 2 == 0)
     assert frontier.at == 8
-    assert not frontier.is_home
+    assert not frontier.is_mastered
     assert frontier.time == 1
 
 
@@ -116,10 +116,10 @@ def test_chance_at_the_beginning_extends_the_time_up_to_a_limit() -> None:
         times.append(frontier.time)
     assert [times.index(time) for time in (1, 2, 4)] == [0, 22, 42]
     assert times[-1] == MAX_TIME == 4
-    was_home = [frontier.is_home]
+    was_home = [frontier.is_mastered]
     for _ in range(4):
         frontier.note(0, success=True)
-    assert [*was_home, frontier.is_home] == [False, True]
+    assert [*was_home, frontier.is_mastered] == [False, True]
     assert frontier.time == 4  # the factor at which it was mastered
 
 
@@ -146,7 +146,7 @@ def test_mastery_is_lost_when_attempts_fail() -> None:
     was_home = []
     for success in (True, True, False, False):
         frontier.note(0, success=success)
-        was_home.append(frontier.is_home)
+        was_home.append(frontier.is_mastered)
     assert was_home == [False, True, False, False]
     assert frontier.at == 0
 
@@ -159,7 +159,7 @@ def test_a_restored_frontier_continues(
     def play(frontier: Frontier, tried: list[tuple[bool, bool]]) -> list[Any]:
         for at_frontier, success in tried:
             frontier.note(frontier.at if at_frontier else -1, success=success)
-        return [frontier.at, frontier.is_home, frontier.success, frontier.time]
+        return [frontier.at, frontier.is_mastered, frontier.success, frontier.time]
 
     first, second = (Frontier(12, tries=3, success=0.5, undecided=9) for _ in range(2))
     play(first, outcomes)
@@ -168,7 +168,7 @@ def test_a_restored_frontier_continues(
 
 
 def test_a_frontier_of_another_number_of_places_is_rejected() -> None:
-    with pytest.raises(ValueError, match="of 3 places, not of 4"):
+    with pytest.raises(ValueError, match="with 3 places, not 4"):
         Frontier(4, tries=2, success=0.5).load_state_dict(
             Frontier(3, tries=2, success=0.5).state_dict()
         )

@@ -98,7 +98,9 @@ class Played:
 
     @property
     def tried(self) -> list[tuple[int, float | None]]:
-        return [(leg.tries, leg.success_anywhere) for leg in self.course.figures().legs]
+        return [
+            (subtask.tries, subtask.success_anywhere) for subtask in self.course.figures().subtasks
+        ]
 
 
 def test_an_episode_ends_when_the_flags_of_its_subtask_are_set(made: Made) -> None:
@@ -199,9 +201,9 @@ def test_a_continued_episode_attempts_the_next_subtask_from_its_beginning(made: 
 def move_to_the_beginning(played: Played) -> None:
     """Move every frontier to the first place of its subtask."""
     route = played.course.route
-    for leg in range(len(route.legs)):
-        while not route.figures()[leg].is_home:
-            route.note(leg, route.figures()[leg].at, success=True)
+    for subtask in range(len(route.subtasks)):
+        while not route.figures()[subtask].is_mastered:
+            route.note(subtask, route.figures()[subtask].at, success=True)
 
 
 def test_attempts_also_start_where_episodes_arrived(made: Made) -> None:

@@ -42,10 +42,12 @@ def test_rows_that_are_not_imitated_are_left_out(made: Made) -> None:
 def test_rows_have_their_subtask_also_when_some_are_left_out(made: Made) -> None:
     demonstration = made()
     rows = examples([demonstration], gamma=0.99)
-    assert sorted(rows.legs.tolist()) == sorted(np.repeat([0, 1], [8, 12])[demonstration.imitated])
+    assert sorted(rows.subtasks.tolist()) == sorted(
+        np.repeat([0, 1], [8, 12])[demonstration.imitated]
+    )
     learned, tested = held_out([demonstration, made("two", length=24)], gamma=0.99)
-    assert set(learned.legs.tolist()) == {0, 1}
-    assert set(tested.legs.tolist()) == {2, 3, -1}
+    assert set(learned.subtasks.tolist()) == {0, 1}
+    assert set(tested.subtasks.tolist()) == {2, 3, -1}
 
 
 def test_shared_rows_occur_once(made: Made) -> None:

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from rlaif.trainer.curriculum.attempt import SLACK_FRAMES
 from rlaif.trainer.curriculum.demonstrations import Demonstration
-from rlaif.trainer.curriculum.route import Route, legs_of_decisions
+from rlaif.trainer.curriculum.route import Route, subtasks_of_decisions
 from rlaif.trainer.play.frontier import MAX_TIME
 from rlaif.trainer.settings.curriculum import CurriculumSettings
 
 Made = Callable[..., Demonstration]
 
 
-def bring_home(route: Route, leg: int) -> None:
-    while not route.figures()[leg].is_home:
-        route.note(leg, route.figures()[leg].at, success=True)
+def bring_home(route: Route, subtask: int) -> None:
+    while not route.figures()[subtask].is_mastered:
+        route.note(subtask, route.figures()[subtask].at, success=True)
 
 
 @given(
@@ -34,14 +34,14 @@ def test_shares_sum_to_1_and_stay_inside_the_subtask(
         [made("one"), made("two", length=24)],
         CurriculumSettings(tries=3, behind=behind),
     )
-    assert len(route.legs) == 4
-    for leg, place, success in tries:
-        route.note(leg, place, success=success)
+    assert len(route.subtasks) == 4
+    for subtask, place, success in tries:
+        route.note(subtask, place, success=success)
     assert 0 <= route.power_on_share <= 1
-    assert route.leg_shares().sum() == pytest.approx(1)
-    assert (route.leg_shares() > 0).all()
-    for leg, figures in enumerate(route.figures()):
-        shares = route.place_shares(leg)
+    assert route.subtask_shares().sum() == pytest.approx(1)
+    assert (route.subtask_shares() > 0).all()
+    for subtask, figures in enumerate(route.figures()):
+        shares = route.place_shares(subtask)
         assert len(shares) == figures.places
         assert shares.sum() == pytest.approx(1)
         assert (shares >= 0).all()
@@ -51,7 +51,7 @@ def test_shares_sum_to_1_and_stay_inside_the_subtask(
 def test_the_first_starts_are_the_nearest_to_each_goal(made: Made) -> None:
     route = Route([made()], CurriculumSettings(power_on=0))
     drawn = {route.draw(np.random.default_rng(seed)) for seed in range(200)}
-    assert drawn == {(0, len(route.legs[0].segment.starts) - 1), (1, 2)}
+    assert drawn == {(0, len(route.subtasks[0].segment.starts) - 1), (1, 2)}
 
 
 def test_mastered_places_get_the_share_behind_the_frontier(made: Made) -> None:
@@ -65,19 +65,19 @@ def test_mastered_places_get_the_share_behind_the_frontier(made: Made) -> None:
 def test_the_power_on_share_grows_as_subtasks_are_mastered(made: Made) -> None:
     route = Route([made()], CurriculumSettings(tries=2, power_on=0.02, chained=0.5))
     shares = [route.power_on_share]
-    for leg in range(2):
-        bring_home(route, leg)
+    for subtask in range(2):
+        bring_home(route, subtask)
         shares.append(route.power_on_share)
     assert shares == pytest.approx([0.02, 0.02 + 0.48 / 4, 0.5])
 
 
 def test_the_weakest_mastered_subtask_is_played_most(made: Made) -> None:
     route = Route([made()], CurriculumSettings(tries=10))
-    for leg in range(2):
-        bring_home(route, leg)
+    for subtask in range(2):
+        bring_home(route, subtask)
     for turn in range(10):
         route.note(1, 0, success=turn % 5 != 0)
-    first, second = route.leg_shares()
+    first, second = route.subtask_shares()
     assert second == pytest.approx(2 * first)
 
 
@@ -101,7 +101,7 @@ def test_subtasks_missing_from_the_state_start_fresh(made: Made) -> None:
     bring_home(route, 0)
     other = Route([made("two"), made(states_every=2)], CurriculumSettings(tries=2))
     other.load_state_dict(route.state_dict())
-    assert not any(figures.is_home for figures in other.figures())
+    assert not any(figures.is_mastered for figures in other.figures())
 
 
 def test_a_shared_first_subtask_occurs_once(made: Made) -> None:
@@ -112,8 +112,8 @@ def test_a_shared_first_subtask_occurs_once(made: Made) -> None:
         ],
         CurriculumSettings(),
     )
-    assert [leg.key for leg in route.legs] == ["one/0", "one/1", "two/1"]
-    assert [route.after(leg) for leg in range(3)] == [1, None, None]
+    assert [subtask.key for subtask in route.subtasks] == ["one/0", "one/1", "two/1"]
+    assert [route.after(subtask) for subtask in range(3)] == [1, None, None]
 
 
 def test_every_decision_belongs_to_its_subtask(made: Made) -> None:
@@ -123,10 +123,10 @@ def test_every_decision_belongs_to_its_subtask(made: Made) -> None:
         made("two", game="same", length=30, marks={8: "sword", 26: "flute"}),
         made("three-0", length=3, marks={}, part_of=("three", 8)),
     ]
-    assert [leg.key for leg in Route(plays, CurriculumSettings()).legs] == [
+    assert [subtask.key for subtask in Route(plays, CurriculumSettings()).subtasks] == [
         "one/0", "one/1", "two/1",
     ]  # fmt: skip
-    found = {name: legs.tolist() for name, legs in legs_of_decisions(plays).items()}
+    found = {name: subtasks.tolist() for name, subtasks in subtasks_of_decisions(plays).items()}
     assert found == {
         "one": [0] * 8 + [1] * 12,
         "one-0": [1] * 6,
@@ -137,7 +137,7 @@ def test_every_decision_belongs_to_its_subtask(made: Made) -> None:
 
 def test_noisy_replays_have_no_subtasks(made: Made) -> None:
     route = Route([made("one"), made("two", part_of=("one", 8))], CurriculumSettings())
-    assert [leg.key for leg in route.legs] == ["one/0", "one/1"]
+    assert [subtask.key for subtask in route.subtasks] == ["one/0", "one/1"]
 
 
 def test_demonstrations_without_flags_are_rejected(made: Made) -> None:
@@ -148,14 +148,14 @@ def test_demonstrations_without_flags_are_rejected(made: Made) -> None:
 def test_a_subtask_decided_by_chance_gets_and_keeps_more_time(made: Made) -> None:
     settings = CurriculumSettings(tries=2, patience=3)
     route = Route([made()], settings)
-    frames = route.legs[0].frames_from(0)
+    frames = route.subtasks[0].frames_from(0)
     assert route.time_from(0, 0) == 3 * frames + SLACK_FRAMES
     while (now := route.figures()[0]).at > 0:
         route.note(0, now.at, success=True)
     for turn in range(100):
         route.note(0, 0, success=turn % 2 == 0)
     assert route.time_from(0, 0) == 3 * MAX_TIME * frames + SLACK_FRAMES
-    assert route.time_from(1, 0) == 3 * route.legs[1].frames_from(0) + SLACK_FRAMES
+    assert route.time_from(1, 0) == 3 * route.subtasks[1].frames_from(0) + SLACK_FRAMES
     other = Route([made()], settings)
     other.load_state_dict(route.state_dict())
     assert other.time_from(0, 0) == route.time_from(0, 0)
@@ -163,6 +163,6 @@ def test_a_subtask_decided_by_chance_gets_and_keeps_more_time(made: Made) -> Non
 
 def test_a_subtask_has_the_frames_of_its_demonstration(made: Made) -> None:
     demonstration: Any = made()
-    leg = Route([demonstration], CurriculumSettings()).legs[1]
-    assert leg.frames_from(0) == demonstration.frames[8:20].sum()
-    assert leg.frames_from(2) == demonstration.frames[16:20].sum()
+    subtask = Route([demonstration], CurriculumSettings()).subtasks[1]
+    assert subtask.frames_from(0) == demonstration.frames[8:20].sum()
+    assert subtask.frames_from(2) == demonstration.frames[16:20].sum()

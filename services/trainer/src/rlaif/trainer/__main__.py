@@ -17,7 +17,7 @@ def _create_app(settings: TrainerSettings) -> "FastAPI":
     from rlaif.trainer.service.app import create_app
 
     if settings.autostart and not list_runs(settings.data_dir.resolve()):
-        # A known run resumes from its own checkpoint; what is wrong then is told by /readyz.
+        # A known run resumes from its own checkpoint; /readyz reports its errors.
         try:
             check(settings)
         except WrongSettingsError as error:
@@ -29,7 +29,7 @@ def _create_app(settings: TrainerSettings) -> "FastAPI":
 
 
 def main() -> int:
-    """Run the service until it is told to stop; returns the exit code."""
+    """Run the service until a stop signal; return the exit code."""
     return run(
         TrainerSettings,
         _create_app,

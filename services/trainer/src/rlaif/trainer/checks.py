@@ -25,7 +25,7 @@ from rlaif.trainer.settings.kept import is_fixed, is_kept
 
 
 class WrongSettingsError(ValueError):
-    """The run cannot start with these settings: what, why, how to mend it."""
+    """The run cannot start with these settings; the message contains the reason and a remedy."""
 
 
 def with_overrides(settings: TrainerSettings, overrides: dict[str, Any]) -> TrainerSettings:
@@ -70,15 +70,15 @@ def by_field(overrides: dict[str, Any]) -> dict[str, Any]:
 def check(
     settings: TrainerSettings, resumed: Path | None = None, given: Collection[str] = ()
 ) -> TrainerSettings:
-    """See that a run can start, and give the settings with which it does; about a second.
+    """Check that a run can start, and return its effective settings; takes about a second.
 
-    With `resumed`, the run's own newest checkpoint, the checkpoint and the reward model with which
-    it once began need not be there any more. What shapes the policy of a checkpoint is taken from
-    there, whatever today's defaults are; `given` names the settings that somebody chose.
+    With `resumed`, the run's newest checkpoint, the checkpoint and the reward model from which it
+    once started need not exist any more. Settings that determine the policy of a checkpoint are
+    taken from it, whatever today's defaults are; `given` names the settings that were set
+    explicitly.
 
     Raises:
-        WrongSettingsError: It cannot start with these settings.
-        CheckpointError: The manifest of `resumed` is damaged.
+        WrongSettingsError: The run cannot start with these settings.
     """
     own = resumed is not None and settings.mode != "evaluation"
     path = resumed if own else _named_checkpoint(settings)
@@ -86,7 +86,7 @@ def check(
     if path is not None:
         manifest = checkpoints.read_manifest(path)
         name = f"{manifest.run_id}/{path.name}"
-        settings = _as_begun(settings, manifest, name, given, resumes=own)
+        settings = _with_checkpoint_settings(settings, manifest, name, given, resumes=own)
     _check_sizes(settings)
     _check_policy(settings)
     _check_curriculum(settings)
@@ -241,7 +241,7 @@ def _named_checkpoint(settings: TrainerSettings) -> Path | None:
         raise WrongSettingsError(f"TRAINER_CHECKPOINT: {error}") from error
 
 
-def _as_begun(
+def _with_checkpoint_settings(
     settings: TrainerSettings,
     manifest: checkpoints.Manifest,
     name: str,
@@ -249,39 +249,39 @@ def _as_begun(
     *,
     resumes: bool,
 ) -> TrainerSettings:
-    """The settings with those of a checkpoint that are fixed; of a resumed run all that it keeps.
+    """Apply a checkpoint's fixed settings, and for a resumed run all that it keeps.
 
     Raises:
-        WrongSettingsError: Somebody chose another value of what is fixed.
+        WrongSettingsError: A fixed setting was set to another value.
     """
-    values, begun = flat_values(settings), _begun_with(manifest)
+    values, original = flat_values(settings), _settings_of(manifest)
     kept = {}
     for setting in fields_of(TrainerSettings):
         flat = setting.name
-        if flat not in begun or not (is_fixed(setting) or (resumes and is_kept(setting))):
+        if flat not in original or not (is_fixed(setting) or (resumes and is_kept(setting))):
             continue
-        if flat in given and begun[flat] != values[flat]:
+        if flat in given and original[flat] != values[flat]:
             if not is_fixed(setting):
                 continue
             raise WrongSettingsError(
                 f"{setting.environment} is {values[flat]}, but {name} was trained with "
-                f"{begun[flat]}: leave {setting.environment} unset, or begin a new run"
+                f"{original[flat]}: leave {setting.environment} unset, or start a new run"
             )
-        kept[flat] = begun[flat]
+        kept[flat] = original[flat]
     return TrainerSettings.model_validate(values | kept)
 
 
-def _begun_with(manifest: checkpoints.Manifest) -> dict[str, Any]:
-    """Flat name → value of the settings at a checkpoint, also of an earlier release.
+def _settings_of(manifest: checkpoints.Manifest) -> dict[str, Any]:
+    """Return flat name → value of the settings at a checkpoint, also of an earlier release.
 
-    A record lacks what could not be chosen yet; what is in the manifest itself is surer.
+    Older records lack newer settings; values in the manifest itself take precedence.
     """
     values = {"value_loss": "squared"} | json.loads(manifest.record.settings)
     values |= manifest.model_dump(include={"hidden", "share_layers", "normalize_values"})
-    begun = stored(TrainerSettings, values)
+    original = stored(TrainerSettings, values)
     if manifest.policy != "decisions":
-        begun |= {"actions": "seed", "policy": manifest.policy}
-    return begun
+        original |= {"actions": "seed", "policy": manifest.policy}
+    return original
 
 
 def fits(manifest: checkpoints.Manifest, rom_sha256: str, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Spreads jobs over processes of their own: jobs in, what came of each out, as it comes."""
+"""Distributes jobs over worker processes, and yields results as they arrive."""
 
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
@@ -10,44 +10,43 @@ R = TypeVar("R")
 
 
 class LostProcessError(Exception):
-    """A process ended before its jobs were done; the message says which."""
+    """A process ended before its jobs were done."""
 
 
 def spread(
     work: Callable[[Sequence[J], Callable[[R], None]], None],
     jobs: Sequence[J],
     processes: int,
-    tell: Callable[[R], None],
+    on_result: Callable[[R], None],
 ) -> None:
-    """Do jobs in processes, which end with this call; 0 does them in this one.
+    """Do jobs in processes, which end with this call; with 0 processes, in this one.
 
     Args:
-        work: Does some of the jobs and hands on what comes of them; its module is imported in each
-            process.
-        jobs: All of them; each process has a share, every so many-th.
-        processes: How many, at most one a job.
-        tell: Called with all that is handed on, as it comes; what it raises ends everything.
+        work: Does a share of the jobs and passes on their results; each process imports its module.
+        jobs: All jobs; process `n` of `N` gets every N-th one.
+        processes: Number of processes, at most one per job.
+        on_result: Called with each result, in order of arrival; an error in it ends everything.
 
     Raises:
-        LostProcessError: One ended early.
+        LostProcessError: A process ended early.
     """
     if not processes:
-        work(jobs, tell)
+        work(jobs, on_result)
         return
     context = multiprocessing.get_context("spawn")
     pipes: list[Connection] = []
     started = []
     try:
         for number in range(min(processes, len(jobs))):
-            ours, theirs = context.Pipe(duplex=False)
+            parent_end, child_end = context.Pipe(duplex=False)
             share = jobs[number::processes]
-            process = context.Process(target=_serve, args=(theirs, work, share), daemon=True)
+            process = context.Process(target=_serve, args=(child_end, work, share), daemon=True)
             process.start()
-            theirs.close()
-            pipes.append(ours)
+            child_end.close()
+            pipes.append(parent_end)
             started.append(process)
         for result in _collected(pipes):
-            tell(result)
+            on_result(result)
     finally:
         for process in started:
             process.terminate()
@@ -56,17 +55,16 @@ def spread(
 
 
 def _collected(pipes: list[Connection]) -> Iterator[Any]:
-    """What the processes send, until each has sent that it is done."""
+    """Yield results until each process has reported its end."""
     open_pipes = list(pipes)
     while open_pipes:
         for pipe in wait(open_pipes):
-            assert isinstance(pipe, Connection), "pipes alone are waited for"
+            assert isinstance(pipe, Connection), "only pipes are waited for"
             try:
                 is_done, result = pipe.recv()
             except EOFError:
                 raise LostProcessError(
-                    f"process {pipes.index(pipe)} of {len(pipes)} ended early; what it said is "
-                    "above"
+                    f"process {pipes.index(pipe)} of {len(pipes)} ended early; see its output above"
                 ) from None
             if is_done:
                 open_pipes.remove(pipe)

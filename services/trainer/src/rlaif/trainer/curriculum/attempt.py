@@ -18,25 +18,27 @@ class Attempt:
     later subtasks are watched, too: reaching one of them first is a failure of this subtask.
 
     Attributes:
-        leg: Index of the subtask in the route.
+        subtask: Index of the subtask in the route.
         place: Index of its start state.
         until: Frames of the episode at which the attempt ends.
         reached: Subtasks, this one or later ones, with a complete goal; the first ends the attempt.
     """
 
     def __init__(
-        self, leg: int, place: int, goal: Marks, *, until: int, later: Mapping[int, Marks]
+        self, subtask: int, place: int, goal: Marks, *, until: int, later: Mapping[int, Marks]
     ) -> None:
         """Start an attempt; `later` contains the goals of later subtasks by index, in order."""
-        self.leg, self.place = leg, place
+        self.subtask, self.place = subtask, place
         self.until = until
         self.reached: set[int] = set()
-        self._missing = {leg: set(goal)} | {number: set(marks) for number, marks in later.items()}
+        self._missing = {subtask: set(goal)} | {
+            number: set(marks) for number, marks in later.items()
+        }
 
     @property
     def succeeded(self) -> bool:
         """Whether its own goal is complete."""
-        return self.leg in self.reached
+        return self.subtask in self.reached
 
     def see(self, marks: Marks) -> int | None:
         """Process the flags that are set now; return the last subtask that they complete."""
@@ -50,7 +52,7 @@ class Attempt:
 
     def state_dict(self) -> dict[str, Any]:
         return {
-            "leg": self.leg,
+            "leg": self.subtask,
             "place": self.place,
             "until": self.until,
             "missing": [(number, set(missing)) for number, missing in self._missing.items()],
@@ -59,9 +61,9 @@ class Attempt:
     @classmethod
     def of(cls, state: dict[str, Any]) -> "Attempt":
         missing = {number: frozenset(marks) for number, marks in state["missing"]}
-        leg = state["leg"]
-        goal = missing.pop(leg)
-        return cls(leg, state["place"], goal, until=state["until"], later=missing)
+        subtask = state["leg"]
+        goal = missing.pop(subtask)
+        return cls(subtask, state["place"], goal, until=state["until"], later=missing)
 
 
 def limit(frames: int, patience: float) -> int:

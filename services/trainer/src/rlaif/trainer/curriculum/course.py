@@ -13,7 +13,7 @@ from rlaif.trainer.curriculum.attempt import Attempt
 from rlaif.trainer.curriculum.demonstrations import Demonstration
 from rlaif.trainer.curriculum.route import Route
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower, WatchedGame
-from rlaif.trainer.play.frontier import CourseFigures
+from rlaif.trainer.play.frontier import CurriculumFigures
 from rlaif.trainer.play.start import Start, StartSource
 from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.search.marks import Marks
@@ -71,11 +71,11 @@ class Course:
         self.frames += frames
         self.frames_otherwise += frames * otherwise
 
-    def arrived(self, leg: int, emulator: Emulator) -> None:
+    def arrived(self, subtask: int, emulator: Emulator) -> None:
         """Record an arrival at the beginning of a subtask; store some of these states as starts."""
         self._arrived += 1
         if self._arrived % _ARRIVALS_PER_SAVE == 0:
-            self.route.arrive(leg, pack_keyframe(emulator.save_state()))
+            self.route.arrive(subtask, pack_keyframe(emulator.save_state()))
 
     def note_whole(self, *, success: bool) -> None:
         """Record whether an episode from the game's own start reached the end."""
@@ -85,9 +85,9 @@ class Course:
         """Return the follower of one environment, wrapped around `inner`."""
         return CourseFollower(self, game, inner)
 
-    def figures(self) -> CourseFigures:
+    def figures(self) -> CurriculumFigures:
         """Return the statistics of all subtasks, and of episodes from the game's own start."""
-        return CourseFigures(self.route.figures(), tuple(self._whole))
+        return CurriculumFigures(self.route.figures(), tuple(self._whole))
 
     def state_dict(self) -> dict[str, Any]:
         """The state that is not part of the environments."""
@@ -139,16 +139,18 @@ class CourseFollower:
             return None
         number, place = drawn
         continues = self._course.settings.goes_on
-        more = len(self._route.legs) if continues == 1 else int(rng.geometric(1 - continues)) - 1
+        more = (
+            len(self._route.subtasks) if continues == 1 else int(rng.geometric(1 - continues)) - 1
+        )
         self._drawn = number, place, more
-        leg = self._route.legs[number]
+        subtask = self._route.subtasks[number]
         arrived = self._route.arrival(number, rng) if place == 0 else None
-        keyframe = arrived or leg.state(place).keyframe
+        keyframe = arrived or subtask.state(place).keyframe
         state = unpack_keyframe(keyframe.data, keyframe.sha256)
         if arrived is not None:
-            return Start(state, f"{PROVENANCE}{leg.key}@arrived", keyframe, from_play=True)
+            return Start(state, f"{PROVENANCE}{subtask.key}@arrived", keyframe, from_play=True)
         is_exact = rng.random() >= self._course.settings.noised
-        name = f"{PROVENANCE}{leg.key}@{leg.state(place).at}"
+        name = f"{PROVENANCE}{subtask.key}@{subtask.state(place).at}"
         return Start(state, name, keyframe, from_play=is_exact)
 
     def episodes(self, square: int) -> int:
@@ -163,7 +165,7 @@ class CourseFollower:
     ) -> None:
         """Start an episode; an unfinished attempt of the episode before has failed."""
         if self._attempt is not None:
-            self._route.note(self._attempt.leg, self._attempt.place, success=False)
+            self._route.note(self._attempt.subtask, self._attempt.place, success=False)
             self._end_whole(success=False)
         self._attempt, self._is_whole = None, False
         self._frames = self._game.frames
@@ -175,11 +177,11 @@ class CourseFollower:
             if start.from_play:  # as from an archive: not on a demonstration
                 return
             # All subtasks follow from the game's own start; the time limit ends stuck episodes.
-            drawn = self._route.first, 0, len(self._route.legs)
+            drawn = self._route.first, 0, len(self._route.subtasks)
             self._is_whole = True
-        leg, place, self._remaining = drawn
+        subtask, place, self._remaining = drawn
         self._marks = self._course.marks_of(read_blocks(emulator))
-        self._begin(leg, place)
+        self._begin(subtask, place)
         self._check_goals(emulator)
 
     def after_step(self, emulator: Emulator, facts: GameFacts, action: int, wait: int) -> None:
@@ -194,15 +196,15 @@ class CourseFollower:
         self._scene = self._game.scene
         self._check_goals(emulator)
 
-    def _begin(self, leg: int, place: int) -> None:
+    def _begin(self, subtask: int, place: int) -> None:
         later = {
             number: goal
-            for number, goal in self._route.goals_after(leg)
+            for number, goal in self._route.goals_after(subtask)
             if not goal <= self._marks  # flags that are already set are no evidence
         }
-        goal = self._route.legs[leg].segment.goal
-        until = self._game.frames + self._route.time_from(leg, place)
-        self._attempt = Attempt(leg, place, goal, until=until, later=later)
+        goal = self._route.subtasks[subtask].segment.goal
+        until = self._game.frames + self._route.time_from(subtask, place)
+        self._attempt = Attempt(subtask, place, goal, until=until, later=later)
         self._game.cut_after(until, lost=True)
 
     def _check_goals(self, emulator: Emulator) -> None:
@@ -214,7 +216,7 @@ class CourseFollower:
         newest = attempt.see(marks)
         if newest is None:
             return
-        self._route.note(attempt.leg, attempt.place, success=attempt.succeeded)
+        self._route.note(attempt.subtask, attempt.place, success=attempt.succeeded)
         self._attempt = None
         is_end = self._route.after(newest) is None
         if not (is_end or attempt.succeeded):  # a later goal came first: this one was missed
@@ -235,7 +237,7 @@ class CourseFollower:
 
     def _after(self, attempt: Attempt) -> int | None:
         """Return the first unreached subtask after one that succeeded, or None."""
-        following: int | None = attempt.leg
+        following: int | None = attempt.subtask
         while following is not None and following in attempt.reached:
             following = self._route.after(following)
             self._remaining -= 1

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlaif.trainer.curriculum.demonstrations import Demonstration, Float32
-from rlaif.trainer.curriculum.route import legs_of_decisions
+from rlaif.trainer.curriculum.route import subtasks_of_decisions
 
 BASE_FRAMES = 4
 """Number of game frames to which the discount factor refers."""
@@ -22,14 +22,14 @@ class Examples:
         policy_inputs: `[R, SIZE] float32`.
         decisions: `[R] int64`.
         returns: `[R] float32`, discounted game reward until the end of the demonstration.
-        legs: `[R] int64`, index of the subtask in the route; -1 for none.
+        subtasks: `[R] int64`, index of the subtask in the route; -1 for none.
     """
 
     observations: Float32
     policy_inputs: Float32
     decisions: npt.NDArray[np.int64]
     returns: Float32
-    legs: npt.NDArray[np.int64]
+    subtasks: npt.NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.decisions)
@@ -41,7 +41,7 @@ class Examples:
             self.policy_inputs[rows],
             self.decisions[rows],
             self.returns[rows],
-            self.legs[rows],
+            self.subtasks[rows],
         )
 
 
@@ -65,13 +65,13 @@ def examples(demonstrations: Sequence[Demonstration], *, gamma: float) -> Exampl
 
     A noisy replay has the returns of its demonstration from its last timestep on.
     """
-    legs = legs_of_decisions(demonstrations)
-    return _examples(demonstrations, legs, gamma)
+    subtasks = subtasks_of_decisions(demonstrations)
+    return _examples(demonstrations, subtasks, gamma)
 
 
 def _examples(
     demonstrations: Sequence[Demonstration],
-    legs: Mapping[str, npt.NDArray[np.int64]],
+    subtasks: Mapping[str, npt.NDArray[np.int64]],
     gamma: float,
 ) -> Examples:
     whole = {each.name: each for each in demonstrations if each.part_of is None}
@@ -90,7 +90,7 @@ def _examples(
             each.policy_inputs[:-1],
             each.decisions,
             own[:-1],
-            legs[each.name],
+            subtasks[each.name],
         )
         found.append(rows.at(each.imitated))
     every = _together(found)
@@ -112,9 +112,9 @@ def held_out(demonstrations: Sequence[Demonstration], *, gamma: float) -> tuple[
         return every, every.at(np.zeros(len(every), dtype=np.bool_))
     last = names[-1]
     rest = [each for each in demonstrations if last not in (each.name, *(each.part_of or ()))]
-    legs = legs_of_decisions(demonstrations)
-    tested = _examples([each for each in demonstrations if each.name == last], legs, gamma)
-    learned = _examples(rest, legs, gamma)
+    subtasks = subtasks_of_decisions(demonstrations)
+    tested = _examples([each for each in demonstrations if each.name == last], subtasks, gamma)
+    learned = _examples(rest, subtasks, gamma)
     known = set(_keys(learned, with_decision=False).tolist())
     new = [key not in known for key in _keys(tested, with_decision=False).tolist()]
     return learned, tested.at(np.array(new, dtype=np.bool_))
@@ -127,7 +127,7 @@ def _together(parts: Iterable[Examples]) -> Examples:
         np.concatenate([each.policy_inputs for each in every]),
         np.concatenate([each.decisions for each in every]),
         np.concatenate([each.returns for each in every]),
-        np.concatenate([each.legs for each in every]),
+        np.concatenate([each.subtasks for each in every]),
     )
 
 

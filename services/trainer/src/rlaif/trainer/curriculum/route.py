@@ -15,7 +15,7 @@ from rlaif.trainer.curriculum.demonstrations import (
     Segment,
     segments,
 )
-from rlaif.trainer.play.frontier import Frontier, LegFigures
+from rlaif.trainer.play.frontier import Frontier, SubtaskFigures
 from rlaif.trainer.search.marks import Marks
 from rlaif.trainer.settings.curriculum import CurriculumSettings
 
@@ -35,7 +35,7 @@ _WINDOW = 32
 """Window, in attempts from any start state, of a subtask's success rate."""
 
 
-class Leg(NamedTuple):
+class Subtask(NamedTuple):
     """A subtask of a demonstration."""
 
     demonstration: Demonstration
@@ -64,7 +64,7 @@ class Route:
     """All subtasks and their frontiers, as seen by one environment runner.
 
     Attributes:
-        legs: All subtasks of all demonstrations.
+        subtasks: All subtasks of all demonstrations.
     """
 
     def __init__(
@@ -76,24 +76,26 @@ class Route:
             ValueError: No demonstration has a subtask.
         """
         self._settings = settings
-        self.legs = _legs([each for each in demonstrations if each.part_of is None])
-        if not self.legs:
+        self.subtasks = _subtasks([each for each in demonstrations if each.part_of is None])
+        if not self.subtasks:
             raise ValueError(
                 "no demonstration reaches a flag with a start state before it: search longer"
             )
         self._numbers = {
-            (leg.demonstration.name, leg.segment.number): number
-            for number, leg in enumerate(self.legs)
+            (subtask.demonstration.name, subtask.segment.number): number
+            for number, subtask in enumerate(self.subtasks)
         }
-        self._frontiers = [self._new_frontier(leg) for leg in self.legs]
-        self._tries = [0] * len(self.legs)
-        self._outcomes: list[deque[bool]] = [deque(maxlen=_WINDOW) for _ in self.legs]
-        self._arrivals: list[deque[PackedKeyframe]] = [deque(maxlen=_ARRIVALS) for _ in self.legs]
+        self._frontiers = [self._new_frontier(subtask) for subtask in self.subtasks]
+        self._tries = [0] * len(self.subtasks)
+        self._outcomes: list[deque[bool]] = [deque(maxlen=_WINDOW) for _ in self.subtasks]
+        self._arrivals: list[deque[PackedKeyframe]] = [
+            deque(maxlen=_ARRIVALS) for _ in self.subtasks
+        ]
 
-    def _new_frontier(self, leg: Leg) -> Frontier:
+    def _new_frontier(self, subtask: Subtask) -> Frontier:
         tries = self._settings.tries
         return Frontier(
-            len(leg.segment.starts),
+            len(subtask.segment.starts),
             tries=tries,
             success=self._settings.success,
             undecided=_UNDECIDED * tries,
@@ -102,32 +104,32 @@ class Route:
     @property
     def mastered_share(self) -> float:
         """Share of mastered subtasks."""
-        return sum(frontier.is_home for frontier in self._frontiers) / len(self._frontiers)
+        return sum(frontier.is_mastered for frontier in self._frontiers) / len(self._frontiers)
 
     @property
     def power_on_share(self) -> float:
         """Share of frames in episodes without a start on a demonstration."""
         return power_on_share(self._settings, self.mastered_share)
 
-    def leg_shares(self) -> npt.NDArray[np.float64]:
-        """Return the distribution of the other episodes over `legs`.
+    def subtask_shares(self) -> npt.NDArray[np.float64]:
+        """Return the distribution of the other episodes over `subtasks`.
 
         A subtask that is not mastered has weight 1, a mastered one its failure rate, so that weak
         subtasks get the episodes that strong ones no longer need.
         """
-        weights = np.ones(len(self.legs))
+        weights = np.ones(len(self.subtasks))
         for index, frontier in enumerate(self._frontiers):
-            if frontier.is_home and frontier.success is not None:
+            if frontier.is_mastered and frontier.success is not None:
                 weights[index] = max(_MIN_WEIGHT, 1.0 - frontier.success)
         shares: npt.NDArray[np.float64] = weights / weights.sum()
         return shares
 
-    def place_shares(self, leg: int) -> npt.NDArray[np.float64]:
+    def place_shares(self, subtask: int) -> npt.NDArray[np.float64]:
         """Return the distribution of a subtask's starts over its places.
 
         The share `behind` is spread between frontier and goal, the rest is at the frontier.
         """
-        frontier = self._frontiers[leg]
+        frontier = self._frontiers[subtask]
         shares = np.zeros(frontier.places)
         mastered = frontier.places - frontier.at - 1
         behind = self._settings.behind if mastered else 0.0
@@ -147,27 +149,27 @@ class Route:
         share = self.power_on_share
         if rng.random() < share and played_otherwise <= share:
             return None
-        leg = _draw_index(self.leg_shares(), rng)
-        return leg, _draw_index(self.place_shares(leg), rng)
+        subtask = _draw_index(self.subtask_shares(), rng)
+        return subtask, _draw_index(self.place_shares(subtask), rng)
 
-    def note(self, leg: int, place: int, *, success: bool) -> None:
+    def note(self, subtask: int, place: int, *, success: bool) -> None:
         """Record the outcome of an attempt."""
-        self._tries[leg] += 1
-        self._outcomes[leg].append(success)
-        self._frontiers[leg].note(place, success=success)
+        self._tries[subtask] += 1
+        self._outcomes[subtask].append(success)
+        self._frontiers[subtask].note(place, success=success)
 
-    def time_from(self, leg: int, place: int) -> int:
+    def time_from(self, subtask: int, place: int) -> int:
         """Return the maximum game frames of an attempt from a place."""
-        patience = self._settings.patience * self._frontiers[leg].time
-        return limit(self.legs[leg].frames_from(place), patience)
+        patience = self._settings.patience * self._frontiers[subtask].time
+        return limit(self.subtasks[subtask].frames_from(place), patience)
 
-    def arrive(self, leg: int, at: PackedKeyframe) -> None:
+    def arrive(self, subtask: int, at: PackedKeyframe) -> None:
         """Store a state in which an episode arrived at the beginning of a subtask."""
-        self._arrivals[leg].append(at)
+        self._arrivals[subtask].append(at)
 
-    def arrival(self, leg: int, rng: np.random.Generator) -> PackedKeyframe | None:
+    def arrival(self, subtask: int, rng: np.random.Generator) -> PackedKeyframe | None:
         """Draw a state of arrival at a subtask; None: use the demonstration's state."""
-        known = self._arrivals[leg]
+        known = self._arrivals[subtask]
         if not known or rng.random() >= self._settings.arrived:
             return None
         return known[int(rng.integers(len(known)))]
@@ -177,34 +179,34 @@ class Route:
         """The subtask at the game's own start, with which the first demonstration begins."""
         return 0
 
-    def after(self, leg: int) -> int | None:
+    def after(self, subtask: int) -> int | None:
         """Return the next subtask of the same demonstration, or None."""
-        demonstration, segment = self.legs[leg]
+        demonstration, segment = self.subtasks[subtask]
         return self._numbers.get((demonstration.name, segment.number + 1))
 
-    def goals_after(self, leg: int) -> Iterator[tuple[int, Marks]]:
+    def goals_after(self, subtask: int) -> Iterator[tuple[int, Marks]]:
         """Yield (index, goal) of the later subtasks of the same demonstration."""
-        while (following := self.after(leg)) is not None:
-            yield following, self.legs[following].segment.goal
-            leg = following
+        while (following := self.after(subtask)) is not None:
+            yield following, self.subtasks[following].segment.goal
+            subtask = following
 
-    def figures(self) -> tuple[LegFigures, ...]:
+    def figures(self) -> tuple[SubtaskFigures, ...]:
         """Return the statistics of all subtasks."""
-        return tuple(map(self._figures_of, range(len(self.legs))))
+        return tuple(map(self._figures_of, range(len(self.subtasks))))
 
-    def _figures_of(self, leg: int) -> LegFigures:
-        demonstration, segment = self.legs[leg]
-        frontier, outcomes = self._frontiers[leg], self._outcomes[leg]
+    def _figures_of(self, subtask: int) -> SubtaskFigures:
+        demonstration, segment = self.subtasks[subtask]
+        frontier, outcomes = self._frontiers[subtask], self._outcomes[subtask]
         before = self._numbers.get((demonstration.name, segment.number - 1))
-        began = frozenset[str]() if before is None else self.legs[before].segment.goal
-        return LegFigures(
+        began = frozenset[str]() if before is None else self.subtasks[before].segment.goal
+        return SubtaskFigures(
             demonstration=demonstration.name,
             begins_with=tuple(sorted(began)),
             goal=tuple(sorted(segment.goal)),
             places=frontier.places,
             at=frontier.at,
-            is_home=frontier.is_home,
-            tries=self._tries[leg],
+            is_mastered=frontier.is_mastered,
+            tries=self._tries[subtask],
             success=frontier.success,
             success_anywhere=sum(outcomes) / len(outcomes) if outcomes else None,
         )
@@ -212,14 +214,14 @@ class Route:
     def state_dict(self) -> dict[str, Any]:
         """Frontiers and outcomes by subtask."""
         return {
-            leg.key: {
+            subtask.key: {
                 "frontier": frontier.state_dict(),
                 "tries": tries,
                 "outcomes": list(outcomes),
                 "arrivals": [(each.data, each.sha256) for each in arrivals],
             }
-            for leg, frontier, tries, outcomes, arrivals in zip(
-                self.legs,
+            for subtask, frontier, tries, outcomes, arrivals in zip(
+                self.subtasks,
                 self._frontiers,
                 self._tries,
                 self._outcomes,
@@ -230,9 +232,9 @@ class Route:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restore; subtasks that are not in `state` keep their initial frontiers."""
-        for index, leg in enumerate(self.legs):
-            saved = state.get(leg.key)
-            if saved is None or saved["frontier"]["places"] != len(leg.segment.starts):
+        for index, subtask in enumerate(self.subtasks):
+            saved = state.get(subtask.key)
+            if saved is None or saved["frontier"]["places"] != len(subtask.segment.starts):
                 continue
             self._frontiers[index].load_state_dict(saved["frontier"])
             self._tries[index] = saved["tries"]
@@ -248,21 +250,21 @@ def power_on_share(settings: CurriculumSettings, mastered_share: float) -> float
     return first + (last - first) * mastered_share**2
 
 
-def legs_of_decisions(
+def subtasks_of_decisions(
     demonstrations: Sequence[Demonstration],
 ) -> dict[str, npt.NDArray[np.int64]]:
     """Return, by demonstration or noisy replay, the subtask of each decision.
 
-    `[D] int64`, an index into `Route.legs`; -1 after the last goal.
+    `[D] int64`, an index into `Route.subtasks`; -1 after the last goal.
     """
     whole = [each for each in demonstrations if each.part_of is None]
     numbers: dict[tuple[str, str], int] = {}
     found: dict[str, npt.NDArray[np.int64]] = {}
     ends_at: dict[tuple[str, int], int] = {}
-    for leg in _every_segment(whole):
-        name, segment = leg.demonstration.name, leg.segment
-        number = numbers.setdefault(leg.ends, len(numbers))
-        own = found.setdefault(name, np.full(leg.demonstration.length, -1, dtype=np.int64))
+    for subtask in _every_segment(whole):
+        name, segment = subtask.demonstration.name, subtask.segment
+        number = numbers.setdefault(subtask.ends, len(numbers))
+        own = found.setdefault(name, np.full(subtask.demonstration.length, -1, dtype=np.int64))
         own[segment.first : segment.last] = ends_at[name, segment.last] = number
     for each in demonstrations:
         number = -1 if each.part_of is None else ends_at.get(each.part_of, -1)
@@ -270,18 +272,18 @@ def legs_of_decisions(
     return found
 
 
-def _every_segment(demonstrations: Sequence[Demonstration]) -> Iterator[Leg]:
+def _every_segment(demonstrations: Sequence[Demonstration]) -> Iterator[Subtask]:
     for demonstration in demonstrations:
         for segment in segments(demonstration, demonstration.needed(demonstrations)):
-            yield Leg(demonstration, segment)
+            yield Subtask(demonstration, segment)
 
 
-def _legs(demonstrations: Sequence[Demonstration]) -> tuple[Leg, ...]:
+def _subtasks(demonstrations: Sequence[Demonstration]) -> tuple[Subtask, ...]:
     """Return all subtasks; those with equal start states are merged."""
-    legs: dict[tuple[str, str], Leg] = {}
-    for leg in _every_segment(demonstrations):
-        legs.setdefault(leg.ends, leg)
-    return tuple(legs.values())
+    subtasks: dict[tuple[str, str], Subtask] = {}
+    for subtask in _every_segment(demonstrations):
+        subtasks.setdefault(subtask.ends, subtask)
+    return tuple(subtasks.values())
 
 
 def _draw_index(shares: npt.NDArray[np.float64], rng: np.random.Generator) -> int:

@@ -197,7 +197,7 @@ class LearnerProcess:
         if time.monotonic() - self._world_told >= _WORLD_SECONDS:
             self._world_told = time.monotonic()
             self._run.send(WorldReport(**dict(self._figures.world.figures())))
-        if (course := algorithm.course).legs:
+        if (course := algorithm.course).subtasks:
             self._run.send(course_report(course, self._run.settings.curriculum))
 
     def _keep_best(self, algorithm: ShapedPPO) -> str | None:

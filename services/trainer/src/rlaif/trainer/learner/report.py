@@ -12,25 +12,25 @@ from rlaif.trainer.curriculum.route import power_on_share
 from rlaif.trainer.learner.algorithm.learner_rewards import SHAPING
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO
 from rlaif.trainer.learner.progress import RunTally
-from rlaif.trainer.play.frontier import CourseFigures, LegFigures
+from rlaif.trainer.play.frontier import CurriculumFigures, SubtaskFigures
 from rlaif.trainer.run_folder.protocol import CurriculumReport, IterationDone, PartFigures
 from rlaif.trainer.run_folder.search_report import curriculum_figures, marks_name
 from rlaif.trainer.settings.curriculum import CurriculumSettings
 
 
-def course_report(course: CourseFigures, settings: CurriculumSettings) -> CurriculumReport:
-    """Report of a curriculum with at least one segment.
+def course_report(course: CurriculumFigures, settings: CurriculumSettings) -> CurriculumReport:
+    """Report of a curriculum with at least one subtask.
 
-    The frontier of a segment is a share of its places: 1 is the nearest to its goal. It is
-    0 once play succeeds from its beginning, and not before.
+    The frontier of a subtask is a share of its places: 1 is the nearest to its goal, 0 means that
+    the subtask is mastered.
     """
-    legs = course.legs
-    names = list(dict.fromkeys(leg.demonstration for leg in legs))
-    home = sum(leg.is_home for leg in legs) / len(legs)
+    subtasks = course.subtasks
+    names = list(dict.fromkeys(subtask.demonstration for subtask in subtasks))
+    mastered = sum(subtask.is_mastered for subtask in subtasks) / len(subtasks)
     figures = curriculum_figures(
-        "chaining" if home == 1 else "backward",
-        [_segment(leg, names.index(leg.demonstration)) for leg in legs],
-        power_on_share=power_on_share(settings, home),
+        "chaining" if mastered == 1 else "backward",
+        [_segment(subtask, names.index(subtask.demonstration)) for subtask in subtasks],
+        power_on_share=power_on_share(settings, mastered),
         demonstrations=len(names),
         whole_tries=len(course.whole),
         whole_success=course.whole_success,
@@ -38,14 +38,14 @@ def course_report(course: CourseFigures, settings: CurriculumSettings) -> Curric
     return CurriculumReport.model_validate(figures.model_dump())
 
 
-def _segment(leg: LegFigures, demonstration: int) -> CurriculumSegment:
+def _segment(subtask: SubtaskFigures, demonstration: int) -> CurriculumSegment:
     return CurriculumSegment(
         demonstration=demonstration,
-        from_mark=marks_name(leg.begins_with) if leg.begins_with else None,
-        to_mark=marks_name(leg.goal),
-        frontier=0.0 if leg.is_home else (leg.at + 1) / leg.places,
-        success=leg.success,
-        tries=leg.tries,
+        from_mark=marks_name(subtask.begins_with) if subtask.begins_with else None,
+        to_mark=marks_name(subtask.goal),
+        frontier=0.0 if subtask.is_mastered else (subtask.at + 1) / subtask.places,
+        success=subtask.success,
+        tries=subtask.tries,
     )
 
 

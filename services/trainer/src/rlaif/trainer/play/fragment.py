@@ -11,7 +11,7 @@ from rlaif.trainer.play.assist.figures import AssistanceFigures
 from rlaif.trainer.play.followers.episode_log import RecordedEpisode
 from rlaif.trainer.play.followers.frame_stack import PictureFragment
 from rlaif.trainer.play.followers.room_log import RoomsPlayed
-from rlaif.trainer.play.frontier import CourseFigures
+from rlaif.trainer.play.frontier import CurriculumFigures
 from rlaif.trainer.play.start import PRACTICE
 from rlaif.trainer.rewards.learned.shaping import Transitions
 from rlaif.trainer.run_folder.spool import SpooledCapture
@@ -114,7 +114,7 @@ class Fragment:
     final_policy_inputs: npt.NDArray[np.float32] | None = None
     base_steps: int = 0
     seconds: float = 0.0
-    course: CourseFigures | None = None
+    course: CurriculumFigures | None = None
     rooms: RoomsPlayed | None = None
 
     def __post_init__(self) -> None:
@@ -172,6 +172,6 @@ def fragment_of(values: dict[str, Any]) -> Fragment:
             if values.get("assistance")
             else None,
             "rooms": RoomsPlayed.of(values["rooms"]) if values.get("rooms") else None,
-            "course": CourseFigures.of(values["course"]) if values.get("course") else None,
+            "course": CurriculumFigures.of(values["course"]) if values.get("course") else None,
         }
     )

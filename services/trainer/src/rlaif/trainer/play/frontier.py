@@ -1,29 +1,29 @@
-"""How far back from a goal play still reaches it: outcomes of tries in, the next start out.
+"""Start-state frontier of a backward curriculum: outcomes of attempts in, the next start out.
 
 Source: Salimans & Chen 2018, arXiv 1812.03381: starts move from the end of a demonstration to its
-beginning, each time the policy reaches the end often enough. Strides that double, and a step
-towards the goal after one that was too long, are ours: after imitation a policy knows most of the
-way, and a frontier that looks at each place of it would spend most tries on what is known. So is
-going back towards the goal where attempts keep failing, and passing a place that chance decides.
+beginning, each time the policy succeeds often enough. Three rules are additions. Strides double,
+with a step towards the goal after one that was too long, because after imitation a policy knows
+most of the trajectory, and a frontier that tried each place would waste most attempts. The frontier
+moves towards the goal where attempts keep failing. A place that is decided by chance is skipped.
 """
 
 from collections import deque
 from typing import Any, NamedTuple
 
 
-class LegFigures(NamedTuple):
-    """How one segment stands.
+class SubtaskFigures(NamedTuple):
+    """Statistics of one subtask.
 
     Attributes:
-        demonstration: Name of the one that it is a part of.
-        begins_with: Marks of the segment before it, sorted; empty at the beginning.
-        goal: Its own marks, sorted.
-        places: Moments to start from.
-        at: The one that its frontier is at; 0 is the beginning of the segment.
-        is_home: It succeeds from there.
-        tries: Episodes that began in it, since the run began.
-        success: Share of the last tries from the frontier; None before the first.
-        success_anywhere: Of the last tries wherever in it they began; None before the first.
+        demonstration: Name of its demonstration.
+        begins_with: Flags of the subtask before it, sorted; empty for the first.
+        goal: Its own flags, sorted.
+        places: Number of start states.
+        at: Place of its frontier; 0 is the beginning of the subtask.
+        is_mastered: Whether attempts from the beginning succeed.
+        tries: Attempts since the run started.
+        success: Success rate of the last attempts from the frontier; None before the first.
+        success_anywhere: Success rate of the last attempts from any place; None before the first.
     """
 
     demonstration: str
@@ -31,41 +31,43 @@ class LegFigures(NamedTuple):
     goal: tuple[str, ...]
     places: int
     at: int
-    is_home: bool
+    is_mastered: bool
     tries: int
     success: float | None
     success_anywhere: float | None
 
 
-class CourseFigures(NamedTuple):
-    """How all segments stand, and how far play comes without them.
+class CurriculumFigures(NamedTuple):
+    """Statistics of all subtasks, and of episodes from the game's own start.
 
     Attributes:
-        legs: The segments.
-        whole: Of the last episodes from where the game itself starts, oldest first, whether they
-            came to the end of the way.
+        subtasks: The subtasks.
+        whole: Of the last episodes from the game's own start, oldest first, whether they reached
+            the end.
     """
 
-    legs: tuple[LegFigures, ...] = ()
+    subtasks: tuple[SubtaskFigures, ...] = ()
     whole: tuple[bool, ...] = ()
 
     @property
     def whole_success(self) -> float | None:
-        """Share of `whole` that came to the end; None while there are none."""
+        """End-to-end success rate; None without episodes."""
         return sum(self.whole) / len(self.whole) if self.whole else None
 
     def plain(self) -> dict[str, Any]:
-        return {"legs": [tuple(leg) for leg in self.legs], "whole": list(self.whole)}
+        return {"legs": [tuple(subtask) for subtask in self.subtasks], "whole": list(self.whole)}
 
     @classmethod
-    def of(cls, saved: Any) -> "CourseFigures":
-        """From `plain`; a checkpoint of 0.1.0 has only the list of segments."""
-        legs, whole = (saved["legs"], saved["whole"]) if isinstance(saved, dict) else (saved, ())
-        return cls(tuple(LegFigures(*leg) for leg in legs), tuple(map(bool, whole)))
+    def of(cls, saved: Any) -> "CurriculumFigures":
+        """Restore from `plain`; a checkpoint of 0.1.0 contains only the list of subtasks."""
+        subtasks, whole = (
+            (saved["legs"], saved["whole"]) if isinstance(saved, dict) else (saved, ())
+        )
+        return cls(tuple(SubtaskFigures(*subtask) for subtask in subtasks), tuple(map(bool, whole)))
 
 
 TOO_FAR = 0.1
-"""Success at or below which a stride of several places is halved, or given up."""
+"""Success rate at or below which a stride of several places is halved or undone."""
 
 PATIENCE = 3
 """Windows of attempts that may fail at a place next to one that succeeded."""
@@ -75,21 +77,21 @@ MAX_TIME = 4
 
 
 class Frontier:
-    """Places on the way to one goal, numbered from the farthest, 0, to the nearest.
+    """Places along a trajectory to one goal, numbered from the farthest, 0, to the nearest.
 
     Attributes:
-        at: The place to start from now. It moves back where tries succeed, and towards the goal
-            where they fail.
-        places: How many there are.
-        time: Factor of the time of an attempt, 1 to MAX_TIME.
+        at: The place to start from, which moves back with success and towards the goal with
+            failure.
+        places: Number of places.
+        time: Factor of the time limit of an attempt, 1 to MAX_TIME.
     """
 
     def __init__(self, places: int, *, tries: int, success: float, undecided: int = 0) -> None:
-        """Begin at the nearest of `places`; move when more than `success` of `tries` succeed.
+        """Start at the nearest of `places`; move when more than `success` of `tries` succeed.
 
-        With `undecided`, a place is passed after so many tries, in all since it was come to, at
-        whose end some of the last ones had succeeded and not enough. At the farthest, where there
-        is nothing to pass to, tries get twice the time, also where none succeeds.
+        With `undecided`, a place is skipped after that many attempts if some of the last ones
+        succeeded, but not enough. At the farthest place, which cannot be skipped, the time limit is
+        doubled instead, also if none succeeds.
         """
         if places < 1 or tries < 1 or not 0 < success < 1:
             raise ValueError(
@@ -100,20 +102,20 @@ class Frontier:
         self.at = places - 1
         self.time = 1
         self._tries, self._success = tries, success
-        self._most_undecided, self._undecided = undecided, 0
+        self._max_undecided, self._undecided = undecided, 0
         self._reached = places
         self._stride = self._retreat = 1
         self._failing = 0
         self._outcomes: deque[bool] = deque(maxlen=tries)
-        self._is_home = False
+        self._is_mastered = False
 
     @property
-    def is_home(self) -> bool:
-        return self._is_home
+    def is_mastered(self) -> bool:
+        return self._is_mastered
 
     @property
     def success(self) -> float | None:
-        """Share of the last tries from `at` that succeeded; None while there are none."""
+        """Success rate of the last attempts from `at`; None without any."""
         if not self._outcomes:
             return None
         return sum(self._outcomes) / len(self._outcomes)
@@ -129,11 +131,11 @@ class Frontier:
             self._move_back()
             return
         self._stride = 1
-        self._is_home = False
+        self._is_mastered = False
         self._failing = self._failing + 1 if rate <= TOO_FAR else 0
         if not self._failing or self.at == 0:
             self._undecided += 1
-        if self._most_undecided and self._undecided >= self._most_undecided:
+        if self._max_undecided and self._undecided >= self._max_undecided:
             self._pass()
         elif self._failing and self._reached - self.at > 1:
             self._move_to(self.at + (self._reached - self.at) // 2)
@@ -145,7 +147,7 @@ class Frontier:
     def _move_back(self) -> None:
         self._reached, self._retreat = self.at, 1
         if self.at == 0:
-            self._is_home = True
+            self._is_mastered = True
             return
         self._move_to(max(0, self.at - self._stride))
         self._stride *= 2
@@ -163,7 +165,7 @@ class Frontier:
         self._undecided = 0
         self._outcomes.clear()
         self._failing = 0
-        self._is_home = False
+        self._is_mastered = False
 
     def state_dict(self) -> dict[str, Any]:
         return {
@@ -176,17 +178,17 @@ class Frontier:
             "undecided": self._undecided,
             "time": self.time,
             "outcomes": list(self._outcomes),
-            "is_home": self._is_home,
+            "is_home": self._is_mastered,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Resume with what `state_dict` gave; of another number of places it is a ValueError."""
+        """Restore; ValueError for another number of places."""
         if state["places"] != self.places:
             raise ValueError(
-                f"the frontier was saved of {state['places']} places, not of {self.places}"
+                f"the frontier was saved with {state['places']} places, not {self.places}"
             )
         self.at, self._reached = state["at"], state["reached"]
-        self._stride, self._is_home = state["stride"], state["is_home"]
+        self._stride, self._is_mastered = state["stride"], state["is_home"]
         self._retreat, self._failing = state.get("retreat", 1), state.get("failing", 0)
         self._undecided, self.time = state.get("undecided", 0), state.get("time", 1)
         self._outcomes = deque(state["outcomes"], maxlen=self._tries)

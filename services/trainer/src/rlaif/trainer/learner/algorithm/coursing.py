@@ -16,9 +16,9 @@ from rlaif.trainer.curriculum.building import identity_of
 from rlaif.trainer.curriculum.course import Course
 from rlaif.trainer.curriculum.demonstrations import Demonstration
 from rlaif.trainer.curriculum.examples import Examples, held_out
-from rlaif.trainer.learner.algorithm.demonstrated import LEGS, RETURNS
+from rlaif.trainer.learner.algorithm.demonstrated import RETURNS, SUBTASKS
 from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
-from rlaif.trainer.play.frontier import CourseFigures, LegFigures
+from rlaif.trainer.play.frontier import CurriculumFigures, SubtaskFigures
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.search.marks import marks_of
 from rlaif.trainer.settings.curriculum import CurriculumSettings
@@ -80,48 +80,50 @@ def _rows(examples: Examples) -> Rows:
         POLICY_INPUTS: examples.policy_inputs,
         Columns.ACTIONS: examples.decisions,
         RETURNS: examples.returns,
-        LEGS: examples.legs,
+        SUBTASKS: examples.subtasks,
     }
 
 
-def legs_to_imitate(legs: Sequence[LegFigures]) -> list[int] | None:
-    """Numbers of the segments that are still imitated: until play succeeds from their beginning.
+def subtasks_to_imitate(subtasks: Sequence[SubtaskFigures]) -> list[int] | None:
+    """Return the subtasks that are still imitated: those that are not mastered.
 
-    What a frontier has not come to yet is not played, and PPO on the rest unlearns it. What it has
-    passed the policy does better than the demonstration. None before any report: all of them.
+    A part that the frontier has not reached is not played, and PPO on the rest unlearns it. On the
+    part behind it the policy is better than the demonstration. None before any report: all.
     """
-    if not legs:
+    if not subtasks:
         return None
-    return [number for number, leg in enumerate(legs) if not leg.is_home]
+    return [number for number, subtask in enumerate(subtasks) if not subtask.is_mastered]
 
 
-def entropy_floor(settings: CurriculumSettings, legs: Sequence[LegFigures]) -> float:
-    """Least weight of the entropy bonus as the segments stand."""
-    if not legs:
+def entropy_floor(settings: CurriculumSettings, subtasks: Sequence[SubtaskFigures]) -> float:
+    """Return the minimum weight of the entropy bonus."""
+    if not subtasks:
         return settings.entropy
-    return settings.entropy * (1.0 - sum(leg.is_home for leg in legs) / len(legs))
+    return settings.entropy * (
+        1.0 - sum(subtask.is_mastered for subtask in subtasks) / len(subtasks)
+    )
 
 
-def of_all_runners(runners: Sequence[CourseFigures]) -> CourseFigures:
-    """The segments as they stand on average: each runner has frontiers of its own.
+def of_all_runners(runners: Sequence[CurriculumFigures]) -> CurriculumFigures:
+    """Merge the statistics of all runners, which have frontiers of their own.
 
-    A segment is mastered where it is with all runners. Its place is the median of the runners,
-    of two the one nearer to the goal. Episodes of the whole way are all runners' together.
+    A subtask is mastered if all runners have mastered it. Its place is the runners' median, of two
+    the one nearer to the goal. End-to-end episodes are concatenated.
     """
-    told = [runner.legs for runner in runners]
-    return CourseFigures(
-        tuple(_together(legs) for legs in zip(*told, strict=True)),
+    told = [runner.subtasks for runner in runners]
+    return CurriculumFigures(
+        tuple(_together(subtasks) for subtasks in zip(*told, strict=True)),
         tuple(each for runner in runners for each in runner.whole),
     )
 
 
-def _together(legs: Sequence[LegFigures]) -> LegFigures:
-    return legs[0]._replace(
-        at=sorted(leg.at for leg in legs)[len(legs) // 2],
-        is_home=all(leg.is_home for leg in legs),
-        tries=sum(leg.tries for leg in legs),
-        success=_mean([leg.success for leg in legs]),
-        success_anywhere=_mean([leg.success_anywhere for leg in legs]),
+def _together(subtasks: Sequence[SubtaskFigures]) -> SubtaskFigures:
+    return subtasks[0]._replace(
+        at=sorted(subtask.at for subtask in subtasks)[len(subtasks) // 2],
+        is_mastered=all(subtask.is_mastered for subtask in subtasks),
+        tries=sum(subtask.tries for subtask in subtasks),
+        success=_mean([subtask.success for subtask in subtasks]),
+        success_anywhere=_mean([subtask.success_anywhere for subtask in subtasks]),
     )
 
 

@@ -23,7 +23,7 @@ from rlaif.trainer.learner.algorithm.imitation import strayed
 RETURNS = "returns"
 """Column of the rows: `[B] float32`, discounted, in the units of the rewards."""
 
-LEGS = "legs"
+SUBTASKS = "legs"
 """Column of the rows: `[B] int64`, the segment of the curriculum that each leads through."""
 
 IMITATION = "imitation.json"

@@ -34,7 +34,7 @@ from ray.rllib.utils.torch_utils import explained_variance
 from torch.nn.utils import clip_grad_norm_
 
 from rlaif.trainer.learner.algorithm.demonstrated import (
-    LEGS,
+    SUBTASKS,
     ImitationFigures,
     WarmStart,
     demonstration_loss,
@@ -108,7 +108,7 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
         super().build()
         self._best = ImitationTerm(imitation_loss)
         self._demonstrated = ImitationTerm(demonstration_loss, share=_DEMONSTRATED_SHARE)
-        self._legs_of_rows: npt.NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._subtasks_of_rows: npt.NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._value_loss: ValueLoss | None = self.config.learner_config_dict.get(VALUE_LOSS)
         schedules = self.entropy_coeff_schedulers_per_module
         self._apart = _policy_and_critic(self.module[DEFAULT_MODULE_ID])
@@ -190,17 +190,19 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
     def follow(
         self, demonstrations: dict[str, np.ndarray[Any, Any]], *, strayed: float = 0.0
     ) -> None:
-        """Imitate these rows from now on, as far as `imitate_legs` says.
+        """Imitate these rows from now on, as far as `imitate_subtasks` says.
 
         `strayed` of what they show comes from others (`straying.strayed`).
         """
         self._demonstrated.strayed = strayed
         self._demonstrated.take(demonstrations, self._device)
-        self._legs_of_rows = demonstrations[LEGS]
+        self._subtasks_of_rows = demonstrations[SUBTASKS]
 
-    def imitate_legs(self, legs: Sequence[int] | None, weight: float) -> None:
-        """From now on imitate what leads to these legs of the curriculum; None: everything."""
-        self._demonstrated.choose(None if legs is None else np.isin(self._legs_of_rows, legs))
+    def imitate_subtasks(self, subtasks: Sequence[int] | None, weight: float) -> None:
+        """From now on imitate only what leads to these subtasks; None: everything."""
+        self._demonstrated.choose(
+            None if subtasks is None else np.isin(self._subtasks_of_rows, subtasks)
+        )
         self._demonstrated.weight = weight
 
     def warm_up(

@@ -27,8 +27,8 @@ from rlaif.trainer.learner.algorithm.coursing import (
     Imitated,
     demonstrations_of,
     entropy_floor,
-    legs_to_imitate,
     of_all_runners,
+    subtasks_to_imitate,
 )
 from rlaif.trainer.learner.algorithm.demonstrated import ImitationFigures, WarmStart
 from rlaif.trainer.learner.algorithm.env_runner import EmulatorEnvRunner
@@ -49,7 +49,7 @@ from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.play.fragment import Fragment, fragment_of, plain
-from rlaif.trainer.play.frontier import CourseFigures
+from rlaif.trainer.play.frontier import CurriculumFigures
 from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, ZeldaOracleEnv, actions_of
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.curriculum import CurriculumSettings
@@ -184,7 +184,7 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         self.sampler = FragmentSampler(self.env_runner_group, timeout=self.config.sample_timeout_s)
         own = self.config.env_config
         self._curriculum: CurriculumSettings | None = own.get("curriculum")
-        self._courses: dict[int, CourseFigures] = {}
+        self._courses: dict[int, CurriculumFigures] = {}
         self._imitation: ImitationSettings = own.get("imitation", ImitationSettings())
         self.top = TopSegments(self._imitation.segments, own.get("segment_steps", 75))
         self._sent: RunnerRewardModel | None = None
@@ -290,16 +290,18 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         return figures
 
     @property
-    def course(self) -> CourseFigures:
+    def course(self) -> CurriculumFigures:
         """Latest curriculum figures of all runners; empty without a curriculum."""
         return of_all_runners(list(self._courses.values()))
 
     def _go_along(self, curriculum: CurriculumSettings) -> None:
         self._courses |= {each.runner: each.course for each in self.fragments if each.course}
-        legs = self.course.legs
-        imitate = methodcaller("imitate_legs", legs_to_imitate(legs), curriculum.imitation)
+        subtasks = self.course.subtasks
+        imitate = methodcaller(
+            "imitate_subtasks", subtasks_to_imitate(subtasks), curriculum.imitation
+        )
         self.learner_group.foreach_learner(imitate)
-        self.hold_entropy(entropy_floor(curriculum, legs))
+        self.hold_entropy(entropy_floor(curriculum, subtasks))
 
     def get_auto_filled_metrics(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Tune's, without RLlib's deep copy of the whole configuration in every result: 7 ms."""

@@ -94,7 +94,7 @@ class Practice:
         if not self._approaches or rng.random() >= self._chance():
             return None
         names = sorted(self._approaches)
-        mastered = [self._approaches[name].frontier.is_home for name in names]
+        mastered = [self._approaches[name].frontier.is_mastered for name in names]
         weights = np.where(mastered, _MASTERED, 1.0)
         milestone = names[int(rng.choice(len(names), p=weights / weights.sum()))]
         approach = self._approaches[milestone]
