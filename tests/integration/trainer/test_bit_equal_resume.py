@@ -195,7 +195,7 @@ def test_the_update_after_a_resume_is_that_of_the_uninterrupted_run(
             one.train()
         before = parameters(one)
         snapshot.save(one, RunTally(), checkpoint, run)
-        shutil.copytree(run, copy)  # the run goes on in its own directory
+        shutil.copytree(run, copy)  # the run continues in its own directory
         expected = []
         for _ in range(2):
             one.train()

@@ -298,7 +298,7 @@ def test_where_play_was_before_there_is_next_to_no_warm_up(from_play: bool, most
 
 @pytest.mark.parametrize("lost", [False, True])
 def test_an_episode_can_be_cut_from_outside(lost: bool):
-    """By whoever follows it; the cut survives a checkpoint. One that is lost then is over."""
+    """By a follower. The limit survives a checkpoint; a lost episode ends there."""
     game = GameEnv(GameSettings(actions="macros"), np.random.default_rng(0))
     row = np.zeros(128, dtype=np.float32)
     game.reset(row)
@@ -389,7 +389,7 @@ def test_a_planner_takes_over_with_buttons_that_are_decisions_too(
 
 
 def test_the_ways_between_rooms_are_learned_inside_decisions(vector_of: Making):
-    """Each step of a decision is seen: where the player left a room, and which way he went."""
+    """Each step of a decision is observed: where the player left a room, and in which direction."""
     config = config_of("options", episode_length=2_000)
     nobody = ScriptedPlanner(lambda _: "timeout")
     vector = vector_of(config, assist=helped(config, nobody))

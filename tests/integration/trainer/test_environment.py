@@ -81,7 +81,7 @@ def test_every_seed_starts_another_game():
     for seed in range(20):
         game.use(np.random.default_rng(seed))
         game.reset(row)
-        # The count of frames alone makes no other game: look at where he is and faces.
+        # The frame count alone is no difference between games: compare place and direction.
         digests.add(game.emulator.read(0xD008, 0xD00E))
     game.close()
     assert len(digests) >= 15
@@ -256,7 +256,7 @@ def test_the_watched_picture_comes_with_what_its_own_state_is_worth(tmp_path):
         vector.step(t, np.full(2, Action.RIGHT if t % 20 < 10 else Action.LEFT))
         picture = slot.read(newer_than=newest)
         if picture is None:
-            continue  # more than 60 steps a second
+            continue  # more than 60 steps per second
         newest, seen = picture.sequence, seen + 1
         opinion = picture.opinion
         assert opinion is not None

@@ -117,7 +117,7 @@ def test_weights_of_another_network_are_refused(home, tmp_path):
 
 @pytest.fixture(scope="module")
 def evaluated(home):
-    """Exit code and what was said of an evaluation on two processes; its trial lies in `home`."""
+    """Exit code and output of an evaluation on two processes; its trial is in `home`."""
     return run(home, "--episodes", "3", "--minutes", "0.2")
 
 

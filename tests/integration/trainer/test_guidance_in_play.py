@@ -1,4 +1,4 @@
-"""Guidance on the real cartridge: what is paid is a part of its own, and no game is touched."""
+"""Guidance on the real cartridge: its bonus is a separate reward term, and games are unaffected."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -118,7 +118,7 @@ async def test_models_are_swapped_between_iterations_and_a_refused_one_is_told(
 
 
 def told_whole(past: RunPast) -> None:
-    """What is told of this run is all of it: starts, loads, every step, every episode and sum."""
+    """The events of this run are complete: starts, loads, every step, every episode and sum."""
     events = []
     while (event := past.next(ended=True)) is not None:
         past.published(event, datetime.now(UTC))

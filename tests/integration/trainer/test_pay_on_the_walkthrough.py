@@ -5,7 +5,7 @@ knows no reward model: of the walkthrough's segments three in four. The others f
 fight, or go round by a lever.
 
 Two models are trained by the service's own code on play that wanders about, labelled by the expert;
-no button of the walkthrough is in it. `early` is what a trainer has seen after some minutes: nobody
+no button of the walkthrough is in it. `early` is what a trainer has seen after some minutes: no one
 has bought the shield. `whole` has wandered everywhere.
 """
 

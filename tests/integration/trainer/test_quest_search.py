@@ -1,4 +1,4 @@
-"""The search of a run's folder on the game, as it is told: a tree with the words of its finds."""
+"""Report of a run's search: a tree with descriptions of its discoveries."""
 
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""The trainer beside a run: connected to the ring, and connected again after a loss."""
+"""The trainer beside a run: connected to the pipeline, and reconnected after a loss."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -59,7 +59,7 @@ async def details(readiness: Readiness) -> dict[str, str | None]:
 
 @pytest.fixture
 async def joined(ring: Ring, readiness: Readiness, bus: Bus) -> AsyncIterator[Ring]:
-    """At work; it leaves at the end of the test."""
+    """Running; it stops at the end of the test."""
     async with ring.running(readiness):
         await eventually(lambda: ring.job is not None and ring.job.healthy, "it is at work")
         yield ring

@@ -55,7 +55,7 @@ def record(data_dir: Path) -> RunRecord:
 
 
 def plain(data_dir: Path, **given: Any) -> TrainerSettings:
-    """What nobody chose has today's defaults; two games would not fit the batch of the files."""
+    """Other settings have today's defaults; two games would not fit the batch of the files."""
     small = {"ray_workers": 0, "batch_size": 64, "minibatch_size": 32, "episode_length": 300}
     return TrainerSettings.model_validate({"data_dir": data_dir} | small | given)
 

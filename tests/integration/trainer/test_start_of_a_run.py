@@ -1,4 +1,4 @@
-"""A game that does not come into play ends its run at once, with one reason, told everywhere."""
+"""A game that does not start ends its run immediately, with one reason in all reports."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack

@@ -54,7 +54,7 @@ async def run(bus: Bus, nats_url: str, tmp_path: Path) -> AsyncIterator[None]:
 
 
 def process_of(runner: int) -> int:
-    """The process that draws a runner's screen: of Ray, and nobody's child here."""
+    """The process that draws a runner's screen: started by Ray, not a child of this process."""
     found = []
     for folder in Path("/proc").iterdir():
         try:

@@ -1,4 +1,4 @@
-"""Takeovers on the real cartridge: nobody else is touched, and what was played is what is kept."""
+"""Planner control on the real cartridge: isolation of other environments, exact records."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -68,7 +68,7 @@ class Wanderer:
 
 
 def assisted(script: Callable[[Any], Any], **planner: Any) -> Callable[..., Assistance]:
-    """Makes an assistance whose planner answers by a script, at once unless told otherwise."""
+    """Makes an assistance whose planner answers by a script, by default immediately."""
 
     def make(games: Any) -> Assistance:
         parts = AssistanceParts(

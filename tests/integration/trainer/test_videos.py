@@ -94,7 +94,7 @@ def test_a_film_shows_every_step_for_as_long_as_it_took(tmp_path: Path, played, 
 def test_a_fast_film_leaves_out_what_no_eye_would_see(tmp_path: Path, played):
     episode = max(played.best, key=lambda each: each.rank)
     path = tmp_path / "fast.mp4"
-    count = film(episode, load_cartridge(), path, scale=1, speed=8)  # 120 steps a second
+    count = film(episode, load_cartridge(), path, scale=1, speed=8)  # 120 steps per second
     assert STEPS // 2 <= count < STEPS * 0.6
 
 

@@ -1,4 +1,4 @@
-"""Each step of the watched game on the real cartridge: what people see is what was paid."""
+"""Each step of the watched game on the real cartridge: displayed rewards are the received ones."""
 
 import asyncio
 from collections.abc import Callable

@@ -48,8 +48,8 @@ class ScriptedGame:
     """RAM that a test writes, played through facts and rewards as the environment does.
 
     Attributes:
-        earned: Part → sum of what it paid above 0.
-        payments: Part → how often it paid above 0.
+        earned: Reward term → sum of its positive values.
+        payments: Reward term → number of positive values.
         reward: Sum of the rewards.
     """
 

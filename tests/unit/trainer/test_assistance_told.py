@@ -1,4 +1,4 @@
-"""From fragments to what is told of the language model's help: message, metrics, telemetry."""
+"""Statistics of the language model's help, from fragments to message, metrics and telemetry."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""The trainer hears of a champion once, and only of one that is what was published."""
+"""The trainer receives a champion once, and only if its file is what was published."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""Settings that do not fit are told before anything starts, in one message."""
+"""Inconsistent settings are reported before anything starts, in one message."""
 
 import json
 from datetime import UTC, datetime

@@ -93,7 +93,7 @@ def test_the_stream_does_not_end_with_an_episode():
 
 @pytest.mark.parametrize("how", ["terminated", "died"])
 def test_dying_is_paid_nothing_for_where_the_player_stands_after_it(how: str):
-    """He did not walk there: it is a new episode's start, or where the game puts the dead."""
+    """A change of place without walking: a new episode's start, or the respawn point."""
     rng = np.random.default_rng(3)
     rows = rng.random((65, 2, WIDTH), dtype=np.float32)
     calm = part(rows)

@@ -1,4 +1,4 @@
-"""What training measured is told in one shape, by telemetry, REST and progress.json."""
+"""Training figures have one format in telemetry, REST and progress.json."""
 
 from datetime import UTC, datetime
 from typing import Any

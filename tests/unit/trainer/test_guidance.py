@@ -1,4 +1,4 @@
-"""Suggestions of a language model: when one is asked for, how long it counts, what it pays."""
+"""Suggestions of a language model: when they are requested, how long they count, their bonus."""
 
 from collections import Counter
 from pathlib import Path
@@ -85,7 +85,7 @@ class Games:
         self.steps[n], self.facts[n] = 0, at()
 
     def told(self) -> AssistanceFigures:
-        """What happened since it was last told."""
+        """The figures since the last report."""
         account = AssistanceFigures()
         self.guidance.report(account)
         return account
@@ -449,7 +449,7 @@ def test_it_resumes_in_the_middle_of_episodes(tmp_path: Path):
     assert second.guidance.paid(0) == whole.guidance.paid(0) > 0
 
 
-# What a hypothesis plays: for each step and environment, who plays, what, where, and what is heard.
+# A hypothesis: for each step and environment, the player, action, place and received replies.
 PLACES = [at(), at(x=90), at(x=140), at(room=0x66), at(group=3), at(text=True), at(settled=False)]
 MOVES = st.tuples(
     st.sampled_from([None, *range(8)]),  # None: a planner plays

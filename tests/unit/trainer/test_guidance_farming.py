@@ -131,7 +131,7 @@ def test_a_suggestion_that_is_compared_longer_tells_the_policy_less(decisions: i
     """The advantage of choosing it now over choosing it later, by the learner's own estimate.
 
     Both are paid if the policy, which presses each of eight buttons equally often, hits the button
-    in time. What is paid anyway is no reason to press it here.
+    in time. Rewards that are due anyway are no reason to press it here.
     """
 
     def advantage_of_now(first_hit: int | None) -> float:

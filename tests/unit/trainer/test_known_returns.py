@@ -43,7 +43,7 @@ def returns(*, cut: bool, weight: float) -> list[float]:
     shaping = PotentialShaper(gamma=GAMMA, weight=weight).shape(0, part, phi)
     beyond = np.zeros((STEPS, 1), dtype=np.float32)
     if cut:
-        # A critic of shaped rewards: what it says of a state is less by what was paid up to there.
+        # A critic of shaped rewards: its values are lower by the shaping reward received so far.
         beyond[-1] = VALUE_BEYOND - weight * (PHI[4] - PHI[0])
     targets = advantages(
         REWARDS + shaping, np.zeros_like(beyond), beyond, part.ended, gamma=GAMMA, lam=1.0

@@ -14,7 +14,7 @@ GAMMA, WEIGHT, WIDTH = 0.999, 10.0, 4
 
 
 class Clock:
-    """Stands still until it is told."""
+    """A clock that stands still until it is set."""
 
     seconds = 0.0
 
@@ -31,7 +31,7 @@ def model(version: int = 3, *, weight: float = WEIGHT, potential=phi) -> PayingM
 
 
 def follow(meter: PayMeter, transitions: Transitions) -> None:
-    """Play the steps of the one environment, as `EmulatorVector` tells them."""
+    """Play the steps of the one environment, as `EmulatorVector` reports them."""
     finals = list(transitions.final_observations)
     for t in range(len(transitions.terminated)):
         terminated, truncated = transitions.terminated[t, 0], transitions.truncated[t, 0]

@@ -126,7 +126,7 @@ def test_nothing_of_a_planners_rows_reaches_what_is_learned(seed: int):
     fragment = played(by_planner, seed=seed, ends={5: "truncated", 13: "terminated"})
     trans = fragment.transitions
     hidden = by_planner.copy()
-    hidden[1:] &= by_planner[:-1]  # nobody else's step led there
+    hidden[1:] &= by_planner[:-1]  # no other step led there
     hidden[0] = by_planner[0]
     observations = trans.observations.copy()
     observations[:-1][hidden] = rng.random((int(hidden.sum()), 128))
@@ -266,7 +266,7 @@ def test_curiosity_learns_nothing_of_what_the_planner_saw(seed: int):
 
 
 def test_shaping_goes_on_over_a_takeover():
-    """A potential is a matter of states: the policy is paid alike, whoever played between."""
+    """A potential depends only on states, so the policy's reward is independent of the planner."""
     by_planner = np.zeros((12, 1), dtype=np.bool_)
     by_planner[4:8] = True
     fragment = played(by_planner)

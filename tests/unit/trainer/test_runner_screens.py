@@ -141,7 +141,7 @@ def test_newer_pictures_are_given_once_with_the_environment_that_they_show(tmp_p
     screens.update(tmp_path)
     assert [env for env, _ in screens.newer()] == ["1-0", "2-3"]
     assert screens.newer() == []
-    shown_by(tmp_path, 1)  # another process made the file anew
+    shown_by(tmp_path, 1)  # another process re-created the file
     screens.update(tmp_path)
     assert [env for env, _ in screens.newer()] == ["1-0"]
     screens.close()

@@ -1,4 +1,4 @@
-"""Fragments on order when a run is to stop: nobody waits for them, and none is lost that came."""
+"""Pending fragments when a run is to stop: no wait for them, and no loss of completed ones."""
 
 from types import SimpleNamespace
 from typing import Any

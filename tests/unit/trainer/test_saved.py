@@ -1,4 +1,4 @@
-"""What is told of a run that can be resumed."""
+"""The report on a run that can be resumed."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

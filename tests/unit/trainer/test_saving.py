@@ -19,7 +19,7 @@ class FullDisk(CheckpointSaver):
     """A disk that takes a checkpoint at the second try.
 
     Attributes:
-        said: What the service was told.
+        said: Messages to the service.
     """
 
     def __init__(self, directory: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a segment was paid, where the game ends or goes on after a death."""
+"""Rewards of a segment at the end of an episode and after a death."""
 
 import numpy as np
 import pytest

@@ -31,7 +31,7 @@ class Play:
         Args:
             number: Of the fragment.
             quota: Of the fragment.
-            news: Share of the segments that show a milestone nobody has seen.
+            news: Share of the segments that show a milestone that is new to the run.
             unsure: There is an ensemble that disagrees at random.
         """
         before = len(self.captured)

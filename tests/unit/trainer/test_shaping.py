@@ -16,7 +16,7 @@ WIDTH = 6
 
 
 class Linear:
-    """A potential that is easy to tell from another: tanh of a random projection."""
+    """A recognizable potential: tanh of a random projection."""
 
     def __init__(self, seed: int) -> None:
         self.weights = np.random.default_rng(seed).normal(size=WIDTH).astype(np.float32)

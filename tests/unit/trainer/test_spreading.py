@@ -1,4 +1,4 @@
-"""Jobs are spread over processes, and all that comes of them is told."""
+"""Jobs are distributed over processes, and all results are returned."""
 
 import os
 from collections.abc import Callable, Sequence

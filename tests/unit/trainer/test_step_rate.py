@@ -9,7 +9,7 @@ from rlaif.trainer.learner.report import WINDOW_SECONDS, StepRate
 
 def test_batches_that_were_played_beforehand_do_not_count_as_speed():
     rate = StepRate(0.0, 0)
-    # 1,000 steps a second are played; every second iteration finds its batch ready.
+    # 1,000 steps per second are played; every second iteration finds its batch ready.
     told, steps = [], 0
     for pair in range(20):
         for ended in (pair * 2 + 1.9, pair * 2 + 2.0):

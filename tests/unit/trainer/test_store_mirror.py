@@ -139,7 +139,7 @@ def test_the_last_copy_tells_the_end_although_another_is_under_way(
     state = replace(state, status="finished")
     last = threading.Thread(target=mirror.copy_new)
     last.start()
-    last.join(0.2)  # without the lock it ends here, and the one under way tells of the past
+    last.join(0.2)  # without the lock it ends here, and the one under way writes an outdated state
     store.go_on.set()
     under_way.join(10)
     last.join(10)

@@ -1,4 +1,4 @@
-"""Takeovers, one environment at a time: asked, played, ended, rested, told."""
+"""Planner control of single environments: requests, play, end, pause, report."""
 
 import itertools
 from typing import Any
@@ -243,7 +243,7 @@ def test_ways_between_rooms_are_learned_from_new_scenes_alone():
     world = one()
     game = world.games[0]
     world.steps(2)
-    game.facts = game.facts._replace(x=80, y=8)  # he walked there; the scene is the same
+    game.facts = game.facts._replace(x=80, y=8)  # walked there; the scene is the same
     world.step()
     game.walk(room=2)
     game.facts = game.facts._replace(x=80, y=120)

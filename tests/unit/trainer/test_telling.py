@@ -1,4 +1,4 @@
-"""What a search and a curriculum tell: trees of any size become readings that NATS takes."""
+"""Reports of a search and a curriculum: trees of any size fit into NATS messages."""
 
 import asyncio
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""What a run tells of its world: rooms of a fragment, their sum over the run, their pictures."""
+"""A run's report on its world: rooms of a fragment, their sum over the run, their pictures."""
 
 from pathlib import Path
 from types import SimpleNamespace
