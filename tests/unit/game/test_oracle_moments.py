@@ -134,16 +134,15 @@ def key_state(tmp_path, oracle_rom):
     return path
 
 
-def test_a_user_can_check_the_map_against_a_state_of_his_own_game(oracle_rom, key_state, capsys):
+def test_a_user_can_check_the_map_against_a_state_of_their_own_game(oracle_rom, key_state, capsys):
     assert main(["inspect", str(key_state), "--rom", str(oracle_rom)]) == 0
     text = capsys.readouterr().out
     for expected in (
-        "ZELDA DIN: Oracle of Seasons (USA)", "group 2 room 0x0B", "x 80 y 99 pixels, faces up",
-        "Hearts      3 of 3", "A nothing, B sword", "Owns        sword, gnarled key",
-        "0:C692  wObtainedTreasureFlags", "[x] Gnarled key",
-        "[ ] Opened the Gnarled Root Dungeon", "item 0x60",
+        "ZELDA DIN: Oracle of Seasons (USA)", "room.room 11", "player.x 80", "player.y 99",
+        "player.facing up", "player.max_hearts 3.0", "items ['sword', 'gnarled_key']",
+        "0:C692 wObtainedTreasureFlags", "gnarled_key", "to come d1_keyhole",
     ):  # fmt: skip
-        assert expected in text, expected
+        assert expected in " ".join(text.split()), expected
 
 
 def test_machines_get_the_same(oracle_rom, key_state, capsys):
@@ -152,5 +151,5 @@ def test_machines_get_the_same(oracle_rom, key_state, capsys):
     assert facts["rom"]["game"] == "oracle-of-seasons"
     assert facts["moment"]["dialog"]
     assert not facts["moment"]["has_control"]
-    assert facts["milestones"]["reached"][-1]["name"] == "gnarled_key"
-    assert facts["milestones"]["next"]["name"] == "d1_keyhole"
+    assert facts["milestones"]["reached"][-1] == "gnarled_key"
+    assert facts["milestones"]["to_come"][0] == "d1_keyhole"
