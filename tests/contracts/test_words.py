@@ -23,16 +23,9 @@ ROOT = Path(__file__).parents[2]
 
 NOT_CLEAN_YET: set[str] = {
     "deploy/mock-llm",
-    "libs/common/bootstrap",
-    "libs/common/bus",
     "libs/common/contracts",
-    "libs/common/files",
-    "libs/common/service",
-    "libs/common/storage",
-    "libs/common/tracing",
     "libs/testing",
     "services/hud/static",
-    "services/trainer/settings",
     "tests/chaos",
     "tests/contracts",
     "tests/data",
