@@ -1,4 +1,4 @@
-"""The whole ring with a judge's route broken for good: it closes, and captures go on."""
+"""The pipeline with a permanently broken judge route: the loop closes, captures continue."""
 
 import asyncio
 import re

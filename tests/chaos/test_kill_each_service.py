@@ -1,4 +1,4 @@
-"""Each service is killed with SIGKILL while the ring runs: it closes again and loses nothing."""
+"""Each service is killed with SIGKILL: the loop closes again, and nothing is lost."""
 
 import re
 import time

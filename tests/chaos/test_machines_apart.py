@@ -91,7 +91,7 @@ class Machine:
         )  # fmt: skip
 
     def cut(self) -> None:
-        """Pull the cable: its processes live on and reach nobody."""
+        """Disconnect the machine: its processes keep running without a network."""
         ip("link", "set", self.cable, "down")
 
     def end(self) -> None:

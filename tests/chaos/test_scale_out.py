@@ -32,7 +32,7 @@ QUICK_TO_NOTICE = {"health_check_period_ms": 500, "health_check_failure_threshol
 
 @dataclass
 class Ledger:
-    """What a run has told.
+    """Reports of a run.
 
     Attributes:
         sizes: Environment steps of each iteration.

@@ -1,4 +1,4 @@
-"""The whole ring on the built-in cartridge, from power-on to a loaded reward model."""
+"""The whole pipeline on the built-in cartridge, from power-on to a loaded reward model."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from rlaif.testing.waiting import eventually
 FIRST_LOOP_SECONDS = 900
 """Some three hundred labels, while the gate refuses what fewer gave."""
 CAPTURES_PER_MINUTE = 240
-"""Instead of 90: the ring is the same, and nobody watches it play."""
+"""Instead of 90: the pipeline is the same."""
 READY = re.compile("✓ reward-model")
 MONITORING = Path(__file__).parents[2] / "deploy/monitoring"
 OF_OTHERS = ("up", "nats_", "ray_")
@@ -99,7 +99,7 @@ def test_the_loop_closes_is_watched_loses_nothing_and_stops(ring: Ring):
     assert run["reward_model_loaded_at_step"] <= run["env_steps"]
     assert ring.get("hud", "state").json()["run"]["run_id"] == run["run_id"]
     assert ring.get("hud", "screen").content[8:12] == b"WEBP"
-    # The run's history is told every three seconds.
+    # The run's history is reported every three seconds.
     asyncio.run(eventually(lambda: shows_a_load(ring), "the first load"))
     page = ring.get("hud", "state").json()
     assert impossible(page) == []

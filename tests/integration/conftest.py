@@ -1,4 +1,4 @@
-"""The stand-in for the language models, on a real port."""
+"""The mock LLM for the language models, on a real port."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,7 +13,7 @@ from rlaif.testing.http_server import serve
 
 
 class StandIn:
-    """The stand-in at a URL, with its faults."""
+    """The mock LLM at a URL, with its faults."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -29,7 +29,7 @@ class StandIn:
         return await self._all_calls(route) - self._before.get(route, 0)
 
     async def count_from_now(self) -> None:
-        """Leave out what judges ask at their start to see whether their routes are well."""
+        """Leave out what judges ask at their start to see whether their routes are healthy."""
         for route in ("", *ROUTES):
             self._before[route] = await self._all_calls(route)
 

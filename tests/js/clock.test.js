@@ -11,7 +11,7 @@ const at = (ms) => new Date(NOON + ms).toISOString();
 mock.timers.enable({ apis: ["Date"], now: NOON });
 afterEach(() => forgetClock());
 
-test("a message that was just received is believed until a question was answered", () => {
+test("a received message sets the clock until the first response", () => {
   setClock(at(-3000));
   assert.equal(hudNow(), NOON - 3000);
   assert.equal(roundTrip(), null);

@@ -76,7 +76,7 @@ test("frames are acknowledged four times a second, and the last one always", () 
   assert.ok(acks.length >= 4 && acks.length <= 6, `${acks}`);
 });
 
-test("a page that nobody sees wants nothing, and silence does not alarm it", () => {
+test("a hidden page requests nothing, and silence is not an error", () => {
   const connection = connect();
   connection.want({ fps: 0, texts: false });
   assert.deepEqual(sockets[0].said("rate").at(-1), { type: "rate", fps: 0, texts: false });
@@ -97,9 +97,9 @@ test("a HUD that says nothing for ten seconds is left, and asked again with paus
   assert.equal(sockets.length, 2);
 });
 
-test("a page that is refused is never open, and is told why", () => {
+test("a rejected page is never open, and receives the reason", () => {
   connect();
-  assert.deepEqual(heard.state, [], "the HUD lets it in to tell it");
+  assert.deepEqual(heard.state, [], "the HUD accepts it to send the reason");
   sockets[0].onclose({ code: 1008, reason: "Set HUD_ALLOWED_ORIGINS" });
   const { open, reason } = heard.state.at(-1)[0];
   assert.deepEqual({ open, reason }, { open: false, reason: "Set HUD_ALLOWED_ORIGINS" });

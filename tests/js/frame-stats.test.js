@@ -10,7 +10,7 @@ test("rate, age and losses are those of the last five seconds", () => {
   const stats = new FrameStats();
   for (let seq = 1; seq <= 400; seq += 1) if (seq % 4) stats.drawn({ seq, age: seq < 300 ? 900 : 40 + (seq % 20), at: seq * 50 });
   const { fps, age, slowest, lost, of } = stats.view(399 * 50);
-  assert.ok(Math.abs(fps - 15) < 0.2, `${fps} of 20 frames a second, as every fourth is missing`);
+  assert.ok(Math.abs(fps - 15) < 0.2, `${fps} of 20 frames per second, as every fourth is missing`);
   assert.ok(age >= 40 && age <= 60 && slowest >= age && slowest < 60);
   assert.deepEqual([lost, of], [25, 100]);
 });
@@ -23,7 +23,7 @@ test("what is not known is null", () => {
   stats.drawn({ seq: 2, age: null, at: 50 });
   assert.equal(stats.view(60).age, null);
   assert.equal(stats.view(60).lost, 0);
-  assert.deepEqual(stats.view(60_000), UNKNOWN, "old frames tell nothing of now");
+  assert.deepEqual(stats.view(60_000), UNKNOWN, "old frames are ignored");
 });
 
 test("a pause, or another life of the HUD, is no loss", () => {

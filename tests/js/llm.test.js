@@ -13,7 +13,7 @@ test("the histograms of all routes share one axis without a gap", () => {
   assert.deepEqual(shared([route()], [1, 2]), [], "a route without a call has no place on it");
 });
 
-test("a bucket is named by its edges, and one without an end says so", () => {
+test("a bucket is named by its edges, also without an upper one", () => {
   assert.equal(between(0, 0.01), "up to 10 ms");
   assert.equal(between(0.7, 1), "700 ms to 1.0 s");
   assert.equal(between(700, null), "more than 11 min");

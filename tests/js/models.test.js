@@ -63,14 +63,14 @@ test("two versions are chosen, a third takes the place of the first, and the add
   assert.deepEqual(said, ["3,9", "9", null]);
 });
 
-test("an address that somebody spoilt chooses nothing", () => {
+test("a malformed address selects nothing", () => {
   assert.deepEqual(parse("x,-1,2.5,3,3"), [3]);
   assert.deepEqual(parse(null), []);
 });
 
 const manifest = (settings, more = {}) => ({ judge_config: "a", spec: { layout_version: "v1" }, lineage: { models: ["qwen"], rubrics: ["r"], settings: JSON.stringify(settings) }, ...more });
 
-test("only what is not the same of two records is told", () => {
+test("only differences between two records are listed", () => {
   assert.deepEqual(differences(manifest({ fit: { epochs: 200 } }), manifest({ fit: { epochs: 200 } })), []);
   assert.deepEqual(differences(manifest({ fit: { epochs: 200 } }), manifest({ fit: { epochs: 100 }, seed: 1 }, { judge_config: "b" })), [
     { what: "judge configuration", before: "a", after: "b" },

@@ -36,7 +36,7 @@ test("the first connection is no lost one", (t) => {
   assert.equal(status({ link: { open: false } }, t).name, "connecting");
 });
 
-test("what the last visit knew is told to be old, even when the connection is open already", (t) => {
+test("the state of the last visit is marked as old, even with an open connection", (t) => {
   for (const open of [false, true]) {
     const { name, note } = status({ link: { open }, state: { screen: frame(0) }, past: before(7200) }, t);
     assert.deepEqual([name, note], ["connecting", "showing data from 2 h 0 min ago"]);
@@ -56,7 +56,7 @@ const LIVE = { name: "live", note: "" };
 const trouble = (number, what = `misses ${number}`) => ({ key: `t${number}`, who: `judge ${number}`, what, since: before(number) });
 const keys = (banners) => banners.map(({ key }) => key);
 
-test("nothing stands over the page while all is well", () => {
+test("a healthy pipeline has no banner", () => {
   assert.deepEqual(bannersOf({ status: LIVE, open: true, state: { troubles: [], build: "a" }, build: "a" }), []);
 });
 
@@ -72,17 +72,17 @@ test("one issue of several services is one banner with the oldest start", () => 
   assert.deepEqual([silent.title, silent.since, other.title], ["judge 1, judge 3", before(3), "judge 2"]);
 });
 
-test("a trouble that a page tells more of leads there", () => {
+test("an issue links to its page", () => {
   const [alarm, other] = bannersOf({ status: LIVE, open: true, state: { troubles: [{ ...trouble(1), page: "/models" }, trouble(2)] }, build: "" });
   assert.deepEqual([alarm.page, other.page], ["/models", undefined]);
 });
 
-test("a trouble that stands on this page itself has no banner over it", () => {
+test("an issue shown on this page has no banner", () => {
   const state = { troubles: [{ ...trouble(1), page: "/models#models-watch" }, { ...trouble(2), page: "/models" }] };
   for (const [path, there] of [["/models", ["t2"]], ["/models/2", ["t1", "t2"]], ["/", ["t1", "t2"]]]) assert.deepEqual(keys(bannersOf({ status: LIVE, open: true, state, build: "", path })), there);
 });
 
-test("without a connection old troubles are not told as if they were new", () => {
+test("without a connection old issues are not shown", () => {
   const state = { troubles: [trouble(1)], build: "b" };
   assert.deepEqual(keys(bannersOf({ status: { name: "disconnected", note: "" }, open: false, state, build: "a" })), ["lost"]);
   assert.deepEqual(bannersOf({ status: { name: "connecting", note: "" }, open: false, state, build: "a" }), []);
@@ -111,7 +111,7 @@ test("a state that is too long for a browser to keep is not kept", () => {
   assert.equal(JSON.parse(packed({ ...STATE, events: Array(500).fill({ id: 1 }) }, "a")).state.events.length, 100);
 });
 
-test("while no run has begun, it says what is waited for, the nearest cause first", (t) => {
+test("before the first run the nearest cause of waiting is shown", (t) => {
   t.mock.timers.enable({ apis: ["Date"], now: NOW });
   const titles = (state) => notYet(state)?.title ?? null;
   const health = (seconds, ok = true) => ({ started_at: before(seconds), checks: { bus: { ok, detail: ok ? null : "refused" } } });

@@ -45,7 +45,7 @@ test("a panel is drawn when one of its sections changed, and not for others", as
   assert.equal(drawn, before + 1);
 });
 
-test("the cursor tells its new place to all, once, and who moved it", () => {
+test("the cursor reports each move once to all listeners, with its source", () => {
   const cursor = new Cursor();
   const told = [];
   const leave = cursor.watch((step, source) => told.push([step, source]));

@@ -31,7 +31,7 @@ async def chromium(tmp_path: Path) -> AsyncIterator[Chromium]:
 async def hud_url(bus: Bus, nats_url: str, tmp_path: Path) -> AsyncIterator[str]:
     """A HUD on a free port, with the test's NATS and a folder as its store.
 
-    The service of the reward models is away: nobody listens where it is looked for.
+    The reward-model service is unavailable: nothing listens at its address.
     """
     settings = HudSettings(
         nats_url=nats_url,
@@ -50,7 +50,7 @@ def episodes(tmp_path: Path) -> FileStore:
 
 @pytest.fixture
 def shoot(chromium: Chromium, request: pytest.FixtureRequest) -> Shoot:
-    """Saves pictures where `SCREENSHOTS` names a folder: desk and phone, by day and by night."""
+    """Saves pictures in the folder `SCREENSHOTS`: desktop and phone, light and dark theme."""
     about = request.path.stem.removeprefix("test_")
 
     async def save(name: str) -> None:

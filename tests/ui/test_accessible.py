@@ -1,4 +1,4 @@
-"""What axe finds on every page, by day and by night, on a desk and on a phone."""
+"""Accessibility of every page by axe, in both themes, on desktop and phone."""
 
 import os
 import sys

@@ -30,7 +30,7 @@ async def test_the_first_sentence_and_before_and_after_are_the_same_after_a_rest
     await stage.past(120_000, (1, 30_000), (2, 60_000), (1, 118_000))
     settings = HudSettings(nats_url=nats_url, episodes_store=f"file://{tmp_path / 'episodes'}")
     lives = []
-    for _ in range(2):  # nothing but what is kept tells the second one
+    for _ in range(2):  # the second one knows only stored data
         async with serve(create_app(settings)) as url, httpx.AsyncClient(base_url=url) as client:
             await chromium.open(url)
             await chromium.wait_for(f"{TABLE}.length === 3")

@@ -21,7 +21,7 @@ from rlaif.testing.figures import (
 from rlaif.testing.stage import Stage
 from rlaif.testing.waiting import eventually
 
-LEAST_FIGURES = {"/": 230, "/models": 33, "/llm": 30, "/system": 2}
+MIN_FIGURES = {"/": 230, "/models": 33, "/llm": 30, "/system": 2}
 """By page: the loop, the run, the verdict, the search and its curriculum; the models; what the
 planner did, and the judges; dead letters. Of segments: test_segments.py."""
 
@@ -31,7 +31,7 @@ SHOWN = {
     "/llm": "document.querySelectorAll('#judges .parts li').length === 3",
     "/system": "document.querySelector('#dead [data-figure]') !== null",
 }
-"""By page: what is there once it has drawn all that it was told."""
+"""By page: a selector that exists once everything is drawn."""
 
 LOADS = ((1, 20_000), (2, 30_000), (3, 45_000), (2, 58_500))
 """Of the run: version and step."""
@@ -56,23 +56,23 @@ async def test_every_number_of_every_page_is_the_one_of_the_rest_interface(
     await chromium.open(hud_url)
     await tell(stage, bus)
     async with httpx.AsyncClient(base_url=hud_url) as client:
-        for page, least in LEAST_FIGURES.items():
+        for page, minimum in MIN_FIGURES.items():
             await chromium.visit(page)
             await chromium.wait_for(SHOWN[page])
-            state, documents, figures = await at_rest(chromium, client, least)
+            state, documents, figures = await at_rest(chromium, client, minimum)
             assert contradictions(figures, state, documents=documents) == []
-            assert len(figures) >= least, page
+            assert len(figures) >= minimum, page
             assert differing(figures) == []
             assert impossible(state) == []
             assert await chromium.evaluate(UNNAMED) == [], "numbers that name no field"
 
 
 async def at_rest(
-    chromium: Any, client: httpx.AsyncClient, least: int
+    chromium: Any, client: httpx.AsyncClient, minimum: int
 ) -> tuple[Any, dict[str, Any], Any]:
     """State, other documents and figures when they agree, or as they are.
 
-    The page is told twice a second.
+    The page is updated twice per second.
     """
     state: Any = {}
     documents: dict[str, Any] = {}
@@ -85,7 +85,7 @@ async def at_rest(
             state[name] = (await client.get(path)).json()
         figures = await chromium.evaluate(FIGURES)
         documents = {path: (await client.get(path)).json() for path in documents_of(figures)}
-        return len(figures) >= least and not contradictions(figures, state, documents=documents)
+        return len(figures) >= minimum and not contradictions(figures, state, documents=documents)
 
     with suppress(AssertionError):
         await eventually(agree, "page and REST interface agree")
@@ -106,7 +106,7 @@ async def test_a_score_without_its_object_shows_the_reason_and_no_empty_criteria
 
 
 async def tell(stage: Stage, bus: Bus) -> None:
-    """Everything that is told on plain NATS, once."""
+    """Every telemetry message, once."""
     stage.curve = [(1500 * n, 0.5 + 0.01 * n) for n in range(1, 41)]
     for version, step in LOADS:
         await stage.load(version, step)

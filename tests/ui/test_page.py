@@ -43,7 +43,7 @@ def picture(number: int) -> bytes:
 
 @pytest.fixture
 async def playing(bus: Bus) -> AsyncIterator[asyncio.Event]:
-    """A trainer that sends 20 frames a second until the event is set."""
+    """A trainer that sends 20 frames per second until the event is set."""
     stop = asyncio.Event()
 
     async def play() -> None:
@@ -61,7 +61,7 @@ async def playing(bus: Bus) -> AsyncIterator[asyncio.Event]:
 
 
 async def publish_one_loop(bus: Bus, episodes: FileStore) -> None:
-    """One segment all around the ring; its judge writes markup."""
+    """One segment through the whole pipeline; its judge writes markup."""
     record = score_record(calls=(judge_call(rationale=EVIL),))
     data = record.model_dump_json().encode()
     scored = segment_scored().model_copy(update={"score_sha256": sha256(data).hexdigest()})

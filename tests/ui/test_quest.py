@@ -226,7 +226,7 @@ async def test_a_search_is_paused_while_its_run_is_stopped(
 
 
 def searched(directory: Path) -> SearchFigures:
-    """A real search of the game for a moment, as a run tells of it."""
+    """Figures of a short real search, as a run reports them."""
     settings = TrainerSettings.model_validate({"ray_workers": 0, "data_dir": directory})
     record: Any = None  # a search reads none
     search = QuestSearch(RunContext(settings, record, directory, lambda message: None))

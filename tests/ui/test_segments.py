@@ -26,18 +26,18 @@ FAST = """(() => {
 })()"""
 ROWS = "[...document.querySelectorAll('[data-segment]')].map(row => row.dataset.segment)"
 NOT_WIDER = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
-LEAST_FIGURES = 30
+MIN_FIGURES = 30
 
 
 @pytest.fixture
 async def played(episodes: FileStore) -> list[RingEvents]:
-    """Segments that were played, exported and judged, and that nobody was told of yet."""
+    """Played, exported and judged segments whose events are not published yet."""
     return await asyncio.to_thread(lambda: list(segments_of_a_ring(episodes, 12)))
 
 
 @pytest.fixture
 async def ring(bus: Bus, played: list[RingEvents]) -> list[RingEvents]:
-    """The same, told to all."""
+    """The same, published."""
     await publish(bus, played)
     return played
 
@@ -61,7 +61,7 @@ async def publish(bus: Bus, events: list[RingEvents]) -> None:
 
 
 async def look(chromium: Any, name: str) -> None:
-    """Keep a picture of the page, when somebody wants to look at it."""
+    """Save a screenshot if requested."""
     if folder := os.environ.get("SCREENSHOTS"):
         await asyncio.to_thread(os.makedirs, folder, exist_ok=True)
         await chromium.screenshot(Path(folder) / f"{name}.png")
@@ -107,7 +107,7 @@ async def test_from_the_list_to_the_film_and_along_its_steps(
         told = (await rest.get(f"/segments/{name}/steps")).json()
 
     figures = await chromium.evaluate(FIGURES)
-    assert len(figures) >= LEAST_FIGURES
+    assert len(figures) >= MIN_FIGURES
     assert contradictions(figures, {"segment": detail, "steps": told}) == []
     assert differing(figures) == []
     assert sum(line["part"] or 0 for line in detail["rubric"]) == pytest.approx(detail["weighted"])
@@ -199,7 +199,7 @@ async def test_a_click_or_enter_on_a_score_shows_that_very_segment(
             detail = (await rest.get(f"/segments/{name}")).json()
             told = (await rest.get(f"/segments/{name}/steps")).json()
             figures = await chromium.evaluate(FIGURES)
-            assert len(figures) >= LEAST_FIGURES
+            assert len(figures) >= MIN_FIGURES
             assert contradictions(figures, {"segment": detail, "steps": told}) == []
             scores = [text for field, text in figures if field == "segment.weighted"]
             assert scores

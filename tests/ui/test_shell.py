@@ -1,4 +1,4 @@
-"""What stands around every page: addresses, keys, themes, what is shown before the HUD tells."""
+"""The shell of every page: addresses, keys, themes, and the state before the first update."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from rlaif.hud.page import STATIC
 from rlaif.storage.file import FileStore
 from rlaif.testing.stage import Stage
 
-MOST_SHIFT = 0.1
+MAX_SHIFT = 0.1
 """Cumulative layout shift that readers do not mind."""
 
 SHIFT = """new Promise(done => {
@@ -124,7 +124,7 @@ async def test_nothing_moves_when_values_come_and_a_second_visit_begins_with_the
     await stage.rewards()
     await chromium.wait_for("document.querySelector('#run').innerText.includes('Steps trained')")
     await chromium.wait_for("document.querySelector('#verdict .words') !== null")
-    assert await chromium.evaluate(SHIFT) <= MOST_SHIFT
+    assert await chromium.evaluate(SHIFT) <= MAX_SHIFT
     # Each verdict's pictures are asked for when it is there already, twice in three seconds.
     pictures = "document.querySelector('#verdict .pictures').getBoundingClientRect().height"
     assert await chromium.evaluate(pictures) >= 101, "their place is kept until they come"

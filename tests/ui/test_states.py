@@ -1,6 +1,6 @@
-"""What the page says while the ring starts, works, is hurt, and goes back to an old model.
+"""The page while the pipeline starts, runs, fails, and rolls back to an old model.
 
-With `SCREENSHOTS=folder` each state is also saved as a picture, as on a desk and on a phone.
+With `SCREENSHOTS=folder` each state is also saved as a picture, for desktop and phone.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ async def play(stage: Stage, *, segments: int = 30, versions: int = 4) -> None:
 
 
 async def tell(stage: Stage, version: int | None) -> None:
-    """What the services tell again and again."""
+    """The periodic reports of the services."""
     await stage.health()
     await stage.status(version)
     await stage.progress()
@@ -64,7 +64,7 @@ async def tell(stage: Stage, version: int | None) -> None:
 
 @asynccontextmanager
 async def again(*tellings: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
-    """Tell it every second, as services do."""
+    """Report every second, as services do."""
 
     async def repeat() -> None:
         while True:

@@ -32,7 +32,7 @@ def nats(tmp_path):
 
 @pytest.fixture
 def environment(nats, s3):
-    """What bootstrap is told: two buckets that do not exist yet."""
+    """Environment of the bootstrap: two buckets that do not exist yet."""
     name = uuid4().hex[:12]
     return {
         "PATH": os.environ["PATH"],

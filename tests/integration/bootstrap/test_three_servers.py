@@ -53,13 +53,13 @@ def settings_for(servers, tmp_path, **changes):
 
 
 def whole(cluster):
-    """Whether somebody leads, and both others have all that the leader has."""
+    """Whether there is a leader, and both followers are up to date."""
     copies = (cluster.replicas or []) if cluster and cluster.leader else []
     return len(copies) == 2 and all(each.current and not each.offline for each in copies)
 
 
 async def holds(bus, count):
-    """Whether the exporter finds `count` events; no answer means that nobody leads yet."""
+    """Whether the exporter finds `count` events; no answer means that there is no leader yet."""
     try:
         return await bus.backlog(SegmentCaptured, "exporter") == count
     except BusUnavailableError:
@@ -71,7 +71,7 @@ async def copied(bus):
     stream = (await bus.jetstream.stream_info("CAPTURES")).cluster
     try:
         consumer = (await bus.jetstream.consumer_info("CAPTURES", "exporter")).cluster
-    except (nats.errors.Error, OSError):  # nobody leads it yet
+    except (nats.errors.Error, OSError):  # no leader yet
         return False
     return whole(stream) and whole(consumer)
 

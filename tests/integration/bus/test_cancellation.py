@@ -1,4 +1,4 @@
-"""Whoever uses the bus can be cancelled at any moment, also while an answer arrives."""
+"""Users of the bus can be cancelled at any time, also while an answer arrives."""
 
 import asyncio
 import contextlib
@@ -25,7 +25,7 @@ TURNS = 16
 
 async def cancelled_after(task: asyncio.Task[None], turns: int) -> bool:
     """Cancel `task` so many turns after the loop stood still and an answer came; was it heeded."""
-    time.sleep(0.02)  # noqa: ASYNC251  # the loop stands still, as on a busy machine
+    time.sleep(0.02)  # noqa: ASYNC251  # blocks the loop, as on a busy machine
     for _ in range(turns):
         await asyncio.sleep(0)
     task.cancel()

@@ -147,7 +147,7 @@ async def test_a_full_stream_makes_room_by_dropping_handled_events(small_bus, st
 
 
 async def test_a_full_stream_for_people_who_look_back_drops_its_oldest(small_bus):
-    """What nobody handles must never hold up who tells it."""
+    """An unhandled event must never block its publisher."""
     publisher = small_bus.publisher("trainer", deadline=timedelta(milliseconds=300))
     for step in range(0, 40_000, 1000):
         await publisher.publish(run_iterated(step, step + 1000, gained=[1, 2]))

@@ -1,4 +1,4 @@
-"""What a planner is told all along the walkthrough of Seedling Vale."""
+"""Planner briefings along the walkthrough of Seedling Vale."""
 
 from collections.abc import Iterator
 

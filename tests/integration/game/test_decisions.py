@@ -1,4 +1,4 @@
-"""Every mechanic of the embedded game asks every arm of the action space: can you do this?"""
+"""Every mechanic of the embedded game can be performed with every action set."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -338,7 +338,7 @@ def test_who_goes_to_a_hole_jumps_over_it_from_wherever_he_came(play: Play) -> N
 
 
 def test_who_jumps_from_where_he_stands_must_be_near(play: Play) -> None:
-    """From half a tile at most: in the air he moves 25 pixels, and a hole is 16 wide."""
+    """From half a tile at most: a jump covers 25 pixels, and a hole is 16 wide."""
     jumped = {x - 64: jump_from(play, (x, 56), "AIMED_LEFT") for x in range(66, 80)}
     assert [off for off, over in jumped.items() if over] == list(range(2, 9))
 

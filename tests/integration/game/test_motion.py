@@ -1,4 +1,4 @@
-"""The game moves by itself where a valley would: water, fire, plants, and whoever is hit."""
+"""Animations of the game: water, fire, plants, and characters that are hit."""
 
 import json
 

@@ -128,7 +128,7 @@ def test_a_door_is_gone_through_and_known_from_then_on(starting):
 @pytest.mark.parametrize(
     "where",
     [
-        {"room": "5/161", "column": 4, "row": 4},  # a cave: no map tells where it lies
+        {"room": "5/161", "column": 4, "row": 4},  # a cave, which is on no map
         {"column": 0, "row": 0},  # a tree
         {"column": 14, "row": 10},  # beyond this room
     ],

@@ -180,7 +180,7 @@ DEEDS: list[tuple[str, list[Any], Callable[[RamBlocks], bool]]] = [
         lambda ram: _index(ram, 6, 1) == 0x0B and ram.u8(address("wDungeonMaps")) == 2,
     ),
     (
-        "torch hall",  # he stands in the way in, and turns without leaving by it
+        "torch hall",  # the player is in the doorway and turns without leaving through it
         [use("rod_of_seasons", direction="RIGHT")],
         lambda ram: (
             _in_room(ram, 4, 0x13)

@@ -1,7 +1,7 @@
 """States of the embedded game which differ for the player differ for the policy.
 
 Each pair is a state of the walkthrough and the same one with nothing else changed than the fact in
-question, taken from another of its states: what tells them apart is told of the fact.
+question, taken from another of its states: the difference must be visible in the field.
 """
 
 import json

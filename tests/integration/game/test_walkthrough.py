@@ -7,7 +7,7 @@ from rlaif.game.memory.state import SEASONS, decode
 from rlaif.game.stories.story_lookup import story_of
 
 LONGEST_DESCRIPTION = 1800
-"""Characters; a judge is told at most about 600 tokens of a state."""
+"""Characters; a judge receives at most about 600 tokens of a state."""
 
 
 def story():

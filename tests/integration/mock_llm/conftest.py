@@ -31,16 +31,16 @@ LOOK_EVERY = 4
 
 @dataclass(frozen=True)
 class Look:
-    """One look at the game: what a judge would be told, and what the cartridge has in memory.
+    """One state of the game: its description for a judge, and the cartridge's memory.
 
     Attributes:
-        told: The description of the state, as the exporter writes it.
+        described: The description of the state, as the exporter writes it.
         reached: Milestones reached since the last look.
         collisions: `[8, 10]` uint8, the collision byte of each tile of the room.
     """
 
     moment: Moment
-    told: dict[str, Any]
+    described: dict[str, Any]
     control: bool
     scrolling: bool
     game_over: bool
@@ -75,7 +75,7 @@ def _played() -> Iterator[Look]:
             terrain = terrain_of(ram)
             yield Look(
                 moment=_moment(state),
-                told=describe(state, words),
+                described=describe(state, words),
                 control=state.has_control,
                 scrolling=state.scrolling,
                 game_over=ram.u8(address("wGameOverScreenTrigger")) != 0,

@@ -32,14 +32,16 @@ Ask = Callable[[Evidence], Verdict]
 def segments(walkthrough: list[Any]) -> list[Evidence]:
     """The evidence of the story's segments, in order."""
     starts = range(0, len(walkthrough) - SEGMENT, SEGMENT)
-    return [_summary([look.told for look in walkthrough[at : at + SEGMENT]]) for at in starts]
+    return [_summary([look.described for look in walkthrough[at : at + SEGMENT]]) for at in starts]
 
 
 @pytest.fixture(scope="module")
 def backwards(walkthrough: list[Any]) -> list[Evidence]:
     """The same segments with their states in the opposite order."""
     starts = range(0, len(walkthrough) - SEGMENT, SEGMENT)
-    return [_summary([look.told for look in walkthrough[at : at + SEGMENT][::-1]]) for at in starts]
+    return [
+        _summary([look.described for look in walkthrough[at : at + SEGMENT][::-1]]) for at in starts
+    ]
 
 
 def _summary(states: Sequence[dict[str, Any]]) -> Evidence:

@@ -1,4 +1,4 @@
-"""Whoever plays the story rises on the expert's scale, in the real game, from power-on to its end.
+"""Playing the story raises the expert's score monotonically, from power-on to the end.
 
 The walkthrough also dies once and fetches four pieces of heart, which the quest does not need.
 """
@@ -51,7 +51,7 @@ def test_every_objective_is_the_next_one_until_its_milestone(
             if name in ITEMS:
                 assert standings[at - 1].objective == ITEMS[name], name
                 assert standings[at].objective == ITEMS[name] + 1, name
-                # Whoever gets it stands where the expert says that it is.
+                # It is collected where the expert locates it.
                 assert standings[at - 1].distance <= 1, name
 
 
@@ -70,7 +70,7 @@ def test_every_leg_of_the_story_ends_higher_than_it_began(
 
 DETOURS = {"heart_piece", "map", "north_door", "vault_door"}
 """Milestones at which a leg does not end higher: a piece of heart and the map lie aside, and of a
-key that has just been used up a moment alone does not tell which door it opened."""
+key that has just been used up a single state does not show which door it opened."""
 
 
 def test_the_position_rises_with_the_time(standings: list[Any]) -> None:

@@ -303,7 +303,7 @@ async def test_junk_in_the_place_of_the_champion_stops_nothing(
         await eventually(lambda: is_back(ring, before), "the champion is rebuilt")
     assert (await client.get("/api/v1/reward-models/champion")).json()["version"] == 1
 
-    # The file is back a moment before the look that mended it ends.
+    # The file is restored shortly before the check that repaired it ends.
     await eventually(lambda: is_ready(client), "the service is ready again")
 
 

@@ -58,7 +58,7 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         if name.startswith(("AWS_", "REQUESTS_")) or name.lower().endswith("_proxy"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
-    # Where no keys are given, nobody is to be asked for some.
+    # Without keys, no credential provider may be queried.
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
 
 
@@ -154,7 +154,7 @@ def test_credentials_inside_an_endpoint_are_never_shown() -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        ["rlaif.bootstrap", "--timeout-seconds", "1"],
+        ["rlaif.bootstrap"],
         ["rlaif.judge.epoch", "--epoch", "0"],
         ["rlaif.hud"],
     ],

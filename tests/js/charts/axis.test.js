@@ -54,7 +54,7 @@ test("zooming in ends before nothing is left to see", () => {
   assert.ok(last - first >= 9 && first <= 500 && last >= 500);
 });
 
-test("whoever watches is told of changes alone", () => {
+test("listeners are called for changes only", () => {
   const axis = createAxis();
   let told = 0;
   const stop = axis.watch(() => (told += 1));

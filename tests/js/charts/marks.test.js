@@ -18,11 +18,11 @@ test("a name that grew and touches the one before it takes that one in, too", ()
   assert.deepEqual(texts([mark(0, "v8"), mark(30, "v9"), mark(33, "v10"), mark(36, "v11")]), ["v8–v11"]);
 });
 
-test("one label again and again is told once", () => {
+test("a repeated label is described once", () => {
   assert.deepEqual(texts([mark(10, "v2"), mark(12, "v3"), mark(14, "v2")]), ["v2…"]);
 });
 
-test("marks of two kinds are not told as if they were one row of versions", () => {
+test("marks of two kinds are not described as one row of versions", () => {
   assert.deepEqual(texts([mark(10, "v2"), { ...mark(12, "1-0→2-0"), kind: "takeover" }]), ["v2…"]);
 });
 

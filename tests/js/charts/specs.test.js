@@ -20,7 +20,7 @@ test("the small parts become one, and the sum stays what it was", () => {
   }
 });
 
-test("a part alone is not called the rest, and one that paid nothing is not told", () => {
+test("a single component is not called the rest, and one without reward is omitted", () => {
   assert.deepEqual(folded([{ a: 3, b: 2, c: 1, d: 0 }], 0, 2).map(({ name }) => name), ["a", "b", "c"]);
 });
 
@@ -82,7 +82,7 @@ test("a smooth line is a mean over enough episodes, each counted once, and no lo
   assert.deepEqual(line.map(([, value]) => Number(value.toFixed(6))), [1, 0.6, Number(((60 + 150) / 150).toFixed(6)), Number(((150 + 60) / 110).toFixed(6))]);
 });
 
-test("what was paid is what was learned from, and where that was not measured, the sum of its parts", () => {
+test("the total reward is the measured one, or else the sum of its components", () => {
   const piece = { env_step: 10, episodes: 1, low: {}, high: {}, paid: { room: 1, shaping: 0.5 }, paid_total: 1.5, learned_from: 1.25 };
   const pay = (points) => chartsOf({ points, loads: [] }, null).find(({ id }) => id === "pay");
   assert.deepEqual(pay([piece]).stacked.total, [[10, 1.25]]);
@@ -91,7 +91,7 @@ test("what was paid is what was learned from, and where that was not measured, t
   assert.deepEqual(pay([piece]).series.map(({ name, field }) => [name, field]), [["room", "history.points.-1.paid.room"], ["reward model", "history.points.-1.paid.shaping"]]);
 });
 
-test("a part that is not told at a point is not zero there", () => {
+test("a component that is not reported at a point is not zero there", () => {
   assert.deepEqual(folded([{ room: 1 }, { room: 2, death: -1 }], null).map(({ amounts }) => amounts), [[1, 2], [null, -1]]);
   const untold = stepChart([step(1, { room: 1 }, null), step(2, {}, 0.5)]).series.find(({ name }) => name === "reward model");
   assert.deepEqual(untold.points.map(([, value]) => value), [null, 0.5]);

@@ -18,7 +18,7 @@ test("who has no opinion neither agrees nor disagrees", () => {
   assert.equal(sameAs({ says: "b" }, "a"), "other");
 });
 
-test("judges are told from what is no single judge", () => {
+test("judges are distinguished from other raters", () => {
   assert.equal(nameOf("state"), "state judge");
   assert.equal(nameOf("reward-model", 7), "reward model v7");
   assert.ok(isJudge("vision"));
@@ -35,7 +35,7 @@ test("a kappa is a number only when there are votes enough, and unknown is no 0"
   assert.equal(kappaOf({ ...row, low: null, high: null }, 20).kappa, "0.62");
 });
 
-test("a line of the log says what was said, whether it was blind, and what was taken back", () => {
+test("a line of the log shows the vote, whether it was blind, and withdrawals", () => {
   const line = { number: 3, kind: "vote", actor: "ada", a: "two", b: "one", choice: "a", undoes: null, blind: true };
   assert.equal(lineOf(line), "A is better");
   assert.equal(lineOf({ ...line, choice: "equal", blind: false }), "equal, not blind");

@@ -1,4 +1,4 @@
-"""What the bootstrap is told through the environment, where every value is a text."""
+"""Environment variables of the bootstrap, which are all strings."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a planner is told: rooms drawn by hand, and briefings as long as they can get."""
+"""Planner briefings: hand-drawn rooms, and the longest briefings."""
 
 import numpy as np
 from hypothesis import given

@@ -17,11 +17,11 @@ NAMES = ("sword", "bombs", "rod_of_seasons", "shovel", "feather", "seed_satchel"
 IDS = [NAMED_ITEMS[name] for name in NAMES]
 SEED_ITEMS = (NAMED_ITEMS["seed_satchel"], NAMED_ITEMS["slingshot"])
 STEPS_TO_OPEN = 3  # and to close
-MOST_STEPS = 150
+MAX_STEPS = 150
 
 
 class Inventory:
-    """Sixteen cells in lines of four under a cursor that nobody sees; START opens and closes it.
+    """Sixteen cells in lines of four under an invisible cursor; START opens and closes it.
 
     With `lines` of 1 the cursor stays in the first line, as on the cartridge; with `asks` satchel
     and slingshot want to know which seeds, as in Oracle of Seasons.
@@ -87,7 +87,7 @@ def _equip(inventory: Inventory, make_ram: MakeRam, name: str) -> Action:
     script = equip(inventory.ram(make_ram), name)
     try:
         action = next(script)
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_STEPS):
             inventory.press(action)
             action = script.send(inventory.ram(make_ram))
     except StopIteration as end:

@@ -262,7 +262,7 @@ def _a_step_on(
 def _leaps(
     terrain: Terrain, direction: Action, pixel: npt.NDArray[np.int32], deadly: Pixels
 ) -> Iterable[tuple[int, int]]:
-    """Jumps over cliffs to the middle of the next free tile, from where the cliff stops him."""
+    """Jumps over cliffs to the middle of the next free tile, from where the cliff blocks."""
     ledges = terrain.ledges(direction)
     if not ledges.any():
         return
@@ -287,7 +287,7 @@ def _off_the_edge(
     landing: tuple[int, int],
     width: int,
 ) -> Iterable[tuple[int, int]]:
-    """The pixels in the lane of a tile's middle where the cliff stops him, his feet on the tile."""
+    """Pixels in the lane of a tile's middle where the cliff blocks, the feet on the tile."""
     dy, dx = VECTORS[direction]
     y, x = tile[0] * TILE + TILE // 2, tile[1] * TILE + TILE // 2
     for aside in range(-_LANE, _LANE + 1):

@@ -1,4 +1,4 @@
-"""What was decided in vain is not offered again until something changes."""
+"""A decision without effect is not offered again until something changes."""
 
 import numpy as np
 import pytest

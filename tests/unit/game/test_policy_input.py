@@ -1,4 +1,4 @@
-"""What a policy sees beside the 128 numbers: its bounds on any RAM, and what each field tells."""
+"""Policy input besides the 128 observations: bounds on any RAM, and the meaning of each field."""
 
 import numpy as np
 import pytest
@@ -123,7 +123,7 @@ def test_the_codes_of_a_field_are_exact_in_float32():
     assert float(np.float32(most)) == most
 
 
-# --- what is told ---------------------------------------------------------------------------------
+# --- meaning of the fields ------------------------------------------------------------------------
 
 
 def test_the_last_decision_is_told_and_that_there_was_none():

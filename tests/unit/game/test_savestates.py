@@ -190,8 +190,8 @@ def test_a_path_that_holds_no_file_says_so(tmp_path, embedded, start):
 
 
 def test_nearly_all_tiles_on_the_screen_of_the_embedded_game_are_in_its_rom(embedded, start):
-    # What tells its states from those of other games. If tiles are ever packed in the ROM, the
-    # states must be told otherwise.
+    # Distinguishes its states from those of other games. If tiles are ever packed in the ROM, the
+    # states must be distinguished in another manner.
     emulator = start(embedded.data, 120)
     share = tiles_in_rom(emulator, embedded.data)
     assert share is not None

@@ -1,4 +1,4 @@
-"""MOVE_TO against the rule of walking in rooms that nobody drew: there as fast, or said at once."""
+"""MOVE_TO against the movement rule in random rooms: as fast, or rejected at once."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The faults of the stand-in, each against what it says without them."""
+"""Faults of the mock LLM, each against its answer without them."""
 
 import json
 from collections.abc import Callable

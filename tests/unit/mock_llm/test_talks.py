@@ -1,4 +1,4 @@
-"""Whether the expert finds a text useful: by what was said, and for what is next."""
+"""Whether the expert rates a dialog as useful, by its content and for the next step."""
 
 import re
 from collections.abc import Callable

@@ -13,15 +13,15 @@ import contextlib
 import logging
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from typing import Generic, Protocol, TypeVar
-
-import uvicorn
-from fastapi import FastAPI
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from rlaif.pacing.pause import pause
 from rlaif.service.announcer import HealthAnnouncer, ReadingSender
 from rlaif.service.cli import server_config
 from rlaif.service.health import Readiness
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 logger = logging.getLogger(__name__)
 
@@ -247,16 +247,17 @@ def _only(kinds: tuple[type[Exception], ...], error: Exception) -> Exception | N
 logger = logging.getLogger(__name__)
 
 
-class _Server(uvicorn.Server):
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
 @contextlib.asynccontextmanager
-async def serving(app: FastAPI, listener: socket.socket) -> AsyncIterator[None]:
+async def serving(app: "FastAPI", listener: socket.socket) -> AsyncIterator[None]:
     """Answer on a socket that listens while the context is open; it is closed at the end."""
-    server = _Server(server_config(app))
+    import uvicorn  # a trainer without REST needs no web server
+
+    class Server(uvicorn.Server):
+        @contextlib.contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            yield
+
+    server = Server(server_config(app))
     running = asyncio.create_task(server.serve([listener]))
     try:
         yield
