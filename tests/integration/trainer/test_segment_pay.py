@@ -22,7 +22,7 @@ def phi(observations):
 def fragment():
     config = EnvConfig(
         run_id="t",
-        game=GameSettings(actions="seed", episode_length=STEPS + 20),
+        game=GameSettings(actions="seed", episode_length=10 * STEPS),
         capture=CaptureSettings(segment_frames=4 * LENGTH),
     )
     vector = EmulatorVector(config, count=GAMES, runner=1, seed=4)
@@ -64,7 +64,8 @@ def test_the_models_pay_is_the_learners_for_a_segment_as_an_episodes_beginning(f
         n, first = int(capture.env_id.rsplit("-", 1)[1]), capture.start_step
         rows = fragment.transitions.observations[first : first + LENGTH + 1, n : n + 1]
         none = np.zeros((LENGTH, 1), dtype=np.bool_)
-        steps = Transitions(rows, none, none, np.zeros((0, 2), np.int64), rows[:0, 0])
+        frames = fragment.transitions.frames[first : first + LENGTH, n : n + 1]
+        steps = Transitions(rows, none, none, np.zeros((0, 2), np.int64), rows[:0, 0], frames)
         paid = PotentialShaper(gamma=GAMMA, weight=WEIGHT).shape(0, steps, phi, continues=False)
         assert pay.model == pytest.approx(paid[:, 0], abs=2e-6)
         assert pay.potentials == pytest.approx(phi(rows[:, 0]), abs=1e-6)

@@ -13,7 +13,7 @@ The buttons of the `seed` and `buttons` action sets last exactly one base step.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,10 +27,12 @@ from rlaif.game.motion.room_graph import RoomGraph, RoomGraphError
 from rlaif.game.policy_input.layout import SIZE
 from rlaif.game.policy_input.writer import write_policy_input
 from rlaif.game.skills.script import Option
-from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.play.game_env import GameEnv, StepOutcome
 from rlaif.trainer.rewards.learned.shaping import discount_of
+
+if TYPE_CHECKING:  # a decision is played without what is recorded of an episode
+    from rlaif.trainer.play.config import EnvConfig
+    from rlaif.trainer.play.fragment import Fragment
 
 Float32 = npt.NDArray[np.float32]
 
@@ -150,7 +152,7 @@ class DecisionRows:
         pace: Base steps per decision in the last fragment.
     """
 
-    def __init__(self, config: EnvConfig, games: Sequence[GameEnv]) -> None:
+    def __init__(self, config: "EnvConfig", games: Sequence[GameEnv]) -> None:
         self._games, self._actions = games, config.game.actions
         self.steps = [DecisionStep(game, gamma=config.gamma) for game in games]
         self.current: Float32 | None = None
@@ -195,7 +197,7 @@ class DecisionRows:
             for n, row in enumerate(self.current):
                 self._write(n, row)
 
-    def end_fragment(self, fragment: Fragment) -> Fragment:
+    def end_fragment(self, fragment: "Fragment") -> "Fragment":
         """The fragment with the columns of the decisions."""
         self.pace = self._base_steps / max(1, self._frames.size)
         finals = None
