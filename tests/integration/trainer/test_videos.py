@@ -59,9 +59,11 @@ def test_the_best_episodes_stay(played, shelf: BestEpisodes):
     returns = sorted((each.reward for each in played.episodes), reverse=True)
     assert [each.reward for each in found] == returns[:2]
     assert returns[0] > returns[-1]
-    assert len(found[0].whole.capture.actions) == STEPS
+    capture = found[0].whole.capture
+    frames = 4 * len(capture.actions) + sum(wait for _, wait in capture.waits)
+    assert frames >= 4 * STEPS > frames - 4 - max((wait for _, wait in capture.waits), default=0)
     shelf.add(replace(each, reward=-1.0) for each in played.best)
-    assert [each.reward for _, each in shelf.best()] != returns[:2], "the file was written anew"
+    assert [each.reward for _, each in shelf.best()] != returns[:2], "the file is rewritten"
     assert len(shelf.best()) == 2
 
 
@@ -77,9 +79,10 @@ def test_a_film_shows_every_step_for_as_long_as_it_took(tmp_path: Path, played, 
     episode = max(played.best, key=lambda each: each.rank)
     path = tmp_path / f"best.{form}"
     waits = [wait for _, wait in episode.whole.capture.waits]
-    count = STEPS + sum(-(-wait // STEP) for wait in waits)
+    steps = len(episode.whole.capture.actions)
+    count = steps + sum(-(-wait // STEP) for wait in waits)
     assert film(episode, load_cartridge(), path, form=form, scale=1) == count
-    frames = 4 * STEPS + sum(waits)
+    frames = 4 * steps + sum(waits)
     with av.open(str(path)) as container:
         decoded = list(container.decode(video=0))
     assert len(decoded) == count
