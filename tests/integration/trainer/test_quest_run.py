@@ -27,7 +27,6 @@ SMALL = {
     "TRAINER_RUN_ID": RUN,
     "TRAINER_QUEST_MINUTES": "1.1",
     "TRAINER_QUEST_SEARCH_MINUTES": "0.25",
-    "TRAINER_QUEST_LINEAGES": "6",
     "TRAINER_CURRICULUM_WARM_START": "20",
     "NATS_URL": "nats://127.0.0.1:9",
 }
@@ -102,10 +101,10 @@ def test_ctrl_c_in_the_search_saves_and_the_same_command_goes_on(searched_in_two
     assert RunRecord.read(record_path(home.data_dir, RUN)).finished == "time"
 
 
-def test_the_terminal_tells_each_phase_and_what_was_found(searched_in_two):
+def test_the_terminal_reports_each_phase_and_the_findings(searched_in_two):
     _, (_, out, _) = searched_in_two
     assert "search: " in out
-    assert "demonstrations: of 6 trajectories of the search" in out
+    assert "demonstrations: of 5 trajectories of the search" in out
     assert "demonstrations: a trajectory of " in out
     assert "policy: " in out
     assert "ends in " in out
