@@ -95,7 +95,7 @@ def test_a_trajectory_to_two_flags_has_two_subtasks(made: Made) -> None:
     assert "treasure:15" in tool
     assert made.told == list(made.built)
     assert [(each.name, each.segments) for each in made.built] == [(made.whole.name, 2)]
-    assert made.said == [f"part {done} of 2 shortened, of 1 ways" for done in (1, 2)]
+    assert made.said == [f"minimized part {done} of 2 (1 trajectories)" for done in (1, 2)]
 
 
 def test_loops_and_ineffective_decisions_are_removed(made: Made) -> None:
@@ -194,5 +194,5 @@ def test_a_trajectory_whose_replay_fails_is_rejected(
 
 def test_a_trajectory_without_flags_is_rejected(tmp_path: Path) -> None:
     tree = tree_of_way(tmp_path / "search", CARTRIDGE, [[HOUSE]])
-    with pytest.raises(library.DemonstrationsError, match="search on"):
+    with pytest.raises(library.DemonstrationsError, match="search longer"):
         build([tree], tmp_path / "found", CARTRIDGE, "macros", SETTINGS)

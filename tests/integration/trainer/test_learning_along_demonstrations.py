@@ -106,5 +106,5 @@ def test_runner_and_learner_resume_from_a_checkpoint(demonstrations: Path, ray_h
 
 
 def test_a_run_without_its_demonstrations_reports_it(tmp_path: Path, ray_here: None) -> None:
-    with pytest.raises(DemonstrationsError, match="let a search find some first"):
+    with pytest.raises(DemonstrationsError, match="run a search first"):
         algorithm_of(tmp_path)
