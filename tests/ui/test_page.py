@@ -133,7 +133,9 @@ async def test_the_page_shows_the_game_moving_and_the_loop_going_round(
     playing.set()
     await chromium.wait_for(f"{text_of('#status')}.includes('STALE')")
     # It says for how long, and soon who is silent.
-    await chromium.wait_for(f"/No frame for|silent for/.test({text_of('#screen-overlay')})")
+    await chromium.wait_for(
+        f"/No frame for|has not responded for/.test({text_of('#screen-overlay')})"
+    )
 
     hosts = {urlsplit(url).netloc for url in chromium.requested if not url.startswith("blob:")}
     assert hosts == {urlsplit(hud_url).netloc}
