@@ -90,6 +90,8 @@ BANNED = {
 
 QUESTION = re.compile(r"\A\s*[A-Z][^.?!]{0,160}\?(\s|\Z)")
 HEADING_QUESTION = re.compile(r"^#+ .*\?\s*$")
+CONFLICT = re.compile(r"\s*(<{7}|>{7}) ")
+"""A marker of an unresolved merge, which no parser finds in a docstring or a page."""
 CONSTANT = re.compile(
     r"\b_?(?:[A-Z0-9]+_)*(?:MOST|LEAST)(?:_[A-Z0-9]+)+\b|\b_?[A-Z0-9_]+_(?:MOST|LEAST)\b"
 )
@@ -192,6 +194,11 @@ def violations(path: Path) -> list[str]:
         return []
     found = [(n, phrase, remedy) for n, text in texts_of(path) for phrase, remedy in banned(text)]
     found += list(questions(path, path.read_text()))
+    found += [
+        (number, line.strip(), "resolve the merge")
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if CONFLICT.match(line)
+    ]
     relative = path.relative_to(ROOT).as_posix()
     if relative.startswith(PLAYER_IS_A_PERSON):
         found = [each for each in found if each[1].lower() not in _PERSON]
@@ -278,6 +285,13 @@ def test_a_banned_phrase_is_found(text):
 )  # fmt: skip
 def test_plain_english_is_not_complained_of(text):
     assert list(banned(text)) == []
+
+
+def test_a_marker_of_an_unresolved_merge_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
+    page = tmp_path / "page.py"
+    page.write_text('"""Limits.\n\n    ' + "<" * 7 + ' HEAD\n    Text.\n"""\n')
+    assert violations(page) == ["page.py:3: '<<<<<<< HEAD' → resolve the merge"]
 
 
 def test_texts_are_found_in_python_and_javascript():

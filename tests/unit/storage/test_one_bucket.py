@@ -5,7 +5,8 @@ import pytest
 from rlaif.storage import keys
 
 OF_MODELS = [
-    keys.CHAMPION, keys.WANTED_COMPARISONS, keys.KEPT_LABELS, keys.PROGRESS,
+    keys.CHAMPION, keys.WANTED_COMPARISONS, keys.PROGRESS,
+    "reward_model/kept_labels.json",  # written by 0.1.0
     keys.reward_model(3, "manifest.json"), keys.reward_model(3, "rm.safetensors"),
     keys.activation(7),
     keys.checkpoint(3, "manifest.json"),

@@ -56,12 +56,8 @@ class RouteLimits:
         retry_seconds: Pause before the second attempt; doubles, with jitter.
         max_retry_seconds: Longest pause before an attempt; if the server asks for more, give up.
         patience_seconds: How long a call waits for a resting route.
-    <<<<<<< HEAD
         late_calls: Calls that may continue after their deadline, which shows whether the server is
             slow or dead.
-    =======
-        late_calls: Calls that may continue after their deadline, to detect slow servers.
-    >>>>>>> 60e25e6 (Describe settings, contracts, bus and service in standard terms)
         failures: Failures in a row after which the route rests.
         pause_seconds: Rest of a failing route.
     """

@@ -20,7 +20,6 @@ _REWARD_MODEL = re.compile(r"^reward_model/epoch_(?P<version>[1-9][0-9]*)/manife
 
 CHAMPION = "reward_model/champion.json"
 WANTED_COMPARISONS = "reward_model/wanted_comparisons.json"
-KEPT_LABELS = "reward_model/kept_labels.json"
 PROGRESS = "pipeline/progress.json"
 
 

@@ -14,7 +14,6 @@ _SILENT = timedelta(seconds=2)
 _ALIVE = timedelta(seconds=4)
 """Age of the last sign of life up to which an environment can be switched to."""
 
-_STILL = timedelta(seconds=2)
 _RATE_WINDOW = timedelta(seconds=2)
 _MAX_ENVIRONMENTS = 512
 _MAX_TAKEOVERS = 20

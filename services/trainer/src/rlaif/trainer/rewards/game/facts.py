@@ -10,9 +10,6 @@ GROUP_OF_AREA: Final = (0, 1, 4, 5)
 """The group that stands for an area where one has to be shown."""
 
 ROOMS: Final = AREAS * 256
-SQUARE_PIXELS: Final = 16
-"""Side of a square: one metatile."""
-
 COLUMNS: Final = 16
 LINES: Final = 16
 """Squares of a room each way. A large room has 15 by 11; positions are bytes, so 16 hold any."""
