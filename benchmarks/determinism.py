@@ -26,8 +26,7 @@ import numpy as np
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.zelda_env import ZeldaOracleEnv
-from rlaif.trainer.settings.capture import CaptureSettings
-from rlaif.trainer.settings.game import GameSettings
+from rlaif.trainer.settings.game import CaptureSettings, GameSettings
 
 KINDS = ("plain", "again", "disturbed")
 MARKS = 10

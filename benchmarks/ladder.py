@@ -63,8 +63,7 @@ from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.start import Start, StartSet, StartSource, initial_state
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.play.zelda_env import ZeldaOracleEnv
-from rlaif.trainer.settings.capture import CaptureSettings
-from rlaif.trainer.settings.game import GameSettings
+from rlaif.trainer.settings.game import CaptureSettings, GameSettings
 
 ENV_TARGET, VECTOR_TARGET = 0.80, 0.75
 SEED = 11

@@ -19,9 +19,8 @@ from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.start import Start
 from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.settings import TrainerSettings
-from rlaif.trainer.settings.capture import CaptureSettings
-from rlaif.trainer.settings.curriculum import CurriculumSettings
-from rlaif.trainer.settings.game import GameSettings
+from rlaif.trainer.settings.game import CaptureSettings, GameSettings
+from rlaif.trainer.settings.learning import CurriculumSettings
 
 WORKERS, ENVS = 2, 8
 

@@ -24,8 +24,7 @@ from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.run_folder import npz_tree
 from rlaif.trainer.settings import TrainerSettings
-from rlaif.trainer.settings.exploration import ExploreSettings
-from rlaif.trainer.settings.game import GameSettings
+from rlaif.trainer.settings.game import ExploreSettings, GameSettings
 
 EPISODE = 100
 

@@ -36,12 +36,8 @@ from rlaif.trainer.play.start import Start, StartSet
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.run_folder import npz_tree
 from rlaif.trainer.run_folder.live_files import ScreenFile
-from rlaif.trainer.settings.capture import CaptureSettings
-from rlaif.trainer.settings.exploration import ExploreSettings
-from rlaif.trainer.settings.game import GameSettings
-from rlaif.trainer.settings.guidance import GuidanceSettings
-from rlaif.trainer.settings.planner import PlannerSettings
-from rlaif.trainer.settings.takeover import TakeoverSettings
+from rlaif.trainer.settings.game import CaptureSettings, ExploreSettings, GameSettings
+from rlaif.trainer.settings.planner import GuidanceSettings, PlannerSettings, TakeoverSettings
 
 INPUTS = Path(__file__).parents[3] / "libs/game/cartridge/walkthrough.json"
 ARMS = {"buttons": 280, "macros": 110, "options": 70}

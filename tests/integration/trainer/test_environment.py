@@ -23,8 +23,7 @@ from rlaif.trainer.play.start import Start
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.play.zelda_env import ENV_ID, ZeldaOracleEnv, register
 from rlaif.trainer.run_folder.live_files import ScreenFile
-from rlaif.trainer.settings.capture import CaptureSettings
-from rlaif.trainer.settings.game import GameSettings
+from rlaif.trainer.settings.game import CaptureSettings, GameSettings
 
 GAME = GameSettings(actions="seed", episode_length=200)
 CONFIG = EnvConfig(run_id="t", game=GAME, capture=CaptureSettings(keyframe_steps=60))

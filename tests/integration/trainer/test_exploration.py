@@ -28,8 +28,7 @@ from rlaif.trainer.play.exploration.states import ArchiveRecord, Cell, block_of
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.vector import EmulatorVector
-from rlaif.trainer.settings.exploration import ExploreSettings
-from rlaif.trainer.settings.game import GameSettings
+from rlaif.trainer.settings.game import ExploreSettings, GameSettings
 
 GAME = GameSettings(actions="seed", episode_length=150)
 LONG = GAME.model_copy(update={"episode_length": 2_000})

@@ -16,11 +16,8 @@ from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.fragment import Fragment, fragment_of, plain
 from rlaif.trainer.play.planner_port import PlannerQuestion
 from rlaif.trainer.play.vector import EmulatorVector
-from rlaif.trainer.settings.capture import CaptureSettings
-from rlaif.trainer.settings.game import GameSettings
-from rlaif.trainer.settings.guidance import GuidanceSettings
-from rlaif.trainer.settings.planner import PlannerSettings
-from rlaif.trainer.settings.takeover import TakeoverSettings
+from rlaif.trainer.settings.game import CaptureSettings, GameSettings
+from rlaif.trainer.settings.planner import GuidanceSettings, PlannerSettings, TakeoverSettings
 
 ENVS, STEPS, SEED = 3, 300, 4
 ENV = EnvConfig(

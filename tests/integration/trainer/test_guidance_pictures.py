@@ -13,7 +13,7 @@ from rlaif.testing.scripted_planner import ScriptedPlanner
 from rlaif.trainer.play.assist.guidance import Guidance, guidance_stream, question_picture
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.settings.game import GameSettings
-from rlaif.trainer.settings.guidance import GuidanceSettings
+from rlaif.trainer.settings.planner import GuidanceSettings
 
 STEPS = 240
 

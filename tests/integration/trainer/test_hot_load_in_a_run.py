@@ -20,7 +20,7 @@ from rlaif.trainer.run_folder.spool import Spool, SpooledCapture
 from rlaif.trainer.service.runs.past import RunPast
 from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
-from rlaif.trainer.settings.rewards import ShapingSettings
+from rlaif.trainer.settings.learning import ShapingSettings
 
 SECONDS = 240.0
 SPEC = RewardNetSpec(layout_version=LAYOUT_VERSION, hidden=(8,), spread=0.1)

@@ -27,9 +27,8 @@ from rlaif.trainer.run_folder.live_files import SCREENS, steps_path
 from rlaif.trainer.service.live import WatchedSteps
 from rlaif.trainer.service.screens import RunnerScreens
 from rlaif.trainer.settings import TrainerSettings
-from rlaif.trainer.settings.curriculum import CurriculumSettings
-from rlaif.trainer.settings.exploration import ExploreSettings
-from rlaif.trainer.settings.game import GameSettings
+from rlaif.trainer.settings.game import ExploreSettings, GameSettings
+from rlaif.trainer.settings.learning import CurriculumSettings
 
 RUNNERS = 2
 FEW = 10

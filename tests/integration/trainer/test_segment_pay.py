@@ -7,8 +7,7 @@ from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig, PayingModel
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
-from rlaif.trainer.settings.capture import CaptureSettings
-from rlaif.trainer.settings.game import GameSettings
+from rlaif.trainer.settings.game import CaptureSettings, GameSettings
 
 STEPS, GAMES, GAMMA, WEIGHT = 300, 6, 0.99, 3.0
 LENGTH = 20

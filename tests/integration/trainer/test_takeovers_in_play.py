@@ -24,9 +24,8 @@ from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.play.start import Start, StartSet
 from rlaif.trainer.play.vector import EmulatorVector
-from rlaif.trainer.settings.capture import CaptureSettings
-from rlaif.trainer.settings.game import GameSettings
-from rlaif.trainer.settings.takeover import TakeoverSettings
+from rlaif.trainer.settings.game import CaptureSettings, GameSettings
+from rlaif.trainer.settings.planner import TakeoverSettings
 
 INPUTS = Path(__file__).parents[3] / "libs/game/cartridge/walkthrough.json"
 STEPS = 400

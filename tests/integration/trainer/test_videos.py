@@ -21,8 +21,7 @@ from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.followers.episode_log import BestEpisodes, RecordedEpisode
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.run_folder.record import record_path
-from rlaif.trainer.settings.capture import CaptureSettings
-from rlaif.trainer.settings.game import GameSettings
+from rlaif.trainer.settings.game import CaptureSettings, GameSettings
 
 STEPS = 60
 

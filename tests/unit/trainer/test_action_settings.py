@@ -27,7 +27,6 @@ def test_the_seeds_actions_keep_the_seeds_times():
     own = settings_with(actions="seed")
     assert not own.game.by_decisions
     assert own.game.ends_at_death
-    assert own.game.noops_where_play_was == 2
     assert own.evaluation_length == 3_000
     assert own.steps_between_saves == 16_000
 
@@ -37,7 +36,6 @@ def test_decisions_go_on_after_death_and_have_time_for_the_quest(actions: str):
     own = settings_with(actions=actions)
     assert own.game.by_decisions
     assert not own.game.ends_at_death
-    assert own.game.noops_where_play_was == 2
     quest = 22_750  # frames of the committed walkthrough
     assert own.evaluation_length * STEP_FRAMES > 2 * quest
     assert own.game.episode_length * STEP_FRAMES > 2 * quest
@@ -46,14 +44,9 @@ def test_decisions_go_on_after_death_and_have_time_for_the_quest(actions: str):
 
 @pytest.mark.parametrize("actions", ["seed", "macros"])
 def test_what_is_set_counts_whatever_the_actions_are(actions: str):
-    own = settings_with(
-        actions=actions, death_ends=False, restart_noops=5, eval_episode_length=7,
-        explore_save_frames=400,
-    )  # fmt: skip
+    own = settings_with(actions=actions, death_ends=False, eval_episode_length=7)
     assert not own.game.ends_at_death
-    assert own.game.noops_where_play_was == 5
     assert own.evaluation_length == 7
-    assert own.steps_between_saves == 100
 
 
 def test_a_run_that_takes_other_actions_takes_their_times():

@@ -26,7 +26,7 @@ from rlaif.trainer.play.exploration.coverage import load_directory
 from rlaif.trainer.play.exploration.exploration_folder import ExplorationFolder
 from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
 from rlaif.trainer.play.exploration.states import ArchiveIdentity, ArchiveRecord, Cell
-from rlaif.trainer.settings.exploration import ExploreSettings
+from rlaif.trainer.settings.game import ExploreSettings
 
 STORY = Story([Milestone("sword", "Sword", treasure(5))])
 IDENTITY = ArchiveIdentity(

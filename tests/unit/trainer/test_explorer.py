@@ -17,7 +17,7 @@ from rlaif.trainer.play.exploration.practice import MORE_STEPS, PATIENCE
 from rlaif.trainer.play.exploration.states import ArchiveIdentity
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.start import Start, StartSet
-from rlaif.trainer.settings.exploration import ExploreSettings
+from rlaif.trainer.settings.game import ExploreSettings
 
 STORY = Story([Milestone("sword", "Sword", treasure(5)), Milestone("gate", "Gate", treasure(6))])
 IDENTITY = ArchiveIdentity(

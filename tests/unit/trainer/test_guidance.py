@@ -19,7 +19,7 @@ from rlaif.trainer.play.assist.suggestions import KeptSuggestion
 from rlaif.trainer.play.planner_port import PlannerQuestion
 from rlaif.trainer.rewards.game.facts import GameFacts, Progress
 from rlaif.trainer.run_folder.npz_tree import read, write
-from rlaif.trainer.settings.guidance import GuidanceSettings
+from rlaif.trainer.settings.planner import GuidanceSettings
 
 ALWAYS = GuidanceSettings(text_chance=1, vision_chance=0, rest_steps=0, most_waiting=None)
 """Reads, and is asked whenever that is allowed."""

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rlaif.contracts.plans import Mode
 from rlaif.trainer.play.assist.guidance import TEXT, VISION, Draws, guidance_stream
-from rlaif.trainer.settings.guidance import GuidanceSettings
+from rlaif.trainer.settings.planner import GuidanceSettings
 
 RULES = GuidanceSettings(text_chance=0.2, vision_chance=0.3)
 COUNT = 3

@@ -20,7 +20,7 @@ from rlaif.trainer.learner.algorithm.gae import advantages
 from rlaif.trainer.play.assist.guidance import Guidance, guidance_stream
 from rlaif.trainer.rewards.game.facts import GameFacts, Progress
 from rlaif.trainer.rewards.game.presets import preset
-from rlaif.trainer.settings.guidance import GuidanceSettings
+from rlaif.trainer.settings.planner import GuidanceSettings
 
 SCREEN = np.zeros((144, 160, 3), dtype=np.uint8)
 EPISODE = 30_000

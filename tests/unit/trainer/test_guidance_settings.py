@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from rlaif.trainer.rewards.game.presets import preset
 from rlaif.trainer.settings import TrainerSettings
-from rlaif.trainer.settings.guidance import GuidanceSettings
+from rlaif.trainer.settings.planner import GuidanceSettings
 
 
 def test_by_default_a_whole_episode_pays_less_than_any_milestone():

@@ -19,7 +19,7 @@ from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.reward_models import check_reward_model
 from rlaif.trainer.rewards.learned.shaping import Transitions
-from rlaif.trainer.settings.rewards import (
+from rlaif.trainer.settings.learning import (
     CuriositySettings,
     RewardSettings,
     ShapingSettings,

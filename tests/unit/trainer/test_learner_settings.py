@@ -38,7 +38,7 @@ def learner_of(kind: type[PPOTorchLearner] = ArrayLearner, **given: Any) -> Any:
         lr=1e-3,
         use_kl_loss=False,
         grad_clip=0.5,
-        entropy_coeff=ppo.entropy_schedule,
+        entropy_coeff=ppo.entropy,
         vf_clip_param=ppo.value_clip or float("inf"),
     )
     config.learners(
@@ -142,27 +142,6 @@ def test_the_critic_learns_large_returns_that_the_seeds_clip_hides():
         learner.explained = float(told["vf_explained_var"].peek())
     assert now.explained > 0.5
     assert seeds.explained < 0.1
-
-
-def test_the_entropy_bonus_follows_its_schedule_also_right_after_a_resume():
-    learner = learner_of(entropy=0.02, entropy_end=0.005, entropy_steps=1000)
-
-    def weight() -> float:
-        return float(learner._entropy.get_current_value())
-
-    assert weight() == pytest.approx(0.02)
-    used: list[float] = []
-    step = learner._step
-
-    def noted(*each: Any) -> Any:
-        used.append(weight())
-        return step(*each)
-
-    learner._step = noted
-    update(learner, batch_of(), step=500, minibatch_size=ROWS, num_epochs=1)
-    assert used == [pytest.approx(0.0125)]
-    update(learner, batch_of(), step=5000, minibatch_size=ROWS, num_epochs=1)
-    assert used[1:] == [pytest.approx(0.005)]
 
 
 def test_the_entropy_bonus_can_be_held_up_and_let_go():

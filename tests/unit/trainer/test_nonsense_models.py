@@ -28,7 +28,7 @@ from rlaif.trainer.run_folder.protocol import MESSAGES, RewardModelLoaded, Rewar
 from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.service.runs.state import RunState
 from rlaif.trainer.settings import TrainerSettings
-from rlaif.trainer.settings.rewards import RewardSettings, ShapingSettings
+from rlaif.trainer.settings.learning import RewardSettings, ShapingSettings
 
 FLAGS = slice(40, 60)
 STEPS, ENVS = 12, 2

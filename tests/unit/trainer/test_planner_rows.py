@@ -28,7 +28,7 @@ from rlaif.trainer.learner.algorithm.learner import ArrayLearner
 from rlaif.trainer.learner.algorithm.learner_rewards import CURIOSITY, LearnerRewards
 from rlaif.trainer.play.fragment import Fragment, fragment_of, plain
 from rlaif.trainer.rewards.learned.shaping import Transitions
-from rlaif.trainer.settings.rewards import (
+from rlaif.trainer.settings.learning import (
     CuriositySettings,
     RewardSettings,
     ShapingSettings,

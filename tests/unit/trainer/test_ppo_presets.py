@@ -9,7 +9,7 @@ from rlaif.trainer.settings import TrainerSettings
 
 NUMBERS = {
     "learning_rate", "gamma", "gae_lambda", "clip", "value_clip", "entropy",
-    "minibatch_size", "epochs", "share_layers", "value_loss", "normalize_values", "entropy_steps",
+    "minibatch_size", "epochs", "share_layers", "value_loss", "normalize_values",
 }  # fmt: skip
 
 
@@ -21,7 +21,7 @@ def test_the_default_preset_applies_when_none_is_named():
     assert numbers(TrainerSettings()) == {
         "learning_rate": 3e-4, "gamma": 0.999, "gae_lambda": 0.95, "clip": 0.2, "value_clip": 0.0,
         "entropy": 0.01, "minibatch_size": 1024, "epochs": 4,
-        "share_layers": False, "value_loss": "huber", "normalize_values": True, "entropy_steps": 0,
+        "share_layers": False, "value_loss": "huber", "normalize_values": True,
     }  # fmt: skip
 
 
@@ -30,7 +30,6 @@ def test_the_seeds_numbers_are_those_of_their_documents():
         "learning_rate": 5e-5, "gamma": 0.99, "gae_lambda": 0.95, "clip": 0.2, "value_clip": 10.0,
         "entropy": 0.01, "minibatch_size": 512, "epochs": 10,
         "share_layers": True, "value_loss": "squared", "normalize_values": False,
-        "entropy_steps": 0,
     }  # fmt: skip
 
 

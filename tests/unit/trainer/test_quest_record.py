@@ -11,7 +11,7 @@ from rlaif.trainer.run_folder.quest_record import (
     QuestRecordError,
     search_end,
 )
-from rlaif.trainer.settings.quest import MIN_WHOLE, QuestSettings
+from rlaif.trainer.settings.run import MIN_WHOLE, QuestSettings, is_learned
 
 SETTINGS = QuestSettings(minutes=100, search_minutes=45, quiet_minutes=10, lineages=5)
 
@@ -91,7 +91,7 @@ def test_no_run_is_longer_than_its_minutes_but_for_the_least_of_the_policy(
 
 
 @pytest.mark.parametrize(
-    ("failed", "tried", "is_learned"),
+    ("failed", "tried", "expected"),
     [
         (0, MIN_WHOLE - 1, False),
         (0, MIN_WHOLE, True),
@@ -102,11 +102,7 @@ def test_no_run_is_longer_than_its_minutes_but_for_the_least_of_the_policy(
     ],
 )
 def test_a_policy_has_learned_that_comes_to_the_end_in_19_of_20_of_enough_episodes(
-    failed, tried, is_learned
+    failed, tried, expected
 ):
     whole = [False] * failed + [True] * (tried - failed)
-    assert QuestSettings(enough=0.95).is_learned(whole) == is_learned
-
-
-def test_a_run_that_asks_for_nothing_short_of_its_time_is_never_done_sooner():
-    assert not QuestSettings(enough=0).is_learned([True] * 1000)
+    assert is_learned(whole) == expected

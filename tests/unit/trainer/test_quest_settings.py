@@ -5,7 +5,7 @@ import pytest
 from rlaif.trainer.checks import WrongSettingsError, check
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.game import GameSettings
-from rlaif.trainer.settings.quest import DEFAULTS
+from rlaif.trainer.settings.run import DEFAULTS
 
 
 def test_a_quest_makes_decisions_and_starts_where_its_curriculum_says():

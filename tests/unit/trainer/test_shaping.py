@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rlaif.reward_net.pay import DISCOUNT, paid
 from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
-from rlaif.trainer.settings.ppo import PpoSettings
+from rlaif.trainer.settings.learning import PpoSettings
 
 GAMMA, WEIGHT = 0.999, 0.7
 WIDTH = 6

@@ -11,7 +11,7 @@ from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.testing.takeover_world import World, WrittenGame, plan
 from rlaif.trainer.play.assist.assistance import REJECTED_REST, WayLearner
-from rlaif.trainer.settings.takeover import TakeoverSettings
+from rlaif.trainer.settings.planner import TakeoverSettings
 
 QUICK = TakeoverSettings(share=1.0, max_steps=6, rest_steps=5)
 

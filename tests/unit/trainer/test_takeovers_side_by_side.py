@@ -12,7 +12,7 @@ from rlaif.game.memory.blocks import read_blocks
 from rlaif.testing.takeover_world import World, plan
 from rlaif.trainer.play.assist.takeover import Situation, mode_of
 from rlaif.trainer.play.planner_port import PlannerQuestion
-from rlaif.trainer.settings.takeover import TakeoverSettings
+from rlaif.trainer.settings.planner import TakeoverSettings
 
 COUNT = 3
 RULES = TakeoverSettings(share=0.4, max_steps=5, looks=3, rest_steps=4, patience_steps=25)

@@ -11,7 +11,7 @@ from rlaif.trainer.curriculum.attempt import SLACK_FRAMES
 from rlaif.trainer.curriculum.course import WHOLE, Course, CourseFollower
 from rlaif.trainer.curriculum.demonstrations import Demonstration
 from rlaif.trainer.play.start import Start, StartSet
-from rlaif.trainer.settings.curriculum import CurriculumSettings
+from rlaif.trainer.settings.learning import CurriculumSettings
 
 Made = Callable[..., Demonstration]
 GIVEN = StartSet([Start.of(b"the start", "power-on")])

@@ -9,7 +9,7 @@ from rlaif.trainer.learner.algorithm.coursing import (
 )
 from rlaif.trainer.learner.report import course_report
 from rlaif.trainer.play.frontier import CurriculumFigures, SubtaskFigures
-from rlaif.trainer.settings.curriculum import CurriculumSettings
+from rlaif.trainer.settings.learning import CurriculumSettings
 
 LEG = SubtaskFigures("one", ("sword",), ("map", "shield"), 5, 4, False, 10, 0.5, 0.75)
 

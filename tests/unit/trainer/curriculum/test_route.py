@@ -12,7 +12,7 @@ from rlaif.trainer.curriculum.attempt import SLACK_FRAMES
 from rlaif.trainer.curriculum.demonstrations import Demonstration
 from rlaif.trainer.curriculum.route import Route, subtasks_of_decisions
 from rlaif.trainer.play.frontier import MAX_TIME
-from rlaif.trainer.settings.curriculum import CurriculumSettings
+from rlaif.trainer.settings.learning import CurriculumSettings
 
 Made = Callable[..., Demonstration]
 

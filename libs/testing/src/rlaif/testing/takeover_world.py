@@ -18,7 +18,7 @@ from rlaif.trainer.play.assist.assistance import Assistance, AssistanceParts
 from rlaif.trainer.play.assist.guidance import Guidance
 from rlaif.trainer.play.facts import read_facts
 from rlaif.trainer.play.planner_port import PlannerQuestion
-from rlaif.trainer.settings.takeover import TakeoverSettings
+from rlaif.trainer.settings.planner import TakeoverSettings
 
 WHOSE = 0xC001
 """A byte that no part of the game reads: the number of the environment whose RAM this is."""

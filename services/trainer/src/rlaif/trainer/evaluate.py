@@ -29,8 +29,7 @@ from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.followers.episode_log import BestEpisodes, RecordedEpisode
 from rlaif.trainer.run_folder.checkpoints import Manifest
 from rlaif.trainer.run_folder.record import record_path
-from rlaif.trainer.settings.capture import CaptureSettings
-from rlaif.trainer.settings.game import STEP_FRAMES
+from rlaif.trainer.settings.game import STEP_FRAMES, CaptureSettings
 from rlaif.trainer.spreading import LostProcessError, spread
 
 DONE, BROKEN, WRONG = 0, 1, 2

@@ -17,7 +17,7 @@ from rlaif.trainer.play.frontier import CurriculumFigures
 from rlaif.trainer.play.start import Start, StartSource
 from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.search.marks import Marks
-from rlaif.trainer.settings.curriculum import CurriculumSettings
+from rlaif.trainer.settings.learning import CurriculumSettings
 
 _ARRIVALS_PER_SAVE = 4
 """One of this many arrivals is stored, because a save state takes 30 ms."""

@@ -17,7 +17,7 @@ from rlaif.trainer.curriculum.demonstrations import (
 )
 from rlaif.trainer.play.frontier import Frontier, SubtaskFigures
 from rlaif.trainer.search.marks import Marks
-from rlaif.trainer.settings.curriculum import CurriculumSettings
+from rlaif.trainer.settings.learning import CurriculumSettings
 
 _MIN_WEIGHT = 0.1
 """Weight of a subtask that always succeeds, compared with 1 for one that always fails. It must be

@@ -33,7 +33,7 @@ from rlaif.trainer.run_folder.plan import Plan
 from rlaif.trainer.run_folder.protocol import EvaluationDone, EvaluationFailed, Finished, Started
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.game import GameSettings
-from rlaif.trainer.settings.ppo import NetworkSettings
+from rlaif.trainer.settings.learning import NetworkSettings
 
 log = logging.getLogger(__name__)
 

@@ -52,6 +52,7 @@ from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.run_folder.spool import RoomPictures, Spool
 from rlaif.trainer.search.tree import TreeError
 from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.run import is_learned
 
 _FINAL = (
     checks.WrongSettingsError,
@@ -149,7 +150,7 @@ class LearnerProcess:
     def _end(self, algorithm: ShapedPPO, plan: Plan, saver: CheckpointSaver) -> End | None:
         """Why training ends now; None while it continues."""
         settings = self._run.settings
-        if settings.mode == "quest" and settings.quest.is_learned(algorithm.course.whole):
+        if settings.mode == "quest" and is_learned(algorithm.course.whole):
             return "learned"
         return plan.end(algorithm.env_steps, saver.trained_seconds)
 

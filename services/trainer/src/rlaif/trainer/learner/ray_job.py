@@ -64,11 +64,6 @@ def _stop_wait(settings: TrainerSettings) -> dict[str, str]:
     return {"RAY_JOB_STOP_WAIT_TIME_S": str(math.ceil(settings.stop_seconds) + 20)}
 
 
-def entrypoint(settings: TrainerSettings, run_id: str) -> str:
-    """The command of the job."""
-    return f"{settings.ray_job_entrypoint} --messages --run-id {run_id}"
-
-
 def running_job(client: Any, run_id: str) -> str | None:
     """The job that trains a run now; None when none does."""
     for job in client.list_jobs():
@@ -86,7 +81,7 @@ def submit(client: Any, settings: TrainerSettings, record: RunRecord) -> str:
         return found
     return str(
         client.submit_job(
-            entrypoint=entrypoint(settings, record.run_id),
+            entrypoint=f"rlaif-train --messages --run-id {record.run_id}",
             submission_id=f"{record.run_id}-attempt-{record.attempts}",
             runtime_env={"env_vars": _ONE_THREAD | _stop_wait(settings) | environment(settings)},
             metadata={"run_id": record.run_id},

@@ -15,7 +15,7 @@ from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.frontier import CurriculumFigures, SubtaskFigures
 from rlaif.trainer.run_folder.protocol import CurriculumReport, IterationDone, PartFigures
 from rlaif.trainer.run_folder.search_report import curriculum_figures, marks_name
-from rlaif.trainer.settings.curriculum import CurriculumSettings
+from rlaif.trainer.settings.learning import CurriculumSettings
 
 
 def course_report(course: CurriculumFigures, settings: CurriculumSettings) -> CurriculumReport:

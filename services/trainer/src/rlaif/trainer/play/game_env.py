@@ -29,6 +29,9 @@ SCREEN_OFF_FRAMES = 300
 FROZEN_FRAMES = 600
 """10 s without one changed byte of work RAM; a game that runs counts its frames there."""
 
+_NOOPS_FROM_ARCHIVE = 2
+"""Maximum of no-op steps before an episode from an archived state."""
+
 
 class StallDetector:
     """Looks at one emulator: after each decision step while it suspects, else now and then."""
@@ -161,7 +164,7 @@ class GameEnv:
         Before it, 0 to `noop_start` steps without a button and 0 to `walk_start` steps into random
         directions are played: the episode starts in a state that play reaches, and another seed
         starts another game. A start at which that kills the player is used without them, and one
-        from play with fewer (`restart_noops`).
+        from the archive with up to 2 steps without a button.
         """
         self.start = self.starts.choose(self._rng)
         self._cut_at, self._cut_is_lost = None, False
@@ -337,7 +340,7 @@ class GameEnv:
     def _drawn_walk(self) -> list[int]:
         settings, skip = self._settings, self._frame_skip
         if self.start.from_play:
-            noops = steps_lasting(settings.noops_where_play_was, skip)
+            noops = steps_lasting(_NOOPS_FROM_ARCHIVE, skip)
             return [int(Action.NOP)] * int(self._rng.integers(0, noops + 1))
         still = int(self._rng.integers(0, steps_lasting(settings.noop_start, skip) + 1))
         moves = int(self._rng.integers(0, steps_lasting(settings.walk_start, skip) + 1))

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rlaif.files.whole import write_whole
-from rlaif.trainer.settings.quest import QuestSettings
+from rlaif.trainer.settings.run import QuestSettings
 
 FILE = "quest.json"
 SEARCH_FOLDER = "search"

@@ -1,19 +1,12 @@
 """Settings of the trainer, in blocks. The names without a prefix are the seeds' own.
 
-    ppo, policy, sampling       settings/ppo.py           what is learned, by what, from whose play
-    game                        settings/game.py          what is played
-    shaping, curiosity,
-    imitation                   settings/rewards.py       what the learner adds to the rewards
-    explore                     settings/exploration.py   where episodes start
-    curriculum                  settings/curriculum.py    learning along what a search found
-    guidance                    settings/guidance.py      which button a language model suggests
-    takeover                    settings/takeover.py      when a planner plays, and how much
-    capture                     settings/capture.py       what the judges see
-    planner                     settings/planner.py       language models that help while it plays
-    run, evaluation, ray        settings/run.py           when, how long, where
-    quest                       settings/quest.py         how long a run searches before it trains
+    game.py        what is played: start states, archive, captures
+    learning.py    what is learned: PPO, network, sampling, rewards, curriculum
+    planner.py     language models that plan and suggest, and how much they may play
+    run.py         when, how long, where; mode `quest`
+    kept.py        which values a resumed run keeps
 
-What needs a block takes it as it is; there is no second class with the same values.
+Blocks are passed as they are.
 """
 
 from pathlib import Path
@@ -23,23 +16,28 @@ from pydantic import BaseModel, Field, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from rlaif.service.settings import PER_SERVICE, ServiceSettings, Setting
-from rlaif.trainer.settings.capture import CaptureSettings
-from rlaif.trainer.settings.curriculum import CurriculumSettings
-from rlaif.trainer.settings.exploration import ExploreSettings
-from rlaif.trainer.settings.game import GameSettings
-from rlaif.trainer.settings.guidance import GuidanceSettings
+from rlaif.trainer.settings.game import CaptureSettings, ExploreSettings, GameSettings
 from rlaif.trainer.settings.kept import is_fixed
-from rlaif.trainer.settings.planner import PlannerSettings
-from rlaif.trainer.settings.ppo import PRESETS, NetworkSettings, PpoSettings, SamplingSettings
-from rlaif.trainer.settings.quest import DEFAULTS, QuestSettings, with_defaults
-from rlaif.trainer.settings.rewards import (
+from rlaif.trainer.settings.learning import (
+    PRESETS,
     CuriositySettings,
+    CurriculumSettings,
     ImitationSettings,
+    NetworkSettings,
+    PpoSettings,
     RewardSettings,
+    SamplingSettings,
     ShapingSettings,
 )
-from rlaif.trainer.settings.run import EvaluationSettings, RaySettings, RunSettings
-from rlaif.trainer.settings.takeover import TakeoverSettings
+from rlaif.trainer.settings.planner import GuidanceSettings, PlannerSettings, TakeoverSettings
+from rlaif.trainer.settings.run import (
+    DEFAULTS,
+    EvaluationSettings,
+    QuestSettings,
+    RaySettings,
+    RunSettings,
+    with_defaults,
+)
 
 _PPO = (
     "MINIBATCH_SIZE", "EPOCHS", "LEARNING_RATE", "GAMMA", "GAE_LAMBDA", "CLIP", "SHARE_LAYERS",
@@ -151,9 +149,8 @@ class TrainerSettings(
 
     @property
     def steps_between_saves(self) -> int:
-        """Steps of a runner between two archived states, in the length that steps have here."""
-        frames = self.explore.save_frames or (4_000 if self.by_decisions else 64_000)
-        return max(1, frames // self.frame_skip)
+        """Steps of a runner between two archived states; milestones are saved at once."""
+        return (4_000 if self.by_decisions else 64_000) // self.frame_skip
 
     @property
     def curriculum_counts(self) -> bool:

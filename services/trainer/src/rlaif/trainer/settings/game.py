@@ -1,4 +1,4 @@
-"""The game: ROM, start states, episode length and rewards."""
+"""The game: ROM, start states, episode length, rewards, archived states, captures."""
 
 import math
 from collections.abc import Callable
@@ -75,9 +75,6 @@ class GameSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True
     """An episode starts with 0 to this many steps of four frames without a button."""
     walk_start: int = Field(default=16, ge=0, le=255, json_schema_extra=INTERNAL)
     """Then follow 0 to this many steps of four frames in random directions."""
-    restart_noops: int | None = Field(default=None, ge=0, le=255, json_schema_extra=INTERNAL)
-    """Steps without a button, instead of both, where an episode starts at an archived state. None:
-    2."""
     longest_wait_frames: int = Field(default=240, ge=0, json_schema_extra=INTERNAL)
     """While the player has no control, as in a cutscene, a step is extended up to this many
     frames. 0: the policy acts throughout, as in the original."""
@@ -114,11 +111,6 @@ class GameSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True
         """Whether an episode ends when the player dies."""
         return not self.by_decisions if self.death_ends is None else self.death_ends
 
-    @property
-    def noops_where_play_was(self) -> int:
-        """Maximum of no-op steps of four frames before an episode from an archived state."""
-        return 2 if self.restart_noops is None else self.restart_noops
-
     def with_files(self, of: Callable[[Path], Path]) -> Self:
         """The same game from other paths: `of` gives that of each file."""
         one, more = self.initial_state_path, self.model_copy(update={"initial_state_path": None})
@@ -147,3 +139,50 @@ def _weighted(item: str) -> tuple[Path, float]:
         return (Path(path), float(weight)) if path else (Path(item), 1.0)
     except ValueError:
         return Path(item), 1.0
+
+
+class CaptureSettings(BaseModel, frozen=True, extra="forbid"):
+    """Which segments are captured, and how many."""
+
+    segment_frames: int = Field(default=300, ge=4, json_schema_extra=INTERNAL)
+    """Game frames per segment, waits excluded; fixed by the seeds."""
+    keyframe_steps: int = Field(default=600, ge=1, json_schema_extra=INTERNAL)
+    """Longest replay before a segment, in steps of four frames; a save state costs about 30 ms."""
+    uniform_share: float = Field(default=0.3, ge=0.2, le=1, json_schema_extra=INTERNAL)
+    """Share of the captures drawn uniformly, for unbiased metrics. The others are chosen where the
+    ensemble disagrees, and for new rooms and milestones."""
+    spool_captures: int = Field(default=500, ge=1, json_schema_extra=INTERNAL)
+    """Maximum captures waiting on disk, about 10 kB each. Further ones are dropped and counted."""
+    best_episodes: int = Field(default=3, ge=0, json_schema_extra=INTERNAL)
+    """Best episodes of a run whose actions are kept, for `rlaif-eval RUN --recorded N`."""
+
+    def segment_steps(self, frame_skip: int) -> int:
+        """Decision steps per segment, of `frame_skip` frames each."""
+        return max(1, self.segment_frames // frame_skip)
+
+
+class ExploreSettings(BaseModel, frozen=True, extra="forbid"):
+    """How often episodes start at archived states, and how many are kept."""
+
+    restarts: float = Field(
+        default=0.2,
+        ge=0,
+        le=1,
+        description="Share of episodes that start at an archived state of a rarely visited place "
+        "(ADR 0010).",
+    )
+    practice: float = Field(
+        default=0.25,
+        ge=0,
+        le=1,
+        description="Share of steps spent on attempts from shortly before a rarely reached "
+        "milestone, and from further back as they succeed. Such attempts are excluded from "
+        "episode statistics (ADR 0010).",
+    )
+    states: int = Field(default=512, ge=16, json_schema_extra=INTERNAL)
+    """Archived states kept per run; 3 to 13 kB of disk each."""
+
+    @property
+    def keeps_states(self) -> bool:
+        """Whether any episode ever starts at an archived state."""
+        return self.restarts > 0 or self.practice > 0

@@ -1,9 +1,9 @@
-"""The planner: where the language models are that plan and suggest, and how they are asked."""
+"""The planner: its language models, when it plays, which buttons it suggests."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, Field, SecretStr, model_validator
 
 from rlaif.contracts.plans import Mode
 from rlaif.llm.addresses import routed
@@ -83,7 +83,6 @@ class PlannerSettings(DialectSettings):
     """Deadline of a button suggestion by text."""
     vision_seconds: float = Field(default=60.0, gt=0, json_schema_extra=INTERNAL)
     """Deadline of a button suggestion by picture."""
-    connect_seconds: float = Field(default=5.0, gt=0, json_schema_extra=INTERNAL)
     in_flight: int = Field(default=4, ge=1, le=64, json_schema_extra=INTERNAL)
     """Concurrent requests of one runner per route; further ones are dropped."""
     in_flight_total: int = Field(default=8, ge=1, le=192, json_schema_extra=INTERNAL)
@@ -134,4 +133,106 @@ class PlannerSettings(DialectSettings):
     def calls(self) -> CallSettings:
         """How long a call may take at most, whatever its deadline."""
         longest = max(self.plan_seconds, self.text_seconds, self.vision_seconds)
-        return CallSettings(connect_seconds=self.connect_seconds, total_seconds=longest)
+        return CallSettings(total_seconds=longest)
+
+
+class TakeoverSettings(BaseModel, frozen=True, extra="forbid"):
+    """The limits of what a planner plays; nothing of it counts without a planner."""
+
+    share: float = Field(
+        default=0.1,
+        ge=0,
+        le=1,
+        description="Maximum share of the steps of an episode that the planner may play. 0 "
+        "disables planner control.",
+    )
+    max_steps: int = Field(default=400, ge=1, json_schema_extra=INTERNAL)
+    """Maximum decision steps of one takeover; 400 are 27 seconds of game time."""
+    looks: int = Field(default=3, ge=1, json_schema_extra=INTERNAL)
+    """Consecutive decision steps that must show a dialog or a puzzle, or none, before that counts;
+    fixed by the seeds."""
+    rest_steps: int = Field(default=300, ge=0, json_schema_extra=INTERNAL)
+    """Decision steps without a request after a takeover that failed or had no effect. They double
+    with each consecutive one, up to 16 times (ADR 0023)."""
+    patience_steps: int = Field(default=20_000, ge=1, json_schema_extra=INTERNAL)
+    """Decision steps after which an environment asks again although no answer arrived."""
+
+
+PRESETS: dict[str, dict[str, float | None]] = {
+    "default": {},
+    "seed": {
+        "rest_steps": 0, "most_waiting": None, "text_bonus": 5.0, "vision_bonus": 50.0,
+        "decisions": None, "expiry_steps": None, "reach_tiles": None, "most_an_episode": None,
+    },
+}  # fmt: skip
+"""What a preset changes of the defaults below. Reasons and numbers: ADR 0024."""
+
+
+class GuidanceSettings(BaseModel, frozen=True, extra="forbid"):
+    """When a button is suggested, and what following it pays; nothing without a planner."""
+
+    preset: Literal["default", "seed"] = Field(
+        default="default",
+        description="Bonuses and limits that are not set individually. default: at most one "
+        "milestone per episode; seed: the bonuses of the seeds without limits, which outweigh "
+        "the game (ADR 0024).",
+    )
+    text_chance: float = Field(
+        default=0.02,
+        ge=0,
+        le=1,
+        description="Probability per decision step of asking a text model for a button, unless a "
+        "request of the environment is pending. 0 disables it.",
+    )
+    vision_chance: float = Field(
+        default=0.03,
+        ge=0,
+        le=1,
+        description="The same for a vision model.",
+    )
+    rest_steps: int = Field(default=1_000, ge=0, json_schema_extra=INTERNAL)
+    """Minimum decision steps of an environment between two requests."""
+    most_waiting: int | None = Field(default=2, ge=1, json_schema_extra=INTERNAL)
+    """Maximum pending requests of a runner; None: as many as the planner accepts."""
+    text_bonus: float = Field(
+        default=0.02,
+        ge=0,
+        description="Bonus for following a suggestion of a text model. Visiting a new square is "
+        "worth 0.05. Preset seed: 5.",
+    )
+    vision_bonus: float = Field(
+        default=0.05,
+        ge=0,
+        description="Bonus for following a suggestion of a vision model. Preset seed: 50.",
+    )
+    decisions: int | None = Field(default=1, ge=1, json_schema_extra=INTERNAL)
+    """Decisions that a suggestion is compared with; None: all until the next suggestion."""
+    expiry_steps: int | None = Field(default=20_000, ge=1, json_schema_extra=INTERNAL)
+    """Decision steps after which a suggestion expires; 20,000 are 22 minutes of game time. None:
+    never."""
+    reach_tiles: int | None = Field(default=1, ge=0, json_schema_extra=INTERNAL)
+    """Maximum distance from where it was requested, in the same room; None: anywhere."""
+    most_an_episode: float | None = Field(default=1.0, gt=0, json_schema_extra=INTERNAL)
+    """Maximum bonus per episode. It stays below one milestone (2 at least), so that obeying is not
+    worth more than playing. None: no limit."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in_the_preset(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return PRESETS.get(given.get("preset", "default"), {}) | given
+
+    @model_validator(mode="after")
+    def _chances_fit_together(self) -> Self:
+        if self.text_chance + self.vision_chance > 1:
+            raise ValueError(
+                f"guidance_text_chance {self.text_chance} and guidance_vision_chance "
+                f"{self.vision_chance} add up to more than 1: a step asks for one button at most"
+            )
+        return self
+
+    @property
+    def asks(self) -> bool:
+        """Whether anything is ever asked."""
+        return self.text_chance + self.vision_chance > 0

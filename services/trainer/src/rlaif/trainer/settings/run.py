@@ -1,7 +1,8 @@
 """A run: what it does, when it saves, evaluates and ends, and where it trains."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -127,10 +128,70 @@ class RaySettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True)
         description="process trains in a child process; ray-job submits rlaif-train to the Ray "
         "cluster whose dashboard RAY_ADDRESS names.",
     )
-    ray_job_entrypoint: str = Field(default="rlaif-train", json_schema_extra=INTERNAL)
-    """Command that a Ray job starts; options are appended."""
 
     @property
     def ray_is_own(self) -> bool:
         """Whether the training process starts a Ray of its own, of this machine alone."""
         return self.ray_address is None or self.ray_address.startswith("http")
+
+
+DEFAULTS: dict[str, Any] = {
+    "actions": "macros",
+    "episode_length": 15_000,
+    "ray_workers": 2,
+    "envs_per_worker": 8,
+    "explore": {"restarts": 0.0, "practice": 0.0},
+    "ppo": {"normalize_values": False},
+}
+"""Defaults that mode `quest` changes. Two cores play; an episode is twice as long as the quest of
+the built-in cartridge; the curriculum chooses all start states; its critic learned earlier without
+running deviations (ADR 0029)."""
+
+
+def with_defaults(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by name or variable; in mode `quest` with its defaults where none is given."""
+    if given.get("mode") != "quest":
+        return dict(given)
+    found = dict(given)
+    for name, value in DEFAULTS.items():
+        if isinstance(value, dict):
+            own = found.get(name, {})
+            if isinstance(own, Mapping):  # a block that is given whole has its own values
+                found[name] = value | dict(own)
+        elif name.upper() not in given:
+            found.setdefault(name, value)
+    return found
+
+
+MIN_WHOLE, LEARNED = 64, 0.95
+"""Minimum number of episodes from power-on, and success rate, at which a run ends early."""
+
+
+class QuestSettings(BaseModel, frozen=True, extra="forbid"):
+    """The phases of mode `quest`: search, demonstrations, policy."""
+
+    minutes: float = Field(
+        default=98.0,
+        gt=0,
+        description="Wall-clock minutes of a run in mode quest: search, demonstrations and "
+        "training together, excluding start and saving. RUN_HOURS does not apply.",
+    )
+    search_minutes: float = Field(
+        default=45.0,
+        gt=0,
+        description="Maximum minutes of search. More finds more trajectories but leaves less time "
+        "to train.",
+    )
+    quiet_minutes: float = Field(
+        default=10.0,
+        gt=0,
+        description="The search ends early after this many minutes without lasting progress.",
+    )
+    lineages: int = Field(default=5, ge=1, le=64, json_schema_extra=INTERNAL)
+    """Trajectories that become demonstrations. The search ends once this many of them end with an
+    essence."""
+
+
+def is_learned(whole: Sequence[bool]) -> bool:
+    """Whether the policy completed the quest in enough of its last episodes from power-on."""
+    return len(whole) >= MIN_WHOLE and sum(whole) / len(whole) >= LEARNED

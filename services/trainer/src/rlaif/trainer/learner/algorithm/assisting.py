@@ -18,9 +18,7 @@ from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.planner_port import Planner
 from rlaif.trainer.settings import TrainerSettings
-from rlaif.trainer.settings.guidance import GuidanceSettings
-from rlaif.trainer.settings.planner import PlannerSettings
-from rlaif.trainer.settings.takeover import TakeoverSettings
+from rlaif.trainer.settings.planner import GuidanceSettings, PlannerSettings, TakeoverSettings
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
 from rlaif.trainer.play.frontier import CurriculumFigures, SubtaskFigures
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.search.marks import marks_of
-from rlaif.trainer.settings.curriculum import CurriculumSettings
 from rlaif.trainer.settings.game import GameSettings
+from rlaif.trainer.settings.learning import CurriculumSettings
 
 Rows = dict[str, npt.NDArray[Any]]
 """Columns of a batch, and the returns."""

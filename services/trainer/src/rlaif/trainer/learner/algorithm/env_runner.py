@@ -43,8 +43,7 @@ from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, actions_of
-from rlaif.trainer.settings.curriculum import CurriculumSettings
-from rlaif.trainer.settings.rewards import RewardSettings
+from rlaif.trainer.settings.learning import CurriculumSettings, RewardSettings
 
 
 class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray has no types

@@ -33,8 +33,8 @@ from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.play.exploration.states import ArchiveIdentity
 from rlaif.trainer.run_folder.live_files import SCREENS
 from rlaif.trainer.run_folder.screen_mirror import ScreenMirror, ScreenSource, ScreenUpdate
-from rlaif.trainer.settings.curriculum import CurriculumSettings
-from rlaif.trainer.settings.exploration import ExploreSettings
+from rlaif.trainer.settings.game import ExploreSettings
+from rlaif.trainer.settings.learning import CurriculumSettings
 
 ANSWER_SECONDS = 60.0
 """For which a runner stands still at most; the first call waits for the actor to start."""

@@ -26,7 +26,7 @@ from rlaif.trainer.rewards.learned.reward_models import (
 )
 from rlaif.trainer.rewards.learned.shaping import Bool, Float32, PotentialShaper, discounts
 from rlaif.trainer.rewards.learned.statistics import PartStatistics, part_statistics
-from rlaif.trainer.settings.rewards import RewardSettings
+from rlaif.trainer.settings.learning import RewardSettings
 
 GAME, SHAPING, CURIOSITY, GUIDANCE = "game", "shaping", "curiosity", "guidance"
 """Parts of the reward; `shaping` is the reward model's."""

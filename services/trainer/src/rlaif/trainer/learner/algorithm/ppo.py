@@ -52,9 +52,12 @@ from rlaif.trainer.play.fragment import Fragment, fragment_of, plain
 from rlaif.trainer.play.frontier import CurriculumFigures
 from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, ZeldaOracleEnv, actions_of
 from rlaif.trainer.settings import TrainerSettings
-from rlaif.trainer.settings.curriculum import CurriculumSettings
-from rlaif.trainer.settings.ppo import PpoSettings
-from rlaif.trainer.settings.rewards import ImitationSettings, RewardSettings
+from rlaif.trainer.settings.learning import (
+    CurriculumSettings,
+    ImitationSettings,
+    PpoSettings,
+    RewardSettings,
+)
 
 
 def build_config(
@@ -113,7 +116,7 @@ def build_config(
         lambda_=settings.ppo.gae_lambda,
         clip_param=settings.ppo.clip,
         vf_clip_param=settings.ppo.value_clip or math.inf,
-        entropy_coeff=settings.ppo.entropy_schedule,
+        entropy_coeff=settings.ppo.entropy,
         train_batch_size_per_learner=settings.batch_size,
         minibatch_size=min(settings.ppo.minibatch_size, settings.batch_size),
         num_epochs=settings.ppo.epochs,

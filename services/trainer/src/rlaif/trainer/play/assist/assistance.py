@@ -33,7 +33,7 @@ from rlaif.trainer.play.assist.takeover import Executor, Takeover, TakeoverParts
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.planner_port import Planner, PlannerReply
 from rlaif.trainer.rewards.game.facts import GameFacts
-from rlaif.trainer.settings.takeover import TakeoverSettings
+from rlaif.trainer.settings.planner import TakeoverSettings
 
 Actions = npt.NDArray[np.int64]
 

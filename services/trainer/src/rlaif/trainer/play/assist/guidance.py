@@ -28,7 +28,7 @@ from rlaif.trainer.play.assist.figures import AssistanceFigures
 from rlaif.trainer.play.assist.suggestions import Fate, GuidanceRecord, KeptSuggestion, Spot
 from rlaif.trainer.play.planner_port import Planner, PlannerQuestion, PlannerReply
 from rlaif.trainer.rewards.game.facts import GameFacts
-from rlaif.trainer.settings.guidance import GuidanceSettings
+from rlaif.trainer.settings.planner import GuidanceSettings
 
 REJECTED_REST = 1024
 """Steps without a question after one was rejected, unless a reply arrives before: a full planner

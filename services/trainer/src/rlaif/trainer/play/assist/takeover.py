@@ -30,7 +30,7 @@ from rlaif.game.memory.puzzles import PuzzleElement, puzzle_elements
 from rlaif.trainer.play.assist.figures import DONE, AssistanceFigures, PlanFate, reason, wanted
 from rlaif.trainer.play.planner_port import Kind, PlannerQuestion, PlannerReply
 from rlaif.trainer.rewards.game.facts import GameFacts
-from rlaif.trainer.settings.takeover import TakeoverSettings
+from rlaif.trainer.settings.planner import TakeoverSettings
 
 State = Literal["idle", "asked", "executing", "resting"]
 

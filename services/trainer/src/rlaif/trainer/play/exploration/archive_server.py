@@ -28,7 +28,7 @@ from rlaif.trainer.play.exploration.states import (
     ArchiveRecord,
     Cell,
 )
-from rlaif.trainer.settings.exploration import ExploreSettings
+from rlaif.trainer.settings.game import ExploreSettings
 
 MAX_BYTES = 4 << 20
 """Limit of states per message in each direction; the rest is sent with the next one."""

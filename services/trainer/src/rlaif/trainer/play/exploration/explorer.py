@@ -26,7 +26,7 @@ from rlaif.trainer.play.followers.episode_follower import WatchedGame
 from rlaif.trainer.play.start import Start, StartSource
 from rlaif.trainer.rewards.game.facts import GameFacts, Progress
 from rlaif.trainer.run_folder import disk
-from rlaif.trainer.settings.exploration import ExploreSettings
+from rlaif.trainer.settings.game import ExploreSettings
 
 
 @dataclass(frozen=True)
