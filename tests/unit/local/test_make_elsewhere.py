@@ -56,8 +56,10 @@ class Clone:
 
     def make(self, *words: str, **environment: str) -> str:
         """Run make; gives what it wrote."""
-        # Not the variables of the make that runs these tests: VENV=… would set up a real environment here.
-        inherited = {name: os.environ[name] for name in ("HOME", "LANG", "PATH") if name in os.environ}
+        # Without the variables of an outer make: VENV=… would set up a real environment here.
+        inherited = {
+            name: os.environ[name] for name in ("HOME", "LANG", "PATH") if name in os.environ
+        }
         run = subprocess.run(
             ["make", "-s", *words],
             cwd=self.root,
