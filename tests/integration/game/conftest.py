@@ -12,7 +12,7 @@ from rlaif.game.description.describe import describe
 from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.state import decode
@@ -81,7 +81,7 @@ class Walked:
 def walked() -> Walked:
     """The whole walkthrough from power-on, about six seconds."""
     cartridge = load_cartridge()
-    emulator = PyBoyEmulator(cartridge.data)
+    emulator = Emulator(cartridge.data)
     start = read_blocks(emulator)
     seen = Walked(MilestoneLatch(story_of(cartridge.game), start), start)
     frame = 0

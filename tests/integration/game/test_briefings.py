@@ -9,7 +9,7 @@ from rlaif.contracts.places import SEEDLING_ROOMS
 from rlaif.game.description.briefing import brief
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.predicates import has_control, is_dialog_state
 from rlaif.game.motion.room_graph import RoomGraph
@@ -26,7 +26,7 @@ def told(cartridge_folder) -> Told:
     words = words_of(cartridge.game, cartridge.data)
     graph, watcher = RoomGraph(), RoomWatcher()
     found = []
-    for ram in _looks(PyBoyEmulator(cartridge.data), cartridge_folder):
+    for ram in _looks(Emulator(cartridge.data), cartridge_folder):
         crossing = watcher.see(ram)
         if crossing is not None:
             graph.add_crossing(crossing)
@@ -34,7 +34,7 @@ def told(cartridge_folder) -> Told:
     return found
 
 
-def _looks(emulator: PyBoyEmulator, folder) -> Iterator[RamBlocks]:
+def _looks(emulator: Emulator, folder) -> Iterator[RamBlocks]:
     for frame, action in enumerate(pressed(folder / "walkthrough.json"), start=1):
         emulator.step(action, 1)
         if frame % FRAME_SKIP == 0:

@@ -10,7 +10,7 @@ from rlaif.game.decisions.mask import allowed
 from rlaif.game.decisions.playing import carry_out
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, bcd, read_blocks
 from rlaif.game.memory.entities import enemies
 from rlaif.game.memory.memory_map import TILE_STRIDE, address
@@ -223,7 +223,7 @@ class Play:
 
     def __init__(self, moments: dict[str, bytes]) -> None:
         self._moments = moments
-        self.emulator = PyBoyEmulator(load_cartridge().data)
+        self.emulator = Emulator(load_cartridge().data)
         self.pressed: list[int] = []
         self.saw_text = False
 

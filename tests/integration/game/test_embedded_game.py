@@ -8,7 +8,7 @@ from rlaif.game.description.describe import describe
 from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.predicates import has_control
 from rlaif.game.memory.state import decode
@@ -20,7 +20,7 @@ WALKS, STEPS_A_WALK = 150, 8
 @pytest.fixture
 def playing():
     """The embedded game at the first moment of control."""
-    emulator = PyBoyEmulator(load_cartridge().data)
+    emulator = Emulator(load_cartridge().data)
     for _ in range(300):
         emulator.step(Action.START, 8)
         emulator.step(Action.NOP, 8)

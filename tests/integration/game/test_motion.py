@@ -7,7 +7,7 @@ import pytest
 
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.predicates import has_control
 
@@ -57,7 +57,7 @@ def moments(emulator, steps):
 
 @pytest.fixture(scope="module")
 def emulator():
-    made = PyBoyEmulator(load_cartridge().data)
+    made = Emulator(load_cartridge().data)
     yield made
     made.close()
 

@@ -10,7 +10,7 @@ import pytest
 
 from rlaif.contracts.plans import MoveTo
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.game.motion.room_watcher import standing
@@ -31,7 +31,7 @@ def all_entries(request):
 
 @pytest.fixture(scope="module")
 def emulator():
-    emulator = PyBoyEmulator(load_cartridge().data)
+    emulator = Emulator(load_cartridge().data)
     yield emulator
     emulator.close()
 

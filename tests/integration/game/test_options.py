@@ -9,7 +9,7 @@ import pytest
 from rlaif.contracts.plans import read_macro
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import TILE_STRIDE, address
 from rlaif.game.memory.predicates import (
@@ -85,7 +85,7 @@ class Play:
 
     def __init__(self, moments: dict[str, bytes]) -> None:
         self._moments = moments
-        self.emulator = PyBoyEmulator(load_cartridge().data)
+        self.emulator = Emulator(load_cartridge().data)
         self.frame_skip = FRAME_SKIP
 
     @property
@@ -386,7 +386,7 @@ def test_an_open_menu_is_closed_first(play: Play) -> None:
 
 
 def test_on_the_title_screen_nothing_is_pressed(play: Play) -> None:
-    emulator = PyBoyEmulator(load_cartridge().data)
+    emulator = Emulator(load_cartridge().data)
     emulator.tick(60)
     executor = PlanExecutor([read_macro(macro("TALK", 4, 4))], graph=RoomGraph())
     assert executor.next(read_blocks(emulator)).cause == "no_control"

@@ -15,7 +15,7 @@ from rlaif.contracts.observation import LAYOUT
 from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import WRAM_START, PyBoyEmulator
+from rlaif.game.machine.emulator import WRAM_START, Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import symbol
 from rlaif.game.memory.predicates import has_control, is_menu, is_running
@@ -30,7 +30,7 @@ TILES = "wRoomLayout", "wRoomCollisions"
 @pytest.fixture(scope="module")
 def states(cartridge_folder) -> list[RamBlocks]:
     """The RAM of every decision step of the walkthrough; about 50 MB."""
-    emulator = PyBoyEmulator(load_cartridge().data)
+    emulator = Emulator(load_cartridge().data)
     seen, frame = [], 0
     for button, frames in json.loads((cartridge_folder / "walkthrough.json").read_text())["steps"]:
         for _ in range(frames):

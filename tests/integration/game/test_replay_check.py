@@ -10,7 +10,7 @@ import pytest
 
 from rlaif.game.__main__ import main
 from rlaif.game.machine.cartridges import Cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.machine.rom_checks import header_checksum
 from rlaif.game.replay_check.checks import CheckPlan, check_rom_replays
 
@@ -137,11 +137,11 @@ def test_a_clock_that_follows_the_host_is_found_out(monkeypatch):
 @pytest.mark.parametrize("what", ["frame", "drawing"])
 def test_an_emulator_that_forgets_something_is_found_out(monkeypatch, what):
     if what == "frame":
-        tick = PyBoyEmulator.tick
-        monkeypatch.setattr(PyBoyEmulator, "tick", lambda self, n, **k: tick(self, n + (n == 60)))
+        tick = Emulator.tick
+        monkeypatch.setattr(Emulator, "tick", lambda self, n, **k: tick(self, n + (n == 60)))
         wrong = "frames at once or one by one"
     else:
-        step = PyBoyEmulator.step
+        step = Emulator.step
         noise = iter(range(10_000_000))
 
         def noisy(self, action, frame_skip, **options):
@@ -149,7 +149,7 @@ def test_an_emulator_that_forgets_something_is_found_out(monkeypatch, what):
             if options.get("render"):
                 self._pyboy.memory[0xC123] = next(noise) & 0xFF
 
-        monkeypatch.setattr(PyBoyEmulator, "step", noisy)
+        monkeypatch.setattr(Emulator, "step", noisy)
         wrong = "drawn or not"
     report, findings, _ = check(ZOO["a grey game without a mapper"])
     assert not report.passed
@@ -176,13 +176,13 @@ def test_a_game_whose_ram_never_changes_is_not_proved():
 @pytest.mark.parametrize("wanted", [True, False])
 def test_a_game_is_played_with_the_sound_setting_that_training_uses(monkeypatch, wanted):
     used = []
-    init = PyBoyEmulator.__init__
+    init = Emulator.__init__
 
     def noted(self, rom, *, sound_emulated=False):
         used.append(sound_emulated)
         init(self, rom, sound_emulated=sound_emulated)
 
-    monkeypatch.setattr(PyBoyEmulator, "__init__", noted)
+    monkeypatch.setattr(Emulator, "__init__", noted)
     report, findings, _ = check(ZOO["a game that reads the sound chip"], sound=wanted)
     assert report.passed, report.table()
     assert used[0] is wanted
@@ -218,7 +218,7 @@ def without(*names):
     ids=["constant", "no high RAM", "no bank 6", "no cartridge RAM bank 3"],
 )
 def test_a_digest_that_misses_memory_is_found_out(monkeypatch, digest, place):
-    monkeypatch.setattr(PyBoyEmulator, "ram_digest", digest)
+    monkeypatch.setattr(Emulator, "ram_digest", digest)
     report, findings, _ = check(ZOO["colour, all work RAM banks, MBC5 with four RAM banks"])
     assert not report.passed
     covered = findings["the digest covers all memory"]

@@ -7,7 +7,7 @@ import pytest
 
 from rlaif.game.captures.replay import ReplayMismatchError
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.replay_check.segments import Play, RecordedSegment
 from rlaif.testing.data.random_play import boot, random_segments, replayed_observations
 
@@ -22,7 +22,7 @@ def replays_the_same(emulator, recorded, cartridge):
 
 def test_every_segment_of_the_embedded_game_replays_to_the_same_ram_and_observations():
     cartridge = load_cartridge()
-    live, second = (PyBoyEmulator(cartridge.data) for _ in range(2))
+    live, second = (Emulator(cartridge.data) for _ in range(2))
     boot(live)
     ends = set()
     for recorded in random_segments(live, cartridge, Play(segments=SEGMENTS, seed=11)):
@@ -37,7 +37,7 @@ def test_every_segment_of_the_embedded_game_replays_to_the_same_ram_and_observat
 @pytest.mark.parametrize("frame_skip", [1, 2, 7])
 def test_it_holds_for_other_frame_skips(frame_skip):
     cartridge = load_cartridge()
-    live, second = (PyBoyEmulator(cartridge.data) for _ in range(2))
+    live, second = (Emulator(cartridge.data) for _ in range(2))
     boot(live)
     play = Play(segments=4, steps=40, frame_skip=frame_skip, segments_per_keyframe=2)
     for recorded in random_segments(live, cartridge, play):
@@ -48,7 +48,7 @@ def test_it_holds_for_other_frame_skips(frame_skip):
 
 def test_it_holds_with_sound():
     cartridge = load_cartridge()
-    live, second = (PyBoyEmulator(cartridge.data, sound_emulated=True) for _ in range(2))
+    live, second = (Emulator(cartridge.data, sound_emulated=True) for _ in range(2))
     boot(live)
     for recorded in random_segments(live, cartridge, Play(segments=3)):
         assert replays_the_same(second, recorded, cartridge)
@@ -58,7 +58,7 @@ def test_it_holds_with_sound():
 
 def test_a_tampered_action_is_detected():
     cartridge = load_cartridge()
-    live = PyBoyEmulator(cartridge.data)
+    live = Emulator(cartridge.data)
     boot(live)
     recorded = next(random_segments(live, cartridge, Play(segments=1, seed=5)))
     # The opposite direction at every step: the player ends somewhere else.

@@ -8,7 +8,7 @@ import pytest
 
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import has_control, is_running, is_scrolling
@@ -180,10 +180,10 @@ def changes(cartridge_folder):
     """The first change of each kind in the walkthrough."""
     steps = json.loads((cartridge_folder / "walkthrough.json").read_text())["steps"]
     rom = load_cartridge().data
-    scout = PyBoyEmulator(rom)
+    scout = Emulator(rom)
     starts = first_changes(Player(scout, steps))
     scout.close()
-    emulator = PyBoyEmulator(rom)
+    emulator = Emulator(rom)
     player = Player(emulator, steps)
     in_order = sorted(starts.items(), key=lambda item: item[1])
     seen = {kind: watch(player, start, kind) for kind, start in in_order}

@@ -12,7 +12,7 @@ import pytest
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import has_control
@@ -45,7 +45,7 @@ def test_it_is_a_game_of_which_nothing_is_known_and_comes_into_play():
     assert cartridge.game == "other"
     assert not story_of(cartridge.game).milestones
     assert not words_of(cartridge.game, cartridge.data).rooms
-    emulator = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+    emulator = Emulator(cartridge.data, sound_emulated=cartridge.needs_sound)
     bring_to_control(emulator, cartridge)
     state = decode(read_blocks(emulator))
     assert (state.group, state.room) == (0, 0x33)
@@ -59,7 +59,7 @@ def test_it_has_no_room_of_the_embedded_game(cartridge_folder):
 
 def test_who_knows_the_way_takes_its_essence():
     cartridge = load_cartridge(ROM)
-    emulator = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+    emulator = Emulator(cartridge.data, sound_emulated=cartridge.needs_sound)
     for button, frames in json.loads((NOOK / "walk.json").read_text())["steps"]:
         emulator.step(Action[button], frames)
     assert read_blocks(emulator).u8(address("wEssencesObtained")) == 1

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
 
@@ -61,12 +61,12 @@ def rom_maker() -> Callable[..., bytes]:
 
 
 @pytest.fixture
-def emulators(tiny_rom: bytes) -> Iterator[Callable[[], PyBoyEmulator]]:
+def emulators(tiny_rom: bytes) -> Iterator[Callable[[], Emulator]]:
     """Starts booted emulators and stops them."""
-    started: list[PyBoyEmulator] = []
+    started: list[Emulator] = []
 
-    def start() -> PyBoyEmulator:
-        emulator = PyBoyEmulator(tiny_rom)
+    def start() -> Emulator:
+        emulator = Emulator(tiny_rom)
         emulator.tick(200)
         started.append(emulator)
         return emulator
@@ -77,7 +77,7 @@ def emulators(tiny_rom: bytes) -> Iterator[Callable[[], PyBoyEmulator]]:
 
 
 @pytest.fixture
-def emulator(emulators: Callable[[], PyBoyEmulator]) -> PyBoyEmulator:
+def emulator(emulators: Callable[[], Emulator]) -> Emulator:
     return emulators()
 
 

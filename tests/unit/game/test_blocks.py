@@ -1,6 +1,6 @@
 import pytest
 
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import LiveRam, RamBlocks, bcd, bcd16, read_blocks
 
 
@@ -31,26 +31,25 @@ def test_reading_an_emulator_gives_its_work_ram(emulator):
 
 
 def test_the_dungeon_grid_comes_from_bank_two(rom_maker):
-    emulator = PyBoyEmulator(rom_maker())
+    emulator = Emulator(rom_maker())
     emulator._pyboy.memory[2, 0xDC05] = 0x42
     assert read_blocks(emulator).dungeon_layout[5] == 0x42
     emulator.close()
 
 
-@pytest.mark.parametrize("shared", [True, False])
-def test_live_ram_follows_the_emulator(rom_maker, monkeypatch, shared):
-    emulator = PyBoyEmulator(rom_maker())
-    if not shared:
-        monkeypatch.setattr(PyBoyEmulator, "work_ram", None)
+@pytest.mark.parametrize("colour", [True, False])
+def test_live_ram_follows_the_emulator(rom_maker, colour):
+    emulator = Emulator(rom_maker(colour=colour))
     live = LiveRam(emulator)
     for value in (0x42, 0x17):
-        emulator._pyboy.memory[2, 0xDC05] = emulator._pyboy.memory[0xC123] = value
+        emulator._pyboy.memory[0xC123] = value
+        if colour:
+            emulator._pyboy.memory[2, 0xDC05] = value
         emulator.tick(3)
-        live.refresh()
         copied = read_blocks(emulator)
         assert live.wram.tobytes() == copied.wram
         assert live.dungeon_layout.tobytes() == copied.dungeon_layout
-        assert live.dungeon_layout[5] == value
+        assert live.dungeon_layout[5] == (value if colour else 0)
     with pytest.raises(ValueError, match="read-only"):
         live.wram[0] = 1
     emulator.close()

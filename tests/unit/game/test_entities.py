@@ -1,5 +1,3 @@
-import math
-
 import pytest
 
 from rlaif.game.memory.entities import (
@@ -37,26 +35,6 @@ def test_every_page_holds_one_object_of_each_kind(make_ram, page):
 def test_what_only_looks_like_an_enemy_is_left_out(make_ram):
     ram = make_ram(*an_object(0xD080, kind=0x56), *an_object(0xD180, kind=0x09))
     assert [enemy.id for enemy in enemies(ram)] == [0x09]
-
-
-@pytest.mark.parametrize(
-    ("angle", "heading"),
-    [
-        (0, (0, -1)),
-        (8, (1, 0)),
-        (16, (0, 1)),
-        (24, (-1, 0)),
-        (4, (math.sqrt(0.5), -math.sqrt(0.5))),
-    ],
-)
-def test_an_angle_turns_clockwise_from_up(angle, heading):
-    found = Entity(0xD080, 1, 0, 0, 0, 0, 0, angle).heading
-    assert found == pytest.approx(heading, abs=1e-9)
-
-
-@pytest.mark.parametrize("angle", [0x20, 0x80, 0xFF])
-def test_an_object_that_stands_has_no_heading(angle):
-    assert Entity(0xD080, 1, 0, 0, 0, 0, 0, angle).heading is None
 
 
 def test_on_foot_the_position_is_the_players_and_riding_the_animals(make_ram):

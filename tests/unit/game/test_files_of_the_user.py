@@ -7,7 +7,7 @@ import pytest
 
 from rlaif.game.__main__ import main
 from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
-from rlaif.game.machine.emulator import BadRomError, PyBoyEmulator
+from rlaif.game.machine.emulator import BadRomError, Emulator
 from rlaif.game.machine.rom_checks import CARTRIDGE_TYPES, RAM_SIZE_CODES, header_checksum
 
 COMMANDS = {
@@ -70,7 +70,7 @@ def test_a_file_that_is_no_rom_gives_one_line_and_code_2(tmp_path, capsys, comma
 def runs(data: bytearray) -> bool:
     data[0x14D] = header_checksum(data)
     try:
-        PyBoyEmulator(bytes(data)).close()
+        Emulator(bytes(data)).close()
     except BadRomError:
         return False
     return True

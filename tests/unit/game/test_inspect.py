@@ -4,7 +4,7 @@ import pytest
 
 from rlaif.game.__main__ import main
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.symbols import SYMBOLS
 from rlaif.game.starts.power_on import bring_to_control
 
@@ -13,7 +13,7 @@ from rlaif.game.starts.power_on import bring_to_control
 def played(tmp_path_factory):
     """A save state in play, and the digest of its RAM."""
     cartridge = load_cartridge()
-    emulator = PyBoyEmulator(cartridge.data)
+    emulator = Emulator(cartridge.data)
     bring_to_control(emulator, cartridge)
     path = tmp_path_factory.mktemp("states") / "saved.state"
     path.write_bytes(emulator.save_state())

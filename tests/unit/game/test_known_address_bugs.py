@@ -8,15 +8,19 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from rlaif.game.memory import predicates, rooms
+from rlaif.game.memory import predicates, readers, rooms
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.entities import enemies, interactions, parts, talkables
 from rlaif.game.memory.memory_map import symbol
-from rlaif.game.memory.readers import members, number, read
 from rlaif.game.memory.state import decode
 from rlaif.game.memory.walls import SOLID, half_tiles
 
 Write = tuple[int, int | bytes]
+
+
+def read(ram: RamBlocks, name: str) -> Any:
+    place = symbol(name)
+    return readers.decode(place, ram.block(place.address, place.size))
 
 
 class Mistake(NamedTuple):
@@ -46,9 +50,9 @@ MISTAKES = (
     Mistake("the group is not that of the map screen", ((0xC63A, 5),), ((0xCC49, 2),),
             lambda ram: decode(ram).group, 2, "wActiveGroup", 0xCC49),
     Mistake("the dungeon cell is not that of the map screen", ((0xC63C, 9),), ((0xCC56, 12),),
-            lambda ram: number(ram, "wDungeonMapPosition"), 12, "wDungeonMapPosition", 0xCC56),
+            lambda ram: read(ram, "wDungeonMapPosition"), 12, "wDungeonMapPosition", 0xCC56),
     Mistake("the floor is not that of the map screen", ((0xC63D, 9),), ((0xCC57, 1),),
-            lambda ram: number(ram, "wDungeonFloor"), 1, "wDungeonFloor", 0xCC57),
+            lambda ram: read(ram, "wDungeonFloor"), 1, "wDungeonFloor", 0xCC57),
     Mistake("health is not a sound wave", ((0xC021, 99),), ((0xC6A2, 10),),
             lambda ram: decode(ram).health, 10, "wLinkHealth", 0xC6A2),
     Mistake("health is not the bombs, as in Oracle of Ages", ((0xC6AA, 0x20),), ((0xC6A2, 9),),
@@ -63,7 +67,7 @@ MISTAKES = (
     Mistake("rupees are not the heart pieces", ((0xC6A4, 3),), ((0xC6A5, b"\x99\x09"),),
             lambda ram: decode(ram).rupees, 999),
     Mistake("ore chunks are decimal", (), ((0xC6A7, b"\x20\x01"),),
-            lambda ram: number(ram, "wNumOreChunks"), 120, "wNumOreChunks", 0xC6A7),
+            lambda ram: read(ram, "wNumOreChunks"), 120, "wNumOreChunks", 0xC6A7),
     Mistake("10 bombs are not 16", ((0xC674, 7),), ((0xC6AA, 0x10),),
             lambda ram: decode(ram).bombs, 10, "wNumBombs", 0xC6AA),
     Mistake("20 seeds are not 32", (), ((0xC6B5, 0x20),), lambda ram: decode(ram).ember_seeds, 20,
@@ -107,7 +111,7 @@ MISTAKES = (
     Mistake("0xFF is no dungeon", (), ((0xCC55, 0xFF),), lambda ram: decode(ram).dungeon, None,
             "wDungeonIndex", 0xCC55),
     Mistake("story flags are not in an object page", ((0xD400, b"\xff" * 16),),
-            ((0xC6CD, 0x01),), lambda ram: members(ram, "wGlobalFlags"), frozenset({0x18}),
+            ((0xC6CD, 0x01),), lambda ram: read(ram, "wGlobalFlags"), frozenset({0x18}),
             "wGlobalFlags", 0xC6CA),
     Mistake("kills are not in an object", ((0xD500, b"\x09\x09\x09"),), ((0xC620, b"\x2c\x01"),),
             lambda ram: decode(ram).kills, 300, "wTotalEnemiesKilled", 0xC620),
@@ -124,7 +128,7 @@ MISTAKES = (
             lambda ram: [found[0].slot for found in (interactions(ram), enemies(ram), parts(ram))],
             [0xD040, 0xD080, 0xD0C0]),
     Mistake("pushing is not a warp, as in Oracle of Ages", ((0xCC65, 0),), ((0xCC80, 2),),
-            lambda ram: number(ram, "wLinkPushingDirection"), 2, "wLinkPushingDirection", 0xCC80),
+            lambda ram: read(ram, "wLinkPushingDirection"), 2, "wLinkPushingDirection", 0xCC80),
     Mistake("a camera that moves is no transition", ((0xCD00, 0x81),), (),
             lambda ram: (decode(ram).scrolling, decode(ram).has_control, decode(ram).room_stable),
             (False, True, True), "wScrollMode", 0xCD00),
@@ -143,7 +147,7 @@ MISTAKES = (
     Mistake("exits of a dungeon room are no puzzle", ((0xCC58, 0x0F), (0xCC55, 1)), (),
             predicates.is_puzzle_state, False, "wDungeonRoomProperties", 0xCC58),
     Mistake("bits of the room's properties: key 10, chest 20, boss 40, dark 80", (),
-            ((0xCC58, 0x50),), lambda ram: members(ram, "wDungeonRoomProperties"),
+            ((0xCC58, 0x50),), lambda ram: read(ram, "wDungeonRoomProperties"),
             frozenset({4, 6})),
     Mistake("an item taken is flag 0x20, not 0x40", ((0xC700, 0x40),), ((0xC701, 0x20),),
             lambda ram: [bool(rooms.room_flags(ram, room) & 0x20) for room in (0, 1)],

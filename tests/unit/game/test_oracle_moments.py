@@ -10,7 +10,7 @@ import pytest
 
 from rlaif.game.__main__ import main
 from rlaif.game.machine import cartridges
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.machine.rom_checks import header_checksum
 from rlaif.game.memory import predicates
 from rlaif.game.memory.entities import enemies, interactions, things
@@ -120,7 +120,7 @@ def oracle_rom(tmp_path, rom_maker, monkeypatch):
 
 @pytest.fixture
 def key_state(tmp_path, oracle_rom):
-    emulator = PyBoyEmulator(oracle_rom, sound_emulated=True)
+    emulator = Emulator(oracle_rom, sound_emulated=True)
     memory = emulator._pyboy.memory
     for at in range(0xC000, 0xE000):
         memory[(1, at) if at >= 0xD000 else at] = 0

@@ -12,7 +12,7 @@ import pytest
 
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import Cartridge, load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.machine.rom_checks import header_checksum
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.memory_map import address
@@ -69,11 +69,11 @@ def rom_that_asks_for_start(times: int) -> bytes:
 def asking(tmp_path) -> Iterator:
     started = []
 
-    def make(times: int) -> tuple[PyBoyEmulator, Cartridge]:
+    def make(times: int) -> tuple[Emulator, Cartridge]:
         path = tmp_path / "asks.gbc"
         path.write_bytes(rom_that_asks_for_start(times))
         cartridge = load_cartridge(path)
-        started.append(PyBoyEmulator(cartridge.data))
+        started.append(Emulator(cartridge.data))
         return started[-1], cartridge
 
     yield make
@@ -109,7 +109,7 @@ def test_a_game_that_start_alone_does_not_start_is_told(asking):
 def test_the_embedded_game_is_started_by_start_alone():
     cartridge = load_cartridge()
     assert stages_of(cartridge) == START_ALONE
-    emulator = PyBoyEmulator(cartridge.data)
+    emulator = Emulator(cartridge.data)
     bring_to_control(emulator, cartridge)
     assert has_control(read_blocks(emulator))
     emulator.close()

@@ -1,7 +1,7 @@
 import pytest
 
 from rlaif.game.machine.cartridges import Cartridge, load_cartridge
-from rlaif.game.machine.emulator import STATE_VERSION, PyBoyEmulator, SaveStateError
+from rlaif.game.machine.emulator import STATE_VERSION, Emulator, SaveStateError
 from rlaif.game.starts.savestates import (
     SMALLEST_STATE_BYTES,
     WrongStateError,
@@ -19,7 +19,7 @@ def embedded():
 
 @pytest.fixture(scope="module")
 def embedded_state(embedded):
-    emulator = PyBoyEmulator(embedded.data)
+    emulator = Emulator(embedded.data)
     emulator.tick(120)
     state = emulator.save_state()
     emulator.close()
@@ -31,7 +31,7 @@ def start():
     started = []
 
     def boot(rom, frames=30):
-        emulator = PyBoyEmulator(rom)
+        emulator = Emulator(rom)
         emulator.tick(frames)
         started.append(emulator)
         return emulator

@@ -15,12 +15,12 @@ from rlaif.game.description.describe import describe
 from rlaif.game.description.tile_marks import surroundings, tile_marks
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.cartridges import Cartridge, CartridgeError, load_cartridge
-from rlaif.game.machine.emulator import Emulator, EmulatorError, PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator, EmulatorError
 from rlaif.game.machine.files import UnusableFileError, read_bounded
 from rlaif.game.machine.rom_checks import LARGEST_ROM_BYTES
 from rlaif.game.memory import predicates
 from rlaif.game.memory.blocks import read_blocks
-from rlaif.game.memory.readers import Value, decode, raw
+from rlaif.game.memory.readers import decode, raw
 from rlaif.game.memory.rooms import room_size
 from rlaif.game.memory.state import decode as decode_state
 from rlaif.game.memory.symbols import GROUPS, Symbol
@@ -51,8 +51,19 @@ _GAMES = {
     "seedling-vale": "the embedded game",
     "other": "another game, whose memory is unknown",
 }
-_RAW_BYTES = 8
-_VALUE_CHARACTERS = 40
+_FLAGS = {
+    "running": predicates.is_running,
+    "has_control": predicates.has_control,
+    "dialog": predicates.is_dialog_state,
+    "choice": predicates.is_text_choice,
+    "puzzle": predicates.is_puzzle_state,
+    "menu": predicates.is_menu,
+    "scrolling": predicates.is_scrolling,
+    "fading": predicates.is_fading,
+    "cutscene": predicates.is_cutscene,
+    "dying": predicates.is_dying,
+}
+_RAW_CHARACTERS, _VALUE_CHARACTERS = 16, 40
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -80,7 +91,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 def run(options: argparse.Namespace) -> int:
     """Print the facts; returns 0, or 2 with the reason on standard error."""
     try:
-        facts = inspect_file(options.file, options.rom, allow_modified=options.allow_modified)
+        facts = _facts(options.file, options.rom, allow_modified=options.allow_modified)
     except (CartridgeError, EmulatorError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -89,19 +100,12 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def inspect_file(
-    file: Path | None, rom: Path | None = None, *, allow_modified: bool = False
-) -> dict[str, Any]:
-    """Facts about a ROM or a save state as JSON-able values; None means the embedded game.
-
-    Raises:
-        CartridgeError: The ROM cannot be used.
-        EmulatorError: The save state is not of this game, or the ROM cannot be run.
-    """
+def _facts(file: Path | None, rom: Path | None, *, allow_modified: bool) -> dict[str, Any]:
+    """Facts about a ROM or a save state as JSON-able values; None means the embedded game."""
     state_file = file if file is not None and _holds_state(file) else None
     cartridge = load_cartridge(rom if state_file else file, allow_modified=allow_modified)
     facts: dict[str, Any] = {"kind": "state" if state_file else "rom", "rom": _rom(cartridge)}
-    emulator = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+    emulator = Emulator(cartridge.data, sound_emulated=cartridge.needs_sound)
     try:
         if state_file:
             state = load_state_file(emulator, cartridge, state_file)
@@ -143,22 +147,11 @@ def _memory(emulator: Emulator, cartridge: Cartridge) -> dict[str, Any]:
     """The decoded memory: flags, description, map, symbols by group, milestones."""
     ram = read_blocks(emulator)
     state, story = decode_state(ram), story_of(cartridge.game)
-    names = [step.name for step in milestones_reached(ram, story)]
+    reached = milestones_reached(ram, story)
     size, here = room_size(ram), tile_under(state.x, state.y)[::-1]
     return {
         "ram_sha256": emulator.ram_digest(),
-        "moment": {
-            "running": predicates.is_running(ram),
-            "has_control": predicates.has_control(ram),
-            "dialog": predicates.is_dialog_state(ram),
-            "choice": predicates.is_text_choice(ram),
-            "puzzle": predicates.is_puzzle_state(ram),
-            "menu": predicates.is_menu(ram),
-            "scrolling": predicates.is_scrolling(ram),
-            "fading": predicates.is_fading(ram),
-            "cutscene": predicates.is_cutscene(ram),
-            "dying": predicates.is_dying(ram),
-        },
+        "moment": {name: holds(ram) for name, holds in _FLAGS.items()},
         "description": describe(state, words_of(cartridge.game, cartridge.data)),
         "room_map": tile_marks(terrain_of(ram), surroundings(state, size), here, size=size),
         "symbols": {
@@ -166,32 +159,27 @@ def _memory(emulator: Emulator, cartridge: Cartridge) -> dict[str, Any]:
             for group, symbols in GROUPS.items()
         },
         "milestones": {
-            "fraction": round(fraction(milestones_reached(ram, story), story), 4),
-            "reached": names,
-            "to_come": [
-                step.name for step in story.milestones if step.is_main and step.name not in names
-            ],
+            "fraction": round(fraction(reached, story), 4),
+            "reached": [step.name for step in reached],
+            "to_come": [s.name for s in story.milestones if s.is_main and s not in reached],
         },
     }
 
 
 def _symbol(symbol: Symbol, data: bytes) -> dict[str, Any]:
+    value: Any = decode(symbol, data)
+    if isinstance(value, bytes | tuple | frozenset):
+        value = sorted(value) if isinstance(value, frozenset) else list(value)
     return {
         "name": symbol.name,
         "bank": symbol.bank,
         "address": f"0x{symbol.address:04X}",
         "encoding": symbol.encoding,
         "raw": data.hex(),
-        "value": _plain(decode(symbol, data)),
+        "value": value,
         "confidence": symbol.confidence,
         "meaning": symbol.meaning,
     }
-
-
-def _plain(value: Value) -> Any:
-    if isinstance(value, frozenset):
-        return sorted(value)
-    return list(value) if isinstance(value, bytes | tuple) else value
 
 
 def _lines(facts: dict[str, Any], show_all: bool) -> Iterator[str]:
@@ -206,18 +194,18 @@ def _lines(facts: dict[str, Any], show_all: bool) -> Iterator[str]:
         yield from ("", facts["note"])
     if "moment" not in facts:
         return
-    true = [name.replace("_", " ") for name, holds in facts["moment"].items() if holds]
-    yield from ("", f"Flags       {', '.join(true) or 'no file is loaded'}")
+    flags = [name.replace("_", " ") for name, holds in facts["moment"].items() if holds]
+    yield from ("", f"Flags       {', '.join(flags) or 'no file is loaded'}")
     yield from _flat("", facts["description"])
     yield from ("", "Room        # solid  . free  @ the player; see the briefing for all marks")
     yield from (f"  {line}" for line in facts["room_map"])
     for group, symbols in facts["symbols"].items():
         yield from ("", group.capitalize())
         yield from (_symbol_line(each) for each in symbols if show_all or each["raw"].strip("0"))
-    reached, to_come = facts["milestones"]["reached"], facts["milestones"]["to_come"]
-    yield from ("", f"Milestones  {facts['milestones']['fraction']:.0%} of the main quest")
-    yield f"  reached   {', '.join(reached) or 'none'}"
-    yield f"  to come   {', '.join(to_come) or 'none'}"
+    quest = facts["milestones"]
+    yield from ("", f"Milestones  {quest['fraction']:.0%} of the main quest")
+    yield f"  reached   {', '.join(quest['reached']) or 'none'}"
+    yield f"  to come   {', '.join(quest['to_come']) or 'none'}"
 
 
 def _flat(prefix: str, values: dict[str, Any]) -> Iterator[str]:
@@ -229,12 +217,13 @@ def _flat(prefix: str, values: dict[str, Any]) -> Iterator[str]:
 
 
 def _symbol_line(symbol: dict[str, Any]) -> str:
-    where = f"{symbol['bank']}:{symbol['address'][2:]}"
-    data = symbol["raw"].upper()
-    shown = data[: 2 * _RAW_BYTES] + ("…" if len(data) > 2 * _RAW_BYTES else "")
-    value = str(symbol["value"])
-    value = value if len(value) <= _VALUE_CHARACTERS else value[:_VALUE_CHARACTERS] + "…"
+    data = _cut(symbol["raw"].upper(), _RAW_CHARACTERS)
+    value = _cut(str(symbol["value"]), _VALUE_CHARACTERS)
     return (
-        f"  {where}  {symbol['name']:<29} {shown:<17} {value:<16} "
+        f"  {symbol['bank']}:{symbol['address'][2:]}  {symbol['name']:<29} {data:<17} {value:<16} "
         f"[{symbol['confidence']}] {symbol['meaning']}"
     )
+
+
+def _cut(text: str, characters: int) -> str:
+    return text if len(text) <= characters else text[:characters] + "…"

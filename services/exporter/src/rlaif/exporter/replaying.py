@@ -18,10 +18,8 @@ from rlaif.game.encoder.reference import encode_into
 from rlaif.game.machine.actions import ACTION_NAMES
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.machine.pictures import png
-from rlaif.game.memory.blocks import RamBlocks, read_blocks
-from rlaif.game.memory.memory_map import SMALL_ROOM
-from rlaif.game.memory.readers import number
-from rlaif.game.memory.rooms import room_size
+from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.memory.rooms import camera
 from rlaif.game.memory.state import decode
 
 
@@ -86,7 +84,7 @@ def replay_segment(
         if played.index in wanted:
             pictures[played.index] = png(emulator.screen())
         if played.index in filmed:
-            film.add(played.index, played.frame, emulator.screen(), _camera(emulator, ram))
+            film.add(played.index, played.frame, emulator.screen(), camera(emulator, ram))
     return SegmentFiles(
         states="".join(lines).encode(),
         observations=_npy(observations),
@@ -108,13 +106,6 @@ def picture_steps(frames: Sequence[int], interval_frames: int) -> frozenset[int]
         if after // interval_frames > before // interval_frames
     }
     return frozenset(crossing | {0, len(frames) - 1})
-
-
-def _camera(emulator: Emulator, ram: RamBlocks) -> tuple[int, int]:
-    """Position of the screen in the room; (0, 0) in rooms without scrolling."""
-    if room_size(ram) == SMALL_ROOM:
-        return 0, 0
-    return number(emulator, "hCameraX"), number(emulator, "hCameraY")
 
 
 def _npy(array: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> bytes:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlaif.contracts.observation import LAYOUT, OBSERVATION_SIZE, WALLS_RADIUS, slot_index
-from rlaif.game.encoder.nearby import ROSTER_KEY, nearby, roster
+from rlaif.game.encoder.nearby import nearby
 from rlaif.game.encoder.scene import scene_values
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.entities import player_position
@@ -36,7 +36,6 @@ POSE_ADDRESSES = tuple(
         "w1Link.invincibilityCounter", "wLinkPushingDirection",
     )
 )  # fmt: skip
-"""Addresses of the arguments of `pose`, in order."""
 
 _SCALES = tuple(slot.scale for slot in LAYOUT)
 _FACINGS = 4
@@ -57,25 +56,22 @@ def encode(ram: RamBlocks) -> Observation:
 
 
 def encode_into(ram: RamBlocks, out: Observation) -> None:
-    """Write the observation into `out`, `[128]` float32; about 100 µs."""
+    """Write the observation into `out`, `[128]` float32; about 0.1 ms."""
     x, y = player_position(ram)
-    out[:2] = place(x, y)
-    out[2 : PLAYER.stop] = pose(*(ram.u8(where) for where in POSE_ADDRESSES))
+    out[PLAYER] = scaled((x, y, *_pose(*(ram.u8(where) for where in POSE_ADDRESSES))), PLAYER)
     out[SCENE] = scaled(scene_values(ram), SCENE)
-    out[WALLS] = walls(room_cells(ram.block(COLLISIONS, COLLISION_BYTES)), x, y)
-    out[NEARBY] = nearby(ram.wram, x, y, roster(*ROSTER_KEY(ram.wram)))
+    grid, free = look_around(room_cells(ram.block(COLLISIONS, COLLISION_BYTES)), x, y)
+    around = WALLS.start + len(NOT_CENTRE)
+    out[WALLS.start : around] = grid[NOT_CENTRE].astype(np.float32) * _WALL_SCALE
+    out[around : WALLS.stop] = free.astype(np.float32) * _FREE_SCALE
+    out[NEARBY] = nearby(ram, x, y)
 
 
-def place(x: int, y: int) -> tuple[float, float]:
-    """Slots player_x and player_y."""
-    return min(x / _SCALES[0], 1.0), min(y / _SCALES[1], 1.0)
-
-
-def pose(
+def _pose(
     height: int, direction: int, swimming: int, in_air: int, grab: int, hurt: int, pushing: int
-) -> Observation:
-    """The player's slots after its position, from the bytes at `POSE_ADDRESSES`."""
-    values = (
+) -> tuple[float, ...]:
+    """The player's values after its position, from the bytes at `POSE_ADDRESSES`."""
+    return (
         0x100 - height if height >= 0x80 else 0,
         *(direction == facing for facing in range(_FACINGS)),
         swimming & 0x0F != 0,
@@ -84,19 +80,6 @@ def pose(
         hurt if hurt < 0x80 else 0,
         pushing != 0xFF,
     )
-    return scaled(values, slice(2, PLAYER.stop))
-
-
-def walls(cells: npt.NDArray[np.uint8], x: int, y: int) -> Observation:
-    """The slots of the half tiles and rays around (x, y), from the room's `room_cells`."""
-    grid, free = look_around(cells, x, y)
-    out = np.empty(WALLS.stop - WALLS.start, dtype=np.float32)
-    around = len(NOT_CENTRE)
-    out[:around] = grid[NOT_CENTRE]
-    out[:around] *= _WALL_SCALE
-    out[around:] = free
-    out[around:] *= _FREE_SCALE
-    return out
 
 
 def scaled(values: Iterable[float], part: slice) -> Observation:

@@ -1,4 +1,4 @@
-"""The RAM of one moment: what `state` and `encoder` read, copied from the emulator."""
+"""The RAM in which a game keeps its state: copied from the emulator, or where it lies."""
 
 from dataclasses import dataclass
 
@@ -13,6 +13,7 @@ _LAYOUT_OFFSET = 2 * 0x1000 + (_LAYOUT & 0x0FFF)
 """In all banks one after the other."""
 
 DUNGEON_LAYOUT_SIZE = 256
+_NO_LAYOUT = np.zeros(DUNGEON_LAYOUT_SIZE, dtype=np.uint8)
 
 
 @dataclass(frozen=True)
@@ -58,28 +59,21 @@ def read_blocks(emulator: Emulator) -> RamBlocks:
 
 
 class LiveRam:
-    """The RAM of an emulator where it lies, read-only arrays, for who looks at it on every step."""
+    """The RAM of an emulator where it lies, as read-only arrays for use on every step.
+
+    Attributes:
+        wram: As in `RamBlocks`, `[8192]` uint8.
+        dungeon_layout: Likewise, `[256]` uint8.
+    """
 
     def __init__(self, emulator: Emulator) -> None:
-        self._emulator = emulator
-        shared = emulator.work_ram
-        self._is_shared = shared is not None and emulator.has_banks
-        if shared is None or not self._is_shared:
-            self.refresh()
-        else:
-            self.wram = shared[:WRAM_SIZE]
-            self.dungeon_layout = shared[_LAYOUT_OFFSET : _LAYOUT_OFFSET + DUNGEON_LAYOUT_SIZE]
-
-    def refresh(self) -> None:
-        """Bring both up to date; where the emulator shares its memory they already are."""
-        if not self._is_shared:
-            ram = read_blocks(self._emulator)
-            self.wram = ram.array()
-            self.dungeon_layout = np.frombuffer(ram.dungeon_layout, dtype=np.uint8)
+        self.wram = emulator.work_ram[:WRAM_SIZE]
+        layout = emulator.work_ram[_LAYOUT_OFFSET : _LAYOUT_OFFSET + DUNGEON_LAYOUT_SIZE]
+        self.dungeon_layout = layout if emulator.has_banks else _NO_LAYOUT
 
 
 def bcd(byte: int) -> int:
-    """A BCD byte as a number: 0x25 is 25. A nibble above 9 counts as it stands."""
+    """A BCD byte as a number: 0x25 is 25."""
     return (byte >> 4) * 10 + (byte & 0x0F)
 
 

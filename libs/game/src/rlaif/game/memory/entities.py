@@ -4,7 +4,6 @@ Sixteen pages 0xD000, 0xD100 ... 0xDF00 of work RAM bank 1 hold four objects eac
 companion and items at +0x00, interactions at +0x40, enemies at +0x80, parts at +0xC0.
 """
 
-import math
 from typing import NamedTuple
 
 from rlaif.game.machine.emulator import WRAM_START
@@ -45,10 +44,6 @@ _OBJECT_MASK = 0xFFC0
 _NO_POINTERS = bytes(_TALKABLE_SIZE)
 _ALL_FREE = bytes(OBJECT_PAGES)
 _FIRST_OBJECT, _LAST_OBJECT = 0xD000, 0xDFC0
-_UNIT = tuple(
-    (math.sin(2 * math.pi * step / ANGLES), -math.cos(2 * math.pi * step / ANGLES))
-    for step in range(ANGLES)
-)
 
 
 class Entity(NamedTuple):
@@ -62,11 +57,6 @@ class Entity(NamedTuple):
     health: int  # 0 for what has none
     direction: int = 0  # 0 up, 1 right, 2 down, 3 left; other values by kind
     angle: int = 0xFF  # 0 up, 8 right, 16 down, 24 left; 32 and above nowhere
-
-    @property
-    def heading(self) -> tuple[float, float] | None:
-        """The angle as a unit vector (right, down); None when it has no direction."""
-        return _UNIT[self.angle] if self.angle < ANGLES else None
 
 
 def is_riding(ram: RamBlocks) -> bool:

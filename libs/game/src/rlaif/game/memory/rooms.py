@@ -1,7 +1,9 @@
 """Rooms: which one this is, which ones were visited, and which lie next to it."""
 
+import struct
 from typing import NamedTuple
 
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import (
     DUNGEONS,
@@ -19,6 +21,7 @@ _DUNGEON = address("wDungeonIndex")
 _CELL = address("wDungeonMapPosition")
 _FLOOR = address("wDungeonFloor")
 _LARGE = address("wRoomIsLarge")
+_CAMERA = address("hCameraY")
 _FLAGS_START, _FLAGS_END = 0xC700, 0xCB00
 _SCRATCH, _SCRATCH_SIZE = RUPEE_ROOM_SCRATCH
 STATUS_BAR_PIXELS = 16
@@ -46,6 +49,14 @@ def dungeon_of(ram: RamBlocks) -> int | None:
 def room_size(ram: RamBlocks) -> tuple[int, int]:
     """Columns and rows of tiles: 10x8 that fill the screen, or 15x11 that the camera follows."""
     return LARGE_ROOM if ram.u8(_LARGE) else SMALL_ROOM
+
+
+def camera(emulator: Emulator, ram: RamBlocks) -> tuple[int, int]:
+    """Pixel (x, y) of the room in the top left corner of the screen; (0, 0) in a small room."""
+    if not ram.u8(_LARGE):
+        return 0, 0
+    y, x = struct.unpack("<HH", emulator.read(_CAMERA, _CAMERA + 4))
+    return x, y
 
 
 def floor_grid(ram: RamBlocks) -> bytes | None:

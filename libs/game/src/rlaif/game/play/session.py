@@ -14,7 +14,7 @@ import zstandard
 from rlaif.files.whole import write_whole
 from rlaif.game.captures.capture import LARGEST_STATE_BYTES, pack_keyframe
 from rlaif.game.machine.cartridges import Cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator, SaveStateError
+from rlaif.game.machine.emulator import Emulator, SaveStateError
 from rlaif.game.machine.files import UnusableFileError, read_bounded
 from rlaif.game.starts.savestates import load_state_file, write_origin
 
@@ -22,7 +22,7 @@ Held = frozenset[str]
 """Names of pressed buttons: up, down, left, right, a, b, start, select."""
 
 
-class PlayedEmulator(PyBoyEmulator):
+class PlayedEmulator(Emulator):
     """An emulator for manual play: any combination of buttons, frame by frame."""
 
     def __init__(self, rom: bytes, *, sound_emulated: bool = False) -> None:

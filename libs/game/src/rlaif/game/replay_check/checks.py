@@ -13,7 +13,7 @@ from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.captures.replay import ReplayError, replay
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import Cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.machine.real_time_clock import has_clock
 from rlaif.game.replay_check.segments import Play, RecordedSegment, captured_segments
 
@@ -34,7 +34,7 @@ Result = Literal["ok", "failed", "note"]
 """A note does not fail the check."""
 
 Say = Callable[[str], None]
-Make = Callable[[], PyBoyEmulator]
+Make = Callable[[], Emulator]
 
 
 class WrongPlanError(ValueError):
@@ -73,7 +73,7 @@ class CheckPlan:
             found += [rng.choice(tuple(Action))] * rng.randint(1, _LONGEST_HOLD)
         return found[:number]
 
-    def boot(self, emulator: PyBoyEmulator) -> None:
+    def boot(self, emulator: Emulator) -> None:
         """From power-on into the game: frames, then random presses alternating with START."""
         emulator.tick(self.boot_frames)
         for number, action in enumerate(self.actions(self.boot_presses, "boot")):
@@ -139,7 +139,7 @@ def check_rom_replays(
 
 def trace(rom: bytes, plan: CheckPlan, sound: bool) -> list[str]:
     """Digests of the RAM after boot and after every 25 random steps."""
-    emulator = PyBoyEmulator(rom, sound_emulated=sound)
+    emulator = Emulator(rom, sound_emulated=sound)
     plan.boot(emulator)
     digests = [emulator.ram_digest()]
     for number, action in enumerate(plan.actions(plan.trace_steps, "trace"), start=1):
@@ -150,7 +150,7 @@ def trace(rom: bytes, plan: CheckPlan, sound: bool) -> list[str]:
     return digests
 
 
-def replayed(emulator: PyBoyEmulator, recorded: RecordedSegment, rom_sha256: str) -> str:
+def replayed(emulator: Emulator, recorded: RecordedSegment, rom_sha256: str) -> str:
     """Replay a segment with every step drawn; "" if the RAM is the same, else the error."""
     drawn = frozenset(range(len(recorded.capture.actions)))
     packed = recorded.keyframe.data
@@ -201,10 +201,10 @@ class _Checks:
         failure = "" if same else "differently: the game depends on the host's time"
         yield _result("a state played later", detail, failure)
 
-    def _made(self, *, otherwise: bool = False) -> PyBoyEmulator:
-        return PyBoyEmulator(self._rom, sound_emulated=self._sound != otherwise)
+    def _made(self, *, otherwise: bool = False) -> Emulator:
+        return Emulator(self._rom, sound_emulated=self._sound != otherwise)
 
-    def _digests(self, emulator: PyBoyEmulator, state: bytes, actions: Sequence[int]) -> list[str]:
+    def _digests(self, emulator: Emulator, state: bytes, actions: Sequence[int]) -> list[str]:
         emulator.load_state(state)
         found = []
         for action in actions:
@@ -320,8 +320,8 @@ class _Checks:
 
 
 def _segments(
-    live: PyBoyEmulator,
-    second: PyBoyEmulator,
+    live: Emulator,
+    second: Emulator,
     game: GameIdentity,
     plan: CheckPlan,
     name: str,
@@ -363,7 +363,7 @@ def _segments(
         yield CheckResult(f"{name}: liveliness", "note", detail)
 
 
-def _an_action_matters(emulator: PyBoyEmulator, recorded: RecordedSegment, rom: str) -> bool:
+def _an_action_matters(emulator: Emulator, recorded: RecordedSegment, rom: str) -> bool:
     """Whether another action at some step leads to other RAM, the last steps first.
 
     A single action may change nothing, such as a button during a fade.
@@ -378,7 +378,7 @@ def _an_action_matters(emulator: PyBoyEmulator, recorded: RecordedSegment, rom: 
     return False
 
 
-def _changes_digest(emulator: PyBoyEmulator, bank: int | None, where: int) -> bool:
+def _changes_digest(emulator: Emulator, bank: int | None, where: int) -> bool:
     if bank is None:
         kept = emulator.read(where, where + 1)
     else:
@@ -394,6 +394,6 @@ def _result(check: str, detail: str, failure: str) -> CheckResult:
     return CheckResult(check, "failed" if failure else "ok", detail + failure)
 
 
-def _close(*emulators: PyBoyEmulator) -> None:
+def _close(*emulators: Emulator) -> None:
     for emulator in emulators:
         emulator.close()

@@ -330,7 +330,6 @@ class GameEnv:
         Whether the game plays alone depends on the scene alone: a test holds it to that.
         """
         ram, encoder = self._ram, self._encoder
-        ram.refresh()
         encoder.encode_into(ram.wram, ram.dungeon_layout, out)
         if encoder.scene is not None:
             self.scene = encoder.scene

@@ -17,9 +17,7 @@ from rlaif.contracts.world_figures import LONG_STAY_FRAMES, NAME_CHARACTERS
 from rlaif.game.description.words import GameWords
 from rlaif.game.machine.pictures import png
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
-from rlaif.game.memory.memory_map import SMALL_ROOM
-from rlaif.game.memory.readers import number
-from rlaif.game.memory.rooms import STATUS_BAR_PIXELS, map_place, room_size
+from rlaif.game.memory.rooms import STATUS_BAR_PIXELS, camera, map_place, room_size
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.planner_port import PlannerReply
 from rlaif.trainer.rewards.game.facts import GameFacts
@@ -204,9 +202,7 @@ class RoomLog:
         if stay.room in self._pictured:
             return
         self._pictured.add(stay.room)
-        left = top = 0
-        if room_size(read_blocks(game.emulator)) != SMALL_ROOM:
-            left, top = number(game.emulator, "hCameraX"), number(game.emulator, "hCameraY")
+        left, top = camera(game.emulator, read_blocks(game.emulator))
         view = game.emulator.screen()[STATUS_BAR_PIXELS:]
         self._played.pictures[stay.room] = RoomPicture(png(view), left & 0xFF, top & 0xFF)
 
