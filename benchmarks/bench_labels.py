@@ -43,16 +43,16 @@ from typing import Any
 
 import numpy as np
 
-from rlaif.contracts.observation import LAYOUT_VERSION, OBSERVATION_SIZE
-from rlaif.contracts.quest import QuestProgress, Standing
-from rlaif.contracts.scores import (
+from rlaif.contracts.game.observation import LAYOUT_VERSION, OBSERVATION_SIZE
+from rlaif.contracts.game.segments import SegmentManifest, StoredFile
+from rlaif.contracts.judging.quest import QuestProgress, Standing
+from rlaif.contracts.judging.scores import (
     CRITERIA,
     RUBRIC_WEIGHTS,
     CriterionScore,
     JudgeCallRecord,
     ScoreRecord,
 )
-from rlaif.contracts.segments import SegmentManifest, StoredFile
 from rlaif.reward_model.labels.reservoir import Scored, keep
 from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.storage import keys

@@ -51,9 +51,8 @@ from websockets.asyncio.client import connect as open_page
 
 from rlaif.bus.connection import connect_ready
 from rlaif.bus.worker import DurableWorker
-from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import SegmentCaptured
-from rlaif.contracts.telemetry import ScreenFrame
+from rlaif.contracts.events import CloudEvent, SegmentCaptured
+from rlaif.contracts.telemetry.frames import ScreenFrame
 from rlaif.testing.nats_server import NatsServer
 from rlaif.trainer.run_folder.protocol import MESSAGES
 

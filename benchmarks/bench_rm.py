@@ -47,7 +47,7 @@ from played_segments import EARLY, play_segments
 from rm_labels import BARE, USUAL, Seen, judged, see, some
 from rm_sequences import KINDS, LOOKS, bad_judges, looks_live
 
-from rlaif.contracts.observation import LAYOUT, QUEST_SLOTS, slot_index
+from rlaif.contracts.game.observation import LAYOUT, QUEST_SLOTS, slot_index
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.mock_llm.settings import MannerSettings
 from rlaif.reward_model.labels.labels import LabelledSegment

@@ -17,8 +17,8 @@ from collections.abc import AsyncIterator, Iterator
 
 import httpx
 
-from rlaif.contracts.evidence import Evidence, Moment, Span
-from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
+from rlaif.contracts.judging.evidence import Evidence, Moment, Span
+from rlaif.contracts.judging.scores import CriterionScore, JudgeCallRecord
 from rlaif.judge.panel.panel import Panel
 from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.panel.voting import Case

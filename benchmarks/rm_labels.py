@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from played_segments import FRAME_SKIP, STEPS, PlayedSegment
 
-from rlaif.contracts.evidence import Evidence
-from rlaif.contracts.observation import LAYOUT_VERSION
-from rlaif.contracts.quest import QuestProgress, Standing
-from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord
-from rlaif.contracts.segments import SegmentManifest, StateRecord
+from rlaif.contracts.game.observation import LAYOUT_VERSION
+from rlaif.contracts.game.segments import SegmentManifest, StateRecord
+from rlaif.contracts.judging.evidence import Evidence
+from rlaif.contracts.judging.quest import QuestProgress, Standing
+from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord
 from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.ram_verdicts import ram_levels, ram_verdicts
 from rlaif.judge.evidence.summary import summarise

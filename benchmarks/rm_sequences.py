@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from rm_labels import USUAL, Seen, judged, some, unlike
 
-from rlaif.contracts.observation import LASTING_SLOTS
-from rlaif.contracts.quest import FARTHEST
+from rlaif.contracts.game.observation import LASTING_SLOTS
+from rlaif.contracts.judging.quest import FARTHEST
 from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.worth import value_of_rise

@@ -25,15 +25,13 @@ from fastapi import FastAPI
 
 from rlaif.bootstrap.settings import BootstrapSettings
 from rlaif.bus.topology import MAX_DELIVER, TopologySettings, as_configuration, stream_config
-from rlaif.contracts.assistance import ModeFigures
 from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec
-from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import EventData
-from rlaif.contracts.ids import ID_PATTERN, SHA256_PATTERN
-from rlaif.contracts.model import Contract
-from rlaif.contracts.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
-from rlaif.contracts.telemetry import (
-    FRAME_SUBJECT,
+from rlaif.contracts.events import CloudEvent, EventData
+from rlaif.contracts.game.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
+from rlaif.contracts.model import ID_PATTERN, SHA256_PATTERN, Contract
+from rlaif.contracts.telemetry.assistance import ModeFigures
+from rlaif.contracts.telemetry.frames import FRAME_SUBJECT, ScreenFrame
+from rlaif.contracts.telemetry.readings import (
     AssistanceStatus,
     EnvironmentsSeen,
     EnvironmentStands,
@@ -44,7 +42,6 @@ from rlaif.contracts.telemetry import (
     RewardBreakdown,
     RewardModelStatus,
     RunnerSign,
-    ScreenFrame,
     ServiceHealth,
     Telemetry,
     TrainingProgress,
@@ -52,7 +49,7 @@ from rlaif.contracts.telemetry import (
     WatchWish,
     WorldProgress,
 )
-from rlaif.contracts.world_figures import RoomSeen
+from rlaif.contracts.telemetry.world import RoomSeen
 from rlaif.exporter.app import create_app as create_exporter
 from rlaif.exporter.settings import ExporterSettings
 from rlaif.game.policy_input.layout import INPUT_VERSION, POLICY_INPUT
@@ -491,8 +488,9 @@ def observation_page() -> str:
         NOTE,
         f"The observation of policy, reward model and page: {OBSERVATION_SIZE} numbers, float32 "
         f"in [0, 1], layout {LAYOUT_VERSION} "
-        "([observation.py](../libs/common/src/rlaif/contracts/observation.py)), a pure function of "
-        "the RAM ([reference.py](../libs/game/src/rlaif/game/encoder/reference.py)). Each entry: "
+        "([observation.py](../libs/common/src/rlaif/contracts/game/observation.py)), a pure "
+        "function of the RAM "
+        "([reference.py](../libs/game/src/rlaif/game/encoder/reference.py)). Each entry: "
         "index, name, scale, meaning, source. A value is divided by its scale and clipped at 1. "
         "What a game does not use stays 0. Sources are symbols of the memory map "
         "([symbols.py](../libs/game/src/rlaif/game/memory/symbols.py)); an entry without one has "

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.evidence import Changes, Evidence, EvidencePair, Moment, Movement, Span
+from rlaif.contracts.judging.evidence import Changes, Evidence, EvidencePair, Moment, Movement, Span
 
 
 def _read(section: str, facts: dict[str, Any]) -> Any:

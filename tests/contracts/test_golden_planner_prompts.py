@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.briefing import BRIEFING_VERSION, Briefing, Exit
+from rlaif.contracts.planning.briefing import BRIEFING_VERSION, Briefing, Exit
 from rlaif.guides.guides import guided_games
 from rlaif.trainer.planning.prompts import PROMPT_VERSION, messages, system_prompt
 from rlaif.trainer.play.planner_port import Kind, PlannerQuestion

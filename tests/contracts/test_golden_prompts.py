@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.scores import RUBRIC_WEIGHTS
+from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS
 from rlaif.guides.guides import guided_games
 from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.ram_verdicts import ram_levels, ram_verdicts

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlaif.contracts.items import NAMED_ITEMS
-from rlaif.contracts.model_answers import MAX_CHARACTERS
-from rlaif.contracts.plans import (
+from rlaif.contracts.game.names import NAMED_ITEMS
+from rlaif.contracts.planning.model_answers import MAX_CHARACTERS
+from rlaif.contracts.planning.plans import (
     COLUMNS,
     KINDS,
     MAX_CHOICES,

@@ -16,8 +16,8 @@ import httpx
 import pytest
 
 from rlaif.bus.connection import Bus
-from rlaif.contracts.briefing import Briefing
-from rlaif.contracts.scores import ScoreRecord
+from rlaif.contracts.judging.scores import ScoreRecord
+from rlaif.contracts.planning.briefing import Briefing
 from rlaif.hud.app import create_app as create_hud
 from rlaif.hud.settings import HudSettings
 from rlaif.judge.app import create_app as create_judge

@@ -17,8 +17,8 @@ import pytest
 from PIL import Image
 
 from rlaif.bus.connection import Bus
-from rlaif.contracts.places import SEEDLING_ROOMS
-from rlaif.contracts.telemetry import WatchWish
+from rlaif.contracts.game.names import SEEDLING_ROOMS
+from rlaif.contracts.telemetry.readings import WatchWish
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
 from rlaif.testing.browser import Shoot

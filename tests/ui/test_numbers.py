@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from rlaif.bus.connection import Bus
-from rlaif.contracts.telemetry import FRAME_SUBJECT, ScreenFrame
+from rlaif.contracts.telemetry.frames import FRAME_SUBJECT, ScreenFrame
 from rlaif.storage.file import FileStore
 from rlaif.testing.figures import (
     APART,

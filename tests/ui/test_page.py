@@ -13,7 +13,8 @@ import pytest
 from PIL import Image, ImageDraw
 
 from rlaif.bus.connection import Bus
-from rlaif.contracts.telemetry import FRAME_SUBJECT, ScreenFrame, TrainingProgress
+from rlaif.contracts.telemetry.frames import FRAME_SUBJECT, ScreenFrame
+from rlaif.contracts.telemetry.readings import TrainingProgress
 from rlaif.storage.file import FileStore
 from rlaif.testing.data.events import (
     reward_model_published,

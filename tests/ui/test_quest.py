@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rlaif.bus.connection import Bus
-from rlaif.contracts.search_figures import (
+from rlaif.contracts.telemetry.search import (
     MARKS_OF_A_NODE,
     MAX_TREE_NODES,
     SearchFigures,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rlaif.bus.connection import Bus
-from rlaif.contracts.telemetry import FRAME_SUBJECT, ScreenFrame
+from rlaif.contracts.telemetry.frames import FRAME_SUBJECT, ScreenFrame
 from rlaif.game.machine.pictures import webp
 
 SHAPE = (144, 160, 3)

@@ -17,7 +17,8 @@ import pytest
 from PIL import Image
 
 from rlaif.bus.connection import Bus
-from rlaif.contracts.telemetry import FRAME_SUBJECT, Missing, ScreenFrame
+from rlaif.contracts.telemetry.frames import FRAME_SUBJECT, ScreenFrame
+from rlaif.contracts.telemetry.readings import Missing
 from rlaif.hud.app import create_app
 from rlaif.hud.settings import HudSettings
 from rlaif.storage.file import FileStore

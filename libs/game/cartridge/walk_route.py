@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from walker import DOWN, LEFT, RIGHT, UP, LostError, Walker
 
-from rlaif.contracts.plans import UseItem
+from rlaif.contracts.planning.plans import UseItem
 from rlaif.game.decisions.catalog import FIGHT
 
 Visit = Callable[[str], None]

@@ -6,7 +6,7 @@ from typing import Any
 
 from PIL import Image
 
-from rlaif.contracts.plans import Answer, Cut, Macro, MoveTo, Take, Talk, UseItem
+from rlaif.contracts.planning.plans import Answer, Cut, Macro, MoveTo, Take, Talk, UseItem
 from rlaif.game.decisions.catalog import FIGHT, INTERACT, WALK, go_to
 from rlaif.game.decisions.playing import carry_out
 from rlaif.game.machine.actions import Action

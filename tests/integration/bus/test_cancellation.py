@@ -13,8 +13,7 @@ from rlaif.bus.cancellation import heeding_cancellation
 from rlaif.bus.connection import Bus, connect
 from rlaif.bus.ports import WorkerSettings
 from rlaif.bus.worker import DurableWorker
-from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import SegmentCaptured
+from rlaif.contracts.events import CloudEvent, SegmentCaptured
 from rlaif.testing.data.events import segment_captured
 from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
 

@@ -9,7 +9,8 @@ import pytest
 from rlaif.bus.connection import Bus, connect, connect_ready
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.events import SegmentCaptured
-from rlaif.contracts.telemetry import FRAME_SUBJECT, RewardBreakdown
+from rlaif.contracts.telemetry.frames import FRAME_SUBJECT
+from rlaif.contracts.telemetry.readings import RewardBreakdown
 from rlaif.testing.data.events import segment_captured
 from rlaif.testing.nats_server import NatsServer
 from rlaif.testing.waiting import PATIENCE_SECONDS, eventually

@@ -16,7 +16,7 @@ from rlaif.bus.topology import TopologySettings
 from rlaif.bus.worker import DurableWorker
 from rlaif.contracts.catalog import spec_of
 from rlaif.contracts.events import SegmentCaptured
-from rlaif.contracts.telemetry import FRAME_SUBJECT
+from rlaif.contracts.telemetry.frames import FRAME_SUBJECT
 from rlaif.testing.data.events import segment_captured
 from rlaif.testing.waiting import PATIENCE_SECONDS, all_answered, eventually
 

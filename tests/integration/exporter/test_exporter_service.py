@@ -15,10 +15,9 @@ import pytest
 
 from rlaif.bus.publisher import EventPublisher
 from rlaif.contracts.catalog import envelop
-from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import SegmentCaptured, SegmentExported
-from rlaif.contracts.places import SEEDLING_ROOMS
-from rlaif.contracts.segments import SegmentManifest, StateRecord
+from rlaif.contracts.events import CloudEvent, SegmentCaptured, SegmentExported
+from rlaif.contracts.game.names import SEEDLING_ROOMS
+from rlaif.contracts.game.segments import SegmentManifest, StateRecord
 from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.storage import keys

@@ -165,7 +165,7 @@ async def test_where_no_process_starts_the_check_says_why(pool, recorded, monkey
 PARENT = """
 import asyncio, sys
 from pathlib import Path
-from rlaif.contracts.captures import Capture
+from rlaif.contracts.game.captures import Capture
 from rlaif.exporter.adapters.replayers import ReplayerPool
 from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.machine.cartridges import load_cartridge

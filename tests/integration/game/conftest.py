@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rlaif.contracts.observation import OBSERVATION_SIZE
+from rlaif.contracts.game.observation import OBSERVATION_SIZE
 from rlaif.game.description.describe import describe
 from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.actions import Action

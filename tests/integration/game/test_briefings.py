@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from rlaif.contracts.briefing import MAX_TOKENS, Briefing
-from rlaif.contracts.places import SEEDLING_ROOMS
+from rlaif.contracts.game.names import SEEDLING_ROOMS
+from rlaif.contracts.planning.briefing import MAX_TOKENS, Briefing
 from rlaif.game.description.briefing import brief
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.cartridges import load_cartridge

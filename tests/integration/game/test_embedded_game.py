@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rlaif.contracts.observation import LAYOUT, slot_index
+from rlaif.contracts.game.observation import LAYOUT, slot_index
 from rlaif.game.description.describe import describe
 from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.actions import Action

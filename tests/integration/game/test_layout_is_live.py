@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rlaif.contracts.observation import LAYOUT
+from rlaif.contracts.game.observation import LAYOUT
 
 
 def test_every_slot_changes_somewhere_in_the_walkthrough(walked):

@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from rlaif.contracts.plans import MoveTo
+from rlaif.contracts.planning.plans import MoveTo
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks

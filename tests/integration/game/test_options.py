@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.plans import read_macro
+from rlaif.contracts.planning.plans import read_macro
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import Emulator

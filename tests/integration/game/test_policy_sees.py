@@ -10,8 +10,8 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from rlaif.contracts.items import NAMED_ITEMS
-from rlaif.contracts.observation import LAYOUT
+from rlaif.contracts.game.names import NAMED_ITEMS
+from rlaif.contracts.game.observation import LAYOUT
 from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge

@@ -20,7 +20,8 @@ from websockets.frames import Frame, Opcode
 from websockets.typing import Origin
 
 from rlaif.bus.connection import Bus
-from rlaif.contracts.telemetry import FRAME_SUBJECT, ScreenFrame, TrainingProgress
+from rlaif.contracts.telemetry.frames import FRAME_SUBJECT, ScreenFrame
+from rlaif.contracts.telemetry.readings import TrainingProgress
 from rlaif.hud.app import create_app
 from rlaif.hud.settings import HudSettings
 from rlaif.storage.ports import ObjectStore

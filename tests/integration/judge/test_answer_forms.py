@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from rlaif.bus.connection import Bus
-from rlaif.contracts.scores import ScoreRecord
+from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.llm.route import RouteLimits
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore

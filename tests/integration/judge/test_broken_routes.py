@@ -11,8 +11,8 @@ from fastapi import FastAPI, Request, Response
 
 from rlaif.bus.connection import Bus
 from rlaif.contracts.events import SegmentExported
-from rlaif.contracts.scores import ScoreRecord
-from rlaif.contracts.telemetry import ServiceHealth
+from rlaif.contracts.judging.scores import ScoreRecord
+from rlaif.contracts.telemetry.readings import ServiceHealth
 from rlaif.judge.settings import JudgeSettings
 from rlaif.llm.route import RouteLimits
 from rlaif.storage import keys

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from rlaif.bus.connection import Bus
-from rlaif.contracts.comparisons import ComparisonRecord, WantedComparisons, WantedPair
 from rlaif.contracts.events import SegmentExported
+from rlaif.contracts.judging.comparisons import ComparisonRecord, WantedComparisons, WantedPair
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.segments import described_state, write_segment

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.segments import StateRecord
+from rlaif.contracts.game.segments import StateRecord
 from rlaif.game.description.describe import describe
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.actions import Action

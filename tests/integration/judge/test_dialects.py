@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from rlaif.contracts.evidence import Evidence
+from rlaif.contracts.judging.evidence import Evidence
 from rlaif.judge.panel.calls import verdict_request
 from rlaif.judge.panel.prompts import messages
 from rlaif.judge.panel.schema import read_answer

@@ -6,7 +6,7 @@ import pytest
 
 from rlaif.bus.connection import Bus
 from rlaif.contracts.events import SegmentExported, SegmentScored
-from rlaif.contracts.scores import RUBRIC_WEIGHTS, ScoreRecord
+from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, ScoreRecord
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.segments import described_state, write_segment

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.evidence import Evidence
-from rlaif.contracts.places import SEEDLING_ROOMS
+from rlaif.contracts.game.names import SEEDLING_ROOMS
+from rlaif.contracts.judging.evidence import Evidence
 from rlaif.guides.guides import guide_of
 from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.ram_verdicts import ram_levels

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from rlaif.contracts.evidence import Moment
-from rlaif.contracts.items import NAMED_ITEMS
+from rlaif.contracts.game.names import NAMED_ITEMS
+from rlaif.contracts.judging.evidence import Moment
 from rlaif.game.description.describe import describe
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.actions import Action

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlaif.contracts.evidence import Evidence
-from rlaif.contracts.segments import StateRecord
+from rlaif.contracts.game.segments import StateRecord
+from rlaif.contracts.judging.evidence import Evidence
 from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.pairs.pair_judge import comparison_messages, comparison_schema, read_comparison

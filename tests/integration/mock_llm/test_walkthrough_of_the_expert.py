@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlaif.contracts.quest import SAME_PLACE
+from rlaif.contracts.judging.quest import SAME_PLACE
 from rlaif.mock_llm.expert.objectives import Known
 from rlaif.mock_llm.expert.standing import exact_standing
 

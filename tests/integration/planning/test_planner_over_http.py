@@ -11,8 +11,8 @@ from typing import cast
 
 import pytest
 
-from rlaif.contracts.briefing import Briefing
-from rlaif.contracts.plans import Answer
+from rlaif.contracts.planning.briefing import Briefing
+from rlaif.contracts.planning.plans import Answer
 from rlaif.mock_llm.app import create_app
 from rlaif.mock_llm.settings import MockLlmSettings
 from rlaif.testing.data.bad_answers import bad_answers

@@ -14,13 +14,13 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 
 from rlaif.bus.connection import Bus
-from rlaif.contracts.comparisons import ComparisonRecord, WantedComparisons, WantedPair
 from rlaif.contracts.events import (
     EventData,
     RewardModelPublished,
     RewardModelRejected,
     SegmentScored,
 )
+from rlaif.contracts.judging.comparisons import ComparisonRecord, WantedComparisons, WantedPair
 from rlaif.contracts.reward_models import Champion
 from rlaif.reward_model.app import create_app
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings

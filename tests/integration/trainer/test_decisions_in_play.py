@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlaif.contracts.plans import MoveTo, Plan, Suggestion
+from rlaif.contracts.planning.plans import MoveTo, Plan, Suggestion
 from rlaif.game.captures.capture import pack_keyframe
 from rlaif.game.captures.replay import replay
 from rlaif.game.decisions.catalog import DECISIONS, WALK

@@ -11,7 +11,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from PIL import Image
 
-from rlaif.contracts.observation import slot_index
+from rlaif.contracts.game.observation import slot_index
 from rlaif.game.captures.replay import replay
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlaif.contracts.plans import Plan, Suggestion, Take
+from rlaif.contracts.planning.plans import Plan, Suggestion, Take
 from rlaif.game.machine.actions import Action
 from rlaif.testing.scripted_planner import ScriptedPlanner
 from rlaif.trainer.learner.algorithm.assisting import AssistConfig, assisted_by

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from rlaif.contracts.briefing import Briefing
-from rlaif.contracts.plans import Suggestion
+from rlaif.contracts.planning.briefing import Briefing
+from rlaif.contracts.planning.plans import Suggestion
 from rlaif.testing.scripted_planner import ScriptedPlanner
 from rlaif.trainer.play.assist.guidance import Guidance, guidance_stream, question_picture
 from rlaif.trainer.play.game_env import GameEnv

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from rlaif.contracts.events import RunIterated, RunLoaded, RunStarted
-from rlaif.contracts.observation import LAYOUT_VERSION
+from rlaif.contracts.game.observation import LAYOUT_VERSION
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_net import artifact
 from rlaif.reward_net.network import RewardNet

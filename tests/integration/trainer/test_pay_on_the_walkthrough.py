@@ -20,14 +20,14 @@ import numpy.typing as npt
 import pytest
 import torch
 
-from rlaif.contracts.observation import (
+from rlaif.contracts.game.observation import (
     LAYOUT,
     LAYOUT_VERSION,
     OBSERVATION_SIZE,
     QUEST_SLOTS,
     slot_index,
 )
-from rlaif.contracts.quest import SAME_PLACE, Standing
+from rlaif.contracts.judging.quest import SAME_PLACE, Standing
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.actions import Action

@@ -8,7 +8,7 @@ import torch
 from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.core.columns import Columns
 
-from rlaif.contracts.observation import slot_index
+from rlaif.contracts.game.observation import slot_index
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.trainer.evaluation.player import EvaluationTask
 from rlaif.trainer.learner import snapshot

@@ -24,8 +24,8 @@ GONE = (
     "rlaif.game.stories",
     "rlaif.game.description",
     "rlaif.guides",
-    "rlaif.contracts.places",
-    "rlaif.contracts.quest",
+    "rlaif.contracts.game.names",
+    "rlaif.contracts.judging.quest",
     "rlaif.trainer.planning",
 )
 

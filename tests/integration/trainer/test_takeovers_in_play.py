@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlaif.contracts.briefing import Briefing
-from rlaif.contracts.plans import MoveTo, Plan
+from rlaif.contracts.planning.briefing import Briefing
+from rlaif.contracts.planning.plans import MoveTo, Plan
 from rlaif.game.captures.replay import replay
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge

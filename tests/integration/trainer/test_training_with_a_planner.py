@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import ray
 
-from rlaif.contracts.plans import MoveTo, Plan, Suggestion
+from rlaif.contracts.planning.plans import MoveTo, Plan, Suggestion
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.memory.blocks import read_blocks

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlaif.contracts.telemetry import PaidStep, PaidSteps
+from rlaif.contracts.telemetry.readings import PaidStep, PaidSteps
 from rlaif.game.policy_input.layout import ALLOWED
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.play.capturing.recorder import CaptureContext

@@ -6,8 +6,8 @@ import pytest
 
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.bus.outcome import Reject, Retry, Suspect
-from rlaif.contracts.captures import EmulatorIdentity, GameIdentity
-from rlaif.contracts.segments import SegmentManifest
+from rlaif.contracts.game.captures import EmulatorIdentity, GameIdentity
+from rlaif.contracts.game.segments import SegmentManifest
 from rlaif.exporter.replaying import picture_steps
 from rlaif.game.captures.capture import pack_keyframe
 from rlaif.game.captures.replay import frames_after_steps

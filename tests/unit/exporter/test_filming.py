@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from rlaif.contracts.films import FilmError, unpack_film
+from rlaif.contracts.game.films import FilmError, unpack_film
 from rlaif.exporter.filming import Film, film_steps
 from rlaif.exporter.replaying import replay_segment
 from rlaif.game.captures.replay import frames_after_steps, replay

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from rlaif.contracts.places import SEEDLING_ROOMS
-from rlaif.contracts.segments import StateRecord
+from rlaif.contracts.game.names import SEEDLING_ROOMS
+from rlaif.contracts.game.segments import StateRecord
 from rlaif.exporter.replaying import picture_steps, replay_segment
 from rlaif.game.captures.replay import ReplayMismatchError, frames_after_steps
 from rlaif.game.description.words import NO_WORDS, words_of

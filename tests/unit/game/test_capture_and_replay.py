@@ -3,7 +3,7 @@ import random
 import pytest
 from pydantic import ValidationError
 
-from rlaif.contracts.captures import Capture, EmulatorIdentity, GameIdentity
+from rlaif.contracts.game.captures import Capture, EmulatorIdentity, GameIdentity
 from rlaif.game.captures.capture import (
     KeyframeError,
     SegmentRecorder,

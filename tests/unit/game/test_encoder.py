@@ -3,7 +3,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rlaif.contracts.observation import slot_index
+from rlaif.contracts.game.observation import slot_index
 from rlaif.game.encoder.reference import encode, encode_into
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.entities import (

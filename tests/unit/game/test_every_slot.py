@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from rlaif.contracts.observation import LAYOUT, OTHER_TOOLS, STORY_KEYS, TREASURE_SLOTS, slot_index
+from rlaif.contracts.game.observation import (
+    LAYOUT,
+    OTHER_TOOLS,
+    STORY_KEYS,
+    TREASURE_SLOTS,
+    slot_index,
+)
 from rlaif.game.encoder.reference import encode
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address

@@ -2,7 +2,7 @@ import hashlib
 
 import pytest
 
-from rlaif.contracts.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE, slot_index
+from rlaif.contracts.game.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE, slot_index
 
 FROZEN_V1 = "01cc06"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rlaif.contracts.observation import LAYOUT
+from rlaif.contracts.game.observation import LAYOUT
 from rlaif.game.encoder.reference import encode
 from rlaif.game.memory.memory_map import address
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlaif.contracts.plans import (
+from rlaif.contracts.planning.plans import (
     COLUMNS,
     KINDS,
     ROWS,

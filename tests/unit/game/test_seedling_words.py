@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rlaif.contracts.places import SEEDLING_ROOMS
+from rlaif.contracts.game.names import SEEDLING_ROOMS
 from rlaif.game.description.describe import describe
 from rlaif.game.description.words import seedling_texts, words_of
 from rlaif.game.machine.cartridges import load_cartridge

@@ -5,7 +5,7 @@ import math
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from rlaif.contracts.plans import MoveTo
+from rlaif.contracts.planning.plans import MoveTo
 from rlaif.game.machine.actions import DIRECTIONS, Action
 from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.game.skills.macros import skill_of

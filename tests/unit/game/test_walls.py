@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlaif.contracts.observation import slot_index
+from rlaif.contracts.game.observation import slot_index
 from rlaif.game.encoder.reference import encode
 from rlaif.game.memory import walls
 from rlaif.game.memory.blocks import RamBlocks

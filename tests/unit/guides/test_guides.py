@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlaif.contracts.places import SEEDLING_ROOMS
+from rlaif.contracts.game.names import SEEDLING_ROOMS
 from rlaif.guides.guides import guide_of, guided_games, parse_objectives
 
 

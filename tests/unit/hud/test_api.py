@@ -8,8 +8,8 @@ import pytest
 from fastapi import FastAPI
 
 from rlaif.contracts.catalog import envelop
-from rlaif.contracts.segments import SegmentManifest, StoredFile
-from rlaif.contracts.telemetry import ScreenFrame
+from rlaif.contracts.game.segments import SegmentManifest, StoredFile
+from rlaif.contracts.telemetry.frames import ScreenFrame
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.segments import segments_router
 from rlaif.hud.routes.state import api_router

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.assistance import ModeFigures
-from rlaif.contracts.telemetry import AssistanceStatus, JudgeCall, PlayerCall
+from rlaif.contracts.telemetry.assistance import ModeFigures
+from rlaif.contracts.telemetry.readings import AssistanceStatus, JudgeCall, PlayerCall
 from rlaif.hud.broadcast import Broadcast
 from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.read_model.projections import HudState

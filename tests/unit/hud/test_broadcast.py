@@ -2,13 +2,8 @@ import json
 from datetime import UTC, datetime
 
 from rlaif.contracts.catalog import envelop
-from rlaif.contracts.telemetry import (
-    FRAME_SUBJECT,
-    RewardBreakdown,
-    ScreenFrame,
-    ServiceHealth,
-    TrainingProgress,
-)
+from rlaif.contracts.telemetry.frames import FRAME_SUBJECT, ScreenFrame
+from rlaif.contracts.telemetry.readings import RewardBreakdown, ServiceHealth, TrainingProgress
 from rlaif.hud.broadcast import MAX_EVENTS_PER_TICK, Broadcast
 from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.browsers.outbox import RESYNC, Outbox

@@ -9,8 +9,8 @@ import pytest
 
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import RunLoaded
-from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, rubric_mean
-from rlaif.contracts.telemetry import (
+from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, CriterionScore, rubric_mean
+from rlaif.contracts.telemetry.readings import (
     JudgeCall,
     RewardModelStatus,
     Telemetry,

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.assistance import ModeFigures
-from rlaif.contracts.telemetry import AssistanceStatus, JudgeCall, PlayerCall
+from rlaif.contracts.telemetry.assistance import ModeFigures
+from rlaif.contracts.telemetry.readings import AssistanceStatus, JudgeCall, PlayerCall
 from rlaif.hud.read_model.judge_health import JudgeHealth
 from rlaif.hud.read_model.llm import ERRORS_SHOWN, LlmView, calls_view, llm_view
 from rlaif.hud.read_model.trainer import TrainerReadings

@@ -11,7 +11,7 @@ from fastapi import APIRouter, FastAPI
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.reward_model_rest import ActivationRequest, ChampionReport, PinRequest
 from rlaif.contracts.reward_models import GateMetrics, Lineage, RewardModelManifest, RewardNetSpec
-from rlaif.contracts.telemetry import RewardModelStatus
+from rlaif.contracts.telemetry.readings import RewardModelStatus
 from rlaif.hud.read_model.models import TrainingView
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.models import models_router

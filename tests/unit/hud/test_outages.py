@@ -3,7 +3,12 @@ from datetime import UTC, datetime, timedelta
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import EventData
 from rlaif.contracts.reward_models import GamingAlarm, GamingReason
-from rlaif.contracts.telemetry import JudgeCall, RewardModelStatus, ServiceHealth, TrainingProgress
+from rlaif.contracts.telemetry.readings import (
+    JudgeCall,
+    RewardModelStatus,
+    ServiceHealth,
+    TrainingProgress,
+)
 from rlaif.hud.read_model.health import REQUIRED, STALLED_UNKNOWN
 from rlaif.hud.read_model.projections import HudState
 from rlaif.testing.data.events import (

@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from rlaif.contracts.telemetry import PaidStep, PaidSteps
+from rlaif.contracts.telemetry.readings import PaidStep, PaidSteps
 from rlaif.hud.read_model.trainer import StepWindow
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -3,10 +3,9 @@ from datetime import UTC, datetime, timedelta
 from itertools import permutations
 
 from rlaif.contracts.catalog import envelop
-from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import DeadLetter, EventData
-from rlaif.contracts.scores import CriterionScore, ScoreRecord
-from rlaif.contracts.telemetry import JudgeCall, TrainingProgress, WatchedPay
+from rlaif.contracts.events import CloudEvent, DeadLetter, EventData
+from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
+from rlaif.contracts.telemetry.readings import JudgeCall, TrainingProgress, WatchedPay
 from rlaif.hud.read_model.projections import SECTIONS, HudState
 from rlaif.hud.read_model.views import Snapshot
 from rlaif.testing.data.events import (

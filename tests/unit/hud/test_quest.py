@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.telemetry import CurriculumProgress, SearchProgress, TrainingProgress
+from rlaif.contracts.telemetry.readings import CurriculumProgress, SearchProgress, TrainingProgress
 from rlaif.hud.broadcast import Broadcast
 from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.read_model.projections import HudState

@@ -1,6 +1,6 @@
 from datetime import UTC, datetime, timedelta
 
-from rlaif.contracts.telemetry import ServiceHealth
+from rlaif.contracts.telemetry.readings import ServiceHealth
 from rlaif.hud.read_model.health import (
     FORGET,
     NEVER,

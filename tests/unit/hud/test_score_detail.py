@@ -2,8 +2,8 @@
 
 import pytest
 
-from rlaif.contracts.quest import QuestProgress, Source, Standing
-from rlaif.contracts.scores import CriterionScore, ScoreRecord
+from rlaif.contracts.judging.quest import QuestProgress, Source, Standing
+from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
 from rlaif.hud.read_model.segments.detail import score_detail
 from rlaif.testing.data.scores import score_record
 

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rlaif.contracts.telemetry import Codec, ScreenFrame
+from rlaif.contracts.telemetry.frames import Codec, ScreenFrame
 from rlaif.hud.read_model.screen import Screen
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -8,10 +8,10 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from rlaif.contracts.captures import Capture, EmulatorIdentity, GameIdentity, SegmentPay
 from rlaif.contracts.catalog import envelop
-from rlaif.contracts.films import Patch, pack_film, unpack_film
-from rlaif.contracts.segments import SegmentManifest, StateRecord, StoredFile
+from rlaif.contracts.game.captures import Capture, EmulatorIdentity, GameIdentity, SegmentPay
+from rlaif.contracts.game.films import Patch, pack_film, unpack_film
+from rlaif.contracts.game.segments import SegmentManifest, StateRecord, StoredFile
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.segments import segments_router
 from rlaif.service.problems import install_problem_handlers

@@ -2,9 +2,9 @@
 
 import pytest
 
-from rlaif.contracts.captures import SegmentPay
-from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, rubric_mean
-from rlaif.contracts.segments import StateRecord
+from rlaif.contracts.game.captures import SegmentPay
+from rlaif.contracts.game.segments import StateRecord
+from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, CriterionScore, rubric_mean
 from rlaif.hud.read_model.segments.detail import (
     judge_cards,
     pay_summary,

@@ -10,8 +10,7 @@ import pytest
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.bus.queues import Queues
 from rlaif.contracts.catalog import envelop
-from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import DeadLetter, EventData
+from rlaif.contracts.events import CloudEvent, DeadLetter, EventData
 from rlaif.hud import connections
 from rlaif.hud.broadcast import Broadcast
 from rlaif.hud.browsers.hub import Hub

@@ -6,7 +6,7 @@ import pytest
 from fastapi import FastAPI
 
 from rlaif.contracts.catalog import envelop
-from rlaif.contracts.telemetry import PaidStep, PaidSteps
+from rlaif.contracts.telemetry.readings import PaidStep, PaidSteps
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.history import history_router
 from rlaif.service.problems import install_problem_handlers

@@ -5,7 +5,7 @@ import io
 import pytest
 from PIL import Image, ImageSequence
 
-from rlaif.contracts.films import FilmError, Patch, pack_film, unpack_film
+from rlaif.contracts.game.films import FilmError, Patch, pack_film, unpack_film
 from rlaif.hud.webp_film import LAST_MILLISECONDS, animation
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)

@@ -9,16 +9,16 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from rlaif.contracts.telemetry import (
+from rlaif.contracts.telemetry.frames import ScreenFrame
+from rlaif.contracts.telemetry.readings import (
     EnvironmentsSeen,
     EnvironmentStands,
     MapPosition,
     RunnerSign,
-    ScreenFrame,
     TrainingProgress,
     WorldProgress,
 )
-from rlaif.contracts.world_figures import RoomSeen, SegmentName
+from rlaif.contracts.telemetry.world import RoomSeen, SegmentName
 from rlaif.hud.app import create_app
 from rlaif.hud.broadcast import Broadcast
 from rlaif.hud.browsers.hub import Hub

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from rlaif.contracts.scores import RUBRIC_WEIGHTS
+from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS
 from rlaif.judge.api import build_router
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.parts import JudgeParts, build_parts

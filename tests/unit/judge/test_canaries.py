@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.quest import Standing
+from rlaif.contracts.judging.quest import Standing
 from rlaif.guides.guides import guide_of
 from rlaif.judge.panel.schema import Verdict
 from rlaif.judge.rubric.judges import JUDGES, Judge, briefed

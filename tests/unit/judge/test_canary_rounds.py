@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from rlaif.contracts.evidence import Evidence
-from rlaif.contracts.scores import CriterionScore
+from rlaif.contracts.judging.evidence import Evidence
+from rlaif.contracts.judging.scores import CriterionScore
 from rlaif.judge.panel.panel import PanelResult
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.settings import TrustSettings

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.comparisons import (
+from rlaif.contracts.judging.comparisons import (
     ComparisonRecord,
     WantedComparisons,
     WantedPair,
     soft_preference,
 )
-from rlaif.contracts.evidence import Changes, Evidence, Moment, Span
-from rlaif.contracts.scores import ScoreRecord
+from rlaif.contracts.judging.evidence import Changes, Evidence, Moment, Span
+from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.guides.guides import guide_of
 from rlaif.judge.pairs.choice import KINDS, RequestedPairs, Scored, ScoredSegments
 from rlaif.judge.pairs.comparisons import Comparisons

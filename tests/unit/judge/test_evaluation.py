@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from rlaif.bus.outcome import Reject, Retry
-from rlaif.contracts.quest import QuestProgress, Standing
-from rlaif.contracts.scores import CriterionScore, ScoreRecord
+from rlaif.contracts.judging.quest import QuestProgress, Standing
+from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
 from rlaif.judge.epoch.evaluate import Epoch, find_epoch, judge_epoch, write_report
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rlaif.contracts.evidence import Control, Dialog, Enemies, Evidence, Puzzle, Rooms, Span
-from rlaif.contracts.observation import TREASURE_SLOTS
-from rlaif.contracts.segments import StateRecord
+from rlaif.contracts.game.observation import TREASURE_SLOTS
+from rlaif.contracts.game.segments import StateRecord
+from rlaif.contracts.judging.evidence import Control, Dialog, Enemies, Evidence, Puzzle, Rooms, Span
 from rlaif.judge.evidence.described import DescribedState, described
 from rlaif.judge.evidence.summary import summarise, where_in_room
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from rlaif.contracts.evidence import Evidence
-from rlaif.contracts.places import NAMED_GAMES, NAMED_PLACES
+from rlaif.contracts.game.names import NAMED_GAMES, NAMED_PLACES
+from rlaif.contracts.judging.evidence import Evidence
 from rlaif.judge.evidence.described import (
     MAX_SAID_CHARACTERS,
     VOCABULARY,

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from rlaif.contracts.evidence import Evidence, Moment, Span
-from rlaif.contracts.scores import JudgeCallRecord
+from rlaif.contracts.judging.evidence import Evidence, Moment, Span
+from rlaif.contracts.judging.scores import JudgeCallRecord
 from rlaif.judge.panel.panel import Panel
 from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, answer_schema, read_answer
 from rlaif.judge.panel.voting import Case

@@ -9,11 +9,10 @@ import pytest
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.bus.outcome import Reject, Retry, Suspect
 from rlaif.contracts.catalog import envelop
-from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import SegmentExported, SegmentScored
-from rlaif.contracts.quest import QuestProgress, Standing
-from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord
-from rlaif.contracts.telemetry import JudgeCall, Telemetry
+from rlaif.contracts.events import CloudEvent, SegmentExported, SegmentScored
+from rlaif.contracts.judging.quest import QuestProgress, Standing
+from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord
+from rlaif.contracts.telemetry.readings import JudgeCall, Telemetry
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.panel.calls import OnCall
 from rlaif.judge.panel.panel import PanelResult

@@ -3,8 +3,8 @@ from datetime import UTC, datetime
 import pytest
 
 from rlaif.contracts.events import SegmentScored
-from rlaif.contracts.quest import QuestProgress, Standing
-from rlaif.contracts.scores import CriterionScore, ScoreRecord
+from rlaif.contracts.judging.quest import QuestProgress, Standing
+from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
 from rlaif.judge.scoring.score_store import HumanScores, NotJudgedError
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.ids import ID_PATTERN
-from rlaif.contracts.scores import RUBRIC_WEIGHTS
+from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS
+from rlaif.contracts.model import ID_PATTERN
 from rlaif.guides.guides import Guide, guide_of
 from rlaif.judge.panel.prompts import judge_config_id
 from rlaif.judge.rubric.judges import JUDGES, briefed, with_models

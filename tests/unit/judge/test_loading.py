@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from rlaif.contracts.events import SegmentExported
-from rlaif.contracts.segments import StoredFile
+from rlaif.contracts.game.segments import StoredFile
 from rlaif.judge.evidence.loading import (
     PICTURE_CAP_BYTES,
     CorruptSegmentError,

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.evidence import Evidence
-from rlaif.contracts.quest import QuestProgress, Standing
-from rlaif.contracts.scores import CriterionScore, ScoreRecord
+from rlaif.contracts.judging.evidence import Evidence
+from rlaif.contracts.judging.quest import QuestProgress, Standing
+from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
 from rlaif.judge.pairs.choice import KINDS, Scored, Turns, nearly_tie, newest_partner, ram_ties
 from rlaif.testing.data.scores import score_record
 

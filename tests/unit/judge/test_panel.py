@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.evidence import Evidence, Moment, Rooms
-from rlaif.contracts.quest import Standing
-from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
+from rlaif.contracts.judging.evidence import Evidence, Moment, Rooms
+from rlaif.contracts.judging.quest import Standing
+from rlaif.contracts.judging.scores import CriterionScore, JudgeCallRecord
 from rlaif.judge.panel.calls import reported_outcome
 from rlaif.judge.panel.panel import Excluded, Panel
 from rlaif.judge.panel.prompts import messages, tokens

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.evidence import (
+from rlaif.contracts.game.names import NAMED_ITEMS
+from rlaif.contracts.judging.evidence import (
     Changes,
     Control,
     Dialog,
@@ -16,7 +17,6 @@ from rlaif.contracts.evidence import (
     Rooms,
     Span,
 )
-from rlaif.contracts.items import NAMED_ITEMS
 from rlaif.judge.evidence.described import MAX_SAID_CHARACTERS
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.panel import prompts

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.evidence import Evidence
-from rlaif.contracts.scores import RUBRIC_WEIGHTS, rubric_mean
+from rlaif.contracts.judging.evidence import Evidence
+from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, rubric_mean
 from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel import prompts

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rlaif.contracts.evidence import Evidence
+from rlaif.contracts.judging.evidence import Evidence
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel import prompts
 from rlaif.judge.rubric.judges import INSUFFICIENT, JUDGES, Judge

@@ -10,7 +10,7 @@ import pytest
 from rlaif.bus.outcome import Retry
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import SegmentExported, SegmentScored
-from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord
+from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.panel.calls import OnCall
 from rlaif.judge.panel.panel import PanelResult

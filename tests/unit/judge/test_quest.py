@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rlaif.contracts.model_answers import whole_number
-from rlaif.contracts.quest import FARTHEST, QuestProgress, Standing
-from rlaif.contracts.scores import CriterionScore
+from rlaif.contracts.judging.quest import FARTHEST, QuestProgress, Standing
+from rlaif.contracts.judging.scores import CriterionScore
+from rlaif.contracts.planning.model_answers import whole_number
 from rlaif.guides.guides import guide_of, guided_games
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.counting import count, enough

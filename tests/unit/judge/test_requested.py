@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.comparisons import WantedComparisons, WantedPair
+from rlaif.contracts.judging.comparisons import WantedComparisons, WantedPair
 from rlaif.judge.pairs.choice import CAP_BYTES, RequestedPairs
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rlaif.contracts.model_answers import read_answer_object, whole_number
+from rlaif.contracts.planning.model_answers import read_answer_object, whole_number
 from rlaif.judge.panel.schema import (
     RATIONALE_CHARACTERS,
     InvalidAnswerError,

@@ -1,6 +1,6 @@
 from typing import Any
 
-from rlaif.contracts.scores import CriterionScore
+from rlaif.contracts.judging.scores import CriterionScore
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.rubric.votes import NoVote
 from rlaif.judge.trust.exclusion import KnownAnswer, Record

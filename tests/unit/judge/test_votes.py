@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlaif.contracts.scores import CriterionScore
+from rlaif.contracts.judging.scores import CriterionScore
 from rlaif.judge.rubric.votes import Ballot, NoVote, certain, settled, tally
 
 NOT_SEEN, INVALID, AWAY = NoVote.INSUFFICIENT, NoVote.INVALID, NoVote.REQUEST_FAILED

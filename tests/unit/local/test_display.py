@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from rlaif.contracts.run_figures import RunFigures
+from rlaif.contracts.telemetry.run import RunFigures
 from rlaif.local.display import Display
 from rlaif.local.lines import Part
 from rlaif.local.loop_watch import LoopClosed, LoopReading

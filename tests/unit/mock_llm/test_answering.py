@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.quest import Standing
+from rlaif.contracts.judging.quest import Standing
 from rlaif.mock_llm.answering import Completion, answer
 from rlaif.mock_llm.reading import UnreadablePromptError
 from rlaif.mock_llm.settings import MannerSettings

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.evidence import Evidence
+from rlaif.contracts.judging.evidence import Evidence
 from rlaif.mock_llm.expert.criteria import RULES
 
 Facts = Callable[..., dict[str, Any]]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.quest import Standing
+from rlaif.contracts.judging.quest import Standing
 from rlaif.mock_llm.answering import answer
 from rlaif.mock_llm.settings import MannerSettings
 from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind

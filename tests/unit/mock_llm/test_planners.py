@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlaif.contracts.briefing import Briefing
-from rlaif.contracts.plans import (
+from rlaif.contracts.planning.briefing import Briefing
+from rlaif.contracts.planning.plans import (
     COLUMNS,
     ROWS,
     InvalidPlanError,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.evidence import Evidence, Moment
+from rlaif.contracts.judging.evidence import Evidence, Moment
 from rlaif.mock_llm.expert.objectives import LAST, OBJECTIVES, Known, next_objective
 from rlaif.mock_llm.expert.room_plans import COLUMNS, PASSAGES, PLANS, ROWS
 from rlaif.mock_llm.expert.standing import exact_standing, position, standing, standings, way_pixels

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.evidence import Evidence
+from rlaif.contracts.judging.evidence import Evidence
 from rlaif.mock_llm.expert.objectives import OBJECTIVES
 from rlaif.mock_llm.expert.talks import concerns, usefulness
 

@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rlaif.contracts.briefing import Briefing
+from rlaif.contracts.planning.briefing import Briefing
 from rlaif.trainer.play.planner_port import PlannerQuestion
 
 Ask = Callable[..., PlannerQuestion]

@@ -1,6 +1,6 @@
 import pytest
 
-from rlaif.contracts.assistance import LATENCY_BUCKETS
+from rlaif.contracts.telemetry.assistance import LATENCY_BUCKETS
 from rlaif.trainer.play.planner_counts import ModeCounts, PlannerCounts, one_call
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlaif.contracts.briefing import MAP_MARKS, Briefing
-from rlaif.contracts.plans import KINDS, Button, plan_schema, suggestion_schema
+from rlaif.contracts.planning.briefing import MAP_MARKS, Briefing
+from rlaif.contracts.planning.plans import KINDS, Button, plan_schema, suggestion_schema
 from rlaif.guides.guides import guide_of, guided_games
 from rlaif.trainer.planning.prompts import messages, system_prompt, tokens
 from rlaif.trainer.play.planner_port import PlannerQuestion

@@ -9,8 +9,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from rlaif.contracts.briefing import Briefing
-from rlaif.contracts.plans import MoveTo, Plan
+from rlaif.contracts.planning.briefing import Briefing
+from rlaif.contracts.planning.plans import MoveTo, Plan
 from rlaif.llm.ports import (
     Answer,
     CallTimeoutError,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.scores import RUBRIC_WEIGHTS
+from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.testing.data.scored_segments import ScoredSegment, play
 

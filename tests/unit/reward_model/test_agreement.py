@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlaif.contracts.reviews import ENOUGH_VOTES
-from rlaif.contracts.votes import MODEL, Opinion, Verdict, VoteRecord
+from rlaif.contracts.judging.reviews import ENOUGH_VOTES
+from rlaif.contracts.judging.votes import MODEL, Opinion, Verdict, VoteRecord
 from rlaif.reward_model.review.agreement import (
     agreement_of,
     agreement_report,

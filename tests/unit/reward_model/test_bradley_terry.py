@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from rlaif.contracts.observation import (
+from rlaif.contracts.game.observation import (
     LASTING_SLOTS,
     LAYOUT,
     LAYOUT_VERSION,

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from rlaif.bus.outbox import Outbox
-from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import EventData, RewardModelPublished
+from rlaif.contracts.events import CloudEvent, EventData, RewardModelPublished
 from rlaif.contracts.reward_models import Champion
 from rlaif.reward_model import training_loop as module
 from rlaif.reward_model.champions.registry import ModelRegistry

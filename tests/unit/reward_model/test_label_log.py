@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlaif.contracts.comparisons import ComparisonRecord
-from rlaif.contracts.scores import LEARNED
+from rlaif.contracts.judging.comparisons import ComparisonRecord
+from rlaif.contracts.judging.scores import LEARNED
 from rlaif.reward_model.labels import label_log
 from rlaif.reward_model.labels.export import json_lines, parquet
 from rlaif.reward_model.labels.label_log import LabelLog

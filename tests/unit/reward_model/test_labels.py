@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rlaif.contracts.scores import RUBRIC_WEIGHTS, ScoreRecord
-from rlaif.contracts.segments import SegmentManifest
+from rlaif.contracts.game.segments import SegmentManifest
+from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, ScoreRecord
 from rlaif.reward_model.labels import labels as module
 from rlaif.reward_model.labels.labels import (
     KEPT_ROWS,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlaif.contracts.observation import LAYOUT_VERSION, slot_index
+from rlaif.contracts.game.observation import LAYOUT_VERSION, slot_index
 from rlaif.reward_model.labels.preferences import PairSettings, PairTable, Preference
 from rlaif.reward_model.learning.fit.sides import Side
 from rlaif.reward_model.learning.gate.baselines import fit_baselines

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from rlaif.contracts.observation import LASTING_SLOTS, LAYOUT_VERSION, slot_index
+from rlaif.contracts.game.observation import LASTING_SLOTS, LAYOUT_VERSION, slot_index
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_model.learning.gate.checks import failed
 from rlaif.reward_model.learning.gate.network import largest_output, network_checks

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from rlaif.contracts.comparisons import WantedComparisons
+from rlaif.contracts.judging.comparisons import WantedComparisons
 from rlaif.reward_model.labels.comparisons import write_wanted
 from rlaif.reward_model.learning.fit.ensembles import fit_side
 from rlaif.reward_model.learning.fit.sides import split_sides

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rlaif.contracts.reward_models import GamingReason
-from rlaif.contracts.telemetry import TrainingProgress
+from rlaif.contracts.telemetry.readings import TrainingProgress
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

@@ -9,7 +9,7 @@ import pytest
 
 from rlaif.bus.outbox import Outbox
 from rlaif.contracts.reward_models import GamingAlarm, GamingReason
-from rlaif.contracts.telemetry import Missing, RewardModelStatus
+from rlaif.contracts.telemetry.readings import Missing, RewardModelStatus
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.labels.label_log import LabelLog

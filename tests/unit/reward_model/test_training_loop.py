@@ -13,10 +13,10 @@ import pytest
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.bus.outbox import Outbox
 from rlaif.contracts.catalog import envelop
-from rlaif.contracts.comparisons import ComparisonRecord, WantedComparisons
 from rlaif.contracts.events import ChampionChanged, RewardModelPublished, RewardModelRejected
+from rlaif.contracts.judging.comparisons import ComparisonRecord, WantedComparisons
 from rlaif.contracts.reward_models import GamingAlarm, GamingReason
-from rlaif.contracts.telemetry import TrainingProgress
+from rlaif.contracts.telemetry.readings import TrainingProgress
 from rlaif.reward_model.champions.demotion import Demotion
 from rlaif.reward_model.champions.examination import compare_versions
 from rlaif.reward_model.champions.registry import Live, ModelRegistry

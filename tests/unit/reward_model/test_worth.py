@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.quest import QuestProgress, Source, Standing
-from rlaif.contracts.scores import CriterionScore, ScoreRecord
+from rlaif.contracts.judging.quest import QuestProgress, Source, Standing
+from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
 from rlaif.reward_model.labels.worth import WORTH_WEIGHTS, Worth, value_of_rise, worth_of
 
 

@@ -4,7 +4,7 @@ import httpx
 import pytest
 from fastapi import APIRouter, FastAPI
 
-from rlaif.contracts.segments import SegmentManifest
+from rlaif.contracts.game.segments import SegmentManifest
 from rlaif.service.app import build_app
 from rlaif.service.health import Readiness
 from rlaif.service.metrics import ServiceMetrics

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.telemetry import ServiceHealth, Telemetry
+from rlaif.contracts.telemetry.readings import ServiceHealth, Telemetry
 from rlaif.service.health import Readiness
 from rlaif.service.lifecycle import Lifecycle
 from rlaif.testing.waiting import eventually

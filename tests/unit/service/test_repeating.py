@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from rlaif.contracts.telemetry import ServiceHealth
+from rlaif.contracts.telemetry.readings import ServiceHealth
 from rlaif.service.announcer import REPEAT_SECONDS, Repeated
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlaif.contracts.scores import CRITERIA, RUBRIC_WEIGHTS
+from rlaif.contracts.judging.scores import CRITERIA, RUBRIC_WEIGHTS
 from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
 from rlaif.mock_llm.teachers.truth import Truth
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-from rlaif.contracts.captures import Capture, EmulatorIdentity, GameIdentity
+from rlaif.contracts.game.captures import Capture, EmulatorIdentity, GameIdentity
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import SAVEFILE_STRING, address

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlaif.contracts.captures import EmulatorIdentity, GameIdentity
+from rlaif.contracts.game.captures import EmulatorIdentity, GameIdentity
 from rlaif.game.captures.capture import pack_keyframe
 from rlaif.trainer.play.exploration.archive import StateArchive
 from rlaif.trainer.play.exploration.choice import CellCounts, choose

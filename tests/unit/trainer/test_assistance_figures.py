@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlaif.contracts.assistance import AssistanceEvent
+from rlaif.contracts.telemetry.assistance import AssistanceEvent
 from rlaif.trainer.play.assist.figures import (
     MAX_EVENTS,
     AssistanceFigures,

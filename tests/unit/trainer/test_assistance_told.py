@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from rlaif.contracts.assistance import AssistanceEvent
+from rlaif.contracts.telemetry.assistance import AssistanceEvent
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.trainer.learner.algorithm.learner_rewards import LearnedRewards
 from rlaif.trainer.learner.progress import RunTally

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlaif.contracts.captures import EmulatorIdentity, GameIdentity
+from rlaif.contracts.game.captures import EmulatorIdentity, GameIdentity
 from rlaif.game.captures.capture import pack_keyframe
 from rlaif.game.machine.actions import Action
 from rlaif.game.stories.milestones import Milestone, Story, treasure

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from rlaif.contracts.run_figures import RunFigures
-from rlaif.contracts.telemetry import TrainingProgress
+from rlaif.contracts.telemetry.readings import TrainingProgress
+from rlaif.contracts.telemetry.run import RunFigures
 from rlaif.trainer.run_folder.protocol import MESSAGES, IterationDone, Started
 from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.service.api import _view

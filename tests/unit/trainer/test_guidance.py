@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlaif.contracts.briefing import Briefing
-from rlaif.contracts.plans import Suggestion
+from rlaif.contracts.planning.briefing import Briefing
+from rlaif.contracts.planning.plans import Suggestion
 from rlaif.game.machine.actions import Action
 from rlaif.testing.scripted_planner import ScriptedPlanner
 from rlaif.trainer.play.assist.figures import AssistanceFigures

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlaif.contracts.plans import Mode
+from rlaif.contracts.planning.plans import Mode
 from rlaif.trainer.play.assist.guidance import TEXT, VISION, Draws, guidance_stream
 from rlaif.trainer.settings.planner import GuidanceSettings
 

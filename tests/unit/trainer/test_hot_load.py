@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from rlaif.contracts.observation import LAYOUT_VERSION
+from rlaif.contracts.game.observation import LAYOUT_VERSION
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_net import artifact
 from rlaif.reward_net.errors import RewardNetError

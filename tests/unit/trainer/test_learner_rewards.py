@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.numpy import load, save
 
-from rlaif.contracts.observation import LAYOUT_VERSION, OBSERVATION_SIZE
+from rlaif.contracts.game.observation import LAYOUT_VERSION, OBSERVATION_SIZE
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_net import artifact
 from rlaif.reward_net.errors import RewardNetError

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlaif.contracts.telemetry import (
+from rlaif.contracts.telemetry.frames import ScreenFrame
+from rlaif.contracts.telemetry.readings import (
     AssistanceStatus,
     MapPosition,
     PlayerCall,
-    ScreenFrame,
     TrainingProgress,
     WatchedPay,
     WatchWish,

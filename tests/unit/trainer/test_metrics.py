@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlaif.contracts.curriculum_figures import CurriculumSegment
+from rlaif.contracts.telemetry.curriculum import CurriculumSegment
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.trainer.run_folder.protocol import CurriculumReport, IterationDone, SearchReport
 from rlaif.trainer.run_folder.search_report import curriculum_figures

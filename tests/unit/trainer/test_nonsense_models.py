@@ -13,7 +13,7 @@ from ray.rllib.core.columns import Columns
 from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.policy.sample_batch import SampleBatch
 
-from rlaif.contracts.observation import LAYOUT_VERSION, OBSERVATION_SIZE
+from rlaif.contracts.game.observation import LAYOUT_VERSION, OBSERVATION_SIZE
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_net import artifact
 from rlaif.reward_net.network import RewardNet

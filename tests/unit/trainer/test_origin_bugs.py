@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 
-from rlaif.contracts.observation import LAYOUT_VERSION
+from rlaif.contracts.game.observation import LAYOUT_VERSION
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.actions import Action

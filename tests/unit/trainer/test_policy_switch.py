@@ -6,7 +6,7 @@ from itertools import groupby
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from rlaif.contracts.plans import Mode
+from rlaif.contracts.planning.plans import Mode
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
 from rlaif.trainer.play.assist.takeover import PolicySwitch, mode_at, mode_of

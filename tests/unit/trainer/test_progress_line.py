@@ -4,8 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rlaif.contracts.curriculum_figures import CurriculumSegment
-from rlaif.contracts.search_figures import TreeNode
+from rlaif.contracts.telemetry.curriculum import CurriculumSegment
+from rlaif.contracts.telemetry.search import TreeNode
 from rlaif.trainer.run_folder.protocol import IterationDone, SearchReport
 from rlaif.trainer.run_folder.search_report import curriculum_figures
 from rlaif.trainer.service.progress_line import (

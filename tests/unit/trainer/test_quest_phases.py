@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from rlaif.contracts.search_figures import SearchFigures
+from rlaif.contracts.telemetry.search import SearchFigures
 from rlaif.trainer.learner.commands import Requests
 from rlaif.trainer.learner.quest_phases import prepare
 from rlaif.trainer.learner.run_context import RunContext

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.plans import MoveTo, Plan
+from rlaif.contracts.planning.plans import MoveTo, Plan
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.motion.room_graph import RoomGraph

@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from rlaif.contracts.plans import MoveTo, Plan
+from rlaif.contracts.planning.plans import MoveTo, Plan
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.testing.takeover_world import World, plan
 from rlaif.trainer.play.assist.takeover import Situation, mode_of

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from rlaif.contracts.curriculum_figures import MAX_SEGMENTS, CurriculumSegment
-from rlaif.contracts.search_figures import (
+from rlaif.contracts.telemetry.curriculum import MAX_SEGMENTS, CurriculumSegment
+from rlaif.contracts.telemetry.readings import AssistanceStatus, CurriculumProgress, SearchProgress
+from rlaif.contracts.telemetry.search import (
     MARK_CHARACTERS,
     MARKS_OF_A_NODE,
     MAX_TREE_NODES,
     TreeNode,
 )
-from rlaif.contracts.telemetry import AssistanceStatus, CurriculumProgress, SearchProgress
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.run_folder.protocol import MESSAGES, CurriculumReport, PhaseReport, SearchReport

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rlaif.bus.errors import BusUnavailableError
-from rlaif.contracts.captures import Capture
 from rlaif.contracts.events import SegmentCaptured
+from rlaif.contracts.game.captures import Capture
 from rlaif.storage.file import FileStore
 from rlaif.testing.publisher import RecordingPublisher
 from rlaif.testing.waiting import eventually

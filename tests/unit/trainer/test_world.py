@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.briefing import Briefing
-from rlaif.contracts.world_figures import LONG_STAY_FRAMES, MAX_ROOMS, SEGMENTS_OF_A_ROOM
+from rlaif.contracts.planning.briefing import Briefing
+from rlaif.contracts.telemetry.world import LONG_STAY_FRAMES, MAX_ROOMS, SEGMENTS_OF_A_ROOM
 from rlaif.game.description.words import NO_WORDS
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore

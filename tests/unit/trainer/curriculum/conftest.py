@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlaif.contracts.captures import EmulatorIdentity, GameIdentity
+from rlaif.contracts.game.captures import EmulatorIdentity, GameIdentity
 from rlaif.game.captures.capture import pack_keyframe
 from rlaif.trainer.curriculum.demonstrations import (
     Demonstration,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlaif.contracts.captures import GameIdentity
+from rlaif.contracts.game.captures import GameIdentity
 from rlaif.trainer.curriculum import library
 from rlaif.trainer.curriculum.demonstrations import Demonstration
 

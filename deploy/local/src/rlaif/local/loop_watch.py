@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from rlaif.contracts.run_figures import RunFigures
+from rlaif.contracts.telemetry.run import RunFigures
 from rlaif.local.lines import Part, fit
 from rlaif.local.places import HOST
 from rlaif.local.readiness import Report

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rlaif.contracts.evidence import Evidence, EvidencePair
+from rlaif.contracts.judging.evidence import Evidence, EvidencePair
 from rlaif.mock_llm.comparing import BETTER, preferred_segment
 from rlaif.mock_llm.expert.view import View, look
 from rlaif.mock_llm.manners import mannered, seeded

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from rlaif.contracts.evidence import Evidence
-from rlaif.contracts.quest import FARTHEST, Standing
+from rlaif.contracts.judging.evidence import Evidence
+from rlaif.contracts.judging.quest import FARTHEST, Standing
 from rlaif.mock_llm.expert.objectives import LAST
 from rlaif.mock_llm.expert.view import View, standing_at
 from rlaif.mock_llm.settings import LazyAnswer, MannerSettings

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from rlaif.contracts.briefing import Briefing
-from rlaif.contracts.evidence import Evidence, EvidencePair
+from rlaif.contracts.judging.evidence import Evidence, EvidencePair
+from rlaif.contracts.planning.briefing import Briefing
 
 C = TypeVar("C", Evidence, EvidencePair, Briefing)
 

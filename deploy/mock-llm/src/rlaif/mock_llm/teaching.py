@@ -6,8 +6,8 @@ request: its mistakes are systematic, as those of language models are.
 
 import math
 
-from rlaif.contracts.evidence import Evidence
-from rlaif.contracts.quest import FARTHEST, Standing
+from rlaif.contracts.judging.evidence import Evidence
+from rlaif.contracts.judging.quest import FARTHEST, Standing
 from rlaif.mock_llm.comparing import BETTER
 from rlaif.mock_llm.expert.view import View, look, standing_at
 from rlaif.mock_llm.reading import INSUFFICIENT

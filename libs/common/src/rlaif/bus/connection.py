@@ -10,8 +10,7 @@ from rlaif.bus.ports import EventFeed, Publisher, TelemetryPublisher
 from rlaif.bus.publisher import EventPublisher
 from rlaif.bus.topology import TopologySettings
 from rlaif.contracts.catalog import spec_of
-from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import DeadLetter, EventData
+from rlaif.contracts.events import CloudEvent, DeadLetter, EventData
 
 PUBLISH_DEADLINE = timedelta(seconds=30)
 

@@ -14,8 +14,7 @@ from rlaif.bus.errors import UnknownDeadLetterError
 from rlaif.bus.link import Link
 from rlaif.bus.publisher import store
 from rlaif.contracts.catalog import UnknownEventError, parse_event, spec_of
-from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import DeadLetter
+from rlaif.contracts.events import CloudEvent, DeadLetter
 from rlaif.contracts.untrusted import NotJsonError, read_json
 
 MAX_DETAIL = 2000

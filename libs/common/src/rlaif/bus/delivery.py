@@ -36,7 +36,7 @@ from rlaif.bus.ports import Handler, WorkerSettings
 from rlaif.bus.publisher import EventPublisher, store
 from rlaif.bus.topology import MAX_DELIVER
 from rlaif.contracts.catalog import EventSpec, UnknownEventError, parse_event
-from rlaif.contracts.envelope import CloudEvent
+from rlaif.contracts.events import CloudEvent
 from rlaif.pacing.backoff import backoff
 from rlaif.tracing.spans import span
 

@@ -20,9 +20,8 @@ from rlaif.bus.cancellation import heeding_cancellation
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.bus.link import Link
 from rlaif.contracts.catalog import UnknownEventError, parse_event, spec_of
-from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import EventData
-from rlaif.contracts.telemetry import Telemetry
+from rlaif.contracts.events import CloudEvent, EventData
+from rlaif.contracts.telemetry.readings import Telemetry
 
 FETCH_TIMEOUT = timedelta(seconds=1)
 """Longest wait of one request, and so the longest pause after NATS came back."""

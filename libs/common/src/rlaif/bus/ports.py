@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Protocol
 
-from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import EventData
-from rlaif.contracts.telemetry import Telemetry
+from rlaif.contracts.events import CloudEvent, EventData
+from rlaif.contracts.telemetry.readings import Telemetry
 
 Handler = Callable[[CloudEvent[Any]], Awaitable[None]]
 """Handles one event; returns, or raises an `Outcome` (`rlaif.bus.outcome`)."""

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import (
     ChampionChanged,
+    CloudEvent,
     DeadLetter,
     EventData,
     RewardModelPublished,

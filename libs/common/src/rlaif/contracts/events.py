@@ -4,13 +4,12 @@ Events are hints: each names objects by key and digest, and a consumer re-reads 
 carry counts and hashes, never pixels. `rlaif.contracts.catalog` says which subject carries which.
 """
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import AwareDatetime, Field, SerializerFunctionWrapHandler, model_serializer
 
-from rlaif.contracts.captures import RoomNumber
-from rlaif.contracts.ids import Id, Sha256
-from rlaif.contracts.model import Contract
+from rlaif.contracts.game.captures import RoomNumber
+from rlaif.contracts.model import Contract, Id, Sha256
 from rlaif.contracts.reward_models import GateMetrics
 from rlaif.contracts.run_points import RunPoint
 
@@ -28,6 +27,27 @@ class EventData(Contract):
     def _without_unset_later_fields(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         written: dict[str, Any] = handler(self)
         return {k: v for k, v in written.items() if v is not None or k not in self.LATER}
+
+
+D = TypeVar("D", bound=EventData)
+
+
+class CloudEvent(Contract, Generic[D]):
+    """One event with its context attributes.
+
+    `id` is also the `Nats-Msg-Id`, so that publishing twice within the stream's duplicate window
+    stores one message. Specification: CloudEvents 1.0.2, JSON event format.
+    """
+
+    specversion: Literal["1.0"] = "1.0"
+    id: str = Field(min_length=1, max_length=200)
+    source: str = Field(description="Who published it, such as `rlaif/exporter`.")
+    type: str
+    subject: str | None = Field(default=None, description="Id of the thing it is about.")
+    time: AwareDatetime
+    datacontenttype: Literal["application/json"] = "application/json"
+    traceparent: str | None = Field(default=None, description="W3C trace context.")
+    data: D
 
 
 class SegmentCaptured(EventData):

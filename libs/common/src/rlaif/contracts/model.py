@@ -1,6 +1,17 @@
-"""The base of every contract type."""
+"""The base of every contract type, and the identifiers in them."""
 
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+ID_PATTERN = r"^[a-z0-9][a-z0-9-]{0,63}$"
+SHA256_PATTERN = r"^[0-9a-f]{64}$"
+
+Id = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
+"""Safe as a NATS subject token, an object key part and a file name."""
+
+Sha256 = Annotated[str, StringConstraints(pattern=SHA256_PATTERN)]
+"""A SHA-256 digest as 64 lower-case hexadecimal digits."""
 
 
 class Contract(BaseModel):

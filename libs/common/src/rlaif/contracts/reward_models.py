@@ -6,9 +6,8 @@ from typing import Literal
 
 from pydantic import AwareDatetime, Field
 
-from rlaif.contracts.ids import Id, Sha256
-from rlaif.contracts.model import Contract
-from rlaif.contracts.observation import OBSERVATION_SIZE
+from rlaif.contracts.game.observation import OBSERVATION_SIZE
+from rlaif.contracts.model import Contract, Id, Sha256
 
 MOST = 2**31 - 1
 """Highest version and activation; a champion that says more was not written by a service."""

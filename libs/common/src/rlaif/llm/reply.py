@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from rlaif.contracts.model_answers import without_reasoning
+from rlaif.contracts.planning.model_answers import without_reasoning
 from rlaif.llm.ports import (
     Answer,
     InvalidReplyError,

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Protocol
 
-from rlaif.contracts.telemetry import ServiceHealth, Telemetry
+from rlaif.contracts.telemetry.readings import ServiceHealth, Telemetry
 from rlaif.pacing.pause import pause
 from rlaif.service.health import Readiness
 

@@ -15,7 +15,7 @@ from typing import Annotated, Generic, TypeVar
 from fastapi import Depends, Header, Path, Query
 from pydantic import BaseModel, Field
 
-from rlaif.contracts.reviews import PAIR_PATTERN
+from rlaif.contracts.judging.reviews import PAIR_PATTERN
 from rlaif.service.problems import Problem
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from rlaif.contracts.scores import RUBRIC_WEIGHTS, rubric_mean
+from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, rubric_mean
 
 FIGURES = """[...document.querySelectorAll('[data-figure]')]
     .map(element => [element.dataset.figure, element.textContent])"""

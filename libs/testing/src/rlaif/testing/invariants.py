@@ -13,8 +13,7 @@ from hashlib import sha256
 from typing import Any
 
 from rlaif.bus.connection import Bus
-from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import SegmentCaptured, SegmentExported, SegmentScored
+from rlaif.contracts.events import CloudEvent, SegmentCaptured, SegmentExported, SegmentScored
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from rlaif.contracts.plans import Mode, Plan, Suggestion
+from rlaif.contracts.planning.plans import Mode, Plan, Suggestion
 from rlaif.trainer.play.planner_counts import ModeCounts, Outcome, PlannerCounts, one_call
 from rlaif.trainer.play.planner_port import Kind, PlannerQuestion, PlannerReply
 

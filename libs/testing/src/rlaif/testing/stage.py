@@ -14,16 +14,15 @@ from typing import Any
 import numpy as np
 
 from rlaif.bus.connection import Bus
-from rlaif.contracts.assistance import ModeFigures
-from rlaif.contracts.curriculum_figures import CurriculumSegment
 from rlaif.contracts.events import RewardModelPublished
-from rlaif.contracts.places import SEEDLING_ROOMS
-from rlaif.contracts.quest import QuestProgress, Standing
+from rlaif.contracts.game.names import SEEDLING_ROOMS
+from rlaif.contracts.judging.quest import QuestProgress, Standing
+from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord, rubric_mean
 from rlaif.contracts.reward_models import GateMetrics
-from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord, rubric_mean
-from rlaif.contracts.search_figures import TreeNode
-from rlaif.contracts.telemetry import (
-    FRAME_SUBJECT,
+from rlaif.contracts.telemetry.assistance import ModeFigures
+from rlaif.contracts.telemetry.curriculum import CurriculumSegment
+from rlaif.contracts.telemetry.frames import FRAME_SUBJECT, ScreenFrame
+from rlaif.contracts.telemetry.readings import (
     AssistanceStatus,
     CurriculumProgress,
     EnvironmentsSeen,
@@ -37,14 +36,14 @@ from rlaif.contracts.telemetry import (
     RewardBreakdown,
     RewardModelStatus,
     RunnerSign,
-    ScreenFrame,
     SearchProgress,
     ServiceHealth,
     TrainingProgress,
     WatchedPay,
     WorldProgress,
 )
-from rlaif.contracts.world_figures import RoomSeen, SegmentName
+from rlaif.contracts.telemetry.search import TreeNode
+from rlaif.contracts.telemetry.world import RoomSeen, SegmentName
 from rlaif.game.machine.pictures import webp
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.events import (

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Protocol
 
-from rlaif.contracts.plans import Macro
+from rlaif.contracts.planning.plans import Macro
 from rlaif.game.description.briefing import brief
 from rlaif.game.description.words import GameWords
 from rlaif.game.machine.actions import Action

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rlaif.contracts.briefing import Briefing
-from rlaif.contracts.plans import Answer, Macro, MoveTo, Plan
+from rlaif.contracts.planning.briefing import Briefing
+from rlaif.contracts.planning.plans import Answer, Macro, MoveTo, Plan
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import SAVEFILE_STRING, address

@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import ValidationError
 
-from rlaif.contracts.ids import ID_PATTERN
-from rlaif.contracts.segments import SegmentManifest
+from rlaif.contracts.game.segments import SegmentManifest
+from rlaif.contracts.model import ID_PATTERN
 from rlaif.exporter.catalogue import CaptureSummary, SegmentSummary, capture_page, segment_page
 from rlaif.exporter.committing import picture_name
 from rlaif.service.paging import Page, Paging

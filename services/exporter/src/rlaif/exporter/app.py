@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from fastapi import FastAPI
 
-from rlaif.contracts.segments import SegmentManifest
+from rlaif.contracts.game.segments import SegmentManifest
 from rlaif.exporter.api import build_router
 from rlaif.exporter.consumers import ExportRules
 from rlaif.exporter.metrics import ExporterMetrics

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from rlaif.contracts.segments import SegmentManifest
+from rlaif.contracts.game.segments import SegmentManifest
 from rlaif.service.paging import Page, PageRequest
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectInfo, ObjectStore

@@ -5,11 +5,11 @@ from datetime import datetime
 
 from pydantic import ValidationError
 
-from rlaif.contracts.captures import Capture
 from rlaif.contracts.events import SegmentCaptured, SegmentExported
-from rlaif.contracts.films import MEDIA_TYPE
-from rlaif.contracts.observation import LAYOUT_VERSION
-from rlaif.contracts.segments import SegmentManifest, StoredFile
+from rlaif.contracts.game.captures import Capture
+from rlaif.contracts.game.films import MEDIA_TYPE
+from rlaif.contracts.game.observation import LAYOUT_VERSION
+from rlaif.contracts.game.segments import SegmentManifest, StoredFile
 from rlaif.exporter.faults import CorruptManifestError
 from rlaif.exporter.replaying import SegmentFiles
 from rlaif.game.captures.replay import segment_frames

@@ -15,9 +15,8 @@ from typing import Any, Protocol
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.bus.outcome import Reject, Retry, Suspect
 from rlaif.bus.ports import Publisher
-from rlaif.contracts.captures import Capture
-from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import SegmentCaptured
+from rlaif.contracts.events import CloudEvent, SegmentCaptured
+from rlaif.contracts.game.captures import Capture
 from rlaif.exporter.adapters.replayers import NoReplayerError
 from rlaif.exporter.committing import commit, exported_event, stored_manifest
 from rlaif.exporter.faults import CorruptCaptureError, ExportFault, LostReplayError

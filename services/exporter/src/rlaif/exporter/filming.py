@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.contracts.films import Patch, pack_film
+from rlaif.contracts.game.films import Patch, pack_film
 from rlaif.game.machine.pictures import webp
 
 Picture = npt.NDArray[np.uint8]

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from rlaif.contracts.captures import Capture
 from rlaif.contracts.events import SegmentCaptured
+from rlaif.contracts.game.captures import Capture
 from rlaif.exporter.faults import CorruptCaptureError, CorruptKeyframeError
 from rlaif.game.captures.capture import LARGEST_STATE_BYTES
 from rlaif.storage import keys, sealed

@@ -24,7 +24,7 @@ import sys
 import traceback
 from typing import BinaryIO
 
-from rlaif.contracts.captures import Capture
+from rlaif.contracts.game.captures import Capture
 from rlaif.exporter.adapters.emulators import EmulatorPool
 from rlaif.exporter.adapters.messages import LENGTH, Message, body_length, decode, encode
 from rlaif.exporter.replaying import SegmentFiles, replay_segment

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from rlaif.contracts.captures import Capture
-from rlaif.contracts.observation import OBSERVATION_SIZE
-from rlaif.contracts.segments import StateRecord
+from rlaif.contracts.game.captures import Capture
+from rlaif.contracts.game.observation import OBSERVATION_SIZE
+from rlaif.contracts.game.segments import StateRecord
 from rlaif.exporter.filming import Film, film_steps
 from rlaif.game.captures.replay import frames_after_steps, replay, replay_frames
 from rlaif.game.description.describe import describe
@@ -32,7 +32,7 @@ class SegmentFiles:
         observations: observations.npy, `[T, 128]` float32.
         pictures: Decision step → PNG of the screen after it, in order.
         replayed_frames: Played game frames, prefix included.
-        film: Every step, lossless (`rlaif.contracts.films`); None if films are off.
+        film: Every step, lossless (`rlaif.contracts.game.films`); None if films are off.
     """
 
     states: bytes

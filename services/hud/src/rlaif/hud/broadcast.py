@@ -7,20 +7,18 @@ from typing import Any, Protocol
 
 from pydantic import TypeAdapter, ValidationError
 
-from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.telemetry import (
-    FRAME_SUBJECT,
+from rlaif.contracts.events import CloudEvent
+from rlaif.contracts.telemetry.frames import FRAME_SUBJECT, FrameFormatError, ScreenFrame
+from rlaif.contracts.telemetry.readings import (
     AssistanceStatus,
     CurriculumProgress,
     EnvironmentsSeen,
-    FrameFormatError,
     JudgeCall,
     MapPosition,
     PaidSteps,
     PlayerCall,
     RewardBreakdown,
     RewardModelStatus,
-    ScreenFrame,
     SearchProgress,
     ServiceHealth,
     Telemetry,

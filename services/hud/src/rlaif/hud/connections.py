@@ -12,10 +12,10 @@ from rlaif.bus.errors import BusError
 from rlaif.bus.ports import EventFeed, TelemetryPublisher
 from rlaif.bus.queues import Queues
 from rlaif.contracts.catalog import CATALOG
-from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import DeadLetter
-from rlaif.contracts.scores import ScoreRecord
-from rlaif.contracts.telemetry import FRAME_SUBJECT, WatchWish
+from rlaif.contracts.events import CloudEvent, DeadLetter
+from rlaif.contracts.judging.scores import ScoreRecord
+from rlaif.contracts.telemetry.frames import FRAME_SUBJECT
+from rlaif.contracts.telemetry.readings import WatchWish
 from rlaif.hud.broadcast import READINGS, Broadcast
 from rlaif.hud.read_model.projections import SEGMENTS_SHOWN, HudState
 from rlaif.hud.read_model.segments.table import UnreadScore

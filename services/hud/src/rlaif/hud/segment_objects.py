@@ -7,10 +7,10 @@ from pathlib import PurePosixPath
 
 from pydantic import ValidationError
 
-from rlaif.contracts.captures import Capture
-from rlaif.contracts.films import MAX_PICTURES, FilmError, Patch, pack_film
-from rlaif.contracts.scores import ScoreRecord
-from rlaif.contracts.segments import SegmentManifest, StateRecord
+from rlaif.contracts.game.captures import Capture
+from rlaif.contracts.game.films import MAX_PICTURES, FilmError, Patch, pack_film
+from rlaif.contracts.game.segments import SegmentManifest, StateRecord
+from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.storage import keys, sealed
 from rlaif.storage.ports import ObjectCorruptError, ObjectNotFoundError, ObjectStore
 

@@ -9,7 +9,7 @@ Container: https://developers.google.com/speed/webp/docs/riff_container
 import struct
 from collections.abc import Iterator
 
-from rlaif.contracts.films import FilmError, FilmIndex
+from rlaif.contracts.game.films import FilmError, FilmIndex
 
 FRAMES_A_SECOND = 59.7275
 """Of a Game Boy."""

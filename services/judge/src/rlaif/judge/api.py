@@ -8,8 +8,8 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ValidationError
 
 from rlaif.bus.errors import BusUnavailableError
-from rlaif.contracts.ids import ID_PATTERN
-from rlaif.contracts.scores import CRITERIA, ScoreRecord
+from rlaif.contracts.judging.scores import CRITERIA, ScoreRecord
+from rlaif.contracts.model import ID_PATTERN
 from rlaif.guides.guides import guided_games
 from rlaif.judge.panel.prompts import PROMPT_VERSION, system_prompt
 from rlaif.judge.panel.schema import answer_schema

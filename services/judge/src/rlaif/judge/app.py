@@ -12,9 +12,9 @@ from rlaif.bus.connection import Bus, open_bus
 from rlaif.bus.errors import BusError
 from rlaif.bus.ports import WorkerSettings
 from rlaif.bus.worker import DurableWorker, WorkerObserver
-from rlaif.contracts.comparisons import ComparisonRecord
 from rlaif.contracts.events import SegmentExported
-from rlaif.contracts.scores import ScoreRecord
+from rlaif.contracts.judging.comparisons import ComparisonRecord
+from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.judge.api import build_router
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.parts import JudgeParts, build_parts

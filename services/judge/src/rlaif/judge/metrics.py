@@ -3,9 +3,9 @@
 from collections import defaultdict, deque
 from statistics import fmean
 
-from rlaif.contracts.comparisons import ComparisonRecord, WhyCompared
-from rlaif.contracts.quest import level_of_rise
-from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
+from rlaif.contracts.judging.comparisons import ComparisonRecord, WhyCompared
+from rlaif.contracts.judging.quest import level_of_rise
+from rlaif.contracts.judging.scores import JudgeCallRecord, ScoreRecord
 from rlaif.judge.panel.calls import reported_outcome
 from rlaif.judge.panel.counting import Results
 from rlaif.judge.rubric.judges import JUDGES, Judge

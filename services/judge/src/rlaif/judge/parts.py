@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 
 from rlaif.bus.ports import Publisher, TelemetryPublisher
-from rlaif.contracts.scores import RUBRIC_WEIGHTS
+from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS
 from rlaif.guides.guides import guided_games
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.pairs.choice import Kind, RequestedPairs, ScoredSegments

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from rlaif.contracts.comparisons import ComparisonRecord
-from rlaif.contracts.scores import CRITERIA, JudgeCallRecord, ScoreRecord
+from rlaif.contracts.judging.comparisons import ComparisonRecord
+from rlaif.contracts.judging.scores import CRITERIA, JudgeCallRecord, ScoreRecord
 
 
 class _Attributes(BaseModel):

@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
+from rlaif.contracts.judging.votes import VoteRecord
 from rlaif.contracts.reward_models import RewardModelManifest
-from rlaif.contracts.votes import VoteRecord
 from rlaif.reward_model.api.labels import build_router
 from rlaif.reward_model.api.review import build_review_router
 from rlaif.reward_model.api.versions import build_versions_router

@@ -14,9 +14,8 @@ from rlaif.bus.errors import BusError
 from rlaif.bus.outbox import Outbox
 from rlaif.bus.ports import TelemetryPublisher
 from rlaif.bus.worker import DurableWorker, WorkerObserver
-from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import SegmentScored
-from rlaif.contracts.telemetry import Missing, RewardModelStatus, TrainingProgress
+from rlaif.contracts.events import CloudEvent, SegmentScored
+from rlaif.contracts.telemetry.readings import Missing, RewardModelStatus, TrainingProgress
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.labels.label_log import LabelLog

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from rlaif.contracts.ids import ID_PATTERN
+from rlaif.contracts.model import ID_PATTERN
 from rlaif.reward_model.champions.reward_hacking_monitor import MonitorSettings
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
 from rlaif.service.settings import ServiceSettings

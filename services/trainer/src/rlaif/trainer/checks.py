@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rlaif.contracts.observation import LAYOUT_VERSION
+from rlaif.contracts.game.observation import LAYOUT_VERSION
 from rlaif.game.machine.cartridges import Cartridge, CartridgeError, load_cartridge
 from rlaif.game.machine.emulator import EmulatorError, PyBoyEmulator
 from rlaif.game.starts.power_on import NoStartError

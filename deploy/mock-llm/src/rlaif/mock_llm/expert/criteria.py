@@ -7,7 +7,7 @@ What counts as slow, idle or straight is this expert's own view.
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from rlaif.contracts.evidence import Evidence
+from rlaif.contracts.judging.evidence import Evidence
 
 Opinion = tuple[int | None, str]
 """A level 0 to 2 or None, and the reason in a few words."""

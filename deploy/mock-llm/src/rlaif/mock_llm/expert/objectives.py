@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from rlaif.contracts.evidence import Moment
+from rlaif.contracts.judging.evidence import Moment
 from rlaif.mock_llm.expert.room_plans import PLANS, Spot, Tile
 
 SHIELD_PRICE, BOMBS_PRICE = 20, 15

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rlaif.contracts.briefing import Briefing
-from rlaif.contracts.evidence import Moment
+from rlaif.contracts.judging.evidence import Moment
+from rlaif.contracts.planning.briefing import Briefing
 from rlaif.mock_llm.expert.room_plans import Tile
 
 _TILE = 16

@@ -1,7 +1,7 @@
 """How the puzzles of Seedling Vale are solved: what stands in the room in, deeds in order out.
 
-A deed is one macro of `rlaif.contracts.plans` as plain values, so that the expert can be read
-beside the guide. Which torches burn and whether the block was pushed comes from the evidence;
+A deed is one macro of `rlaif.contracts.planning.plans` as plain values, so that the expert can be
+read beside the guide. Which torches burn and whether the block was pushed comes from the evidence;
 where things stand is the expert's own map.
 """
 

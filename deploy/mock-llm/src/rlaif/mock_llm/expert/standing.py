@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping
 from functools import lru_cache
 
-from rlaif.contracts.evidence import Evidence, Moment
-from rlaif.contracts.quest import FARTHEST, Standing
+from rlaif.contracts.judging.evidence import Evidence, Moment
+from rlaif.contracts.judging.quest import FARTHEST, Standing
 from rlaif.mock_llm.expert import way
 from rlaif.mock_llm.expert.objectives import (
     CROSS_HALL,

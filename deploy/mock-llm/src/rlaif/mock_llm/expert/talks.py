@@ -6,7 +6,7 @@ The words are a few of each text, in small letters, as it stands on the screen.
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
-from rlaif.contracts.evidence import Evidence
+from rlaif.contracts.judging.evidence import Evidence
 from rlaif.mock_llm.expert.criteria import Opinion
 
 _TELLING: Mapping[int, tuple[str, ...]] = MappingProxyType(

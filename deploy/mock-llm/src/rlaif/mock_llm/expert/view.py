@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rlaif.contracts.evidence import Evidence
-from rlaif.contracts.quest import FARTHEST, Standing, level_of_rise
+from rlaif.contracts.judging.evidence import Evidence
+from rlaif.contracts.judging.quest import FARTHEST, Standing, level_of_rise
 from rlaif.mock_llm.expert.criteria import RULES
 from rlaif.mock_llm.expert.objectives import LAST, OBJECTIVES
 from rlaif.mock_llm.expert.standing import standings

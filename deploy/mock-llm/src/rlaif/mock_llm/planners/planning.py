@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection
 from typing import Any, Literal
 
-from rlaif.contracts.briefing import Briefing
+from rlaif.contracts.planning.briefing import Briefing
 from rlaif.mock_llm.expert.situation import situation_of
 from rlaif.mock_llm.manners import seeded
 from rlaif.mock_llm.planners import guided, malicious, random_planner

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from rlaif.contracts.plans import KINDS, MAX_CHOICES, MAX_MACROS, USABLE_ITEMS
+from rlaif.contracts.planning.plans import KINDS, MAX_CHOICES, MAX_MACROS, USABLE_ITEMS
 from rlaif.mock_llm.expert.room_plans import COLUMNS, PLANS, ROWS
 
 _DIRECTIONS = ("UP", "DOWN", "LEFT", "RIGHT")

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import zstandard
 
-from rlaif.contracts.captures import Capture, EmulatorIdentity, GameIdentity
-from rlaif.contracts.ids import Sha256
+from rlaif.contracts.game.captures import Capture, EmulatorIdentity, GameIdentity
+from rlaif.contracts.model import Sha256
 from rlaif.game.machine.actions import encode_actions
 
 LARGEST_STATE_BYTES = 4 * 1024 * 1024

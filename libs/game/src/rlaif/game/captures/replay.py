@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
-from rlaif.contracts.captures import Capture
+from rlaif.contracts.game.captures import Capture
 from rlaif.game.captures.capture import KeyframeError, unpack_keyframe
 from rlaif.game.machine.actions import Action, decode_actions
 from rlaif.game.machine.emulator import Emulator, SaveStateError

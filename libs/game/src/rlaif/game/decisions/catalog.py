@@ -9,7 +9,7 @@ from typing import Literal, cast
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.contracts.plans import USABLE_ITEMS
+from rlaif.contracts.planning.plans import USABLE_ITEMS
 from rlaif.game.machine.actions import ACTION_NAMES, Action
 from rlaif.game.motion.grid import WALKS, TilePlace
 from rlaif.game.motion.terrain import TILE_COLUMNS, TILE_ROWS

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from rlaif.contracts.briefing import MAX_TOKENS, Briefing
-from rlaif.contracts.items import NAMED_ITEMS
-from rlaif.contracts.plans import USABLE_ITEMS
+from rlaif.contracts.game.names import NAMED_ITEMS
+from rlaif.contracts.planning.briefing import MAX_TOKENS, Briefing
+from rlaif.contracts.planning.plans import USABLE_ITEMS
 from rlaif.game.description.describe import GROUP_NAMES, QUARTERS, owned_items
 from rlaif.game.description.exits import exits_of
 from rlaif.game.description.tile_marks import surroundings, tile_marks

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rlaif.contracts.briefing import Exit, Tile
-from rlaif.contracts.plans import Direction
+from rlaif.contracts.planning.briefing import Exit, Tile
+from rlaif.contracts.planning.plans import Direction
 from rlaif.game.description.words import GameWords
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks

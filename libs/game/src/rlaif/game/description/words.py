@@ -7,7 +7,7 @@ user's cartridge and remain unknown.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rlaif.contracts.places import ORACLE_DUNGEONS, SEEDLING_ROOMS
+from rlaif.contracts.game.names import ORACLE_DUNGEONS, SEEDLING_ROOMS
 from rlaif.game.machine.cartridges import Game
 from rlaif.game.memory.state import GameState
 

@@ -2,7 +2,7 @@
 
 import math
 
-from rlaif.contracts.observation import ENEMY_SLOTS, LAYOUT, slot_index
+from rlaif.contracts.game.observation import ENEMY_SLOTS, LAYOUT, slot_index
 from rlaif.game.encoder.scene import CHEST
 from rlaif.game.machine.emulator import WRAM_START
 from rlaif.game.memory.blocks import RamBlocks

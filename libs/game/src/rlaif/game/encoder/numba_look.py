@@ -19,7 +19,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.contracts.observation import ENEMY_SLOTS, LAYOUT, RAY_LENGTH, slot_index
+from rlaif.contracts.game.observation import ENEMY_SLOTS, LAYOUT, RAY_LENGTH, slot_index
 from rlaif.game.encoder import nearby as near
 from rlaif.game.encoder import scene as scenes
 from rlaif.game.encoder.reference import (

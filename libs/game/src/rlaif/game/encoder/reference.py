@@ -1,4 +1,4 @@
-"""RAM in, observation out: 128 float32 in [0, 1], layout `rlaif.contracts.observation`.
+"""RAM in, observation out: 128 float32 in [0, 1], layout `rlaif.contracts.game.observation`.
 
 A pure function of the RAM. The trainer computes the same bits by `numba_look`; the exporter calls
 this module while replaying.
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.contracts.observation import LAYOUT, OBSERVATION_SIZE, WALLS_RADIUS, slot_index
+from rlaif.contracts.game.observation import LAYOUT, OBSERVATION_SIZE, WALLS_RADIUS, slot_index
 from rlaif.game.encoder.nearby import nearby
 from rlaif.game.encoder.scene import scene_values
 from rlaif.game.memory.blocks import RamBlocks

@@ -8,7 +8,7 @@ equal, the values do: that is what `cached` rests on, and a test holds it to eve
 from operator import itemgetter
 from typing import Any, cast
 
-from rlaif.contracts.observation import (
+from rlaif.contracts.game.observation import (
     LAYOUT,
     OTHER_TOOLS,
     STORY_KEYS,

@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Literal
 
-from rlaif.contracts.captures import GameIdentity
+from rlaif.contracts.game.captures import GameIdentity
 from rlaif.game.machine.files import UnusableFileError, read_bounded
 from rlaif.game.machine.rom_checks import (
     LARGEST_ROM_BYTES,

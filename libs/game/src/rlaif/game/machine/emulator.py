@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.contracts.captures import EmulatorIdentity
+from rlaif.contracts.game.captures import EmulatorIdentity
 from rlaif.game.machine.actions import BUTTONS, DIRECTIONS
 from rlaif.game.machine.real_time_clock import RealTimeClock, has_clock
 from rlaif.game.machine.rom_checks import CARTRIDGE_TYPE, COLOUR_FLAG, RAM_SIZE_CODE

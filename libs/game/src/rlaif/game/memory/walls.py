@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.contracts.observation import RAY_LENGTH, WALLS_RADIUS
+from rlaif.contracts.game.observation import RAY_LENGTH, WALLS_RADIUS
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import LARGE_ROOM, SMALL_ROOM, address
 

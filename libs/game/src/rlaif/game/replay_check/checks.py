@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
 from typing import Any, Literal
 
-from rlaif.contracts.captures import GameIdentity
+from rlaif.contracts.game.captures import GameIdentity
 from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.captures.replay import ReplayError, replay
 from rlaif.game.machine.actions import Action

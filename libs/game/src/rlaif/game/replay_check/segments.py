@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.contracts.captures import Capture, GameIdentity
-from rlaif.contracts.observation import OBSERVATION_SIZE
+from rlaif.contracts.game.captures import Capture, GameIdentity
+from rlaif.contracts.game.observation import OBSERVATION_SIZE
 from rlaif.game.captures.capture import PackedKeyframe, SegmentRecorder, pack_keyframe
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.emulator import Emulator

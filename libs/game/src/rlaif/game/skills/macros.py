@@ -3,7 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rlaif.contracts.plans import Answer, Cut, Macro, MoveTo, PushBlock, Take, Talk, UseItem
+from rlaif.contracts.planning.plans import (
+    Answer,
+    Cut,
+    Macro,
+    MoveTo,
+    PushBlock,
+    Take,
+    Talk,
+    UseItem,
+)
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.motion.grid import TilePlace

@@ -2,8 +2,8 @@
 
 from collections.abc import Generator
 
-from rlaif.contracts.items import NAMED_ITEMS
-from rlaif.contracts.plans import UseItem
+from rlaif.contracts.game.names import NAMED_ITEMS
+from rlaif.contracts.planning.plans import UseItem
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.entities import player_position

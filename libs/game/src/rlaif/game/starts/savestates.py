@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from rlaif.contracts.ids import Sha256
+from rlaif.contracts.model import Sha256
 from rlaif.game.captures.capture import LARGEST_STATE_BYTES
 from rlaif.game.machine.cartridges import Cartridge, load_cartridge
 from rlaif.game.machine.emulator import STATE_VERSION, Emulator, SaveStateError

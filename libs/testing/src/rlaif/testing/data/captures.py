@@ -2,8 +2,8 @@
 
 import hashlib
 
-from rlaif.contracts.captures import Capture
 from rlaif.contracts.events import SegmentCaptured
+from rlaif.contracts.game.captures import Capture
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 

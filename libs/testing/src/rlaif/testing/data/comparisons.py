@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from rlaif.contracts.comparisons import ComparisonRecord, Preference, soft_preference
+from rlaif.contracts.judging.comparisons import ComparisonRecord, Preference, soft_preference
 
 
 def compared(straight: Preference, swapped: Preference) -> ComparisonRecord:

@@ -3,7 +3,7 @@
 import struct
 import zlib
 
-from rlaif.contracts.films import Patch, pack_film
+from rlaif.contracts.game.films import Patch, pack_film
 
 Colour = tuple[int, int, int]
 

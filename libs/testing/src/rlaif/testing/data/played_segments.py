@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from rlaif.contracts.captures import Capture
 from rlaif.contracts.events import SegmentCaptured, SegmentExported, SegmentScored
-from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord, rubric_mean
+from rlaif.contracts.game.captures import Capture
+from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord, rubric_mean
 from rlaif.exporter.committing import commit, exported_event
 from rlaif.exporter.replaying import replay_segment
 from rlaif.game.description.words import words_of

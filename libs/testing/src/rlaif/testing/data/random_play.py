@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.contracts.observation import OBSERVATION_SIZE
+from rlaif.contracts.game.observation import OBSERVATION_SIZE
 from rlaif.game.captures.replay import replay
 from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.actions import Action

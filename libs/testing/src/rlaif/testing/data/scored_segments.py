@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlaif.contracts.events import SegmentScored
-from rlaif.contracts.scores import (
+from rlaif.contracts.game.segments import SegmentManifest, StoredFile
+from rlaif.contracts.judging.scores import (
     RUBRIC_WEIGHTS,
     CriterionScore,
     JudgeCallRecord,
     ScoreRecord,
     rubric_mean,
 )
-from rlaif.contracts.segments import SegmentManifest, StoredFile
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from rlaif.contracts.scores import (
+from rlaif.contracts.judging.scores import (
     RUBRIC_WEIGHTS,
     CriterionScore,
     JudgeCallRecord,

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rlaif.contracts.events import SegmentExported
-from rlaif.contracts.places import SEEDLING_ROOMS, SEEDLING_VALE
-from rlaif.contracts.segments import SegmentManifest, StateRecord, StoredFile
+from rlaif.contracts.game.names import SEEDLING_ROOMS, SEEDLING_VALE
+from rlaif.contracts.game.segments import SegmentManifest, StateRecord, StoredFile
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlaif.contracts.plans import MoveTo
+from rlaif.contracts.planning.plans import MoveTo
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import address

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.contracts.segments import StateRecord
+from rlaif.contracts.game.segments import StateRecord
 from rlaif.game.description.describe import describe
 from rlaif.game.description.words import GameWords, words_of
 from rlaif.game.encoder.reference import encode

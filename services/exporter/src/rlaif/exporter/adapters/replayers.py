@@ -14,7 +14,7 @@ import signal
 import sys
 from typing import Any
 
-from rlaif.contracts.captures import Capture
+from rlaif.contracts.game.captures import Capture
 from rlaif.exporter.adapters.messages import (
     LENGTH,
     BrokenMessageError,

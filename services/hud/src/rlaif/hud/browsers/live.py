@@ -1,6 +1,6 @@
 """The live connection of a page: `/ws/v1`.
 
-To the page: binary frames (`rlaif.contracts.telemetry.ScreenFrame`) and JSON texts
+To the page: binary frames (`rlaif.contracts.telemetry.readings.frames.ScreenFrame`) and JSON texts
 `{"v": 1, "type": …, "data": …}`, which are compressed:
 
     snapshot    the whole state; `build` identifies the page's files: another one is a new version

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from rlaif.contracts.reward_models import GamingAlarm
-from rlaif.contracts.telemetry import ServiceHealth
+from rlaif.contracts.telemetry.readings import ServiceHealth
 from rlaif.hud.read_model.judge_health import JudgeHealth
 from rlaif.hud.read_model.views import (
     CheckView,

@@ -10,7 +10,7 @@ from datetime import datetime
 from statistics import quantiles
 from typing import Literal
 
-from rlaif.contracts.telemetry import JudgeCall
+from rlaif.contracts.telemetry.readings import JudgeCall
 from rlaif.hud.read_model.views import FailingJudge, JudgeRow, JudgeView
 
 UNANSWERED = frozenset({"throttled", "refused", "error", "timeout"})

@@ -12,8 +12,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from rlaif.contracts.assistance import ModeFigures
-from rlaif.contracts.telemetry import JudgeCall, PlayerCall
+from rlaif.contracts.telemetry.assistance import ModeFigures
+from rlaif.contracts.telemetry.readings import JudgeCall, PlayerCall
 from rlaif.hud.read_model import View
 from rlaif.hud.read_model.judge_health import JudgeHealth, latencies_of, percentile
 from rlaif.hud.read_model.trainer import TrainerReadings

@@ -5,14 +5,14 @@ from datetime import datetime
 
 from pydantic import Field
 
-from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import (
     ChampionChanged,
+    CloudEvent,
     RewardModelPublished,
     RewardModelRejected,
 )
 from rlaif.contracts.reward_models import GamingAlarm, GateMetrics, RewardModelManifest
-from rlaif.contracts.telemetry import RewardModelStatus
+from rlaif.contracts.telemetry.readings import RewardModelStatus
 from rlaif.hud.read_model import View
 from rlaif.hud.read_model.views import (
     ChampionView,

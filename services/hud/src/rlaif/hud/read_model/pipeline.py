@@ -6,8 +6,7 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Literal
 
-from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import DeadLetter
+from rlaif.contracts.events import CloudEvent, DeadLetter
 from rlaif.hud.read_model.views import DeadLetterRow, DeadLettersView
 
 Stage = Literal["captured", "exported", "scored"]

@@ -6,9 +6,9 @@ Nothing here reads a clock or waits.
 from datetime import datetime, timedelta
 from typing import Any
 
-from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import (
     ChampionChanged,
+    CloudEvent,
     DeadLetter,
     RewardModelPublished,
     RewardModelRejected,
@@ -19,15 +19,15 @@ from rlaif.contracts.events import (
     SegmentExported,
     SegmentScored,
 )
-from rlaif.contracts.scores import ScoreRecord
-from rlaif.contracts.telemetry import (
+from rlaif.contracts.judging.scores import ScoreRecord
+from rlaif.contracts.telemetry.frames import ScreenFrame
+from rlaif.contracts.telemetry.readings import (
     EnvironmentsSeen,
     JudgeCall,
     MapPosition,
     PaidSteps,
     PlayerCall,
     RewardModelStatus,
-    ScreenFrame,
     ServiceHealth,
     Telemetry,
     WorldProgress,

@@ -5,7 +5,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from rlaif.contracts.telemetry import Codec, EnvironmentsSeen, ScreenFrame
+from rlaif.contracts.telemetry.frames import Codec, ScreenFrame
+from rlaif.contracts.telemetry.readings import EnvironmentsSeen
 from rlaif.hud.read_model.views import ScreenView, Takeover, WatchView
 
 _SILENT = timedelta(seconds=2)

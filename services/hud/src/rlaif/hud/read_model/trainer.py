@@ -4,8 +4,8 @@ from collections import deque
 from collections.abc import Sequence
 from datetime import datetime
 
-from rlaif.contracts.assistance import ModeFigures
-from rlaif.contracts.telemetry import (
+from rlaif.contracts.telemetry.assistance import ModeFigures
+from rlaif.contracts.telemetry.readings import (
     AssistanceStatus,
     CurriculumProgress,
     MapPosition,

@@ -9,11 +9,11 @@ from typing import Any, Literal
 from pydantic import Field, computed_field
 
 from rlaif.contracts.events import DeadLetter
-from rlaif.contracts.ids import Id
-from rlaif.contracts.quest import QuestProgress, Source
+from rlaif.contracts.judging.quest import QuestProgress, Source
+from rlaif.contracts.judging.scores import CriterionScore
+from rlaif.contracts.model import Id
 from rlaif.contracts.reward_models import GateMetrics
-from rlaif.contracts.scores import CriterionScore
-from rlaif.contracts.telemetry import (
+from rlaif.contracts.telemetry.readings import (
     CurriculumProgress,
     JudgeCall,
     MapPosition,

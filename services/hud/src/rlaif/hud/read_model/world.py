@@ -5,9 +5,14 @@ from datetime import datetime
 
 from pydantic import Field
 
-from rlaif.contracts.ids import Id
-from rlaif.contracts.telemetry import EnvironmentsSeen, EnvironmentStands, RunnerSign, WorldProgress
-from rlaif.contracts.world_figures import RoomSeen
+from rlaif.contracts.model import Id
+from rlaif.contracts.telemetry.readings import (
+    EnvironmentsSeen,
+    EnvironmentStands,
+    RunnerSign,
+    WorldProgress,
+)
+from rlaif.contracts.telemetry.world import RoomSeen
 from rlaif.hud.read_model import View
 from rlaif.hud.read_model.views import RunView
 

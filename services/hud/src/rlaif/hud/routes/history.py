@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from rlaif.contracts.ids import ID_PATTERN
+from rlaif.contracts.model import ID_PATTERN
 from rlaif.hud.read_model.history.views import HistoryView, LoadsView, ScorePointsView
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.read_model.views import PaidStepsView

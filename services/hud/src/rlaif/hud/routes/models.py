@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
-from rlaif.contracts.reviews import (
+from rlaif.contracts.judging.reviews import (
     MAX_NEXT,
     AgreementReport,
     PairList,
@@ -14,6 +14,7 @@ from rlaif.contracts.reviews import (
     VoteReport,
     VoteRequest,
 )
+from rlaif.contracts.judging.votes import VoteRecord
 from rlaif.contracts.reward_model_rest import (
     ActivationRequest,
     ChampionReport,
@@ -25,7 +26,6 @@ from rlaif.contracts.reward_model_rest import (
     WatchdogReport,
 )
 from rlaif.contracts.reward_models import RewardModelManifest
-from rlaif.contracts.votes import VoteRecord
 from rlaif.hud.read_model.models import ModelView, RejectionDetail, TrainingView
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.upstream import Bearer, Upstream

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
-from rlaif.contracts.films import MEDIA_TYPE, FilmError, unpack_film
-from rlaif.contracts.ids import ID_PATTERN
+from rlaif.contracts.game.films import MEDIA_TYPE, FilmError, unpack_film
+from rlaif.contracts.model import ID_PATTERN
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.read_model.segments import detail
 from rlaif.hud.read_model.segments.detail import score_detail
@@ -283,7 +283,7 @@ def _add_pictures(router: APIRouter, store: ObjectStore, reads: asyncio.Semaphor
         "/{episode_id}/{segment_id}/pack",
         operation_id="get_segment_pack",
         response_class=Response,
-        responses=_bytes_of(MEDIA_TYPE, "Index and pictures: `rlaif.contracts.films`."),
+        responses=_bytes_of(MEDIA_TYPE, "Index and pictures: `rlaif.contracts.game.films`."),
     )
     async def get_pack(request: Request, episode_id: EpisodeId, segment_id: SegmentId) -> Response:
         """All pictures of a segment in one object."""

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from rlaif.contracts.ids import ID_PATTERN, Id
+from rlaif.contracts.model import ID_PATTERN, Id
 from rlaif.hud.broadcast import Broadcast
 from rlaif.hud.read_model.views import WatchView
 from rlaif.hud.read_model.world import Environments, MapOfRun

@@ -23,7 +23,7 @@ from rlaif.bus.connection import open_bus
 from rlaif.bus.errors import BusError
 from rlaif.bus.ports import Publisher, TelemetryPublisher
 from rlaif.contracts.events import EventData
-from rlaif.contracts.telemetry import Telemetry
+from rlaif.contracts.telemetry.readings import Telemetry
 from rlaif.files.failures import command
 from rlaif.judge.epoch.evaluate import find_epoch, judge_epoch, write_report
 from rlaif.judge.metrics import JudgeMetrics

@@ -15,10 +15,9 @@ from typing import Any
 
 from rlaif.bus.outcome import Reject, Retry, Suspect
 from rlaif.contracts.catalog import envelop
-from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import SegmentExported
-from rlaif.contracts.scores import CRITERIA, ScoreRecord
-from rlaif.contracts.segments import SegmentManifest
+from rlaif.contracts.events import CloudEvent, SegmentExported
+from rlaif.contracts.game.segments import SegmentManifest
+from rlaif.contracts.judging.scores import CRITERIA, ScoreRecord
 from rlaif.judge.trust.agreement import Confusion
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore

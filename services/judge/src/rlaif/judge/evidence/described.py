@@ -12,9 +12,15 @@ from typing import Annotated, Any, Self
 
 from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 
-from rlaif.contracts.items import DUNGEON_ITEMS, NAMED_ITEMS, SEASON_POWERS
-from rlaif.contracts.places import NAMED_GAMES, NAMED_PLACES, ORACLE_OF_SEASONS
-from rlaif.contracts.segments import StateRecord
+from rlaif.contracts.game.names import (
+    DUNGEON_ITEMS,
+    NAMED_GAMES,
+    NAMED_ITEMS,
+    NAMED_PLACES,
+    ORACLE_OF_SEASONS,
+    SEASON_POWERS,
+)
+from rlaif.contracts.game.segments import StateRecord
 
 OTHER = "other"
 """Replaces every word that is not in the vocabulary."""

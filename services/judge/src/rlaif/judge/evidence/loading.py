@@ -6,8 +6,8 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
+from rlaif.contracts.game.segments import SegmentManifest, StateRecord, StoredFile
 from rlaif.contracts.model import Contract
-from rlaif.contracts.segments import SegmentManifest, StateRecord, StoredFile
 from rlaif.judge.evidence.described import DescribedState, described
 from rlaif.storage import keys, sealed
 from rlaif.storage.ports import ObjectCorruptError, ObjectStore

@@ -7,7 +7,7 @@ known levels to measure the judges' accuracy.
 
 from collections.abc import Container
 
-from rlaif.contracts.evidence import Evidence
+from rlaif.contracts.judging.evidence import Evidence
 from rlaif.judge.rubric.votes import NoVote
 
 _MOSTLY = 0.6

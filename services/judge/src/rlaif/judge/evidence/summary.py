@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
-from rlaif.contracts.evidence import (
+from rlaif.contracts.judging.evidence import (
     Changes,
     Control,
     Dialog,

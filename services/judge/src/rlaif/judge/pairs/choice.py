@@ -14,10 +14,10 @@ from typing import Literal, get_args
 
 from pydantic import ValidationError
 
-from rlaif.contracts.comparisons import WantedComparisons, WantedPair
-from rlaif.contracts.evidence import Evidence
-from rlaif.contracts.quest import SAME_PLACE
-from rlaif.contracts.scores import ScoreRecord
+from rlaif.contracts.judging.comparisons import WantedComparisons, WantedPair
+from rlaif.contracts.judging.evidence import Evidence
+from rlaif.contracts.judging.quest import SAME_PLACE
+from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.judge.evidence.loading import CorruptSegmentError, LoadedSegment, load_segment
 from rlaif.judge.evidence.strip import load_strip
 from rlaif.judge.evidence.summary import summarise

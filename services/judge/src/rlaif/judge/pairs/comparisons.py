@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 
-from rlaif.contracts.comparisons import ComparisonRecord, WhyCompared
+from rlaif.contracts.judging.comparisons import ComparisonRecord, WhyCompared
 from rlaif.judge.evidence.loading import CorruptSegmentError
 from rlaif.judge.pairs.choice import (
     Kind,

@@ -12,14 +12,14 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from rlaif.contracts.comparisons import (
+from rlaif.contracts.judging.comparisons import (
     ComparisonRecord,
     Preference,
     WhyCompared,
     soft_preference,
 )
-from rlaif.contracts.evidence import Evidence, EvidencePair
-from rlaif.contracts.scores import JudgeCallRecord
+from rlaif.contracts.judging.evidence import Evidence, EvidencePair
+from rlaif.contracts.judging.scores import JudgeCallRecord
 from rlaif.judge.pairs.choice import Scored
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.calls import JudgeCall, OnCall

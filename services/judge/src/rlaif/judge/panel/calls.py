@@ -6,7 +6,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Literal
 
-from rlaif.contracts.scores import JudgeCallRecord
+from rlaif.contracts.judging.scores import JudgeCallRecord
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.schema import answer_schema, check_answer, read_answer
 from rlaif.judge.rubric.judges import Judge

@@ -8,8 +8,8 @@ import hashlib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rlaif.contracts.quest import QuestProgress
-from rlaif.contracts.scores import CriterionScore
+from rlaif.contracts.judging.quest import QuestProgress
+from rlaif.contracts.judging.scores import CriterionScore
 from rlaif.judge.panel.schema import Verdict
 from rlaif.judge.rubric.judges import PROGRESS, Judge, without
 from rlaif.judge.rubric.votes import (

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from rlaif.contracts.quest import QuestProgress
-from rlaif.contracts.scores import CriterionScore
+from rlaif.contracts.judging.quest import QuestProgress
+from rlaif.contracts.judging.scores import CriterionScore
 from rlaif.judge.panel.calls import OnCall
 from rlaif.judge.panel.counting import Poll, Results, judges_needed
 from rlaif.judge.panel.voting import Case, Voting

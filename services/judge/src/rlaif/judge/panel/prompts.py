@@ -11,8 +11,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rlaif.contracts.evidence import EVIDENCE_VERSION, Evidence
-from rlaif.contracts.quest import FARTHEST
+from rlaif.contracts.judging.evidence import EVIDENCE_VERSION, Evidence
+from rlaif.contracts.judging.quest import FARTHEST
 from rlaif.guides.guides import guided_games
 from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.rubric.judges import INSUFFICIENT, Criterion, Judge, briefed

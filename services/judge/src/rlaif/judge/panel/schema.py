@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rlaif.contracts.model_answers import NoAnswerError, read_answer_object, whole_number
-from rlaif.contracts.quest import Standing
+from rlaif.contracts.judging.quest import Standing
+from rlaif.contracts.planning.model_answers import NoAnswerError, read_answer_object, whole_number
 from rlaif.judge.rubric.judges import INSUFFICIENT, LEVELS, PROGRESS, Judge
 from rlaif.judge.rubric.votes import DISTANCES, QuestVote
 from rlaif.llm.ports import Answer, UnreadableAnswerError

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rlaif.contracts.evidence import Evidence
+from rlaif.contracts.judging.evidence import Evidence
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.calls import JudgeCall, OnCall, verdict_request
 from rlaif.judge.panel.counting import Poll, Vote, count, enough

@@ -17,7 +17,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from rlaif.contracts.scores import CRITERIA
+from rlaif.contracts.judging.scores import CRITERIA
 from rlaif.judge.rubric.judges import JUDGES, PROGRESS, Judge
 
 _CAP_BYTES = 256 * 1024

@@ -13,8 +13,8 @@ from enum import StrEnum
 from statistics import fmean, variance
 from typing import Literal, get_args
 
-from rlaif.contracts.quest import FARTHEST, QuestProgress, Standing, level_of_rise
-from rlaif.contracts.scores import CriterionScore
+from rlaif.contracts.judging.quest import FARTHEST, QuestProgress, Standing, level_of_rise
+from rlaif.contracts.judging.scores import CriterionScore
 
 
 class NoVote(StrEnum):

@@ -15,8 +15,7 @@ from typing import Any
 
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.bus.outcome import Reject, Retry, Suspect
-from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import SegmentExported
+from rlaif.contracts.events import CloudEvent, SegmentExported
 from rlaif.judge.evidence.loading import CorruptSegmentError
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.pairs.choice import Scored

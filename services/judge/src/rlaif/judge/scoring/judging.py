@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 from rlaif.bus.ports import TelemetryPublisher
 from rlaif.contracts.events import SegmentExported
-from rlaif.contracts.evidence import Evidence
-from rlaif.contracts.scores import CriterionScore, JudgeCallRecord, ScoreRecord, rubric_mean
-from rlaif.contracts.segments import SegmentManifest
-from rlaif.contracts.telemetry import JudgeCall
+from rlaif.contracts.game.segments import SegmentManifest
+from rlaif.contracts.judging.evidence import Evidence
+from rlaif.contracts.judging.scores import CriterionScore, JudgeCallRecord, ScoreRecord, rubric_mean
+from rlaif.contracts.telemetry.readings import JudgeCall
 from rlaif.judge.evidence.loading import CorruptSegmentError, LoadedSegment, load_segment
 from rlaif.judge.evidence.ram_verdicts import known_rise, ram_levels, ram_verdicts
 from rlaif.judge.evidence.strip import load_strip

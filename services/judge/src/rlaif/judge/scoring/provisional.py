@@ -18,7 +18,7 @@ from itertools import islice
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rlaif.contracts.events import SegmentExported
-from rlaif.contracts.scores import ScoreRecord
+from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.judge.evidence.loading import CorruptSegmentError
 from rlaif.judge.scoring.judging import SegmentJudge
 from rlaif.judge.scoring.score_store import StoredScore, parse_score

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from rlaif.bus.ports import Publisher
 from rlaif.contracts.events import SegmentScored
-from rlaif.contracts.scores import PROGRESS, ScoreRecord, rubric_mean
+from rlaif.contracts.judging.scores import PROGRESS, ScoreRecord, rubric_mean
 from rlaif.judge.rubric.votes import certain
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore

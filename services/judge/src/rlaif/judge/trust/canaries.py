@@ -19,7 +19,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from rlaif.contracts.evidence import Evidence
+from rlaif.contracts.judging.evidence import Evidence
 from rlaif.judge.panel.schema import Verdict
 from rlaif.judge.rubric.judges import PROGRESS, Judge
 from rlaif.judge.trust.exclusion import KnownAnswer

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle, islice
 
-from rlaif.contracts.scores import CriterionScore, JudgeCallRecord, ScoreRecord
+from rlaif.contracts.judging.scores import CriterionScore, JudgeCallRecord, ScoreRecord
 from rlaif.judge.evidence.strip import Frame, draw
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.calls import JudgeCall, verdict_request

@@ -4,8 +4,8 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rlaif.contracts.comparisons import ComparisonRecord
-from rlaif.contracts.scores import LEARNED, CriterionScore, JudgeCallRecord, ScoreRecord
+from rlaif.contracts.judging.comparisons import ComparisonRecord
+from rlaif.contracts.judging.scores import LEARNED, CriterionScore, JudgeCallRecord, ScoreRecord
 from rlaif.judge.panel.calls import reported_outcome
 from rlaif.judge.panel.counting import Results
 from rlaif.judge.rubric.votes import NoVote

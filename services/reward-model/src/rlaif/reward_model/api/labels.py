@@ -7,7 +7,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
-from rlaif.contracts.quest import Source
+from rlaif.contracts.judging.quest import Source
 from rlaif.reward_model.api.problems import ready, stored
 from rlaif.reward_model.labels.export import ParquetMissingError, json_lines, parquet
 from rlaif.reward_model.labels.labels import LabelledSegment

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
-from rlaif.contracts.reviews import (
+from rlaif.contracts.judging.reviews import (
     MAX_NEXT,
     AgreementReport,
     PairList,
@@ -15,7 +15,7 @@ from rlaif.contracts.reviews import (
     VoteReport,
     VoteRequest,
 )
-from rlaif.contracts.votes import VoteRecord
+from rlaif.contracts.judging.votes import VoteRecord
 from rlaif.reward_model.api.problems import ready, store_problems
 from rlaif.reward_model.review.service import Ballot, Review, UnknownPairError, VoteConflictError
 from rlaif.service.paging import Page, Paging, PairId, RequestId

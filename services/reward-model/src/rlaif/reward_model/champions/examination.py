@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from rlaif.contracts.observation import LAYOUT, LAYOUT_VERSION
+from rlaif.contracts.game.observation import LAYOUT, LAYOUT_VERSION
 from rlaif.contracts.reward_model_rest import (
     ComparisonReport,
     ExaminationReport,

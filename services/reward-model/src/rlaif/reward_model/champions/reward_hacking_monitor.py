@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlaif.contracts.reward_models import GamingAlarm, GamingReason
-from rlaif.contracts.telemetry import TrainingProgress
+from rlaif.contracts.telemetry.readings import TrainingProgress
 from rlaif.reward_model.labels.labels import LabelledSegment
 
 WINDOW_ITERATIONS = 40

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterable
 from datetime import datetime
 
-from rlaif.contracts.comparisons import ComparisonRecord, WantedComparisons, WantedPair
+from rlaif.contracts.judging.comparisons import ComparisonRecord, WantedComparisons, WantedPair
 from rlaif.reward_model.labels.labels import LabelError, LabelledSegment
 from rlaif.reward_model.labels.score_reading import Listing, ScoreReader
 from rlaif.storage import keys

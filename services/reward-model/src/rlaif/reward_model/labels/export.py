@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from rlaif.contracts.quest import QuestProgress, Source
-from rlaif.contracts.scores import CriterionScore, JudgeCallRecord, ScoreRecord
+from rlaif.contracts.judging.quest import QuestProgress, Source
+from rlaif.contracts.judging.scores import CriterionScore, JudgeCallRecord, ScoreRecord
 from rlaif.reward_model.labels.labels import LabelledSegment
 
 _ROWS_PER_GROUP = 1000

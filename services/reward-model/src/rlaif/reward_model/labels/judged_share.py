@@ -10,7 +10,7 @@ from itertools import chain
 
 import numpy as np
 
-from rlaif.contracts.scores import RUBRIC_WEIGHTS
+from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.preferences import Preference
 

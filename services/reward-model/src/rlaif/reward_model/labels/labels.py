@@ -14,10 +14,10 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from rlaif.contracts.comparisons import ComparisonRecord
-from rlaif.contracts.quest import Source
-from rlaif.contracts.scores import ScoreRecord, rubric_mean, shares_by_source
-from rlaif.contracts.segments import SegmentManifest
+from rlaif.contracts.game.segments import SegmentManifest
+from rlaif.contracts.judging.comparisons import ComparisonRecord
+from rlaif.contracts.judging.quest import Source
+from rlaif.contracts.judging.scores import ScoreRecord, rubric_mean, shares_by_source
 from rlaif.reward_model.labels.worth import WORTH_WEIGHTS, worth_of
 
 _OLD = datetime(1970, 1, 1, tzinfo=UTC)

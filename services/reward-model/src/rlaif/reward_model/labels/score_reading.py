@@ -8,10 +8,10 @@ from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
+from rlaif.contracts.game.observation import OBSERVATION_SIZE
+from rlaif.contracts.game.segments import SegmentManifest
+from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.contracts.model import Contract
-from rlaif.contracts.observation import OBSERVATION_SIZE
-from rlaif.contracts.scores import ScoreRecord
-from rlaif.contracts.segments import SegmentManifest
 from rlaif.reward_model.labels.labels import (
     LabelError,
     LabelledSegment,

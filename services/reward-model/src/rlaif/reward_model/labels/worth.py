@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass, field
 from statistics import variance
 
-from rlaif.contracts.scores import CriterionScore, ScoreRecord
+from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
 
 WORTH_WEIGHTS: dict[str, float] = {"progress": 0.84, "dialog": 0.08, "puzzle": 0.08}
 """Criterion → weight in the label value; they sum to 1."""

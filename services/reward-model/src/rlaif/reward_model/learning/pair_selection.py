@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rlaif.contracts.comparisons import WantedPair, WhyCompared
+from rlaif.contracts.judging.comparisons import WantedPair, WhyCompared
 from rlaif.reward_model.labels.labels import LabelledSegment, in_order
 from rlaif.reward_model.learning.fit.sides import Side, split_sides
 from rlaif.reward_model.learning.settings import CandidateSettings

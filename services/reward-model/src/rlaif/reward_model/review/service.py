@@ -14,9 +14,17 @@ from typing import Literal
 
 import numpy as np
 
-from rlaif.contracts.reviews import AgreementReport, Clip, PairToReview, VoteReport, Word
-from rlaif.contracts.scores import ScoreRecord
-from rlaif.contracts.votes import MODEL, WHOLE, Choice, Opinion, Verdict, VoteRecord, WhyReviewed
+from rlaif.contracts.judging.reviews import AgreementReport, Clip, PairToReview, VoteReport, Word
+from rlaif.contracts.judging.scores import ScoreRecord
+from rlaif.contracts.judging.votes import (
+    MODEL,
+    WHOLE,
+    Choice,
+    Opinion,
+    Verdict,
+    VoteRecord,
+    WhyReviewed,
+)
 from rlaif.reward_model.labels.labels import LabelError, LabelledSegment
 from rlaif.reward_model.labels.preferences import PairTable
 from rlaif.reward_model.labels.score_reading import ScoreReader

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 
-from rlaif.contracts.captures import EmulatorIdentity, GameIdentity
+from rlaif.contracts.game.captures import EmulatorIdentity, GameIdentity
 from rlaif.game.captures.capture import PackedKeyframe
 from rlaif.game.decisions.catalog import Arm
 from rlaif.trainer.search.marks import HALF, WHOLE, Marks, weight_of

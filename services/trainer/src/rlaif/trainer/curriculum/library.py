@@ -15,7 +15,7 @@ from typing import Any, Literal
 import zstandard
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from rlaif.contracts.ids import Sha256
+from rlaif.contracts.model import Sha256
 from rlaif.game.captures.capture import PackedKeyframe
 from rlaif.trainer.curriculum.demonstrations import (
     Demonstration,

@@ -21,7 +21,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as arrays_of
 from safetensors.numpy import save as serialized
 
-from rlaif.contracts.observation import LAYOUT_VERSION
+from rlaif.contracts.game.observation import LAYOUT_VERSION
 from rlaif.files.whole import write_whole
 from rlaif.game.decisions.catalog import COUNT
 from rlaif.game.machine.cartridges import Cartridge

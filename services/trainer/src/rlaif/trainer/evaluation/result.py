@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from rlaif.contracts.ids import Id, Sha256
+from rlaif.contracts.model import Id, Sha256
 from rlaif.files.whole import write_whole
 
 FOLDER = "evaluations"

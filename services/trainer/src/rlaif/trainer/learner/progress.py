@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from rlaif.contracts.run_figures import RunFigures
 from rlaif.contracts.run_points import EndedEpisodes
-from rlaif.contracts.world_figures import (
+from rlaif.contracts.telemetry.run import RunFigures
+from rlaif.contracts.telemetry.world import (
     MAX_ROOMS,
     SEGMENTS_OF_A_ROOM,
     RoomSeen,

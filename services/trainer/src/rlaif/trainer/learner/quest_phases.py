@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from rlaif.contracts.search_figures import SearchFigures
+from rlaif.contracts.telemetry.search import SearchFigures
 from rlaif.trainer.learner.commands import Requests
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.run_folder.protocol import PhaseReport, SearchReport

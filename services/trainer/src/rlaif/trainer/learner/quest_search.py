@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from rlaif.contracts.search_figures import SearchFigures
+from rlaif.contracts.telemetry.search import SearchFigures
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.checks import WrongSettingsError
 from rlaif.trainer.curriculum.building import BuildSettings, Built, build

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from rlaif.contracts.curriculum_figures import CurriculumSegment
+from rlaif.contracts.telemetry.curriculum import CurriculumSegment
 from rlaif.trainer.curriculum.route import power_on_share
 from rlaif.trainer.learner.algorithm.learner_rewards import SHAPING
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO

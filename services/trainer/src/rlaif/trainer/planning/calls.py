@@ -5,7 +5,7 @@ An answer is used as a whole or not at all: one that does not fit the schema is 
 
 from collections.abc import Callable
 
-from rlaif.contracts.plans import InvalidPlanError, Mode, read_plan, read_suggestion
+from rlaif.contracts.planning.plans import InvalidPlanError, Mode, read_plan, read_suggestion
 from rlaif.llm.limiter import Limiter
 from rlaif.llm.ports import (
     Answer,

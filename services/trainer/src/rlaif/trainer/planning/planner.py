@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import NoReturn
 
-from rlaif.contracts.plans import Mode
+from rlaif.contracts.planning.plans import Mode
 from rlaif.llm.openai import OpenAiModel, connections_to
 from rlaif.llm.ports import ClientSetupError, LanguageModel
 from rlaif.llm.route import Route

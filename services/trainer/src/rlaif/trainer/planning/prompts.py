@@ -10,8 +10,8 @@ import json
 from functools import cache
 from typing import Any
 
-from rlaif.contracts.briefing import MAP_MARKS
-from rlaif.contracts.plans import (
+from rlaif.contracts.planning.briefing import MAP_MARKS
+from rlaif.contracts.planning.plans import (
     MAX_MACROS,
     REASON_CHARACTERS,
     USABLE_ITEMS,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal
 
-from rlaif.contracts.plans import Mode, Plan, Suggestion
+from rlaif.contracts.planning.plans import Mode, Plan, Suggestion
 from rlaif.llm.cache import AnswerCache
 from rlaif.llm.limiter import Limiter
 from rlaif.trainer.play.planner_counts import (

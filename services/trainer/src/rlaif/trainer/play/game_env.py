@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.contracts.observation import slot_index
+from rlaif.contracts.game.observation import slot_index
 from rlaif.game.captures.capture import PackedKeyframe, pack_keyframe, unpack_keyframe
 from rlaif.game.encoder.numba_look import Encoder, EncoderCache
 from rlaif.game.machine.actions import Action

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from rlaif.contracts.assistance import LATENCY_BUCKETS
-from rlaif.contracts.plans import Mode
+from rlaif.contracts.planning.plans import Mode
+from rlaif.contracts.telemetry.assistance import LATENCY_BUCKETS
 
 Outcome = Literal["ok", "invalid", "timeout", "throttled", "refused", "error", "dropped"]
 """How a question that was taken ended.

@@ -7,8 +7,8 @@ port, `rlaif.testing.scripted_planner` a stand-in for tests.
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from rlaif.contracts.briefing import Briefing
-from rlaif.contracts.plans import Mode, Plan, Suggestion
+from rlaif.contracts.planning.briefing import Briefing
+from rlaif.contracts.planning.plans import Mode, Plan, Suggestion
 from rlaif.trainer.play.planner_counts import Outcome, PlannerCounts
 
 Kind = Literal["plan", "suggestion"]

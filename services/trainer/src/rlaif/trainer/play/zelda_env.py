@@ -17,7 +17,7 @@ from rlaif.trainer.settings.game import GameSettings
 ENV_ID = "ZeldaOracle-v1"
 
 OBSERVATION_SPACE = gym.spaces.Box(0.0, 1.0, shape=(128,), dtype=np.float32)
-"""Layout v1, `rlaif.contracts.observation`."""
+"""Layout v1, `rlaif.contracts.game.observation`."""
 
 ACTION_SPACE: gym.spaces.Discrete[np.int64] = gym.spaces.Discrete(8)
 """UP, DOWN, LEFT, RIGHT, A, B, START, NOP (`rlaif.game.machine.actions`)."""

@@ -23,7 +23,7 @@ from typing import Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
-from rlaif.contracts.ids import Id, Sha256
+from rlaif.contracts.model import Id, Sha256
 from rlaif.files.whole import to_disk, write_whole
 from rlaif.trainer.run_folder.quest_record import FILE, QuestRecord, QuestRecordError
 from rlaif.trainer.run_folder.record import RunRecord, list_runs

@@ -8,12 +8,12 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from rlaif.contracts.assistance import AssistanceEvent, ModeFigures
-from rlaif.contracts.curriculum_figures import CurriculumFigures
-from rlaif.contracts.run_figures import RunFigures
 from rlaif.contracts.run_points import EndedEpisodes
-from rlaif.contracts.search_figures import SearchFigures
-from rlaif.contracts.world_figures import WorldFigures
+from rlaif.contracts.telemetry.assistance import AssistanceEvent, ModeFigures
+from rlaif.contracts.telemetry.curriculum import CurriculumFigures
+from rlaif.contracts.telemetry.run import RunFigures
+from rlaif.contracts.telemetry.search import SearchFigures
+from rlaif.contracts.telemetry.world import WorldFigures
 
 
 class _Line(BaseModel):

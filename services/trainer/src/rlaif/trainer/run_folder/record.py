@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from rlaif.contracts.ids import Id
+from rlaif.contracts.model import Id
 from rlaif.files.whole import write_whole
 from rlaif.service.settings import flat_values
 from rlaif.trainer.run_folder.plan import End

@@ -14,13 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from rlaif.contracts.curriculum_figures import (
-    MAX_SEGMENTS,
-    CurriculumFigures,
-    CurriculumSegment,
-)
-from rlaif.contracts.items import NAMED_ITEMS, SEASON_POWERS
-from rlaif.contracts.search_figures import (
+from rlaif.contracts.game.names import NAMED_ITEMS, SEASON_POWERS
+from rlaif.contracts.telemetry.curriculum import MAX_SEGMENTS, CurriculumFigures, CurriculumSegment
+from rlaif.contracts.telemetry.search import (
     MARK_CHARACTERS,
     MARKS_OF_A_NODE,
     MAX_TREE_NODES,

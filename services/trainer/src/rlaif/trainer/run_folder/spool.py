@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from rlaif.contracts.captures import Capture
+from rlaif.contracts.game.captures import Capture
 from rlaif.files.whole import write_whole
 from rlaif.trainer.run_folder import disk
 

@@ -8,10 +8,10 @@ from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, computed_field
 
-from rlaif.contracts.curriculum_figures import CurriculumFigures
-from rlaif.contracts.ids import Id
-from rlaif.contracts.run_figures import RunFigures
-from rlaif.contracts.search_figures import SearchFigures
+from rlaif.contracts.model import Id
+from rlaif.contracts.telemetry.curriculum import CurriculumFigures
+from rlaif.contracts.telemetry.run import RunFigures
+from rlaif.contracts.telemetry.search import SearchFigures
 from rlaif.service.health import Readiness
 from rlaif.service.paging import Page, Paging
 from rlaif.service.problems import Problem, store_unavailable

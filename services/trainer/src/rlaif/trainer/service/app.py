@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from rlaif.contracts.captures import Capture
+from rlaif.contracts.game.captures import Capture
 from rlaif.service.app import build_app
 from rlaif.trainer.service.api import build_router
 from rlaif.trainer.service.runtime import Trainer

@@ -9,13 +9,12 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from rlaif.bus.ports import TelemetryPublisher
-from rlaif.contracts.telemetry import (
-    FRAME_SUBJECT,
+from rlaif.contracts.telemetry.frames import FRAME_SUBJECT, ScreenFrame
+from rlaif.contracts.telemetry.readings import (
     MapPosition,
     PaidStep,
     PaidSteps,
     PlayerCall,
-    ScreenFrame,
     WatchedPay,
     WatchWish,
 )

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from rlaif.contracts.assistance import LATENCY_BUCKETS, ModeFigures
-from rlaif.contracts.curriculum_figures import CurriculumFigures
-from rlaif.contracts.search_figures import SearchFigures
+from rlaif.contracts.telemetry.assistance import LATENCY_BUCKETS, ModeFigures
+from rlaif.contracts.telemetry.curriculum import CurriculumFigures
+from rlaif.contracts.telemetry.search import SearchFigures
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.trainer.run_folder.protocol import AssistanceDone, IterationDone
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from rlaif.contracts.curriculum_figures import CurriculumFigures
-from rlaif.contracts.search_figures import SearchFigures, TreeNode
+from rlaif.contracts.telemetry.curriculum import CurriculumFigures
+from rlaif.contracts.telemetry.search import SearchFigures, TreeNode
 from rlaif.trainer.evaluation.result import best, read_all
 from rlaif.trainer.run_folder.checkpoints import saved_run
 from rlaif.trainer.run_folder.protocol import IterationDone

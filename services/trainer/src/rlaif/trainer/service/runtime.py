@@ -14,14 +14,14 @@ from rlaif.bus.connection import Bus, open_bus
 from rlaif.bus.errors import BusError, BusUnavailableError
 from rlaif.bus.outbox import Outbox
 from rlaif.bus.worker import DurableWorker
-from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import (
+    CloudEvent,
     EventData,
     RewardModelPublished,
     SegmentCaptured,
     SegmentExported,
 )
-from rlaif.contracts.telemetry import WatchWish
+from rlaif.contracts.telemetry.readings import WatchWish
 from rlaif.pacing.token_bucket import TokenBucket
 from rlaif.service.cli import bind
 from rlaif.service.health import Readiness

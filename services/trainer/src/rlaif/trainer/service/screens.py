@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from rlaif.contracts.telemetry import (
+from rlaif.contracts.telemetry.readings import (
     MAX_ENVIRONMENTS,
     MAX_RUNNERS,
     EnvironmentsSeen,

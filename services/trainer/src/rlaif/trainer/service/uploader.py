@@ -13,8 +13,8 @@ from pathlib import Path
 
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.bus.ports import Publisher
-from rlaif.contracts.captures import Capture
 from rlaif.contracts.events import SegmentCaptured
+from rlaif.contracts.game.captures import Capture
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StorageError
 from rlaif.trainer.run_folder import disk

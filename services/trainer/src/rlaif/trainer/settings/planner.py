@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, Field, SecretStr, model_validator
 
-from rlaif.contracts.plans import Mode
+from rlaif.contracts.planning.plans import Mode
 from rlaif.llm.addresses import routed
 from rlaif.llm.settings import SCHEMA_MODE, CallSettings, DialectSettings, SchemaMode
 from rlaif.service.settings import INTERNAL, PER_SERVICE

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from rlaif.contracts.ids import Id
+from rlaif.contracts.model import Id
 from rlaif.service.settings import INTERNAL, PER_SERVICE
 
 Mode = Literal["continuous", "epoch", "pipeline", "evaluation", "quest"]

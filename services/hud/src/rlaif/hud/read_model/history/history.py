@@ -8,8 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import ChampionChanged, RunIterated, RunLoaded, RunStarted
+from rlaif.contracts.events import ChampionChanged, CloudEvent, RunIterated, RunLoaded, RunStarted
 from rlaif.hud.read_model.history.headline import headline
 from rlaif.hud.read_model.history.loads import compare_loads
 from rlaif.hud.read_model.history.points import thinned

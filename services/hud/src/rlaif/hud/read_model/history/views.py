@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from rlaif.contracts.events import ChampionChanged
-from rlaif.contracts.ids import Id
+from rlaif.contracts.model import Id
 from rlaif.hud.read_model import View
 from rlaif.hud.read_model.history.comparison import Difference
 from rlaif.hud.read_model.history.points import Point

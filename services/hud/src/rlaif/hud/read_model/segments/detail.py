@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any, get_args
 
-from rlaif.contracts.captures import Amount, Capture, SegmentPay
-from rlaif.contracts.model_answers import NoAnswerError, read_answer_object, whole_number
-from rlaif.contracts.quest import Source
-from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
-from rlaif.contracts.segments import StateRecord
+from rlaif.contracts.game.captures import Amount, Capture, SegmentPay
+from rlaif.contracts.game.segments import StateRecord
+from rlaif.contracts.judging.quest import Source
+from rlaif.contracts.judging.scores import JudgeCallRecord, ScoreRecord
+from rlaif.contracts.planning.model_answers import NoAnswerError, read_answer_object, whole_number
 from rlaif.hud.read_model.segments.views import (
     CallView,
     CaptureView,

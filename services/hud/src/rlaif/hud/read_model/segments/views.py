@@ -4,9 +4,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from rlaif.contracts.ids import Id
-from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
-from rlaif.contracts.segments import SegmentManifest
+from rlaif.contracts.game.segments import SegmentManifest
+from rlaif.contracts.judging.scores import CriterionScore, JudgeCallRecord
+from rlaif.contracts.model import Id
 from rlaif.hud.read_model import View
 from rlaif.hud.read_model.views import PictureLink, ScoreDetail, SegmentRow
 

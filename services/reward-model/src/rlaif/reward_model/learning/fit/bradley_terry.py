@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from rlaif.contracts.observation import LAYOUT, QUEST_SLOTS
+from rlaif.contracts.game.observation import LAYOUT, QUEST_SLOTS
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_model.labels.preferences import PairTable
 from rlaif.reward_model.learning.fit.inputs import input_gains, is_known_layout

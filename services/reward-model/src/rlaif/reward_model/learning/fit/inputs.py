@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from rlaif.contracts.observation import LASTING_SLOTS, LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
+from rlaif.contracts.game.observation import LASTING_SLOTS, LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
 
 _GAINS = {"player_x": 3.0, "player_y": 3.0, "rupees": 20.0, "bombs": 5.0, "max_health": 5.0}
 """Gains of slots of which a game shows only a small part of the scale, and of positions."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rlaif.contracts.observation import LAYOUT
+from rlaif.contracts.game.observation import LAYOUT
 from rlaif.reward_model.learning.fit.inputs import is_known_layout
 from rlaif.reward_model.learning.fit.sides import Side
 from rlaif.reward_model.learning.gate.crossfit import Folds

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from rlaif.contracts.observation import LAYOUT
+from rlaif.contracts.game.observation import LAYOUT
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_model.learning.fit.inputs import is_known_layout, lasting_slots
 from rlaif.reward_model.learning.gate.checks import Check

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Self
 
-from rlaif.contracts.plans import Macro
+from rlaif.contracts.planning.plans import Macro
 from rlaif.game.description.briefing import brief
 from rlaif.game.description.words import words_of
 from rlaif.game.motion.room_graph import RoomGraph

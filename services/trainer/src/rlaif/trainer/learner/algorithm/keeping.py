@@ -19,7 +19,7 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from rlaif.contracts.ids import Sha256
+from rlaif.contracts.model import Sha256
 from rlaif.files.whole import write_whole
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.archive_server import (

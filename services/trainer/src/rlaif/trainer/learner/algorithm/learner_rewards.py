@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rlaif.contracts.observation import OBSERVATION_SIZE
+from rlaif.contracts.game.observation import OBSERVATION_SIZE
 from rlaif.reward_net.pay import Potential
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.trainer.learner.algorithm.gae import cut_by_planner

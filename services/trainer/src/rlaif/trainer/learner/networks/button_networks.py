@@ -12,7 +12,7 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 from ray.rllib.models.torch.torch_distributions import TorchCategorical
 from torch import Tensor, nn
 
-from rlaif.contracts.observation import OBSERVATION_SIZE
+from rlaif.contracts.game.observation import OBSERVATION_SIZE
 from rlaif.trainer.learner.networks.running_scale import ValueHead
 from rlaif.trainer.play.followers.frame_stack import FRAMES, HEIGHT, WIDTH
 

@@ -17,7 +17,7 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 from ray.rllib.models.torch.torch_distributions import TorchCategorical
 from torch import Tensor, nn
 
-from rlaif.contracts.observation import OBSERVATION_SIZE
+from rlaif.contracts.game.observation import OBSERVATION_SIZE
 from rlaif.game.decisions.catalog import GO_TO
 from rlaif.game.motion.terrain import TILE_COLUMNS, TILE_ROWS
 from rlaif.game.motion.things import KINDS

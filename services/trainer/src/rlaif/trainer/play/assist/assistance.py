@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.contracts.briefing import Briefing
-from rlaif.contracts.plans import Macro
+from rlaif.contracts.planning.briefing import Briefing
+from rlaif.contracts.planning.plans import Macro
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import address

@@ -7,14 +7,14 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import TypeAdapter
 
-from rlaif.contracts.assistance import (
+from rlaif.contracts.planning.plans import Mode
+from rlaif.contracts.telemetry.assistance import (
     MAX_WANTED,
     WANTED_CHARACTERS,
     WHY_CHARACTERS,
     AssistanceEvent,
     ModeFigures,
 )
-from rlaif.contracts.plans import Mode
 from rlaif.trainer.play.planner_counts import ModeCounts, PlannerCounts
 
 MAX_EVENTS = 20

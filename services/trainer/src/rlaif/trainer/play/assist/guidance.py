@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.contracts.briefing import Briefing
-from rlaif.contracts.plans import Mode
+from rlaif.contracts.planning.briefing import Briefing
+from rlaif.contracts.planning.plans import Mode
 from rlaif.game.decisions.catalog import DECISIONS, Decision
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.pictures import jpeg

@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
-from rlaif.contracts.assistance import AssistanceEvent
-from rlaif.contracts.plans import Mode
+from rlaif.contracts.planning.plans import Mode
+from rlaif.contracts.telemetry.assistance import AssistanceEvent
 from rlaif.game.machine.actions import Action
 from rlaif.trainer.play.assist.figures import AssistanceFigures, reason, wanted
 from rlaif.trainer.play.planner_port import PlannerReply

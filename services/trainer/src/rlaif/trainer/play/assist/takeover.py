@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Literal, Protocol
 
-from rlaif.contracts.assistance import AssistanceEvent
-from rlaif.contracts.briefing import Briefing
-from rlaif.contracts.plans import Macro, Mode, macro_words
+from rlaif.contracts.planning.briefing import Briefing
+from rlaif.contracts.planning.plans import Macro, Mode, macro_words
+from rlaif.contracts.telemetry.assistance import AssistanceEvent
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address

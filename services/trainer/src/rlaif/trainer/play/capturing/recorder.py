@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.contracts.captures import Amount, GameIdentity, RoomNumber, SegmentPay
+from rlaif.contracts.game.captures import Amount, GameIdentity, RoomNumber, SegmentPay
 from rlaif.game.captures.capture import PackedKeyframe, SegmentRecorder, pack_keyframe
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks

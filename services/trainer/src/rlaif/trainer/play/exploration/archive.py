@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from rlaif.contracts.ids import Sha256
+from rlaif.contracts.model import Sha256
 from rlaif.files.whole import drop_partial, write_whole
 from rlaif.game.captures.capture import KeyframeError, unpack_keyframe
 from rlaif.trainer.play.exploration.choice import CellCounts

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from pathlib import Path
 
-from rlaif.contracts.ids import Sha256
+from rlaif.contracts.model import Sha256
 from rlaif.files.whole import write_whole
 from rlaif.trainer.play.exploration.archive import StateArchive
 from rlaif.trainer.play.exploration.archive_server import (

@@ -4,8 +4,8 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from rlaif.contracts.captures import EmulatorIdentity, GameIdentity, Wait
-from rlaif.contracts.ids import Sha256
+from rlaif.contracts.game.captures import EmulatorIdentity, GameIdentity, Wait
+from rlaif.contracts.model import Sha256
 from rlaif.trainer.rewards.game import facts as places
 
 BLOCK_WIDTH, BLOCK_HEIGHT = 80, 64

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rlaif.contracts.captures import GameIdentity
+from rlaif.contracts.game.captures import GameIdentity
 from rlaif.files.whole import write_whole
 from rlaif.game.captures.capture import PackedKeyframe, SegmentRecorder
 from rlaif.game.machine.emulator import Emulator

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from typing import Any
 
-from rlaif.contracts.captures import Capture
-from rlaif.contracts.world_figures import LONG_STAY_FRAMES, NAME_CHARACTERS
+from rlaif.contracts.game.captures import Capture
+from rlaif.contracts.telemetry.world import LONG_STAY_FRAMES, NAME_CHARACTERS
 from rlaif.game.description.words import GameWords
 from rlaif.game.machine.pictures import png
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
@@ -27,7 +27,7 @@ Room = tuple[int, int]
 
 @dataclass
 class RoomTally:
-    """Counts of one room; `rlaif.contracts.world_figures` says what they mean."""
+    """Counts of one room; `rlaif.contracts.telemetry.readings.world` says what they mean."""
 
     entries: int = 0
     frames: int = 0

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.contracts.observation import LAYOUT_VERSION
+from rlaif.contracts.game.observation import LAYOUT_VERSION
 from rlaif.reward_net.artifact import MAX_BYTES, load
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.potential import PotentialFunction

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from rlaif.contracts.events import EventData
-from rlaif.contracts.ids import ID_PATTERN
-from rlaif.contracts.telemetry import PlayerCall
+from rlaif.contracts.model import ID_PATTERN
+from rlaif.contracts.telemetry.readings import PlayerCall
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.settings import describe, stored
 from rlaif.storage.open import S3Credentials, open_store

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from rlaif.contracts.assistance import AssistanceEvent, ModeFigures
-from rlaif.contracts.telemetry import (
+from rlaif.contracts.telemetry.assistance import AssistanceEvent, ModeFigures
+from rlaif.contracts.telemetry.readings import (
     AssistanceStatus,
     CurriculumProgress,
     RewardBreakdown,

@@ -23,7 +23,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rlaif.contracts.run_figures import RunFigures
+from rlaif.contracts.telemetry.run import RunFigures
 from rlaif.files.whole import write_whole
 from rlaif.storage import keys, sealed
 from rlaif.storage.open import S3Credentials, open_store

@@ -1,4 +1,4 @@
-// A segment's film: one answer of the HUD becomes pictures in this page's memory. Format: rlaif.contracts.films.
+// A segment's film: one answer of the HUD becomes pictures in this page's memory. Format: rlaif.contracts.game.films.
 
 /**
  * @typedef {object} Place  where a picture stands, and when

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from rlaif.contracts.model import Contract
-from rlaif.contracts.search_figures import MarkName
+from rlaif.contracts.telemetry.search import MarkName
 
 MAX_SEGMENTS = 600
 """Reported one by one; that is 150 kB at most."""

@@ -4,9 +4,8 @@ from typing import Literal
 
 from pydantic import AwareDatetime, Field
 
-from rlaif.contracts.ids import Id, Sha256
-from rlaif.contracts.model import Contract
-from rlaif.contracts.scores import JudgeCallRecord
+from rlaif.contracts.judging.scores import JudgeCallRecord
+from rlaif.contracts.model import Contract, Id, Sha256
 
 Preference = Literal["first", "second", "tie"]
 

@@ -3,88 +3,21 @@
 Nothing in the pipeline depends on them. A reading that is unknown is null.
 """
 
-import struct
-from dataclasses import dataclass
-from enum import IntEnum
 from typing import ClassVar, Literal
 
 from pydantic import AwareDatetime, Field
 
-from rlaif.contracts.assistance import AssistanceEvent, ModeFigures
-from rlaif.contracts.curriculum_figures import CurriculumFigures
-from rlaif.contracts.ids import Id
-from rlaif.contracts.model import Contract
+from rlaif.contracts.model import Contract, Id
 from rlaif.contracts.reward_models import GamingAlarm, GateMetrics
-from rlaif.contracts.run_figures import RunFigures
-from rlaif.contracts.search_figures import SearchFigures
-from rlaif.contracts.world_figures import WorldFigures
-
-FRAME_SUBJECT = "telemetry.frame"
-"""Frames of one environment travel on `telemetry.frame.<env>`."""
+from rlaif.contracts.telemetry.assistance import AssistanceEvent, ModeFigures
+from rlaif.contracts.telemetry.curriculum import CurriculumFigures
+from rlaif.contracts.telemetry.run import RunFigures
+from rlaif.contracts.telemetry.search import SearchFigures
+from rlaif.contracts.telemetry.world import WorldFigures
 
 MAX_RUNNERS = 256
 MAX_ENVIRONMENTS = 256
 """That are reported one by one; a player takes 150 bytes."""
-
-_FRAME_HEADER = struct.Struct("<BBBBIIQI")
-_FRAME_VERSION = 1
-
-
-class Codec(IntEnum):
-    """How the picture of a frame is stored."""
-
-    JPEG = 1
-    WEBP = 2
-    """Lossless: a page shows the very pixels of the game."""
-
-    @property
-    def media_type(self) -> str:
-        """For the header of an answer."""
-        return f"image/{self.name.lower()}"
-
-
-_CODECS = frozenset(Codec)
-
-
-class FrameFormatError(ValueError):
-    """The bytes are not a screen frame of a version that this code reads."""
-
-
-@dataclass(frozen=True)
-class ScreenFrame:
-    """One screen of the game: 24 bytes of header, then a picture of 160 by 144 pixels.
-
-    Attributes:
-        sequence: Rises by one for each frame of this environment.
-        captured_us: Wall clock of the capture, microseconds since 1970.
-        step: Environment step of the run, low 32 bits.
-        picture: As its codec says.
-        codec: Older trainers sent JPEG. Opaque to everything between trainer and browser.
-    """
-
-    sequence: int
-    captured_us: int
-    step: int
-    picture: bytes
-    codec: Codec = Codec.WEBP
-
-    def pack(self) -> bytes:
-        """The picture behind version, kind, codec, flags, epoch, sequence, time and step."""
-        head = _FRAME_HEADER.pack(
-            _FRAME_VERSION, 1, self.codec, 0, 0,
-            self.sequence & 0xFFFFFFFF, self.captured_us, self.step & 0xFFFFFFFF,
-        )  # fmt: skip
-        return head + self.picture
-
-    @classmethod
-    def unpack(cls, payload: bytes) -> "ScreenFrame":
-        """Read what `pack` wrote, or raise `FrameFormatError`."""
-        if len(payload) <= _FRAME_HEADER.size:
-            raise FrameFormatError(f"frame of {len(payload)} bytes is shorter than its header")
-        version, _, codec, _, _, sequence, captured_us, step = _FRAME_HEADER.unpack_from(payload)
-        if version != _FRAME_VERSION or codec not in _CODECS:
-            raise FrameFormatError(f"frame version {version} codec {codec} is not known")
-        return cls(sequence, captured_us, step, payload[_FRAME_HEADER.size :], Codec(codec))
 
 
 class Telemetry(Contract):

@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from rlaif.contracts.model import Contract
-from rlaif.contracts.model_answers import NoAnswerError, read_answer_object, whole_number
+from rlaif.contracts.planning.model_answers import NoAnswerError, read_answer_object, whole_number
 
 Mode = Literal["vision", "dialog", "puzzle"]
 """Which planner is asked: what looks at pictures, what reads texts, what thinks."""

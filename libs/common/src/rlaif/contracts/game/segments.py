@@ -4,8 +4,7 @@ from typing import Any, Literal
 
 from pydantic import AwareDatetime, Field
 
-from rlaif.contracts.ids import Id, Sha256
-from rlaif.contracts.model import Contract
+from rlaif.contracts.model import Contract, Id, Sha256
 
 
 class StoredFile(Contract):
@@ -43,7 +42,7 @@ class SegmentManifest(Contract):
     film: StoredFile | None = Field(
         default=None,
         description="Every decision step's picture, lossless, in one object "
-        "(`rlaif.contracts.films`); null in what older exporters wrote, and where films are off.",
+        "(`rlaif.contracts.game.films`); null in manifests of older exporters and without films.",
     )
 
 

@@ -8,8 +8,7 @@ from typing import Literal
 
 from pydantic import AwareDatetime, Field
 
-from rlaif.contracts.ids import Id
-from rlaif.contracts.model import Contract
+from rlaif.contracts.model import Contract, Id
 
 Lean = Literal["a", "b", "equal"]
 """Which of the two is better."""

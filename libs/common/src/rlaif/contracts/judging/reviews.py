@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from rlaif.contracts.ids import Id
-from rlaif.contracts.votes import Choice, VoteRecord
+from rlaif.contracts.judging.votes import Choice, VoteRecord
+from rlaif.contracts.model import Id
 
 PAIR_PATTERN = r"^[a-z0-9][a-z0-9-]{0,63}--[a-z0-9][a-z0-9-]{0,63}$"
 """Id of a pair: both segments, the smaller id first."""

@@ -5,9 +5,8 @@ from typing import Literal
 
 from pydantic import AwareDatetime, Field, computed_field
 
-from rlaif.contracts.ids import Id, Sha256
-from rlaif.contracts.model import Contract
-from rlaif.contracts.quest import QuestProgress, Source
+from rlaif.contracts.judging.quest import QuestProgress, Source
+from rlaif.contracts.model import Contract, Id, Sha256
 
 PROGRESS = "progress"
 

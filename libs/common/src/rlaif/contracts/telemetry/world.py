@@ -7,8 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rlaif.contracts.ids import Id
-from rlaif.contracts.model import Contract
+from rlaif.contracts.model import Contract, Id
 
 MAX_ROOMS = 512
 """That are reported; a room takes 300 bytes at most, and NATS takes 1 MB."""

@@ -5,8 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from rlaif.contracts.ids import Id, Sha256
-from rlaif.contracts.model import Contract
+from rlaif.contracts.model import Contract, Id, Sha256
 
 
 class GameIdentity(Contract):

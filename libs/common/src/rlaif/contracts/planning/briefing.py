@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import Strict
 
 from rlaif.contracts.model import Contract
-from rlaif.contracts.plans import Direction
+from rlaif.contracts.planning.plans import Direction
 
 BRIEFING_VERSION = "briefing-1"
 """Prompts and caches depend on the JSON byte for byte: any change of it is a new version."""

@@ -1,0 +1,1 @@
+"""Captures, exported segments, films, and what an observation and a description contain."""

@@ -1,0 +1,1 @@
+"""What judges read and what they and people say about segments."""

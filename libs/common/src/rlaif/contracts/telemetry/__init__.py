@@ -1,0 +1,1 @@
+"""Live readings on plain NATS, and the figures in them."""
