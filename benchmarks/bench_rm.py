@@ -49,7 +49,7 @@ from rm_sequences import KINDS, LOOKS, bad_judges, looks_live
 
 from rlaif.contracts.game.observation import LAYOUT, QUEST_SLOTS, slot_index
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.mock_llm.settings import MannerSettings
+from rlaif.mock_llm.settings import Behaviour
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.preferences import PairTable, Preference
 from rlaif.reward_model.learning.candidate import Candidate, train_candidate
@@ -179,8 +179,8 @@ def early_trial(played: Played, seed: int) -> dict[str, float]:
 
 
 def flip_trial(played: Played, seed: int) -> dict[str, float]:
-    manner = FLIPPED.model_copy(update={"seed": seed})
-    found = _paid(some(played.whole, SEGMENTS, seed), manner)
+    behaviour = FLIPPED.model_copy(update={"seed": seed})
+    found = _paid(some(played.whole, SEGMENTS, seed), behaviour)
     return {
         "paid_accuracy_flip10": found["paid_accuracy_truth"],
         "paid_accuracy_flip10_labels": found["paid_accuracy"],
@@ -188,8 +188,8 @@ def flip_trial(played: Played, seed: int) -> dict[str, float]:
     }
 
 
-def _paid(seen: Sequence[Seen], manner: MannerSettings) -> dict[str, float]:
-    labels = judged(seen, manner)
+def _paid(seen: Sequence[Seen], behaviour: Behaviour) -> dict[str, float]:
+    labels = judged(seen, behaviour)
     made = train_candidate(labels, settings=SETTINGS)
     assert made.net is not None, made.reasons
     train, heldout = split_sides(labels, SETTINGS)

@@ -23,6 +23,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from fastapi import FastAPI
+
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
@@ -32,7 +34,8 @@ from rlaif.game.memory.state import decode
 from rlaif.game.skills.script import OptionLimits
 from rlaif.mock_llm.app import create_app
 from rlaif.mock_llm.settings import MockLlmSettings
-from rlaif.service.peers import peer_client
+from rlaif.testing.chat_server import ChatServer
+from rlaif.testing.data.bad_plans import MaliciousPlanner, RandomPlanner
 from rlaif.testing.data.situations import SavedMoment, load_moments, states_of
 from rlaif.testing.http_server import serve
 from rlaif.testing.taken_over import AskingPlanner, PlayedMoment, play_buttons, take_over
@@ -115,14 +118,20 @@ def what_they_are(emulator: PyBoyEmulator, found: Found) -> dict[str, int]:
     }
 
 
+def model_of(planner: str) -> FastAPI:
+    """The server that answers in place of a language model."""
+    if planner == "guide":
+        return create_app(MockLlmSettings(latency_seconds=0, jitter_seconds=0))
+    kind = RandomPlanner if planner == "random" else MaliciousPlanner
+    return ChatServer(kind(7)).app()
+
+
 async def planned(
-    manner: str, study: Callable[[AskingPlanner], list[PlayedMoment]]
+    model: FastAPI, study: Callable[[AskingPlanner], list[PlayedMoment]]
 ) -> list[PlayedMoment]:
-    """A study with a planner of the mock LLM."""
+    """A study with such a server."""
     cartridge = load_cartridge()
-    stand_in = create_app(MockLlmSettings(latency_seconds=0, jitter_seconds=0))
-    async with serve(stand_in) as url, peer_client(url) as client:
-        (await client.put(f"{url}/manner", json={"planner": manner})).raise_for_status()
+    async with serve(model) as url:
         planner = ThreadedPlanner(PlannerSettings(base_url=url, calls_per_second=1_000))
         try:
             ask = AskingPlanner(planner, words_of(cartridge.game, cartridge.data))
@@ -134,13 +143,13 @@ async def planned(
 def players(emulator: PyBoyEmulator, found: Found) -> list[Player]:
     """All who play."""
     everybody = []
-    for manner, most in PLANNERS:
+    for planner, most in PLANNERS:
 
         def study(ask: AskingPlanner, most: int = most) -> list[PlayedMoment]:
             return [take_over(emulator, *one, ask, most_plans=most) for one in found]
 
-        name = f"{manner}, {most} plan{'s' if most > 1 else ''}"
-        everybody.append(Player(name, asyncio.run(planned(manner, study))))
+        name = f"{planner}, {most} plan{'s' if most > 1 else ''}"
+        everybody.append(Player(name, asyncio.run(planned(model_of(planner), study))))
     for name, buttons in (("nothing", [Action.NOP]), ("A alone", [Action.A, Action.NOP])):
         played = [play_buttons(emulator, *one, itertools.cycle(buttons)) for one in found]
         everybody.append(Player(name, played))

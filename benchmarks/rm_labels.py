@@ -1,13 +1,14 @@
 """From played segments to labels, through the project's own parts and without a server.
 
-    states ─ summarise ─ evidence ─ the expert's view ─ manner, once a vote ─ count ─ score ─ label
+    states ─ summarise ─ evidence ─ the expert's opinion ─ distortion ─ count ─ score ─ label
                               └──── what the RAM decides ────────────────────────┘
 
-The judge's `summarise`, counting and RAM verdicts, the mock LLM's expert and its manners, and the
+The judge's `summarise`, counting and RAM verdicts, the mock LLM's expert and its behaviour, and the
 reward model's `label` are those of the services; only the JSON between them is left out.
 """
 
 import hashlib
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -30,12 +31,10 @@ from rlaif.judge.panel.schema import Verdict
 from rlaif.judge.rubric.judges import JUDGES, PROGRESS, Judge, briefed
 from rlaif.judge.rubric.votes import COMPUTED, NoVote, QuestVote, certain
 from rlaif.judge.settings import VoteSettings
-from rlaif.mock_llm.expert.standing import GAME
-from rlaif.mock_llm.expert.view import View, look
-from rlaif.mock_llm.manners import mannered, seeded
-from rlaif.mock_llm.settings import MannerSettings
-from rlaif.mock_llm.teachers.teachers import Teacher
-from rlaif.mock_llm.teaching import taught
+from rlaif.mock_llm.behaviour import distorted, seeded
+from rlaif.mock_llm.expert.opinion import SegmentOpinion, assess, standing_at
+from rlaif.mock_llm.expert.progress import GAME
+from rlaif.mock_llm.settings import Behaviour
 from rlaif.reward_model.labels.labels import (
     LabelError,
     LabelledSegment,
@@ -45,11 +44,14 @@ from rlaif.reward_model.labels.labels import (
 
 VOTING = VoteSettings()
 PANEL = tuple(briefed(judge, GAME) for judge in JUDGES)
-USUAL = MannerSettings()
+USUAL = Behaviour()
 """The mock LLM by default: an expert with a little noise."""
 
-BARE = MannerSettings(noise=0.0)
+BARE = Behaviour(noise=0.0)
 """The expert's own opinion: the truth that wrong labels are compared with."""
+
+USUAL_RISE = 0.15
+"""Rise of a segment that walks towards the objective nearly all the time."""
 
 _NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
@@ -60,7 +62,7 @@ class Seen:
 
     Attributes:
         rows: The observations that a label keeps.
-        view: What the expert thinks of it.
+        opinion: That of the expert.
         ram: Criterion → level that the RAM decides.
     """
 
@@ -69,7 +71,7 @@ class Seen:
     start_step: int
     rows: NDArray[np.float32]
     evidence: Evidence
-    view: View
+    opinion: SegmentOpinion
     ram: dict[str, int]
 
 
@@ -86,7 +88,7 @@ def see(segment: PlayedSegment) -> Seen:
         start_step=segment.start_step,
         rows=kept_rows(segment.observations),
         evidence=evidence,
-        view=look(evidence),
+        opinion=assess(evidence),
         ram=ram_levels(evidence),
     )
 
@@ -106,16 +108,16 @@ def some(seen: Sequence[Seen], count: int, seed: int) -> list[Seen]:
 
 
 def judged(
-    seen: Sequence[Seen], manner: MannerSettings = USUAL, teacher: Teacher | None = None
+    seen: Sequence[Seen], behaviour: Behaviour = USUAL, *, random_seed: int | None = None
 ) -> list[LabelledSegment]:
     """Labels by one judge, in the order of the segments; those that it abstains on are left out.
 
-    A `teacher` takes the expert's place, as in the mock LLM.
+    With a `random_seed` the judge is random.
     """
     found = []
     for place, item in enumerate(seen):
         try:
-            found.append(_label(item, place, manner, teacher))
+            found.append(_label(item, place, behaviour, random_seed))
         except LabelError as error:
             if error.reason != "abstained":
                 raise
@@ -130,9 +132,9 @@ def unlike(item: LabelledSegment, **changes: object) -> LabelledSegment:
 
 
 def _label(
-    item: Seen, place: int, manner: MannerSettings, teacher: Teacher | None
+    item: Seen, place: int, behaviour: Behaviour, random_seed: int | None
 ) -> LabelledSegment:
-    fields: dict[str, Any] = dict(_said(item, manner, teacher))
+    fields: dict[str, Any] = dict(_said(item, behaviour, random_seed))
     score = ScoreRecord(
         segment_id=item.segment_id,
         episode_id=item.episode_id,
@@ -162,7 +164,7 @@ def _label(
     return label(score, manifest, item.rows, score_sha256=digest)
 
 
-def _said(item: Seen, manner: MannerSettings, teacher: Teacher | None) -> dict[str, object]:
+def _said(item: Seen, behaviour: Behaviour, random_seed: int | None) -> dict[str, object]:
     """`criteria`, `abstentions` and `quest` of a score, as the panel puts them together."""
     decided = ram_verdicts(item.evidence, frozenset(COMPUTED))
     results: dict[str, CriterionScore | NoVote] = {
@@ -175,7 +177,7 @@ def _said(item: Seen, manner: MannerSettings, teacher: Teacher | None) -> dict[s
             continue
         poll = count(
             judge,
-            [_vote(item, judge, vote, manner, teacher) for vote in range(VOTING.votes)],
+            [_vote(item, judge, vote, behaviour, random_seed) for vote in range(VOTING.votes)],
         )
         results = {**poll.criteria, **results}
         quest = quest or poll.quest
@@ -187,19 +189,38 @@ def _said(item: Seen, manner: MannerSettings, teacher: Teacher | None) -> dict[s
 
 
 def _vote(
-    item: Seen, judge: Judge, vote: int, manner: MannerSettings, teacher: Teacher | None
+    item: Seen, judge: Judge, vote: int, behaviour: Behaviour, random_seed: int | None
 ) -> Verdict:
-    if teacher is not None:
-        view = taught(teacher, item.view, item.evidence)
+    if random_seed is not None:
+        view = _random_opinion(item, random_seed)
     else:
-        draw = seeded(manner.seed, item.segment_id, judge.name, vote)
-        view = mannered(item.view, item.evidence, manner, draw, temperature=VOTING.temperature)
+        draw = seeded(behaviour.seed, item.segment_id, judge.name, vote)
+        view = distorted(
+            item.opinion, item.evidence, behaviour, draw, temperature=VOTING.temperature
+        )
     levels = {criterion.name: view.levels.get(criterion.name) for criterion in judge.rated}
     if not judge.tells_quest:
         return Verdict("", levels)
     start, end = _whole(view.start), _whole(view.end)
     quest = QuestVote(start, end) if start and end else None
     return Verdict("", {PROGRESS.name: quest.level if quest else None, **levels}, quest)
+
+
+def _random_opinion(item: Seen, seed: int) -> SegmentOpinion:
+    """Random levels and a random rise, the same in every vote on a segment."""
+    expert = item.opinion
+    known = [name for name, level in expert.levels.items() if level is not None]
+    if expert.rise is not None and "progress" not in known:
+        known.append("progress")
+    text = f"random {seed} {item.evidence.sha256()}"
+    draw = random.Random(int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big"))
+    values = {name: draw.random() for name in sorted(known)}
+    levels = {name: round(2 * values[name]) if name in values else None for name in expert.levels}
+    if expert.start is None or expert.rise is None:
+        return SegmentOpinion(None, None, levels)
+    share = min(0.99, max(-0.99, 2.0 * values["progress"] - 1.0))
+    rise = USUAL_RISE * share / (1.0 - abs(share))
+    return SegmentOpinion(expert.start, standing_at(expert.start.position + rise), levels)
 
 
 def _whole(found: Standing | None) -> Standing | None:

@@ -3,7 +3,7 @@
 noise             random positions on the quest for each segment
 episode_random    random positions for each episode, shared by its segments
 slot_loving       a biased judge that scores one thing: menus, hearts, coins, or a single slot
-random_judge      the random teacher of the mock LLM
+random_judge      random levels and rises
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,6 @@ from rm_labels import USUAL, Seen, judged, some, unlike
 
 from rlaif.contracts.game.observation import LASTING_SLOTS
 from rlaif.contracts.judging.quest import FARTHEST
-from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.worth import value_of_rise
 from rlaif.reward_model.learning.candidate import train_candidate
@@ -57,7 +56,7 @@ def _may_be_chance(labels: list[LabelledSegment]) -> bool:
 def bad_labels(seen: Sequence[Seen], kind: str, seed: int) -> list[LabelledSegment]:
     rng = np.random.default_rng([seed, KINDS.index(kind)])
     if kind == "random_judge":
-        return judged(seen, teacher=Teacher(TeacherKind.RANDOM, seed=seed))
+        return judged(seen, random_seed=seed)
     if kind == "slot_loving" and seed % 2 == 0:
         taste = TASTES[seed // 2 % len(TASTES)]
         return judged(seen, USUAL.model_copy(update={"taste": taste, "taste_share": 1.0}))

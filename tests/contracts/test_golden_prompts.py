@@ -25,13 +25,11 @@ from rlaif.judge.rubric.votes import COMPUTED
 from rlaif.judge.settings import VoteSettings
 from rlaif.judge.trust.canaries import canaries as known_segments
 from rlaif.mock_llm.answering import answer
-from rlaif.mock_llm.settings import MannerSettings
-from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
-from rlaif.mock_llm.wire import ChatRequest
+from rlaif.mock_llm.chat import ChatRequest
+from rlaif.mock_llm.settings import Behaviour
 from rlaif.testing.data.segments import described_state, state_records
 
 GOLDEN = Path(__file__).parent / "golden" / "evidence" / "prompts.json"
-TEACHER = Teacher(TeacherKind.NOISY, error=0.5, seed=3)
 
 
 def _dialog(step: int, *, is_open: bool) -> dict[str, Any]:
@@ -80,7 +78,7 @@ def _texts(prompt: tuple[Message, ...]) -> list[str]:
 
 
 def _answers(prompt: tuple[Message, ...], schema: dict[str, Any]) -> list[str]:
-    """The stand-in's answers: by its rules, with noise, and of a simulated teacher."""
+    """Answers of the mock LLM, without and with noise."""
     asked = {"type": "json_schema", "json_schema": {"schema": schema}}
     return [
         answer(
@@ -92,10 +90,9 @@ def _answers(prompt: tuple[Message, ...], schema: dict[str, Any]) -> list[str]:
                 temperature=temperature,
                 max_tokens=1000,
             ),
-            MannerSettings(),
-            teacher,
-        ).text
-        for temperature, teacher in ((0.0, None), (1.0, None), (0.0, TEACHER))
+            Behaviour(),
+        )
+        for temperature in (0.0, 1.0)
     ]
 
 
@@ -151,7 +148,7 @@ def made() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("part", ["judge_config", "frozen", "segments", "canaries", "comparisons"])
-def test_what_a_model_reads_and_the_stand_in_answers_stays_byte_for_byte(part: str) -> None:
+def test_prompts_and_answers_of_the_mock_llm_stay_the_same_byte_for_byte(part: str) -> None:
     assert made()[part] == json.loads(GOLDEN.read_text())[part]
 
 

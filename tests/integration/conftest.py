@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from rlaif.mock_llm.app import create_app
+from rlaif.mock_llm.chat import ROUTES
 from rlaif.mock_llm.settings import MockLlmSettings
-from rlaif.mock_llm.wire import ROUTES
 from rlaif.testing.http_server import serve
 
 

@@ -23,12 +23,12 @@ Rounds = Callable[..., AbstractAsyncContextManager[tuple[CanaryRounds, Known]]]
 
 @pytest.fixture
 def watched() -> Rounds:
-    """Canary rounds of a stand-in with the given settings, and how its judges do by criterion."""
+    """Canary rounds of a mock LLM with the given settings, and how its judges do by criterion."""
 
     @asynccontextmanager
-    async def start(**manners: Any) -> AsyncIterator[tuple[CanaryRounds, Known]]:
+    async def start(**behaviour: Any) -> AsyncIterator[tuple[CanaryRounds, Known]]:
         settings = MockLlmSettings.model_validate(
-            {"latency_seconds": 0.0, "jitter_seconds": 0.0} | manners
+            {"latency_seconds": 0.0, "jitter_seconds": 0.0} | behaviour
         )
         calls, known = CallSettings(), dict[str, Record]()
 
@@ -72,27 +72,25 @@ async def test_an_expert_that_shares_no_code_with_the_canaries_gets_them_right(
 
 
 @pytest.mark.parametrize(
-    ("manners", "found"),
+    ("behaviour", "found"),
     [
         ({"hostility": 1.0}, {"state", "puzzle", "vision"}),
         ({"laziness": 1.0}, {"state", "puzzle", "vision"}),
         ({"laziness": 1.0, "lazy_answer": "abstain"}, {"state", "puzzle", "vision"}),
         ({"laziness": 1.0, "lazy_answer": "praise"}, {"state", "puzzle", "vision"}),
-        ({"teacher": "random"}, {"state"}),
-        ({"teacher": "adversarial", "teacher_error": 1.0}, {"state"}),
     ],
     ids=lambda value: str(sorted(value) if isinstance(value, set) else value),
 )
-async def test_a_judge_that_does_not_judge_is_not_believed(
-    watched: Rounds, manners: dict[str, Any], found: set[str]
+async def test_a_judge_that_does_not_judge_is_excluded(
+    watched: Rounds, behaviour: dict[str, Any], found: set[str]
 ) -> None:
-    async with watched(**manners) as (rounds, _):
+    async with watched(**behaviour) as (rounds, _):
         await _whole_turn(rounds)
         assert found <= set(rounds.excluded())
         assert "progress" in rounds.excluded()["state"]
 
 
-async def test_a_judge_that_obeys_the_texts_of_the_game_is_seen_to(watched: Rounds) -> None:
+async def test_a_judge_that_obeys_the_texts_of_the_game_is_detected(watched: Rounds) -> None:
     async with watched(gullible=True) as (rounds, known):
         for _ in range(20):
             await rounds.before_segment()

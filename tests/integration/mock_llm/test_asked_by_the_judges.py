@@ -19,8 +19,8 @@ from rlaif.judge.panel import prompts
 from rlaif.judge.panel.schema import Verdict, answer_schema, read_answer
 from rlaif.judge.rubric.judges import JUDGES, Judge, briefed
 from rlaif.mock_llm.answering import answer
-from rlaif.mock_llm.settings import MannerSettings
-from rlaif.mock_llm.wire import ChatRequest
+from rlaif.mock_llm.chat import ChatRequest
+from rlaif.mock_llm.settings import Behaviour
 
 SEGMENT = 75
 """Decision steps of a segment."""
@@ -55,31 +55,31 @@ def _summary(states: Sequence[dict[str, Any]]) -> Evidence:
     )
 
 
-def _asked(messages: Sequence[dict[str, Any]], schema: dict[str, Any], **manner: Any) -> str:
+def _asked(messages: Sequence[dict[str, Any]], schema: dict[str, Any], **behaviour: Any) -> str:
     chat = ChatRequest(
         model="any",
         messages=list(messages),
         temperature=0.7,
         response_format={"type": "json_schema", "json_schema": {"schema": schema}},
     )
-    return answer(chat, MannerSettings(**({"noise": 0} | manner))).text
+    return answer(chat, Behaviour(**({"noise": 0} | behaviour)))
 
 
-def _verdict(evidence: Evidence, judge: Judge, **manner: Any) -> Verdict:
+def _verdict(evidence: Evidence, judge: Judge, **behaviour: Any) -> Verdict:
     judge = briefed(judge, evidence.start.game)
     messages = prompts.messages(judge, evidence, None, variant=0)
-    return read_answer(judge, _asked(messages, answer_schema(judge), **manner))
+    return read_answer(judge, _asked(messages, answer_schema(judge), **behaviour))
 
 
-def _rise(evidence: Evidence, **manner: Any) -> float | None:
-    quest = _verdict(evidence, JUDGES[0], **manner).quest
+def _rise(evidence: Evidence, **behaviour: Any) -> float | None:
+    quest = _verdict(evidence, JUDGES[0], **behaviour).quest
     return None if quest is None else quest.end.position - quest.start.position
 
 
 def test_every_answer_is_valid_and_says_where_the_player_stands(segments: list[Evidence]) -> None:
     for judge in JUDGES:
         for evidence in segments:
-            _verdict(evidence, judge, noise=0.5, lost=0.5)
+            _verdict(evidence, judge, noise=0.5)
     rises = [_rise(evidence) for evidence in segments]
     assert None not in rises
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from rlaif.mock_llm.expert.room_plans import NAMES, PASSAGES, PLANS
-from rlaif.mock_llm.expert.way import beside
+from rlaif.mock_llm.expert.distances import beside
+from rlaif.mock_llm.expert.rooms import NAMES, PASSAGES, PLANS
 
 SOURCE = Path(__file__).parents[3] / "libs/game/cartridge/data/rooms.c"
 

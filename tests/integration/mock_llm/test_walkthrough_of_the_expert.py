@@ -11,7 +11,7 @@ import pytest
 
 from rlaif.contracts.judging.quest import SAME_PLACE
 from rlaif.mock_llm.expert.objectives import Known
-from rlaif.mock_llm.expert.standing import exact_standing
+from rlaif.mock_llm.expert.progress import standing
 
 SEGMENT = 75
 """Decision steps of a segment."""
@@ -28,7 +28,7 @@ ITEMS = {
 def standings(walkthrough: list[Any]) -> list[Any]:
     """Where the expert has the player at each look."""
     found = [
-        exact_standing(look.moment, Known(lever=look.lever, gnarl_beaten=look.boss_beaten))
+        standing(look.moment, Known(lever=look.lever, gnarl_beaten=look.boss_beaten))
         for look in walkthrough
     ]
     assert None not in found

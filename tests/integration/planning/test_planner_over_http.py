@@ -15,7 +15,9 @@ from rlaif.contracts.planning.briefing import Briefing
 from rlaif.contracts.planning.plans import Answer
 from rlaif.mock_llm.app import create_app
 from rlaif.mock_llm.settings import MockLlmSettings
+from rlaif.testing.chat_server import chat_server
 from rlaif.testing.data.bad_answers import bad_answers
+from rlaif.testing.data.bad_plans import MaliciousPlanner
 from rlaif.testing.http_server import serve
 from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
 from rlaif.trainer.planning.planner import open_planner
@@ -129,9 +131,8 @@ async def stand_in() -> AsyncIterator[Callable[..., Awaitable[str]]]:
     """Serves the mock LLM with these settings; returns its URL."""
     servers = []
 
-    async def start(*, latency_seconds: float = 0.0, **manners) -> str:
-        settings = MockLlmSettings.model_validate({"latency_seconds": latency_seconds} | manners)
-        context = serve(create_app(settings))
+    async def start(*, latency_seconds: float = 0.0) -> str:
+        context = serve(create_app(MockLlmSettings(latency_seconds=latency_seconds)))
         url = await context.__aenter__()
         servers.append(context)
         return url
@@ -158,10 +159,11 @@ async def test_the_stand_in_plans_and_suggests_on_every_route(stand_in, mode):
         assert counts.latency_seconds > 0
 
 
-async def test_a_planner_that_means_harm_is_counted_and_gives_nothing_but_whole_plans(stand_in):
-    async with planner_at(
-        await stand_in(planner="malicious"), in_flight=8, failures=1000, plan_seconds=10
-    ) as planner:
+async def test_answers_of_a_malicious_planner_are_counted_and_only_whole_plans_are_used():
+    async with (
+        chat_server(MaliciousPlanner(7)) as server,
+        planner_at(server.url, in_flight=8, failures=1000, plan_seconds=10) as planner,
+    ):
         outcomes: Counter[str] = Counter()
         for turn in range(25):
             asked = [ask_for(f"{turn}-{n}", kind=kind) for n in range(2) for kind in
@@ -171,7 +173,7 @@ async def test_a_planner_that_means_harm_is_counted_and_gives_nothing_but_whole_
                 outcomes[reply.outcome] += 1
                 good = (reply.plan, reply.suggestion) != (None, None)
                 assert good == (reply.outcome == "ok")
-                assert reply.suggestion is None  # none of its tricks is a button
+                assert reply.suggestion is None  # none of its answers is a button
         assert outcomes["invalid"] > 50
         assert outcomes.keys() <= {"ok", "invalid"}
         assert planner.counts().by_mode["dialog"].outcomes == outcomes

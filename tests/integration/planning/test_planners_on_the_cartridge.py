@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
+from fastapi import FastAPI
 
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.actions import Action
@@ -24,6 +24,8 @@ from rlaif.game.memory.state import decode
 from rlaif.game.skills.script import OptionLimits
 from rlaif.mock_llm.app import create_app
 from rlaif.mock_llm.settings import MockLlmSettings
+from rlaif.testing.chat_server import ChatServer
+from rlaif.testing.data.bad_plans import MaliciousPlanner, RandomPlanner
 from rlaif.testing.data.resolution import OFFERS
 from rlaif.testing.data.situations import SavedMoment, load_moments, states_of
 from rlaif.testing.http_server import serve
@@ -56,12 +58,14 @@ def found(emulator: PyBoyEmulator) -> Found:
     return list(states_of(emulator, WALKTHROUGH, load_moments(MOMENTS)))
 
 
-async def _asked(manner: dict[str, Any], study: Callable[[AskingPlanner], Any]) -> Any:
-    """The result of a study, and its counts; the mock LLM is configured by REST."""
+def _expert() -> FastAPI:
+    return create_app(MockLlmSettings(latency_seconds=0, jitter_seconds=0))
+
+
+async def _asked(app: FastAPI, study: Callable[[AskingPlanner], Any]) -> Any:
+    """The result of a study, and its counts, with an app as the language model."""
     cartridge = load_cartridge()
-    stand_in = create_app(MockLlmSettings(latency_seconds=0, jitter_seconds=0))
-    async with serve(stand_in) as url, httpx.AsyncClient() as client:
-        assert (await client.put(f"{url}/manner", json=manner)).status_code == 200
+    async with serve(app) as url:
         planner = ThreadedPlanner(PlannerSettings(base_url=url, calls_per_second=1_000))
         ask = AskingPlanner(planner, words_of(cartridge.game, cartridge.data))
         try:
@@ -113,7 +117,7 @@ def test_there_are_fifty_of_each_and_they_differ(found: Found, emulator: PyBoyEm
 async def test_who_read_the_guide_resolves_nearly_all_with_one_plan(
     emulator: PyBoyEmulator, found: Found
 ) -> None:
-    played, counts = await _asked({"planner": "guide"}, _plays(emulator, found))
+    played, counts = await _asked(_expert(), _plays(emulator, found))
     assert _share(played, "dialog") >= RESOLVED, _unresolved(played)
     assert _share(played, "puzzle") >= RESOLVED, _unresolved(played)
     assert not any(one.died for one in played)
@@ -125,7 +129,9 @@ async def test_who_read_the_guide_resolves_nearly_all_with_one_plan(
 async def test_a_random_planner_is_stopped_before_it_costs_more_than_it_may(
     emulator: PyBoyEmulator, found: Found
 ) -> None:
-    played, _ = await _asked({"planner": "random"}, _plays(emulator, found, most_plans=3))
+    played, _ = await _asked(
+        ChatServer(RandomPlanner(7)).app(), _plays(emulator, found, most_plans=3)
+    )
     plans = [plan for one in played for plan in one.plans]
     assert all(plan.outcome == "ok" for plan in plans)
     assert all(plan.lost <= LIMITS.most_quarter_hearts_lost for plan in plans)
@@ -140,7 +146,7 @@ async def test_a_malicious_planner_does_no_harm_and_is_counted(
     emulator: PyBoyEmulator, found: Found
 ) -> None:
     """Most of what it says is refused unread; what is valid is held to the limits of every plan."""
-    played, counts = await _asked({"planner": "malicious"}, _plays(emulator, found))
+    played, counts = await _asked(ChatServer(MaliciousPlanner(7)).app(), _plays(emulator, found))
     plans = [plan for one in played for plan in one.plans]
     refused = [plan for plan in plans if plan.outcome != "ok"]
     assert all(plan.outcome == "invalid" and plan.detail for plan in refused)
@@ -155,7 +161,7 @@ async def test_a_malicious_planner_does_no_harm_and_is_counted(
     assert outcomes["ok"] >= 1
 
 
-async def test_no_malicious_button_is_ever_taken_for_one(
+async def test_no_malicious_answer_counts_as_a_button(
     emulator: PyBoyEmulator, found: Found
 ) -> None:
     def suggested(ask: AskingPlanner) -> list[Any]:
@@ -165,10 +171,10 @@ async def test_no_malicious_button_is_ever_taken_for_one(
             replies.append(ask(read_blocks(emulator), moment, "suggestion"))
         return replies
 
-    replies, _ = await _asked({"planner": "malicious"}, suggested)
+    replies, _ = await _asked(ChatServer(MaliciousPlanner(7)).app(), suggested)
     assert {reply.outcome for reply in replies} == {"invalid"}
     assert all(reply.suggestion is None and reply.plan is None for reply in replies)
-    replies, _ = await _asked({"planner": "guide"}, suggested)
+    replies, _ = await _asked(_expert(), suggested)
     assert {reply.outcome for reply in replies} == {"ok"}
 
 

@@ -36,7 +36,7 @@ from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.summary import summarise
-from rlaif.mock_llm.expert.standing import standings
+from rlaif.mock_llm.expert.progress import standings
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.worth import WORTH_WEIGHTS, value_of_rise
 from rlaif.reward_model.learning.fit.ensembles import fit_side

@@ -18,8 +18,8 @@ from rlaif.judge.panel import prompts
 from rlaif.judge.panel.schema import answer_schema, read_answer
 from rlaif.judge.rubric.judges import JUDGES, briefed
 from rlaif.mock_llm.answering import answer
-from rlaif.mock_llm.settings import MannerSettings
-from rlaif.mock_llm.wire import ChatRequest
+from rlaif.mock_llm.chat import ChatRequest
+from rlaif.mock_llm.settings import Behaviour
 from rlaif.testing.data.segments import described_state, state_records
 
 Make = Callable[..., Any]
@@ -44,8 +44,8 @@ def _weighted(evidence: Evidence) -> float | None:
                 "json_schema": {"schema": answer_schema(judge)},
             },
         )
-        done = answer(chat, MannerSettings(noise=0, gullible=True))
-        for name, level in read_answer(judge, done.text).levels.items():
+        text = answer(chat, Behaviour(noise=0, gullible=True))
+        for name, level in read_answer(judge, text).levels.items():
             if level is not None:
                 values[name] = level / 2
     return rubric_mean(values, RUBRIC_WEIGHTS)

@@ -6,6 +6,11 @@ from typing import Any
 
 import pytest
 
+from rlaif.contracts.judging.quest import Standing
+from rlaif.mock_llm.answering import answer
+from rlaif.mock_llm.chat import ChatRequest
+from rlaif.mock_llm.settings import Behaviour
+
 TO_THE_ORCHARD: dict[str, Any] = {
     "start": {
         "game": "seedling-vale", "room": "0/118", "at": [72, 88], "items": ["sword"], "rupees": 5,
@@ -90,5 +95,45 @@ def chat() -> Callable[..., dict[str, Any]]:
             "response_format": {"type": "json_schema", "json_schema": schema},
         }
         return body | changes
+
+    return make
+
+
+Told = dict[str, Any]
+
+
+@pytest.fixture
+def reply() -> Callable[..., Told]:
+    """The answer to a request's body, without noise unless it is asked for."""
+
+    def ask(body: Told, **behaviour: Any) -> Told:
+        chat = ChatRequest.model_validate({"max_tokens": 256} | body)
+        found: Told = json.loads(answer(chat, Behaviour(**({"noise": 0} | behaviour))))
+        return found
+
+    return ask
+
+
+@pytest.fixture
+def rise() -> Callable[[Told], float]:
+    """The rise on the quest that an answer reports."""
+
+    def of(told: Told) -> float:
+        start, end = (
+            Standing(objective=told[f"objective_{when}"], distance=told[f"distance_{when}"])
+            for when in ("start", "end")
+        )
+        return end.position - start.position
+
+    return of
+
+
+@pytest.fixture
+def backwards(facts: Callable[..., Told]) -> Callable[..., Told]:
+    """The same segment with start and end exchanged."""
+
+    def make(**sections: Any) -> Told:
+        there = facts(**sections)
+        return there | {"start": there["end"], "end": there["start"]}
 
     return make

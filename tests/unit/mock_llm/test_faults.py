@@ -1,5 +1,4 @@
 import json
-from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -16,7 +15,6 @@ from rlaif.mock_llm.faults import (
 )
 from rlaif.mock_llm.settings import MockLlmSettings
 
-Chat = Callable[..., dict[str, Any]]
 PATH = "/dialog/v1/chat/completions"
 
 
@@ -37,7 +35,7 @@ def test_a_plan_names_faults_with_chances_for_all_routes_or_one() -> None:
 
 
 @pytest.mark.parametrize("text", ["419:1", "429:2", "429:often", "429:nan", ":1"])
-def test_a_plan_that_makes_no_sense_is_refused(text: str) -> None:
+def test_an_invalid_plan_is_rejected(text: str) -> None:
     with pytest.raises(FaultPlanError):
         parse_plan(text)
 
@@ -49,7 +47,7 @@ def test_a_fault_strikes_its_route_with_its_chance() -> None:
     assert choose(plan, "dialog", lambda: 0.0) is None
 
 
-async def test_an_answer_has_the_shape_of_a_chat_completion(chat: Chat) -> None:
+async def test_an_answer_has_the_shape_of_a_chat_completion(chat):
     async with _client() as client:
         body = (await client.post(PATH, json=chat())).json()
     assert body["object"] == "chat.completion"
@@ -59,7 +57,7 @@ async def test_an_answer_has_the_shape_of_a_chat_completion(chat: Chat) -> None:
 
 
 @pytest.mark.parametrize("route", ["dialog", "state", "puzzle", "vision"])
-async def test_every_route_answers_and_names_its_model(chat: Chat, route: str) -> None:
+async def test_every_route_answers_and_names_its_model(chat, route):
     async with _client() as client:
         assert (await client.post(f"/{route}/v1/chat/completions", json=chat())).status_code == 200
         models = (await client.get(f"/{route}/v1/models")).json()
@@ -67,7 +65,7 @@ async def test_every_route_answers_and_names_its_model(chat: Chat, route: str) -
 
 
 @pytest.mark.parametrize(("fault", "status"), [("429", 429), ("500", 500)])
-async def test_a_header_asks_for_a_fault(chat: Chat, fault: str, status: int) -> None:
+async def test_a_header_asks_for_a_fault(chat, fault, status):
     async with _client(retry_after_seconds=3) as client:
         reply = await client.post(PATH, json=chat(), headers={"x-mock-fault": fault})
         assert reply.status_code == status
@@ -75,9 +73,15 @@ async def test_a_header_asks_for_a_fault(chat: Chat, fault: str, status: int) ->
         assert (await client.post(PATH, json=chat())).status_code == 200
 
 
-async def test_garbage_and_truncation_come_as_a_normal_completion(chat: Chat) -> None:
+async def _text(client: httpx.AsyncClient, body: dict[str, Any]) -> str:
+    """The text of a completion."""
+    reply = await client.post(PATH, json=body)
+    return str(reply.json()["choices"][0]["message"]["content"])
+
+
+async def test_garbage_and_truncation_come_as_a_normal_completion(chat):
     async with _client() as client:
-        plain = (await client.post(PATH, json=chat())).json()["choices"][0]["message"]["content"]
+        plain = await _text(client, chat())
         for fault, reason in (("garbage", "stop"), ("truncated", "length")):
             reply = await client.post(PATH, json=chat(), headers={"x-mock-fault": fault})
             choice = reply.json()["choices"][0]
@@ -85,7 +89,7 @@ async def test_garbage_and_truncation_come_as_a_normal_completion(chat: Chat) ->
             assert choice["finish_reason"] == reason
 
 
-async def test_a_share_of_the_requests_fails_in_a_seeded_order(chat: Chat) -> None:
+async def test_a_share_of_the_requests_fails_in_a_seeded_order(chat):
     async def statuses() -> list[int]:
         async with _client(fault="500:0.3") as client:
             return [(await client.post(PATH, json=chat())).status_code for _ in range(100)]
@@ -95,7 +99,7 @@ async def test_a_share_of_the_requests_fails_in_a_seeded_order(chat: Chat) -> No
     assert first == await statuses()
 
 
-async def test_faults_change_at_run_time(chat: Chat) -> None:
+async def test_faults_change_at_run_time(chat):
     async with _client() as client:
         plan = (await client.put("/faults", json={"spec": "dialog/500:1"})).json()
         assert plan == [{"fault": "500", "chance": 1.0, "route": "dialog"}]
@@ -107,7 +111,7 @@ async def test_faults_change_at_run_time(chat: Chat) -> None:
         assert (await client.put("/faults", json={"spec": "419:1"})).status_code == 422
 
 
-async def test_what_it_cannot_answer_is_refused_in_the_apis_shape(chat: Chat) -> None:
+async def test_what_it_cannot_answer_is_rejected_in_the_format_of_the_api(chat):
     planner = chat(messages=[{"role": "user", "content": "Where to go?"}])
     async with _client() as client:
         for body in (planner, chat(stream=True)):
@@ -117,7 +121,7 @@ async def test_what_it_cannot_answer_is_refused_in_the_apis_shape(chat: Chat) ->
         assert (await client.post("/other/v1/chat/completions", json=chat())).status_code == 422
 
 
-async def test_completions_are_counted_by_route_and_fault(chat: Chat) -> None:
+async def test_completions_are_counted_by_route_and_fault(chat):
     async with _client() as client:
         await client.post(PATH, json=chat(), headers={"x-mock-fault": "500"})
         text = (await client.get("/metrics")).text
@@ -125,21 +129,19 @@ async def test_completions_are_counted_by_route_and_fault(chat: Chat) -> None:
     assert 'rlaif_mock_llm_completions_total{fault="500",route="dialog"} 1.0' in text
 
 
-async def test_a_constant_judge_rates_everything_alike(chat: Chat) -> None:
+async def test_a_constant_judge_rates_everything_alike(chat):
     async with _client(fault="constant:1") as client:
-        body = chat(criteria=("progress", "dialog"))
-        reply = (await client.post(PATH, json=body)).json()["choices"][0]["message"]["content"]
-    assert json.loads(reply) == {"rationale": "fine", "progress": 1, "dialog": 1}
+        text = await _text(client, chat(criteria=("progress", "dialog")))
+    assert json.loads(text) == {"rationale": "fine", "progress": 1, "dialog": 1}
 
 
-async def test_its_manner_changes_at_run_time(chat: Chat) -> None:
+async def test_its_behaviour_changes_at_run_time(chat):
     async with _client(noise=0, seed=3) as client:
-        put = await client.put("/manner", json={"laziness": 1, "lazy_answer": "praise"})
+        put = await client.put("/behaviour", json={"laziness": 1, "lazy_answer": "praise"})
         assert put.status_code == 200
-        now = (await client.get("/manner")).json()
+        now = (await client.get("/behaviour")).json()
         assert (now["laziness"], now["lazy_answer"], now["seed"]) == (1, "praise", 3)
-        reply = (await client.post(PATH, json=chat())).json()["choices"][0]["message"]["content"]
-        assert json.loads(reply)["rationale"] == "good"
+        assert json.loads(await _text(client, chat()))["rationale"] == "good"
         for wrong in ({"laziness": 2}, {"mood": "bad"}, {"lazy_answer": "sleep"}):
-            assert (await client.put("/manner", json=wrong)).status_code == 422
-        assert (await client.get("/manner")).json() == now
+            assert (await client.put("/behaviour", json=wrong)).status_code == 422
+        assert (await client.get("/behaviour")).json() == now

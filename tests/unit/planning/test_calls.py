@@ -15,7 +15,7 @@ from rlaif.llm.ports import (
     UnavailableError,
 )
 from rlaif.llm.route import Route
-from rlaif.mock_llm.planners.malicious import HARMFUL, TRICKS
+from rlaif.testing.data.bad_plans import HARMFUL, INVALID
 from rlaif.trainer.planning.calls import MODES, call, make_limiters, route_limits, timeout
 from rlaif.trainer.settings.planner import PlannerSettings
 
@@ -98,10 +98,10 @@ async def test_a_route_is_asked_for_its_own_model_in_the_shape_of_the_answer(que
     assert plan.seed != suggestion.seed
 
 
-@pytest.mark.parametrize("trick", TRICKS)
+@pytest.mark.parametrize("trick", INVALID)
 @pytest.mark.parametrize("kind", ["plan", "suggestion"])
 async def test_what_is_no_answer_is_invalid_and_nothing_of_it_is_used(question, kind, trick):
-    end = await caller(Model(TRICKS[trick]())).ask(question(kind=kind))
+    end = await caller(Model(INVALID[trick]())).ask(question(kind=kind))
     assert (end.outcome, end.answer) == ("invalid", None)
     assert 0 < len(end.detail) <= 200
 

@@ -1,4 +1,4 @@
-"""Starts the stand-in: `python -m rlaif.mock_llm`."""
+"""Starts the mock LLM: `python -m rlaif.mock_llm`."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ def main() -> int:
     return run(
         MockLlmSettings,
         _create_app,
-        description="OpenAI-compatible stand-in: a simulated expert answers judge prompts.",
+        description="OpenAI-compatible server in which a simulated expert answers prompts.",
     )
 
 

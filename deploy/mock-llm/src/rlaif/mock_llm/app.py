@@ -1,23 +1,141 @@
-"""The stand-in as a web app."""
+"""The mock LLM as a web app: completions and models by route, faults, and behaviour."""
 
-from fastapi import FastAPI
+import asyncio
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Annotated, Any
 
-from rlaif.mock_llm.api import StandIn, build_router
-from rlaif.mock_llm.settings import MockLlmSettings
+from fastapi import APIRouter, FastAPI, Header, Request, Response
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field, ValidationError
+
+from rlaif.mock_llm import chat as api
+from rlaif.mock_llm.answering import answer
+from rlaif.mock_llm.behaviour import seeded
+from rlaif.mock_llm.chat import ROUTES, ChatRequest, UnreadablePromptError
+from rlaif.mock_llm.faults import (
+    Fault,
+    FaultPlanError,
+    choose,
+    faulty_reply,
+    parse_header,
+    parse_plan,
+    spoil,
+)
+from rlaif.mock_llm.settings import Behaviour, MockLlmSettings
 from rlaif.service.app import build_app
 from rlaif.service.health import Readiness
 from rlaif.service.metrics import ServiceMetrics
+from rlaif.service.problems import Problem
+
+RouteName = StrEnum("RouteName", {name: name for name in ROUTES})  # type: ignore[misc]  # made from the one table of routes
+
+
+class FaultPlan(BaseModel):
+    """Body of `PUT /faults`."""
+
+    spec: str = Field(description="Such as `429:0.05,vision/garbage:1`; empty for no faults.")
+
+
+class MockLlm:
+    """Answers requests, with the current faults and behaviour."""
+
+    def __init__(self, settings: MockLlmSettings, metrics: ServiceMetrics) -> None:
+        self._settings = settings
+        self._calls = metrics.counter(
+            "completions", "Chat completions by route and fault.", ("route", "fault")
+        )
+        # Faults depend on the seed and the number of earlier requests. If they depended on the
+        # request, the same one would always fail.
+        self._draw: Callable[[], float] = seeded(settings.behaviour.seed, "faults").random
+        self.plan = parse_plan(settings.fault)
+        self.behaviour = settings.behaviour
+
+    async def complete(
+        self, route: str, chat: ChatRequest, request: Request, fault_header: str | None
+    ) -> Response:
+        plan = (parse_header(fault_header),) if fault_header else self.plan
+        fault = choose(plan, route, self._draw, model=chat.model)
+        self._calls.labels(route, fault.value if fault else "none").inc()
+        reply = await faulty_reply(
+            fault, chat, request, retry_after_seconds=self._settings.retry_after_seconds
+        )
+        if reply is not None:
+            return reply
+        if chat.stream:
+            raise UnreadablePromptError("this mock LLM does not stream; omit `stream`")
+        text, tokens, finish_reason = chat.cut(answer(chat, self.behaviour))
+        text, spoilt_reason = spoil(fault, text)
+        await asyncio.sleep(self._latency(chat, fault))
+        return JSONResponse(api.completion(chat, text, tokens, spoilt_reason or finish_reason))
+
+    def faults(self) -> list[dict[str, Any]]:
+        return [entry.as_json() for entry in self.plan]
+
+    def _latency(self, chat: ChatRequest, fault: Fault | None) -> float:
+        if fault is Fault.SLOW:
+            return self._settings.slow_seconds
+        jitter = seeded(self._settings.seed, chat.seed, "latency").random()
+        return self._settings.latency_seconds + jitter * self._settings.jitter_seconds
+
+
+def build_router(mock: MockLlm) -> APIRouter:
+    """The routes of the API."""
+    router = APIRouter()
+
+    @router.post("/{route}/v1/chat/completions", summary="Answer a judge prompt")
+    async def create_completion(
+        route: RouteName,
+        chat: ChatRequest,
+        request: Request,
+        x_mock_fault: Annotated[str | None, Header(description="Such as `429;p=0.3`.")] = None,
+    ) -> Response:
+        try:
+            return await mock.complete(route.value, chat, request, x_mock_fault)
+        except (UnreadablePromptError, FaultPlanError) as error:
+            return JSONResponse(api.error(str(error), "invalid_request_error"), status_code=400)
+
+    @router.get("/{route}/v1/models", summary="The models of a route")
+    async def list_models(route: RouteName) -> dict[str, Any]:
+        return api.model_list(route.value)
+
+    @router.get("/faults", summary="The current faults")
+    async def get_faults() -> list[dict[str, Any]]:
+        return mock.faults()
+
+    @router.put("/faults", summary="Change the faults")
+    async def put_faults(plan: FaultPlan) -> list[dict[str, Any]]:
+        try:
+            mock.plan = parse_plan(plan.spec)
+        except FaultPlanError as error:
+            raise Problem(422, "invalid-fault-plan", "Invalid fault plan", str(error)) from error
+        return mock.faults()
+
+    @router.get("/behaviour", summary="The current behaviour")
+    async def get_behaviour() -> Behaviour:
+        return mock.behaviour
+
+    @router.put("/behaviour", summary="Change some fields of the behaviour")
+    async def put_behaviour(changes: dict[str, Any]) -> Behaviour:
+        try:
+            mock.behaviour = Behaviour.model_validate(mock.behaviour.model_dump() | changes)
+        except ValidationError as error:
+            detail = str(error.errors()[0]["msg"])
+            raise Problem(422, "invalid-behaviour", "Invalid behaviour", detail) from error
+        return mock.behaviour
+
+    return router
 
 
 def create_app(settings: MockLlmSettings) -> FastAPI:
-    """Build the app; it needs nothing else to be ready."""
+    """Build the app; it is always ready."""
     metrics = ServiceMetrics("mock-llm")
     return build_app(
         name="mock-llm",
-        title="Stand-in for the language model routes",
+        title="Mock LLM: a simulated expert behind an OpenAI-compatible API",
         settings=settings,
         lifespan=None,
-        routers=[build_router(StandIn(settings, metrics))],
+        routers=[build_router(MockLlm(settings, metrics))],
         readiness=Readiness(),
         metrics=metrics,
     )

@@ -1,24 +1,32 @@
-"""Faults on demand: which one a request meets, by header, by setting or by `PUT /faults`.
+"""Faults on demand, by header, by setting or by `PUT /faults`.
 
-A plan is text such as `429:0.05,vision/garbage:1`: fault and chance, for all requests or for those
-of one route or one model name.
+A plan is text such as `429:0.05,vision/garbage:1`: fault and probability, for all requests or for
+those of one route or one model name.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import asdict, dataclass
 from enum import StrEnum
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.responses import JSONResponse, StreamingResponse
+
+from rlaif.mock_llm import chat
 
 
 class Fault(StrEnum):
-    """What can go wrong.
+    """Kinds of faults.
 
-    `slow` answers after the slow delay, `timeout` never answers, `garbage` writes text that is no
+    `slow` answers after the slow delay, `timeout` never answers, `garbage` writes text that is not
     JSON, `truncated` cuts the answer off, `huge` sends a reply of 10 MB, `drip` sends a byte at a
     time, `endless` sends without end as fast as it is read, `constant` rates everything 1.
-    `blind` answers text and fails with 500 on pictures, as llama.cpp does with a model for text;
-    `400`, `401`, `404` refuse as a gateway does a wrong model name, key or path; `307` sends
-    elsewhere, `418` is a status that nobody expects; `html` is a page, `empty` has no choices,
-    `cut` breaks off within the body.
+    `blind` answers text and fails with 500 on pictures, as llama.cpp does with a text model;
+    `400`, `401`, `404` reject as a gateway does a wrong model name, key or path; `307` redirects,
+    `418` is an unexpected status; `html` is a page, `empty` has no choices, `cut` breaks off within
+    the body.
     """
 
     THROTTLED = "429"
@@ -48,20 +56,23 @@ class FaultPlanError(ValueError):
 
 @dataclass(frozen=True)
 class PlannedFault:
-    """One entry of a plan: `route` is a route or a model name, None all of them."""
+    """One entry of a plan; `route` is a route or a model name, None for all of them."""
 
     fault: Fault
     chance: float
     route: str | None = None
 
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
 
 def parse_plan(text: str) -> tuple[PlannedFault, ...]:
-    """Read a plan, else FaultPlanError; the empty text is no faults."""
+    """Parse a plan, else FaultPlanError; empty text is a plan without faults."""
     return tuple(_parse_entry(part.strip()) for part in text.split(",") if part.strip())
 
 
 def parse_header(text: str) -> PlannedFault:
-    """Read an `x-mock-fault` header such as `429` or `slow;p=0.3`, else FaultPlanError."""
+    """Parse an `x-mock-fault` header such as `429` or `slow;p=0.3`, else FaultPlanError."""
     name, _, chance = text.partition(";")
     return _planned(name.strip(), chance.strip().removeprefix("p=") or "1", None)
 
@@ -69,7 +80,7 @@ def parse_header(text: str) -> PlannedFault:
 def choose(
     plan: tuple[PlannedFault, ...], route: str, draw: Callable[[], float], *, model: str = ""
 ) -> Fault | None:
-    """The fault that a request meets, or None; one draw in [0, 1) an entry that concerns it."""
+    """The fault of a request, or None; one draw in [0, 1) for each entry that applies to it."""
     for entry in plan:
         if entry.route in (None, route, model) and draw() < entry.chance:
             return entry.fault
@@ -88,7 +99,92 @@ def _planned(name: str, chance: str, target: str | None) -> PlannedFault:
         fault = Fault(name)
     except ValueError:
         known = ", ".join(fault.value for fault in Fault)
-        raise FaultPlanError(f"{name}:{chance} is no fault; known with a chance: {known}") from None
+        raise FaultPlanError(
+            f"{name}:{chance} is not a fault with a probability; known faults: {known}"
+        ) from None
     if not 0 <= share <= 1:
-        raise FaultPlanError(f"chance {share:g} of {name} is not in [0, 1]")
+        raise FaultPlanError(f"probability {share:g} of {name} is not in [0, 1]")
     return PlannedFault(fault, share, target)
+
+
+async def faulty_reply(
+    fault: Fault | None, asked: chat.ChatRequest, request: Request, *, retry_after_seconds: int
+) -> Response | None:
+    """The reply that replaces the answer; None if the fault does not replace it."""
+    match fault:
+        case Fault.TIMEOUT:
+            # The body was read, so the next message is the disconnection of the client.
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+            return Response(status_code=499)
+        case Fault.THROTTLED:
+            reply = _error("too many requests", "rate_limit_error", 429)
+            reply.headers["Retry-After"] = str(retry_after_seconds)
+            return reply
+        case Fault.BLIND if not asked.has_pictures():
+            return None
+    if fault in _REJECTIONS:
+        message, kind, status = _REJECTIONS[fault]
+        return _error(message.format(model=asked.model), kind, status)
+    return _STRANGE_REPLIES[fault]() if fault in _STRANGE_REPLIES else None
+
+
+def spoil(fault: Fault | None, text: str) -> tuple[str, str | None]:
+    """(text, finish reason) of an answer with a fault; None keeps the reason."""
+    match fault:
+        case Fault.GARBAGE:
+            return _GARBAGE, None
+        case Fault.TRUNCATED:
+            return text[: len(text) // 2], "length"
+        case Fault.CONSTANT:
+            return json.dumps(dict.fromkeys(json.loads(text), 1) | {"rationale": "fine"}), None
+        case _:
+            return text, None
+
+
+def _error(message: str, kind: str, status: int) -> Response:
+    return JSONResponse(chat.error(message, kind), status_code=status)
+
+
+async def _drip() -> AsyncIterator[bytes]:
+    while True:
+        yield b" "
+        await asyncio.sleep(0.1)
+
+
+async def _endless() -> AsyncIterator[bytes]:
+    while True:
+        yield b" " * 16_384
+        await asyncio.sleep(0)
+
+
+_GARBAGE = 'Sure! I would say progress is about 11/10. {"progress": NaN, "score": "great",,'
+"""An answer as a model without constrained decoding might give it."""
+
+_REJECTIONS: dict[Fault | None, tuple[str, str, int]] = {
+    Fault.BLIND: ("image input is not supported", "server_error", 500),
+    Fault.UNKNOWN_MODEL: (
+        "/chat/completions: Invalid model name passed in model={model}. "
+        "Call `/v1/models` to view available models for your key.",
+        "invalid_request_error",
+        400,
+    ),
+    Fault.WRONG_KEY: ("Authentication Error, Invalid proxy server token", "auth_error", 401),
+    Fault.NOT_FOUND: ("The model `{model}` does not exist.", "NotFoundError", 404),
+    Fault.ERROR: ("the engine died", "server_error", 500),
+}
+"""Fault → message, kind and HTTP status of an error in the words of real servers."""
+
+_STRANGE_REPLIES: dict[Fault | None, Callable[[], Response]] = {
+    Fault.REDIRECT: lambda: Response(status_code=307, headers={"Location": "/login"}),
+    Fault.TEAPOT: lambda: Response(b"I'm a teapot", status_code=418),
+    Fault.HTML: lambda: Response(
+        b"<html><body>Welcome to nginx!</body></html>", media_type="text/html"
+    ),
+    Fault.EMPTY: lambda: JSONResponse({"object": "chat.completion", "choices": []}),
+    Fault.CUT: lambda: Response(b'{"object": "chat.completion", "choices": [{"mess'),
+    Fault.HUGE: lambda: Response(b"x" * 10_000_000, media_type="application/json"),
+    Fault.DRIP: lambda: StreamingResponse(_drip(), media_type="application/json"),
+    Fault.ENDLESS: lambda: StreamingResponse(_endless(), media_type="application/json"),
+}
+"""Fault → a reply that is no chat completion."""

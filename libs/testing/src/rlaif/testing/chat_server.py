@@ -1,7 +1,7 @@
-"""A chat server that says one thing, whatever it is asked, and keeps what it was asked."""
+"""A chat server with a fixed or scripted answer, which records its requests."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -12,20 +12,22 @@ from rlaif.llm.ports import Answer, CompletionRequest
 from rlaif.llm.settings import CallSettings, DialectSettings
 from rlaif.testing.http_server import serve
 
+Content = str | Callable[[dict[str, Any]], str]
+"""An answer, or a function of the request's body that returns one."""
+
 
 class ChatServer:
-    """What a test changes, and what it reads afterwards.
+    """The server.
 
     Attributes:
         message: The message of every reply, as the OpenAI API has it.
         finish: The `finish_reason` of every reply.
-        status: The HTTP status of every reply; another than 200 has `message` as its body.
+        status: The HTTP status of every reply; with one other than 200 the body is `message`.
         bodies: The requests, oldest first.
-        url: Where it listens, once `app` is served there.
+        url: Its address, once `app` is served there.
     """
 
-    def __init__(self, content: str) -> None:
-        """`content` is what the model says."""
+    def __init__(self, content: Content) -> None:
         self.message: dict[str, Any] = {"role": "assistant", "content": content}
         self.finish = "stop"
         self.status = 200
@@ -39,17 +41,21 @@ class ChatServer:
         @app.post("/v1/chat/completions")
         @app.post("/{route}/v1/chat/completions")
         async def complete(request: Request) -> Response:
-            self.bodies.append(json.loads(await request.body()))
-            choice = {"message": self.message, "finish_reason": self.finish}
-            said = {"choices": [choice]} if self.status == 200 else self.message
-            return Response(json.dumps(said), self.status, media_type="application/json")
+            body = json.loads(await request.body())
+            self.bodies.append(body)
+            message = dict(self.message)
+            if callable(message.get("content")):
+                message["content"] = message["content"](body)
+            choice = {"message": message, "finish_reason": self.finish}
+            reply = {"choices": [choice]} if self.status == 200 else message
+            return Response(json.dumps(reply), self.status, media_type="application/json")
 
         return app
 
 
 @asynccontextmanager
-async def chat_server(content: str) -> AsyncIterator[ChatServer]:
-    """Such a server, listening."""
+async def chat_server(content: Content) -> AsyncIterator[ChatServer]:
+    """A running server."""
     made = ChatServer(content)
     async with serve(made.app()) as url:
         made.url = url
@@ -57,7 +63,7 @@ async def chat_server(content: str) -> AsyncIterator[ChatServer]:
 
 
 async def ask(server: ChatServer, request: CompletionRequest, **dialect: Any) -> Answer:
-    """One call of it as our clients make it, in a dialect; without a key and without tries."""
+    """Call it once with the product's client, in a dialect; without a key and without retries."""
     calls = CallSettings()
     async with connections_to(calls, api_key=None) as connections:
         spoken = DialectSettings.model_validate(dialect)

@@ -1,5 +1,5 @@
-"""A simulated expert: who has read the guide of Seedling Vale and walked its map.
+"""A simulated expert on Seedling Vale: its guide and its map.
 
-It sees the evidence of a segment, as a language model does, and nothing else of the game. Guide and
-map are its own: it shares no code and no data with the judge, nor with the game.
+It sees the evidence of a segment, as a language model does, and nothing else of the game. It shares
+no code and no data with the judge or the game.
 """

@@ -1,7 +1,7 @@
-"""What the expert knows of the quest: the objectives of the guide, and which one is next.
+"""The expert's knowledge of the quest: the objectives of the guide, and which one is next.
 
-Numbers and order are the guide's. Where an objective is reached is a set of tiles: where one stands
-to talk, buy or open the chest, and every place of work where there is more than one thing to do.
+Numbers and order are those of the guide. An objective is reached at a set of tiles: where the
+player stands to talk, buy or open the chest, and every place of work if there are several.
 """
 
 from collections.abc import Mapping
@@ -9,21 +9,24 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from rlaif.contracts.judging.evidence import Moment
-from rlaif.mock_llm.expert.room_plans import PLANS, Spot, Tile
+from rlaif.mock_llm.expert.rooms import PLANS, Spot, Tile
 
 SHIELD_PRICE, BOMBS_PRICE = 20, 15
 
 BLADE, SHIELD, BOMBS, SHOVEL = "sword", "shield", "bombs", "shovel"
 BRACELET, ROD, FEATHER = "bracelet", "rod_of_seasons", "feather"
 SATCHEL, FLIPPERS, GNARLED_KEY = "seed_satchel", "flippers", "gnarled_key"
-"""The items as the evidence names them."""
+"""Items by their names in the evidence."""
 
 ENTRANCE, BUTTONS, HOP_HALL, CROSS_HALL = "4/28", "4/27", "4/29", "4/20"
 TORCH_HALL, VAULT, DEN, SEED_HALL = "4/19", "4/21", "4/12", "4/4"
 """Rooms of Root Cave."""
+_ROOT_CAVE = frozenset({ENTRANCE, BUTTONS, HOP_HALL, CROSS_HALL, TORCH_HALL, VAULT, DEN, SEED_HALL})
 
 LEVER: Spot = (HOP_HALL, (2, 6))
-"""Where one stands to hit the lever."""
+"""The tile from which the lever is hit."""
+FARMER: Spot = ("0/120", (4, 4))
+"""The tile at which one gets the shovel, which digging requires."""
 
 LAST = 18
 """Number of the last objective."""
@@ -31,7 +34,7 @@ LAST = 18
 
 @dataclass(frozen=True)
 class Known:
-    """What a moment does not show of itself, and the rest of the evidence may.
+    """Facts that a single state does not show, and the rest of the evidence may.
 
     Attributes:
         lever: The lever of Hop Hall was hit.
@@ -45,12 +48,12 @@ class Known:
 
 
 USUAL = Known()
-"""What is taken for true where nothing tells."""
+"""The assumption without evidence."""
 
 
 @dataclass(frozen=True)
 class Objective:
-    """One numbered objective, and where it is reached."""
+    """One objective and where it is reached."""
 
     title: str
     room: str
@@ -58,11 +61,10 @@ class Objective:
 
     @property
     def spots(self) -> tuple[Spot, ...]:
-        """The tiles with their room."""
         return tuple((self.room, tile) for tile in self.tiles)
 
 
-def _all_of(room: str) -> tuple[Tile, ...]:
+def _open_tiles(room: str) -> tuple[Tile, ...]:
     return tuple(
         (row, column)
         for row, line in enumerate(PLANS[room])
@@ -84,39 +86,27 @@ OBJECTIVES: Mapping[int, Objective] = MappingProxyType(
         4: Objective("15 coins", "0/120", _SOIL),
         5: Objective("bombs", "3/17", ((4, 5),)),
         6: Objective("the bracelet", "5/161", ((3, 4),)),
-        7: Objective("the Rod of Seasons", "0/134", _all_of("0/134")),
+        7: Objective("the Rod of Seasons", "0/134", _open_tiles("0/134")),
         8: Objective("the Gale Feather", "5/180", ((2, 7),)),
         9: Objective("the seed satchel", "0/103", ((3, 4),)),
         10: Objective("the frog flippers", "5/199", (*_EMBER_TORCHES, (3, 4))),
         11: Objective("the gnarled key", "0/137", ((4, 4),)),
-        12: Objective("Root Cave", ENTRANCE, _all_of(ENTRANCE)),
+        12: Objective("Root Cave", ENTRANCE, _open_tiles(ENTRANCE)),
         13: Objective("the Button Room's key", BUTTONS, (_BESIDE_BLOCK, _BUTTON, (2, 4))),
-        14: Objective("Cross Hall", CROSS_HALL, _all_of(CROSS_HALL)),
+        14: Objective("Cross Hall", CROSS_HALL, _open_tiles(CROSS_HALL)),
         15: Objective("Torch Hall's key", TORCH_HALL, (*_ROOT_TORCHES, (3, 4))),
         16: Objective("the thorn key", VAULT, ((2, 3),)),
-        17: Objective("Gnarl", DEN, _all_of(DEN)),
+        17: Objective("Gnarl", DEN, _open_tiles(DEN)),
         18: Objective("the Sun Seed", SEED_HALL, ((2, 4), (2, 5))),
     }
 )
 
-FARMER: Spot = ("0/120", (4, 4))
-"""Where one stands to get the shovel, without which nobody digs."""
-
-_ABOVE_GROUND: tuple[tuple[str, int], ...] = (
-    (BRACELET, 6),
-    (ROD, 7),
-    (FEATHER, 8),
-    (SATCHEL, 9),
-    (FLIPPERS, 10),
-    (GNARLED_KEY, 11),
-)
-"""Item → the objective that brings it, in order."""
-
-_ROOT_CAVE = frozenset({ENTRANCE, BUTTONS, HOP_HALL, CROSS_HALL, TORCH_HALL, VAULT, DEN, SEED_HALL})
+_ITEMS_FROM_6 = (BRACELET, ROD, FEATHER, SATCHEL, FLIPPERS, GNARLED_KEY)
+"""Items of objectives 6 to 11."""
 
 
 def next_objective(moment: Moment, known: Known = USUAL) -> int | None:
-    """Number of the objective that is next; None where the evidence does not show it."""
+    """Number of the next objective; None if the evidence does not show it."""
     if moment.items is None:
         return None
     owned = set(moment.items)
@@ -127,14 +117,14 @@ def next_objective(moment: Moment, known: Known = USUAL) -> int | None:
             if moment.rupees is None:
                 return None
             return gather if moment.rupees < price else gather + 1
-    for item, number in _ABOVE_GROUND:
+    for number, item in enumerate(_ITEMS_FROM_6, 6):
         if item not in owned:
             return number
     return LAST if moment.essences else _underground(moment, known)
 
 
 def _underground(moment: Moment, known: Known) -> int:
-    """In Root Cave keys and the room tell: a small key that is gone has opened a door."""
+    """In Root Cave it follows from keys and the room: a spent small key has opened a door."""
     room = moment.room
     if room not in _ROOT_CAVE:
         return 12

@@ -1,25 +1,23 @@
-"""What a planner's question shows of one moment, as the expert reads it."""
+"""The state that a planner's question shows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rlaif.contracts.judging.evidence import Moment
 from rlaif.contracts.planning.briefing import Briefing
-from rlaif.mock_llm.expert.room_plans import Tile
-
-_TILE = 16
+from rlaif.mock_llm.expert.rooms import TILE, Tile
 
 
 @dataclass(frozen=True)
 class Situation:
-    """One moment, for a planner.
+    """One state, for a planner.
 
     Attributes:
-        moment: Room, place and possessions.
-        tile: Where the player stands.
-        text: What the open text says, empty where it cannot be read; None where none is open.
-        to_do: Kind of an element, such as `torch`, → the tiles of those that are left to do.
-        buttons: Item → the button that it lies on.
+        moment: Room, position and possessions.
+        tile: Position of the player.
+        text: The open text, empty if it cannot be read; None if none is open.
+        to_do: Kind of an element, such as `torch` → the tiles of those that are left.
+        buttons: Item → the button that it is equipped on.
     """
 
     moment: Moment
@@ -30,34 +28,28 @@ class Situation:
 
     @property
     def room(self) -> str | None:
-        """`group/room`."""
         return self.moment.room
 
     def owns(self, item: str) -> bool:
-        """Whether an item is known to be owned."""
         return item in (self.moment.items or ())
 
-    def left(self, kind: str) -> tuple[Tile, ...]:
-        """The tiles of the elements of a kind that are left to do."""
-        return self.to_do.get(kind, ())
 
-
-def situation_of(told: Briefing) -> Situation:
-    """A briefing as the expert sees it; the player stands in the middle of his tile."""
-    tile = None if told.at is None else (told.at[1], told.at[0])
+def situation_of(briefing: Briefing) -> Situation:
+    """The situation of a briefing, with the player in the centre of the tile."""
+    at = briefing.at
     to_do: dict[str, tuple[Tile, ...]] = {}
-    for kind, column, row in told.to_do:
+    for kind, column, row in briefing.to_do:
         to_do[kind] = (*to_do.get(kind, ()), (row, column))
-    pixels = None if told.at is None else tuple(_TILE * along + _TILE // 2 for along in told.at)
-    moment = Moment.model_validate(
-        {
-            **told.model_dump(include={"game", "place", "room", "dungeon", "season", "items"}),
-            **told.model_dump(include={"rupees", "keys", "boss_key", "essences"}),
-            "at": pixels,
-        }
-    )
-    text = (told.said or "") if told.text or told.said is not None else None
-    on = {told.on_b: "B", told.on_a: "A"}
+    fields = {
+        *("game", "place", "room", "dungeon", "season", "items"),
+        *("rupees", "keys", "boss_key", "essences"),
+    }
+    pixels = None if at is None else tuple(TILE * along + TILE // 2 for along in at)
+    moment = Moment.model_validate({**briefing.model_dump(include=fields), "at": pixels})
     return Situation(
-        moment, tile, text, to_do, {item: button for item, button in on.items() if item}
+        moment,
+        None if at is None else (at[1], at[0]),
+        (briefing.said or "") if briefing.text or briefing.said is not None else None,
+        to_do,
+        {item: name for item, name in ((briefing.on_b, "B"), (briefing.on_a, "A")) if item},
     )

@@ -1,15 +1,15 @@
-"""Which objective the expert takes for the next one, and how far it finds it."""
+"""The next objective and the distance to it, on the expert's map."""
 
 from typing import Any
 
 import pytest
 
 from rlaif.contracts.judging.evidence import Evidence, Moment
-from rlaif.mock_llm.expert.objectives import LAST, OBJECTIVES, Known, next_objective
-from rlaif.mock_llm.expert.room_plans import COLUMNS, PASSAGES, PLANS, ROWS
-from rlaif.mock_llm.expert.standing import exact_standing, position, standing, standings, way_pixels
-from rlaif.mock_llm.expert.view import standing_at
-from rlaif.mock_llm.expert.way import beside, sign_at
+from rlaif.mock_llm.expert.distances import beside, sign_at
+from rlaif.mock_llm.expert.objectives import LAST, OBJECTIVES, USUAL, Known, next_objective
+from rlaif.mock_llm.expert.opinion import standing_at
+from rlaif.mock_llm.expert.progress import standing, standings
+from rlaif.mock_llm.expert.rooms import AROUND, COLUMNS, PASSAGES, PLANS, ROWS
 
 Facts = dict[str, Any]
 
@@ -25,6 +25,20 @@ def _moment(room: str = VILLAGE, x: int = 72, y: int = 88, **facts: Any) -> Mome
     return Moment.model_validate({"room": room, "at": (x, y)} | base | facts)
 
 
+def _pixels(moment: Moment, known: Known = USUAL) -> float:
+    """Pixels to walk, up to ten rooms."""
+    found = standing(moment, known)
+    assert found is not None
+    return found.distance * 80
+
+
+def _rounded(moment: Moment) -> tuple[int, int]:
+    """(objective, whole half screens)."""
+    found = standing(moment)
+    assert found is not None
+    return found.objective, round(found.distance)
+
+
 @pytest.mark.parametrize(
     ("facts", "objective"),
     [
@@ -38,7 +52,7 @@ def _moment(room: str = VILLAGE, x: int = 72, y: int = 88, **facts: Any) -> Mome
         ({"items": ALL}, 12),
     ],
 )
-def test_what_is_owned_tells_which_objective_is_next(facts: dict[str, Any], objective: int) -> None:
+def test_the_next_objective_follows_from_the_items(facts: dict[str, Any], objective: int) -> None:
     assert next_objective(_moment(**facts)) == objective
 
 
@@ -59,7 +73,7 @@ def test_what_is_owned_tells_which_objective_is_next(facts: dict[str, Any], obje
         ("4/4", 0, True, 18),
     ],
 )
-def test_in_the_cave_keys_and_the_room_tell(
+def test_in_the_cave_the_next_objective_follows_from_keys_and_the_room(
     room: str, keys: int, boss_key: bool, objective: int
 ) -> None:
     assert next_objective(_moment(room, items=ALL, keys=keys, boss_key=boss_key)) == objective
@@ -78,84 +92,76 @@ def test_in_the_cave_keys_and_the_room_tell(
 )
 def test_what_the_evidence_does_not_show_is_not_guessed(hidden: dict[str, Any]) -> None:
     assert standing(_moment(**hidden)) is None
-    assert position(_moment(**hidden)) is None
-    assert way_pixels(_moment(**hidden)) is None
 
 
-def test_every_step_of_the_way_is_a_step_nearer() -> None:
+def test_every_step_along_the_path_reduces_the_distance() -> None:
     # From the middle of the village up to the door of Fern's House: column 2, from row 6 to 4.
-    ways = [way_pixels(_moment(x=40, y=y)) for y in range(104, 71, -4)]
-    assert ways == sorted(ways, key=lambda way: way or 0, reverse=True)
-    assert len(set(ways)) == len(ways)
+    distances = [_pixels(_moment(x=40, y=y)) for y in range(104, 71, -4)]
+    assert distances == sorted(set(distances), reverse=True)
 
 
-def test_the_way_goes_around_walls_and_through_doors() -> None:
-    before_the_door = way_pixels(_moment(x=40, y=72))
-    beyond_the_wall = way_pixels(_moment("3/16", x=72, y=104))
+def test_the_path_leads_around_walls_and_through_doors() -> None:
+    before_the_door = _pixels(_moment(x=40, y=72))
+    beyond_the_wall = _pixels(_moment("3/16", x=72, y=104))
     assert beyond_the_wall == 64
     assert before_the_door == beyond_the_wall + 16
 
 
-def test_a_closed_way_is_as_far_as_can_be() -> None:
+def test_without_a_path_the_distance_is_the_largest() -> None:
     """Without the blade the bushes in the west of the village are a wall."""
     here: Facts = {"room": MEADOW, "x": 150, "y": 72}
-    assert standing(_moment(**here)) == (1, 20)
-    assert standing(_moment(**here, items=("sword",), rupees=20)) == (3, 2)
+    assert _rounded(_moment(**here)) == (1, 20)
+    assert _rounded(_moment(**here, items=("sword",), rupees=20)) == (3, 2)
 
 
-def test_the_season_has_to_be_turned_at_a_stump_first() -> None:
+def test_changing_the_season_at_a_stump_counts() -> None:
     items = (*SHOPPED, "bracelet", "rod_of_seasons", "feather")
     here: Facts = {"room": "0/103", "x": 72, "y": 104, "items": items}
     ways = {
-        season: way_pixels(_moment(**here, season=season))
+        season: _pixels(_moment(**here, season=season))
         for season in ("winter", "autumn", "summer", "spring")
     }
-    assert list(ways.values()) == sorted(ways.values(), key=lambda way: way or 0)
-    assert ways["autumn"] == (ways["winter"] or 0) + 20  # beside the stump: one swing
-    unknown = way_pixels(_moment(**here, season=None))
+    assert list(ways.values()) == sorted(ways.values())
+    assert ways["autumn"] == ways["winter"] + 20  # beside the stump: one swing
+    unknown = _pixels(_moment(**here, season=None))
     assert unknown == ways["winter"]
 
 
 def test_the_farmer_comes_before_the_digging() -> None:
     owned = ("sword", "shield")
     at_the_soil: Facts = {"room": FIELD, "x": 120, "y": 24}
-    assert standing(_moment(**at_the_soil, items=(*owned, "shovel"))) == (4, 0)
-    before = way_pixels(_moment(**at_the_soil, items=owned))
-    nearer = way_pixels(_moment(FIELD, x=72, y=72, items=owned))
-    assert before is not None
-    assert nearer is not None
+    assert _rounded(_moment(**at_the_soil, items=(*owned, "shovel"))) == (4, 0)
+    before = _pixels(_moment(**at_the_soil, items=owned))
+    nearer = _pixels(_moment(FIELD, x=72, y=72, items=owned))
     assert before > nearer > 0
 
 
 def test_the_lever_comes_before_torch_hall() -> None:
     here = _moment(CROSS, x=40, y=56, items=ALL, keys=0)
-    pulled, not_yet = (way_pixels(here, Known(lever=lever)) for lever in (True, False))
-    assert pulled is not None
-    assert not_yet is not None
+    pulled, not_yet = (_pixels(here, Known(lever=lever)) for lever in (True, False))
     assert not_yet > pulled + 500
 
 
-def test_owning_more_never_takes_the_player_back() -> None:
-    owned: list[str] = []
-    places = []
-    for item in (*SHOPPED, *FOUND):
-        owned.append(item)
-        places.append(position(_moment(FIELD, items=tuple(owned), rupees=30, season="spring")))
-    assert places == sorted(places, key=lambda place: place or 0)
+def test_owning_more_is_never_a_regress() -> None:
+    positions = []
+    for number in range(1, len((*SHOPPED, *FOUND)) + 1):
+        owned = (*SHOPPED, *FOUND)[:number]
+        found = standing(_moment(FIELD, items=owned, rupees=30, season="spring"))
+        assert found is not None
+        positions.append(found.position)
+    assert positions == sorted(positions)
 
 
 def test_the_end_of_the_quest_is_the_end_of_the_scale() -> None:
-    home = _moment(items=ALL, essences=1)
-    assert standing(home) == (LAST, 0)
-    assert position(home) == pytest.approx(LAST - 0.1)
+    end = standing(_moment(items=ALL, essences=1))
+    assert end is not None
+    assert (end.objective, end.distance) == (LAST, 0)
+    assert end.position == pytest.approx(LAST - 0.1)
 
 
-def test_the_position_is_that_of_the_contract_from_the_exact_way() -> None:
-    here = _moment(x=41, y=77)
-    found = exact_standing(here)
+def test_a_position_can_be_turned_back_into_a_standing() -> None:
+    found = standing(_moment(x=41, y=77))
     assert found is not None
-    assert found.distance * 80 == way_pixels(here)
-    assert found.position == position(here)
     assert standing_at(found.position).distance == pytest.approx(found.distance)
 
 
@@ -170,7 +176,7 @@ def test_a_key_that_was_spent_has_opened_the_door() -> None:
     assert [each and each.objective for each in found] == [16, 16]
 
 
-def test_gnarl_is_beaten_when_nobody_is_left() -> None:
+def test_gnarl_is_beaten_when_no_enemy_is_left() -> None:
     here = _moment("4/12", x=72, y=40, items=ALL, keys=0, boss_key=True)
     fight = standings(_evidence(here, here, enemies={"left_at_end": 1, "defeated": 0}))
     won = standings(_evidence(here, here, enemies={"left_at_end": 0, "defeated": 1}))
@@ -179,7 +185,7 @@ def test_gnarl_is_beaten_when_nobody_is_left() -> None:
     assert numbers == [[17, 17], [17, 18], [18, 18]]
 
 
-def test_the_readings_of_the_switches_tell_of_the_lever() -> None:
+def test_the_lever_follows_from_the_switches() -> None:
     here = _moment(CROSS, x=40, y=56, items=ALL, keys=0)
     hit = standings(_evidence(here, here, puzzle={"parts": {"switches_on": [0, 1, 1]}}))
     never = standings(_evidence(here, here, puzzle={"parts": {}}))
@@ -195,7 +201,7 @@ def test_plans_are_whole_and_open_towards_each_other() -> None:
                 at = (room, (row, column))
                 if sign_at(at) == "#":
                     continue
-                for dy, dx in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+                for dy, dx in AROUND:
                     there = beside(at, dy, dx)
                     if there is not None and there[0] != room:
                         assert sign_at(there) != "#", (at, there)

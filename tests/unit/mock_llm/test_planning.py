@@ -1,4 +1,4 @@
-"""Scripted planners: what they answer to a planner's question, and in which shape."""
+"""The expert's plans and buttons: texts, puzzles, and the path to the next objective."""
 
 import json
 from typing import Any
@@ -11,7 +11,6 @@ from rlaif.contracts.planning.briefing import Briefing
 from rlaif.contracts.planning.plans import (
     COLUMNS,
     ROWS,
-    InvalidPlanError,
     Plan,
     Suggestion,
     macro_words,
@@ -21,11 +20,9 @@ from rlaif.contracts.planning.plans import (
     suggestion_schema,
 )
 from rlaif.mock_llm.answering import answer
-from rlaif.mock_llm.expert.room_plans import PLANS
-from rlaif.mock_llm.planners.malicious import HARMFUL, TRICKS
-from rlaif.mock_llm.reading import UnreadablePromptError
-from rlaif.mock_llm.settings import MannerSettings
-from rlaif.mock_llm.wire import ChatRequest
+from rlaif.mock_llm.chat import ChatRequest, UnreadablePromptError
+from rlaif.mock_llm.expert.rooms import PLANS
+from rlaif.mock_llm.settings import Behaviour
 
 TORCHES = (("torch", 1, 1), ("torch", 8, 1), ("torch", 1, 5), ("torch", 8, 5))
 BLOCK, UPPER, LOWER = ("block", 3, 3), ("button", 4, 3), ("button", 4, 5)
@@ -41,25 +38,24 @@ def _told(**changes: Any) -> Briefing:
     return Briefing(**(facts | changes))
 
 
-def _text(told: Briefing, schema: dict[str, Any], seed: int = 1, **manner: Any) -> str:
+def _text(told: Briefing, schema: dict[str, Any]) -> str:
     chat = ChatRequest(
         model="any",
         messages=[
             {"role": "system", "content": "You plan."},
             {"role": "user", "content": f"Now:\n```json\n{told.to_json()}\n```\nPlan."},
         ],
-        seed=seed,
         response_format={"type": "json_schema", "json_schema": {"schema": schema}},
     )
-    return answer(chat, MannerSettings(**manner)).text
+    return answer(chat, Behaviour())
 
 
-def _plan(told: Briefing, **manner: Any) -> Plan:
-    return read_plan(_text(told, plan_schema(), **manner))
+def _plan(told: Briefing) -> Plan:
+    return read_plan(_text(told, plan_schema()))
 
 
-def _button(told: Briefing, **manner: Any) -> Suggestion:
-    return read_suggestion(_text(told, suggestion_schema(), **manner))
+def _button(told: Briefing) -> Suggestion:
+    return read_suggestion(_text(told, suggestion_schema()))
 
 
 def _deeds(told: Briefing) -> list[str]:
@@ -96,7 +92,7 @@ def test_a_button_declines_what_the_quest_does_not_need() -> None:
     assert _button(_told(room="3/17", at=(3, 4), said=said, text=True)).button == "A"
 
 
-def test_an_open_text_that_nobody_can_read_is_closed() -> None:
+def test_an_open_text_that_cannot_be_read_is_closed() -> None:
     told = _told(room="0/119", at=(4, 4), text=True)
     assert _deeds(told) == ["ANSWER choice=1"]
     assert _button(told).button == "A"
@@ -184,7 +180,7 @@ def test_a_suggestion_leads_towards_the_next_objective(
     assert found.button == button, found.reason
 
 
-# --- all of them
+# --- both
 
 
 _SPOTTED = st.tuples(
@@ -206,49 +202,23 @@ _BRIEFINGS = st.builds(
 )
 
 
-@given(told=_BRIEFINGS, seed=st.integers(0, 2**31), planner=st.sampled_from(["guide", "random"]))
-def test_whatever_is_asked_the_answer_is_valid(told: Briefing, seed: int, planner: str) -> None:
-    assert _plan(told, seed=seed, planner=planner).macros
-    assert _button(told, seed=seed, planner=planner).button
+@given(told=_BRIEFINGS)
+def test_every_question_gets_a_valid_answer(told):
+    assert _plan(told).macros
+    assert _button(told).button
 
 
-def test_the_same_question_gets_the_same_answer_and_another_seed_another() -> None:
-    told = _told(room="4/27", at=(1, 4), to_do=(BLOCK, UPPER, LOWER))
-    answers = {_text(told, plan_schema(), seed, planner="random") for seed in (1, 1, 2)}
-    assert len(answers) == 2
-
-
-def test_a_macro_has_all_keys_of_the_schema() -> None:
+def test_a_macro_has_all_keys_of_the_schema():
     schema = plan_schema()["properties"]["macros"]["items"]["properties"]
     told = json.loads(_text(_told(room="4/27", at=(1, 4), to_do=(BLOCK,)), plan_schema()))
     assert all(set(macro) == set(schema) for macro in told["macros"])
 
 
-@pytest.mark.parametrize("trick", sorted(TRICKS))
-def test_a_trick_is_neither_a_plan_nor_a_button(trick: str) -> None:
-    text = TRICKS[trick]()
-    for read in (read_plan, read_suggestion):
-        with pytest.raises(InvalidPlanError):
-            read(text)
-
-
-@pytest.mark.parametrize("trick", sorted(HARMFUL))
-def test_what_means_harm_and_is_valid_is_a_short_plan_all_the_same(trick: str) -> None:
-    assert len(read_plan(HARMFUL[trick]()).macros) <= 8
-
-
-def test_a_malicious_planner_keeps_to_no_limit_and_uses_all_its_tricks() -> None:
-    told = _told(room="4/27", at=(1, 4))
-    texts = {_text(told, plan_schema(), seed, planner="malicious") for seed in range(400)}
-    assert texts == {trick() for trick in (*TRICKS.values(), *HARMFUL.values())}
-    assert max(map(len, texts)) > 1_000_000
-
-
-def test_a_question_without_facts_is_refused() -> None:
+def test_a_question_without_facts_is_rejected():
     chat = ChatRequest(
         model="any",
         messages=[{"role": "user", "content": "What now?"}],
         response_format={"type": "json_schema", "json_schema": {"schema": plan_schema()}},
     )
     with pytest.raises(UnreadablePromptError):
-        answer(chat, MannerSettings())
+        answer(chat, Behaviour())

@@ -1,1 +1,0 @@
-"""Scripted planners: what answers a question for a plan or for one button, in place of a model."""
