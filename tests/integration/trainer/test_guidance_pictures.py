@@ -57,7 +57,7 @@ def test_it_is_the_screen_of_that_very_step_twice_as_large(new_game: Callable[[]
     for action in actions():
         guidance.choose(0, action, guided.facts, guided.steps)
         guidance.draw()
-        looks = guidance.looks(0)
+        looks = guidance.drawn.get(0) == "vision"
         drawn += looks
         guided.step(action, row, render=looks)
         twin.step(action, row, render=True)

@@ -18,7 +18,8 @@ from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.predicates import is_puzzle_state
 from rlaif.testing.data.walkthrough import pressed
 from rlaif.testing.scripted_planner import ScriptedPlanner
-from rlaif.trainer.play.assist.assistance import Assistance, AssistanceParts
+from rlaif.trainer.play.assist.assistance import Assistance
+from rlaif.trainer.play.assist.takeover import AssistanceParts
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.fragment import Fragment
@@ -74,7 +75,7 @@ def assisted(script: Callable[[Any], Any], **planner: Any) -> Callable[..., Assi
             ScriptedPlanner(script, **{"at_once": True} | planner),
             OFTEN,
             brief=lambda ram, graph, failed: Briefing(failed=tuple(failed)),
-            executor_of=lambda macros, graph: Wanderer(),
+            executor_of=lambda macros, graph: Wanderer(),  # type: ignore[arg-type,return-value]  # it has what is used
         )
         return Assistance(parts, games, runner=1)
 

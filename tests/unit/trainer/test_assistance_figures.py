@@ -9,6 +9,7 @@ from rlaif.contracts.telemetry.assistance import AssistanceEvent
 from rlaif.trainer.play.assist.figures import (
     MAX_EVENTS,
     AssistanceFigures,
+    count,
     reason,
     summed,
     wanted,
@@ -20,11 +21,11 @@ CALLS = st.sampled_from(["ok", "invalid", "timeout", "throttled", "refused", "er
 AMOUNTS = st.integers(0, 6400).map(lambda each: each / 64)  # sums of these are exact
 NOTES = st.one_of(
     st.tuples(st.just("call"), MODES, CALLS, AMOUNTS),
-    st.tuples(st.just("note_plan"), MODES, st.sampled_from(["taken", "stale", "dropped"])),
-    st.tuples(st.just("note_planner_steps"), MODES, st.integers(1, 200)),
-    st.tuples(st.just("note_takeover"), MODES, st.sampled_from(["done", "hurt", "timeout"])),
-    st.tuples(st.just("note_suggestion"), MODES, st.sampled_from(["given", "followed"])),
-    st.tuples(st.just("note_bonus"), MODES, AMOUNTS),
+    st.tuples(st.just("plans"), MODES, st.sampled_from(["taken", "stale", "dropped"])),
+    st.tuples(st.just("planner_steps"), MODES, st.integers(1, 200)),
+    st.tuples(st.just("takeovers"), MODES, st.sampled_from(["done", "hurt", "timeout"])),
+    st.tuples(st.just("suggestions"), MODES, st.sampled_from(["given", "followed"])),
+    st.tuples(st.just("bonus"), MODES, AMOUNTS),
 )
 
 
@@ -34,8 +35,11 @@ def noted(notes):
         if name == "call":
             mode, outcome, seconds = arguments
             figures.planner += PlannerCounts({mode: one_call(outcome, seconds)})
+        elif name in ("plans", "takeovers", "suggestions"):
+            count(getattr(figures, name), *arguments)
         else:
-            getattr(figures, name)(*arguments)
+            table, (mode, amount) = getattr(figures, name), arguments
+            table[mode] = table.get(mode, 0) + amount
     return figures
 
 
@@ -71,16 +75,16 @@ def test_all_that_was_counted_is_told_by_mode(notes):
 
 
 def test_the_sum_changes_no_account_that_went_in():
-    first, second = noted([("note_plan", "dialog", "taken")]), noted([])
+    first, second = noted([("plans", "dialog", "taken")]), noted([])
     summed([first, second])
     summed([first, first])
-    assert first == noted([("note_plan", "dialog", "taken")])
+    assert first == noted([("plans", "dialog", "taken")])
     assert second == AssistanceFigures()
 
 
 def test_runners_without_a_planner_have_no_account_and_no_sum():
     assert summed([None, None]) is None
-    planned = noted([("note_plan", "puzzle", "stale")])
+    planned = noted([("plans", "puzzle", "stale")])
     assert summed([None, planned]) == planned
 
 

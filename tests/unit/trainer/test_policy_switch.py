@@ -1,7 +1,6 @@
 """The policy switch: a mode counts when some looks in a row agree, and not before."""
 
 from collections.abc import Sequence
-from itertools import groupby
 
 from hypothesis import event, example, given
 from hypothesis import strategies as st
@@ -21,32 +20,10 @@ def after(seen: Sequence[Mode | None], looks: int) -> list[Mode | None]:
     return [switch.look(mode) for mode in seen]
 
 
-NOTHING: list[Mode | None] = [None]
-DIALOG: list[Mode | None] = ["dialog"]
-PUZZLE: list[Mode | None] = ["puzzle"]
-
-
-def test_the_third_look_counts():
-    assert after(DIALOG * 4, 3) == [None, None, "dialog", "dialog"]
-    assert after(DIALOG * 3 + NOTHING * 3, 3)[2:] == ["dialog", "dialog", "dialog", None]
-
-
-def test_a_flicker_changes_nothing():
-    assert after((PUZZLE * 2 + NOTHING) * 5, 3) == [None] * 15
-    off = NOTHING + PUZZLE + NOTHING * 2 + PUZZLE
-    assert after(PUZZLE * 3 + off, 3)[2:] == ["puzzle"] * 6
-
-
-def test_from_one_mode_to_another_it_takes_as_many_looks():
-    assert after(DIALOG * 3 + PUZZLE * 3, 3)[-3:] == ["dialog", "dialog", "puzzle"]
-
-
-def test_another_episode_begins_with_plain_play():
-    switch = PolicySwitch(3)
-    for _ in range(3):
-        switch.look("dialog")
-    switch.reset()
-    assert [switch.look("dialog") for _ in range(3)] == [None, None, "dialog"]
+def test_a_mode_counts_at_the_third_equal_observation_and_a_flicker_does_not():
+    dialog, puzzle, nothing = list[Mode | None](["dialog"]), list[Mode | None](["puzzle"]), [None]
+    assert after(dialog * 3 + puzzle * 3, 3) == nothing * 2 + dialog * 3 + puzzle
+    assert after((puzzle * 2 + nothing) * 5, 3) == nothing * 15
 
 
 BYTES = st.sampled_from([0, 0, 1, 1, 2, 3, 8, 0x81])
@@ -93,10 +70,3 @@ def test_a_mode_counts_exactly_when_the_last_looks_agree_on_it(seen: list[Mode |
         if len(last) == looks and len(set(last)) == 1:
             mode = last[0]
         assert told == mode
-
-
-@given(LOOKS, st.integers(1, 5))
-def test_the_mode_changes_no_more_often_than_looks_allow(seen: list[Mode | None], looks: int):
-    modes = after(seen, looks)
-    changes = len(list(groupby([None, *modes]))) - 1
-    assert changes <= len(seen) // looks

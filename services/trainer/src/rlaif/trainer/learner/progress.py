@@ -231,7 +231,7 @@ class RunTally:
         self._cohorts.add(fragments, shaped, env_steps)
         self._assistance = summed(fragment.assistance for fragment in fragments)
         if self._assistance is not None:
-            self._assisted.add(replace(self._assistance, events=[]))
+            self._assisted += replace(self._assistance, events=[])
         for name, part in learned.statistics.items():
             if name != GAME:  # its own parts are there already
                 self.reward_parts[name] = part.sum

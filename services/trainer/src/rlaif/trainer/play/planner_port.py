@@ -1,7 +1,6 @@
-"""What play needs of a planner: questions in, replies out, and never a moment of waiting.
+"""Interface of the planner: questions in, replies out, without blocking.
 
-Play knows neither the web nor language models. `rlaif.trainer.planning` is the planner behind this
-port, `rlaif.testing.scripted_planner` a stand-in for tests.
+`rlaif.trainer.planning` implements it; `rlaif.testing.scripted_planner` is a fake for tests.
 """
 
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from rlaif.contracts.planning.plans import Mode, Plan, Suggestion
 from rlaif.trainer.play.planner_counts import Outcome, PlannerCounts
 
 Kind = Literal["plan", "suggestion"]
-"""What is asked for: a list of macros (takeover), or one button (guidance)."""
+"""What is requested: a list of macros (takeover), or one button (guidance)."""
 
 
 @dataclass(frozen=True)
@@ -22,12 +21,12 @@ class PlannerQuestion:
     Attributes:
         env: Index of the environment in its runner.
         mode: The route; `vision` looks at `picture`.
-        kind: What is asked for.
-        situation: Key of the situation. Questions of one mode and kind with equal keys have equal
-            answers for a while, so it contains everything that an answer depends on.
+        kind: What is requested.
+        situation: Key of the situation. Questions of one mode and kind with equal keys have
+            interchangeable answers, so it covers everything that an answer depends on.
         evidence: Description of the state for the model (`rlaif.game.description`).
         picture: The screen as JPEG; None without one.
-        asked_step: Decision step of the environment, counted as the asker likes.
+        asked_step: Decision step of the environment, for the asker's own use.
     """
 
     env: int
@@ -44,14 +43,13 @@ class PlannerReply:
     """How one question ended.
 
     Attributes:
-        question: The very object that was asked.
-        outcome: `ok` and none other has a plan or a suggestion.
-        plan: What was asked for with kind `plan`.
-        suggestion: What was asked for with kind `suggestion`.
-        latency_seconds: From `ask` until the answer was there, waiting for a turn included.
-        cached: No call of its own was made: an equal situation was answered before, or was being
-            asked at that moment.
-        detail: What went wrong, in words for people; None for `ok`.
+        question: The object that was passed to `ask`.
+        outcome: Only `ok` has a plan or a suggestion.
+        plan: Answer to a question of kind `plan`.
+        suggestion: Answer to a question of kind `suggestion`.
+        latency_seconds: From `ask` to the answer, queueing included.
+        cached: No call of its own was made: an equal question was answered or in flight.
+        detail: Error message; None for `ok`.
     """
 
     question: PlannerQuestion
@@ -64,25 +62,24 @@ class PlannerReply:
 
 
 class Planner(Protocol):
-    """Who answers questions, some time later; no method ever waits for an answer."""
+    """Answers questions asynchronously; no method blocks."""
 
     def ask(self, question: PlannerQuestion) -> bool:
-        """Take a question; False when it is not asked, such as with too many in flight.
+        """Accept a question, which then has exactly one reply unless the planner is closed.
 
-        A question that was taken has exactly one reply, unless the planner is closed before.
+        False if it is rejected, for example because too many are in flight.
         """
         ...
 
     def refuses(self, mode: Mode, kind: Kind, about: str) -> bool:
-        """Whether `ask` would reject a question whose `situation` begins with `about`.
+        """Whether `ask` would reject a question whose `situation` starts with `about`.
 
-        Then it counts as one that was asked and not taken: who makes it only if this says no spares
-        the work, and nothing else is different.
+        If so, it is counted as a rejected question. It saves the cost of building one.
         """
         ...
 
     def replies(self) -> list[PlannerReply]:
-        """Those that came since the last call, in the order in which they came."""
+        """Replies since the last call, oldest first."""
         ...
 
     def counts(self) -> PlannerCounts: ...

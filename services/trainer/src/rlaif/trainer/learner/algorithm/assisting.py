@@ -12,8 +12,9 @@ from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.game.skills.macros import PlanExecutor
 from rlaif.game.skills.script import OptionLimits
 from rlaif.trainer.planning.planner import open_planner
-from rlaif.trainer.play.assist.assistance import Assistance, AssistanceParts
+from rlaif.trainer.play.assist.assistance import Assistance
 from rlaif.trainer.play.assist.guidance import Guidance, guidance_stream
+from rlaif.trainer.play.assist.takeover import AssistanceParts
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.planner_port import Planner

@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rlaif.contracts.planning.briefing import Briefing
-from rlaif.contracts.planning.plans import Macro
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import address
@@ -28,12 +27,11 @@ from rlaif.game.motion.grid import OPPOSITE
 from rlaif.game.motion.room_graph import RoomGraph, RoomGraphError
 from rlaif.game.motion.room_watcher import RoomWatcher
 from rlaif.trainer.play.assist.figures import AssistanceFigures
-from rlaif.trainer.play.assist.guidance import Guidance, button_of
-from rlaif.trainer.play.assist.takeover import Executor, Takeover, TakeoverParts, mode_at
+from rlaif.trainer.play.assist.guidance import VISION, Guidance, button_of
+from rlaif.trainer.play.assist.takeover import AssistanceParts, Takeover, mode_at
 from rlaif.trainer.play.game_env import GameEnv
-from rlaif.trainer.play.planner_port import Planner, PlannerReply
+from rlaif.trainer.play.planner_port import PlannerReply
 from rlaif.trainer.rewards.game.facts import GameFacts
-from rlaif.trainer.settings.planner import TakeoverSettings
 
 Actions = npt.NDArray[np.int64]
 
@@ -47,17 +45,13 @@ MAX_CROSSINGS = 4096
 _GROUP, _ROOM = address("wActiveGroup"), address("wActiveRoom")
 
 
-class WayLearner:
+class CrossingLearner:
     """Adds the room crossings of one environment to a graph that the runner's games share."""
 
     def __init__(self, graph: RoomGraph) -> None:
         self._graph = graph
         self._watcher = RoomWatcher()
         self._here: tuple[int, int] | None = None
-
-    def begin_episode(self) -> None:
-        self._watcher.forget()
-        self._here = None
 
     def see(self, ram: RamBlocks, before: GameFacts, action: int) -> None:
         """The RAM of a new scene, after `action` was played at `before`."""
@@ -72,21 +66,20 @@ class WayLearner:
             self._graph.add_crossing(crossing)
 
 
-@dataclass(frozen=True)
-class AssistanceParts:
-    """What an `Assistance` is made of besides the games.
+@dataclass
+class _AssistedGame:
+    """State of one environment.
 
     Attributes:
-        brief: Describes a state: its RAM, the room graph, macros that failed there.
-        executor_of: Makes an executor of macros that knows this graph.
-        guide: Makes the guidance of N games that asks a planner; None for none.
+        scene: RAM of its newest scene.
+        is_new: `scene` changed since the last decision.
     """
 
-    planner: Planner
-    takeover: TakeoverSettings
-    brief: Callable[[RamBlocks, RoomGraph, Sequence[str]], Briefing]
-    executor_of: Callable[[tuple[Macro, ...], RoomGraph], Executor]
-    guide: Callable[[int, Planner], Guidance] | None = None
+    game: GameEnv
+    takeover: Takeover
+    learner: CrossingLearner
+    scene: RamBlocks | None = None
+    is_new: bool = False
 
 
 class Assistance:
@@ -102,31 +95,18 @@ class Assistance:
 
     def __init__(self, parts: AssistanceParts, games: Sequence[GameEnv], *, runner: int) -> None:
         """Assist `games`, of runner number `runner`; starts with `begin_episode`."""
-        self._games = games
-        self._planner = parts.planner
-        self.graph = RoomGraph()
-        self._brief: Callable[[RamBlocks, Sequence[str]], Briefing] = lambda ram, failed: (
-            parts.brief(ram, self.graph, failed)
-        )
-        shared = TakeoverParts(
-            ask=parts.planner.ask,
-            refuses=parts.planner.refuses,
-            brief=self._brief,
-            executor_of=lambda macros: parts.executor_of(macros, self.graph),
-        )
-        self._takeovers = [
-            Takeover(
-                parts.takeover,
-                shared,
-                env=n,
-                name=f"{runner}-{n}",
-                read=partial(read_blocks, game.emulator),
+        self._planner, self._brief = parts.planner, parts.brief
+        self.graph = parts.graph
+        self._games = [
+            _AssistedGame(
+                game,
+                Takeover(
+                    parts, env=n, name=f"{runner}-{n}", read=partial(read_blocks, game.emulator)
+                ),
+                CrossingLearner(self.graph),
             )
             for n, game in enumerate(games)
         ]
-        self._learners = [WayLearner(self.graph) for _ in games]
-        self._scenes: list[RamBlocks | None] = [None] * len(games)
-        self._looked_at: list[RamBlocks | None] = [None] * len(games)
         self._guide = None if parts.guide is None else parts.guide(len(games), parts.planner)
         self._running: dict[int, None] = {}  # a set in the order in which they began
         self._rest = 0  # steps without a request
@@ -137,15 +117,15 @@ class Assistance:
 
     def begin_fragment(self) -> None:
         self._account = AssistanceFigures()
-        for takeover in self._takeovers:
-            takeover.account = self._account
+        for each in self._games:
+            each.takeover.account = self._account
+        if self._guide is not None:
+            self._guide.account = AssistanceFigures()
 
     def end_fragment(self) -> AssistanceFigures:
         """Counts and events since `begin_fragment`."""
         self._account.planner = self._planner.counts()
-        if self._guide is not None:
-            self._guide.report(self._account)
-        return self._account
+        return self._account if self._guide is None else self._account + self._guide.account
 
     def before_step(self, actions: Actions, by_planner: npt.NDArray[np.bool_]) -> Actions:
         """The actions of the next step, `[N]`, given the policy's, which are not changed.
@@ -156,36 +136,38 @@ class Assistance:
             self._hear(reply)
         played = self._take_over(actions, by_planner) if self._running else actions
         if self._guide is not None:
-            self._ask_the_guide(self._guide, actions)
+            self._draw_questions(self._guide, actions)
         return played
 
     def walked(self, n: int, button: int) -> None:
-        """Environment `n` played a base step: learn crossings and the mode of a new scene."""
-        game = self._games[n]
-        scene = game.scene
-        if scene is not None and scene is not self._scenes[n]:
-            self._scenes[n] = scene
-            self._learners[n].see(scene, game.facts_before, button)
+        """Environment `n` played a base step: learn the crossing that a new scene shows."""
+        each = self._games[n]
+        scene = each.game.scene
+        if scene is not None and scene is not each.scene:
+            each.scene, each.is_new = scene, True
+            each.learner.see(scene, each.game.facts_before, button)
 
     def after_step(self, ended: Collection[int] = ()) -> None:
         """All environments played a decision; the episodes continue except for those in `ended`."""
         self._rest -= 1
-        drawn = {} if self._guide is None else self._guide.drawn
-        for n, takeover in enumerate(self._takeovers):
+        guide = self._guide
+        drawn: Collection[int] = () if guide is None else guide.drawn
+        for n, each in enumerate(self._games):
             if n in ended:
                 continue
-            game, scene = self._games[n], self._scenes[n]
-            if scene is not None and scene is not self._looked_at[n]:
-                self._looked_at[n] = scene
-                takeover.seen = mode_at(game.facts, scene)
-            if takeover.after_step(may_ask=self._rest < 0):
+            game = each.game
+            if each.is_new and each.scene is not None:
+                each.is_new = False
+                each.takeover.seen = mode_at(game.facts, each.scene)
+            if each.takeover.after_step(may_ask=self._rest < 0):
                 self._rest = REJECTED_REST - 1
-            if n in drawn:
-                self._ask_for_a_button(n, game)
+            if guide is not None and n in drawn:
+                evidence = partial(self._brief_now, game)
+                guide.ask(n, game.facts, game.steps, evidence, game.emulator.screen)
 
     def begin_episode(self, n: int) -> None:
         """Environment `n` starts another episode; a running takeover ends."""
-        self._takeovers[n].begin_episode()
+        self._games[n].takeover.begin_episode()
         self._restart(n)
         if self._guide is not None:
             self._guide.begin_episode(n)
@@ -195,14 +177,10 @@ class Assistance:
         """Whether following suggestions is rewarded."""
         return self._guide is not None
 
-    def takes_over(self, n: int) -> bool:
-        """Whether the planner plays in environment `n`."""
-        return n in self._running
-
     def state_dict(self) -> dict[str, Any]:
         """Between two fragments; running takeovers and pending questions are dropped."""
         return {
-            "takeovers": [takeover.state_dict() for takeover in self._takeovers],
+            "takeovers": [each.takeover.state_dict() for each in self._games],
             "ways": self.graph.to_json(),
             "guide": None if self._guide is None else self._guide.state_dict(),
         }
@@ -214,7 +192,7 @@ class Assistance:
                 self.begin_episode(n)
             return
         for n, saved in enumerate(state["takeovers"]):
-            self._takeovers[n].load_state_dict(saved)
+            self._games[n].takeover.load_state_dict(saved)
             self._restart(n)
         for crossing in _graph_of(state["ways"]):
             self.graph.add_crossing(crossing)
@@ -227,28 +205,22 @@ class Assistance:
     def _restart(self, n: int) -> None:
         """The player of environment `n` is somewhere else."""
         self._running.pop(n, None)
-        self._learners[n].begin_episode()
-        self._scenes[n] = self._looked_at[n] = None
+        each = self._games[n]
+        each.learner = CrossingLearner(self.graph)
+        each.scene, each.is_new = None, False
+
+    def _brief_now(self, game: GameEnv) -> Briefing:
+        return self._brief(read_blocks(game.emulator), self.graph, ())
 
     def _take_over(self, actions: Actions, by_planner: npt.NDArray[np.bool_]) -> Actions:
         played = actions.copy()
         for n in list(self._running):
-            button = self._takeovers[n].choose()
+            button = self._games[n].takeover.choose()
             if button is None:
                 del self._running[n]
             else:
                 played[n], by_planner[n] = button, True
         return played
-
-    def _ask_for_a_button(self, n: int, game: GameEnv) -> None:
-        assert self._guide is not None
-        self._guide.ask(
-            n,
-            game.facts,
-            game.steps,
-            evidence=lambda: self._brief(read_blocks(game.emulator), ()),
-            screen=game.emulator.screen,
-        )
 
     def _hear(self, reply: PlannerReply) -> None:
         if self.on_reply is not None:
@@ -258,23 +230,23 @@ class Assistance:
         if reply.question.kind == "suggestion":
             if self._guide is not None:
                 self._guide.hear(reply)
-        elif self._takeovers[n].hear(reply):
+        elif self._games[n].takeover.hear(reply):
             self._running[n] = None
             if self._guide is not None:
                 self._guide.drop(n)
 
-    def _ask_the_guide(self, guide: Guidance, actions: Actions) -> None:
+    def _draw_questions(self, guide: Guidance, actions: Actions) -> None:
         """Reward the policy's own choices, and draw which environments ask after this step."""
         self.bonuses = None
         for n in guide.open - self._running.keys() if guide.open else ():
-            game = self._games[n]
+            game = self._games[n].game
             bonus = guide.choose(n, button_of(int(actions[n])), game.facts, game.steps)
             if bonus:
                 if self.bonuses is None:
                     self.bonuses = np.zeros(len(self._games), dtype=np.float32)
                 self.bonuses[n] = bonus
         guide.draw(self._running)
-        self.pictured = [n for n in guide.drawn if guide.looks(n)] if guide.drawn else ()
+        self.pictured = [n for n, mode in guide.drawn.items() if mode == VISION]
 
 
 def _graph_of(text: str) -> RoomGraph:

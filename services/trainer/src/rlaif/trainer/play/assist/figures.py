@@ -15,24 +15,24 @@ from rlaif.contracts.telemetry.assistance import (
     AssistanceEvent,
     ModeFigures,
 )
-from rlaif.trainer.play.planner_counts import ModeCounts, PlannerCounts
+from rlaif.trainer.play.planner_counts import ModeCounts, PlannerCounts, added
 
 MAX_EVENTS = 20
-"""Of one account; the oldest are forgotten, the counts have them all."""
+"""Events per account; older ones are dropped, the counts include them."""
 
 Table: TypeAlias = dict[Mode, dict[str, int]]
-"""Mode → outcome → how often."""
+"""Mode → outcome → number."""
 
 PlanFate = Literal["taken", "stale", "dropped", "refused"]
-"""What became of a plan that arrived: played; the room or the situation had changed; no takeover
-was allowed any more; its macros could not be played."""
+"""Outcome of a plan that arrived: executed; the situation had changed; no takeover was allowed any
+more; its macros cannot be executed."""
 
-SuggestionFate = Literal["given", "followed", "declined", "expired", "left", "replaced"]
-"""`given` counts each that arrived, the others how it ended: the policy chose its button; or others
-each time that it was compared; it was too old; room, episode or turn was over; a newer one came."""
+SuggestionFate = Literal["followed", "declined", "expired", "left", "replaced"]
+"""How a suggestion ended: the policy chose its button; or another one, as often as it was compared;
+it expired; the room, the episode or the policy's turn was over; a newer one arrived."""
 
 DONE = "done"
-"""How a takeover ended that came to the end of its plan. The others are named by their cause."""
+"""How a takeover ended whose plan was completed. The others are named by their cause."""
 
 
 @dataclass
@@ -40,13 +40,13 @@ class AssistanceFigures:
     """The account of one runner, or of several.
 
     Attributes:
-        planner: How the calls ended; the planner's own count.
+        planner: Counts of the calls.
         plans: Plans that arrived, by their fate (`PlanFate`).
         takeovers: Takeovers that ended, by `done` or the cause.
         planner_steps: Decision steps that the planner played.
-        suggestions: By their fate (`SuggestionFate`).
-        bonus: Reward paid for choices that followed a suggestion.
-        events: What happened last, oldest first, at most `MAX_EVENTS`.
+        suggestions: Suggestions that arrived (`given`) or ended, by their fate (`SuggestionFate`).
+        bonus: Reward for choices that followed a suggestion.
+        events: Newest events, oldest first, at most `MAX_EVENTS`.
     """
 
     planner: PlannerCounts = field(default_factory=PlannerCounts)
@@ -57,47 +57,14 @@ class AssistanceFigures:
     bonus: dict[Mode, float] = field(default_factory=dict)
     events: list[AssistanceEvent] = field(default_factory=list)
 
-    def note_plan(self, mode: Mode, fate: PlanFate) -> None:
-        """A plan arrived."""
-        _count(self.plans, mode, fate)
-
-    def note_planner_steps(self, mode: Mode, steps: int = 1) -> None:
-        """The planner played instead of the policy."""
-        self.planner_steps[mode] = self.planner_steps.get(mode, 0) + steps
-
-    def note_takeover(self, mode: Mode, ending: str) -> None:
-        """A takeover ended, `done` or by a cause."""
-        _count(self.takeovers, mode, ending)
-
-    def note_suggestion(self, mode: Mode, fate: SuggestionFate) -> None:
-        """A suggestion arrived, or came to its end."""
-        _count(self.suggestions, mode, fate)
-
-    def note_bonus(self, mode: Mode, amount: float) -> None:
-        """A choice was paid for following a suggestion."""
-        self.bonus[mode] = self.bonus.get(mode, 0.0) + amount
+    def __add__(self, other: "AssistanceFigures") -> "AssistanceFigures":
+        total: AssistanceFigures = added(self, other)
+        del total.events[:-MAX_EVENTS]
+        return total
 
     def note_event(self, event: AssistanceEvent) -> None:
-        """Keep it among the newest."""
         self.events.append(event)
         del self.events[:-MAX_EVENTS]
-
-    def add(self, other: "AssistanceFigures") -> None:
-        """Take in what another runner, or a later fragment, counted."""
-        self.planner += other.planner
-        for mine, theirs in (
-            (self.plans, other.plans),
-            (self.takeovers, other.takeovers),
-            (self.suggestions, other.suggestions),
-        ):
-            for mode, outcomes in theirs.items():
-                for outcome, times in outcomes.items():
-                    _count(mine, mode, outcome, times)
-        for mode, steps in other.planner_steps.items():
-            self.note_planner_steps(mode, steps)
-        for mode, amount in other.bonus.items():
-            self.note_bonus(mode, amount)
-        self.events = [*self.events, *other.events][-MAX_EVENTS:]
 
     def by_mode(self) -> dict[str, ModeFigures]:
         """Counts for the report, without modes that have none."""
@@ -120,16 +87,21 @@ class AssistanceFigures:
         }
 
     def plain(self) -> dict[str, Any]:
-        """As plain values, for a checkpoint."""
         return asdict(self) | {"events": [event.model_dump(mode="json") for event in self.events]}
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> "AssistanceFigures":
-        """The account that `plain` gave."""
+        """Restore from `plain`."""
         return _FIGURES.validate_python(values)
 
 
 _FIGURES = TypeAdapter(AssistanceFigures)
+
+
+def count(table: Table, mode: Mode, outcome: str) -> None:
+    """Add one to a count."""
+    outcomes = table.setdefault(mode, {})
+    outcomes[outcome] = outcomes.get(outcome, 0) + 1
 
 
 def summed(accounts: Iterable[AssistanceFigures | None]) -> AssistanceFigures | None:
@@ -140,10 +112,10 @@ def summed(accounts: Iterable[AssistanceFigures | None]) -> AssistanceFigures | 
     known = [account for account in accounts if account is not None]
     if not known:
         return None
-    total = AssistanceFigures()
-    for account in known:
-        total.add(account)
-    total.events = _newest_of_each([account.events for account in known])
+    total = sum(known, start=AssistanceFigures())
+    rows = zip_longest(*(reversed(account.events) for account in known))
+    newest_first = (event for row in rows for event in row if event is not None)
+    total.events = list(islice(newest_first, MAX_EVENTS))[::-1]
     return total
 
 
@@ -157,14 +129,9 @@ def reason(text: str) -> str:
     return _short(text, WHY_CHARACTERS)
 
 
-def _short(text: str, most: int) -> str:
-    printable = "".join(letter if letter.isprintable() else " " for letter in text[:most])
-    return printable if len(text) <= most else printable[:-1] + "…"
-
-
-def _count(table: Table, mode: Mode, outcome: str, times: int = 1) -> None:
-    outcomes = table.setdefault(mode, {})
-    outcomes[outcome] = outcomes.get(outcome, 0) + times
+def _short(text: str, limit: int) -> str:
+    printable = "".join(letter if letter.isprintable() else " " for letter in text[:limit])
+    return printable if len(text) <= limit else printable[:-1] + "…"
 
 
 def _calls(counts: ModeCounts) -> dict[str, Any]:
@@ -177,9 +144,3 @@ def _calls(counts: ModeCounts) -> dict[str, Any]:
         "tokens_read": counts.tokens_read,
         "tokens_written": counts.tokens_written,
     }
-
-
-def _newest_of_each(kept: list[list[AssistanceEvent]]) -> list[AssistanceEvent]:
-    rows = zip_longest(*(reversed(events) for events in kept))
-    newest_first = (event for row in rows for event in row if event is not None)
-    return list(islice(newest_first, MAX_EVENTS))[::-1]

@@ -4,13 +4,12 @@
     guidance.draw()                       # which environments ask after this step
     guidance.ask(n, ...)                  # after the step, for those in `drawn`
     guidance.hear(reply)                  # for each reply
-    guidance.report(account)              # at the end of a fragment
 
 It draws from a random stream of its own and reads no clock. Effect on learning: ADR 0024.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
@@ -19,13 +18,14 @@ import numpy.typing as npt
 
 from rlaif.contracts.planning.briefing import Briefing
 from rlaif.contracts.planning.plans import Mode
+from rlaif.contracts.telemetry.assistance import AssistanceEvent
 from rlaif.game.decisions.catalog import DECISIONS, Decision
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.pictures import jpeg
 from rlaif.game.motion.grid import FEET
 from rlaif.game.motion.terrain import TILE
-from rlaif.trainer.play.assist.figures import AssistanceFigures
-from rlaif.trainer.play.assist.suggestions import Fate, GuidanceRecord, KeptSuggestion, Spot
+from rlaif.trainer.play.assist.figures import AssistanceFigures, SuggestionFate, count, reason
+from rlaif.trainer.play.assist.suggestions import NOWHERE, KeptSuggestion, Spot
 from rlaif.trainer.play.planner_port import Planner, PlannerQuestion, PlannerReply
 from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.settings.planner import GuidanceSettings
@@ -45,10 +45,8 @@ _SCALE = 2
 _STREAM = 0x47554944
 """Separates this random stream from the games': above all numbers that those are seeded with."""
 
-_AHEAD = 256
-"""Steps drawn at once; single draws cost 4 µs each."""
-
-_NOBODY: Mapping[int, Mode] = {}
+_MAX_EVENTS = 8
+"""Newest suggestions in a report: there are more suggestions than plans, and both need room."""
 
 
 def guidance_stream(drawn_from: Sequence[int]) -> np.random.Generator:
@@ -85,52 +83,8 @@ def _comparable_button(decision: Decision) -> int:
 _BUTTONS = tuple(_comparable_button(decision) for decision in DECISIONS)
 
 
-class Draws:
-    """Which environments may ask after each step: one random number per environment and step.
-
-    Numbers are drawn ahead; `state` is that of a stream that is drawn step by step.
-    """
-
-    def __init__(self, settings: GuidanceSettings, *, count: int, rng: np.random.Generator) -> None:
-        """Draw for N = `count` environments from `rng`, which is used for nothing else."""
-        self._text_chance = settings.text_chance
-        self._any_chance = settings.text_chance + settings.vision_chance
-        self._count = count
-        self._rng = rng
-        self._steps: list[Mapping[int, Mode]] = []
-        self._next = 0
-        self._before = rng.bit_generator.state
-
-    def next(self) -> Mapping[int, Mode]:
-        """Environment → mode of the question it may ask after the next step."""
-        if self._next == len(self._steps):
-            self._draw_ahead()
-        self._next += 1
-        return self._steps[self._next - 1]
-
-    @property
-    def state(self) -> Mapping[str, Any]:
-        rng = deepcopy(self._rng)
-        rng.bit_generator.state = self._before
-        rng.random((self._next, self._count))
-        return rng.bit_generator.state
-
-    def resume(self, state: Mapping[str, Any]) -> None:
-        self._rng.bit_generator.state = state
-        self._before = self._rng.bit_generator.state
-        self._steps, self._next = [], 0
-
-    def _draw_ahead(self) -> None:
-        self._before = self._rng.bit_generator.state
-        drawn_numbers = self._rng.random((_AHEAD, self._count))
-        drawn: dict[int, dict[int, Mode]] = {}
-        for step, n in np.argwhere(drawn_numbers < self._any_chance).tolist():
-            mode = TEXT if drawn_numbers[step, n] < self._text_chance else VISION
-            drawn.setdefault(step, {})[n] = mode
-        self._steps, self._next = [drawn.get(step, _NOBODY) for step in range(_AHEAD)], 0
-
-
-class Game:
+@dataclass(slots=True)
+class _GuidedGame:
     """Guidance of one environment.
 
     Attributes:
@@ -141,20 +95,18 @@ class Game:
         free_at: Step of `Guidance` from which on another question may be asked.
     """
 
-    __slots__ = ("elsewhere", "free_at", "kept", "paid", "request")
-
-    def __init__(self) -> None:
-        self.kept: KeptSuggestion | None = None
-        self.request: tuple[PlannerQuestion, Spot] | None = None
-        self.elsewhere: GameFacts | None = None
-        self.paid = 0.0
-        self.free_at = 0
+    kept: KeptSuggestion | None = None
+    request: tuple[PlannerQuestion, Spot] | None = None
+    elsewhere: GameFacts | None = None
+    paid: float = 0.0
+    free_at: int = 0
 
 
 class Guidance:
     """Suggestions and bonuses of N environments, which do not share any suggestion.
 
     Attributes:
+        account: Counts and events; replaced for each fragment.
         drawn: Environment → mode of the question it asks after the present step.
         open: Environments with an open suggestion.
     """
@@ -168,40 +120,30 @@ class Guidance:
         planner: Planner,
         runner: int = 0,
     ) -> None:
-        self._settings = settings
-        self._draws = Draws(settings, count=count, rng=rng)
-        self._planner = planner
-        self._games = [Game() for _ in range(count)]
+        """Guide N = `count` environments; `rng` is used for nothing else."""
+        self._settings, self._rng = settings, rng
+        self._planner, self._runner = planner, runner
+        self._games = [_GuidedGame() for _ in range(count)]
         self._steps = self._planner_free_at = self._pending = 0
-        self._record = GuidanceRecord(runner)
+        self.account = AssistanceFigures()
         self.drawn: dict[int, Mode] = {}
         self.open: set[int] = set()
 
     def draw(self, taken_over: Collection[int] = ()) -> None:
         """Draw which environments ask after this step; those taken over do not.
 
-        Call it after `choose` of the same step.
+        Call it after `choose` of the same step. It draws one number per environment in any case.
         """
         self._steps += 1
-        drawn = self._draws.next()
-        if not drawn or self._is_full():
-            self.drawn = {}
+        numbers = self._rng.random(len(self._games))
+        text = self._settings.text_chance
+        self.drawn = {}
+        if self._is_full():
             return
-        self.drawn = {
-            n: mode for n, mode in drawn.items() if n not in taken_over and self._may_ask(n, mode)
-        }
-
-    def looks(self, n: int) -> bool:
-        """Whether environment `n` has to draw the present step."""
-        return self.drawn.get(n) == VISION
-
-    def suggestion(self, n: int) -> KeptSuggestion | None:
-        """The latest suggestion of environment `n` in this episode."""
-        return self._games[n].kept
-
-    def paid(self, n: int) -> float:
-        """Bonuses of environment `n` in this episode."""
-        return self._games[n].paid
+        for n in np.flatnonzero(numbers < text + self._settings.vision_chance).tolist():
+            mode = TEXT if numbers[n] < text else VISION
+            if n not in taken_over and self._may_ask(self._games[n], mode):
+                self.drawn[n] = mode
 
     def choose(self, n: int, action: int, facts: GameFacts, step: int) -> float:
         """The policy chose `action` at `facts`; returns the bonus.
@@ -221,10 +163,11 @@ class Guidance:
         kept.compared += 1
         amount = 0.0
         if action == kept.button:
-            amount = self._pay(game, self._bonus(kept.mode))
+            amount = self._bonus(kept.mode) if self._covers(game, kept.mode) else 0.0
+            game.paid += amount
             kept.followed += 1
             kept.paid += amount
-            self._record.account.note_bonus(kept.mode, amount)
+            self.account.bonus[kept.mode] = self.account.bonus.get(kept.mode, 0.0) + amount
         limit = self._settings.decisions
         if limit is not None and (kept.followed or kept.compared >= limit):
             self._end(n, "declined")
@@ -237,19 +180,19 @@ class Guidance:
         step: int,
         evidence: Callable[[], Briefing],
         screen: Callable[[], npt.NDArray[np.uint8]],
-    ) -> PlannerQuestion | None:
+    ) -> None:
         """Ask for a button in environment `n`, which has just played a step that `draw` chose.
 
-        `facts` and `step` are those after it. Returns the question if it was accepted. `evidence`
-        and `screen` (`[144, 160, 3] uint8`) are evaluated only if needed.
+        `facts` and `step` are those after it. `evidence` and `screen` (`[144, 160, 3] uint8`) are
+        evaluated only if needed.
         """
         mode = self.drawn.get(n)
         if mode is None or self._is_full() or not facts.settled or facts.dead:
-            return None
+            return
         about = _about(facts)
         if self._planner.refuses(mode, "suggestion", about):
             self._planner_free_at = self._steps + REJECTED_REST
-            return None
+            return
         briefing = evidence()
         picture = question_picture(screen()) if mode == VISION else None
         question = PlannerQuestion(
@@ -263,32 +206,30 @@ class Guidance:
         )
         if not self._planner.ask(question):
             self._planner_free_at = self._steps + REJECTED_REST
-            return None
+            return
         self._pending += 1
         self._games[n].request = (question, Spot.of(facts))
         self._games[n].free_at = self._steps + self._settings.rest_steps
-        return question
 
-    def hear(self, reply: PlannerReply) -> bool:
-        """A question was answered; returns whether there is a suggestion to follow now."""
+    def hear(self, reply: PlannerReply) -> None:
+        """A question was answered."""
         self._pending -= 1
         self._planner_free_at = self._steps
-        n = reply.question.env
+        n, mode = reply.question.env, reply.question.mode
         game = self._games[n]
         spot = None
         if game.request is not None and game.request[0] is reply.question:
             spot, game.request = game.request[1], None
         if reply.suggestion is None:
-            self._record.fail(reply)
-            return False
-        self._record.account.note_suggestion(reply.question.mode, "given")
+            self._note(_failure(reply, self._name(n)))
+            return
+        count(self.account.suggestions, mode, "given")
         if spot is None:
-            self._record.end(n, KeptSuggestion.of(reply, fate="left"))
-            return False
+            self._close(n, KeptSuggestion.of(reply, NOWHERE), "left")
+            return
         self._end(n, "replaced")
         game.kept, game.elsewhere = KeptSuggestion.of(reply, spot), None
         self.open.add(n)
-        return True
 
     def drop(self, n: int) -> None:
         """A takeover starts in environment `n`: drop its suggestion and its pending question."""
@@ -297,40 +238,33 @@ class Guidance:
 
     def begin_episode(self, n: int) -> None:
         self.drop(n)
-        game = self._games[n]
-        game.kept, game.paid, game.free_at = None, 0.0, 0
-
-    def report(self, account: AssistanceFigures) -> None:
-        """Add what happened since the last call to `account`."""
-        self._record.report(account)
+        self._games[n] = _GuidedGame()
 
     def state_dict(self) -> dict[str, Any]:
         """Without pending questions, which are dropped on a resume."""
         return {
-            "rng": self._draws.state,
+            "rng": self._rng.bit_generator.state,
             "kept": [None if game.kept is None else game.kept.plain() for game in self._games],
             "paid": [game.paid for game in self._games],
             "rests": [max(0, game.free_at - self._steps) for game in self._games],
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self._draws.resume(state["rng"])
-        saved = zip(self._games, state["kept"], state["paid"], state["rests"], strict=True)
-        for game, kept, paid, rest in saved:
-            game.kept = None if kept is None else KeptSuggestion.from_plain(kept)
-            game.paid, game.free_at = paid, self._steps + rest
-            game.request = game.elsewhere = None
+        self._rng.bit_generator.state = state["rng"]
+        self._games = [
+            _GuidedGame(
+                None if kept is None else KeptSuggestion.from_plain(kept),
+                paid=paid,
+                free_at=self._steps + rest,
+            )
+            for kept, paid, rest in zip(state["kept"], state["paid"], state["rests"], strict=True)
+        ]
         self.open = {n for n, game in enumerate(self._games) if game.kept and not game.kept.fate}
         self._pending = 0
         self.drawn = {}
 
-    def _may_ask(self, n: int, mode: Mode) -> bool:
-        game = self._games[n]
-        return (
-            game.request is None
-            and self._steps >= game.free_at
-            and self._covers(game, self._bonus(mode))
-        )
+    def _may_ask(self, game: _GuidedGame, mode: Mode) -> bool:
+        return game.request is None and self._steps >= game.free_at and self._covers(game, mode)
 
     def _is_full(self) -> bool:
         """Whether the planner, or this runner's share of it, accepts no question now."""
@@ -342,17 +276,10 @@ class Guidance:
         settings = self._settings
         return float(np.float32(settings.vision_bonus if mode == VISION else settings.text_bonus))
 
-    def _covers(self, game: Game, bonus: float) -> bool:
+    def _covers(self, game: _GuidedGame, mode: Mode) -> bool:
         """Whether the episode's limit leaves room for the whole bonus."""
         limit = self._settings.most_an_episode
-        return limit is None or game.paid + bonus <= limit
-
-    def _pay(self, game: Game, bonus: float) -> float:
-        """The bonus, or 0 when the limit leaves no room for all of it."""
-        if not self._covers(game, bonus):
-            return 0.0
-        game.paid += bonus
-        return bonus
+        return limit is None or game.paid + self._bonus(mode) <= limit
 
     def _has_expired(self, n: int, kept: KeptSuggestion, step: int) -> bool:
         limit = self._settings.expiry_steps
@@ -374,12 +301,36 @@ class Guidance:
             return False
         return here.is_like(kept.spot, reach)
 
-    def _end(self, n: int, fate: Fate) -> None:
+    def _end(self, n: int, fate: SuggestionFate) -> None:
         kept = self._games[n].kept
         if kept is not None and kept.fate is None:
-            kept.end(fate)
             self.open.discard(n)
-            self._record.end(n, kept)
+            self._close(n, kept, fate)
+
+    def _close(self, n: int, suggestion: KeptSuggestion, fate: SuggestionFate) -> None:
+        """End a suggestion; one that was followed before counts as followed."""
+        suggestion.fate = "followed" if suggestion.followed else fate
+        count(self.account.suggestions, suggestion.mode, suggestion.fate)
+        self._note(suggestion.event(self._name(n)))
+
+    def _note(self, event: AssistanceEvent) -> None:
+        self.account.events = [*self.account.events, event][-_MAX_EVENTS:]
+
+    def _name(self, n: int) -> str:
+        return f"{self._runner}-{n}"
+
+
+def _failure(reply: PlannerReply, env: str) -> AssistanceEvent:
+    """The report on a question without a usable answer."""
+    return AssistanceEvent(
+        kind="suggestion",
+        mode=reply.question.mode,
+        env=env,
+        step=reply.question.asked_step,
+        call=reply.outcome,
+        ending_reason=reason(reply.detail or ""),
+        latency_seconds=reply.latency_seconds,
+    )
 
 
 def _about(facts: GameFacts) -> str:

@@ -9,9 +9,9 @@ The policy plays in every state but `executing`. An environment has at most one 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, Literal, Protocol
+from typing import Any
 
 from rlaif.contracts.planning.briefing import Briefing
 from rlaif.contracts.planning.plans import Macro, Mode, macro_words
@@ -27,12 +27,20 @@ from rlaif.game.memory.predicates import (
     is_text,
 )
 from rlaif.game.memory.puzzles import PuzzleElement, puzzle_elements
-from rlaif.trainer.play.assist.figures import DONE, AssistanceFigures, PlanFate, reason, wanted
-from rlaif.trainer.play.planner_port import Kind, PlannerQuestion, PlannerReply
+from rlaif.game.motion.room_graph import RoomGraph
+from rlaif.game.skills.macros import PlanExecutor
+from rlaif.trainer.play.assist.figures import (
+    DONE,
+    AssistanceFigures,
+    PlanFate,
+    count,
+    reason,
+    wanted,
+)
+from rlaif.trainer.play.assist.guidance import Guidance
+from rlaif.trainer.play.planner_port import Planner, PlannerQuestion, PlannerReply
 from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.settings.planner import TakeoverSettings
-
-State = Literal["idle", "asked", "executing", "resting"]
 
 BUDGET, NO_EFFECT, EPISODE_OVER, RESUMED = "budget", "no_effect", "episode_over", "resumed"
 """How takeovers end besides `done` and the causes of skills: out of steps; the plan was executed
@@ -77,9 +85,6 @@ class PolicySwitch:
 
     def __init__(self, looks: int) -> None:
         self._looks = looks
-        self.reset()
-
-    def reset(self) -> None:
         self.mode: Mode | None = None
         self._other: Mode | None = None
         self._agreed = 0
@@ -135,6 +140,10 @@ class Situation:
         """Common prefix of the keys of all situations in this room."""
         return f"{self.mode}/{self.group}/{self.room}"
 
+    @property
+    def place(self) -> tuple[int, int]:
+        return self.group, self.room
+
 
 class TakeoverBudget:
     """Limits of the planner in one environment's running episode.
@@ -146,35 +155,19 @@ class TakeoverBudget:
     Attributes:
         steps: Decision steps of the episode.
         planned: Of these, steps that the planner played.
-        taken: Steps of the running takeover.
     """
 
     def __init__(self, settings: TakeoverSettings) -> None:
         self._settings = settings
-        self.begin_episode()
-
-    def begin_episode(self) -> None:
-        self.steps = self.planned = self.taken = 0
+        self.steps = self.planned = 0
         self._rests_until: dict[Mode, int] = {}
         self._failures: dict[Mode, int] = {}
 
     def allows(self, mode: Mode) -> bool:
         """Whether a takeover of this mode may start now."""
         share = self._settings.share
-        return share > 0 and self.planned <= share * self.steps and not self.rests(mode)
-
-    def rests(self, mode: Mode) -> bool:
-        return self.steps < self._rests_until.get(mode, 0)
-
-    @property
-    def is_spent(self) -> bool:
-        """Whether the running takeover has used its steps."""
-        return self.taken >= self._settings.max_steps
-
-    def play(self) -> None:
-        """Count a step of the planner."""
-        self.planned += 1
-        self.taken += 1
+        rests = self.steps < self._rests_until.get(mode, 0)
+        return share > 0 and self.planned <= share * self.steps and not rests
 
     def note_success(self, mode: Mode) -> None:
         self._failures.pop(mode, None)
@@ -195,54 +188,29 @@ class TakeoverBudget:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.steps, self.planned, self.taken = state["steps"], state["planned"], 0
+        self.steps, self.planned = state["steps"], state["planned"]
         self._rests_until = dict(state["rests_until"])
         self._failures = dict(state["failed_in_a_row"])
 
 
-class Chosen(Protocol):
-    """One step of an executor: a button while it runs, or how it ended (`rlaif.game.skills`)."""
-
-    @property
-    def over(self) -> bool: ...
-    @property
-    def status(self) -> str: ...
-    @property
-    def action(self) -> Action: ...
-    @property
-    def cause(self) -> str | None: ...
-    @property
-    def reason(self) -> str: ...
-
-
-class Executor(Protocol):
-    """Executes the macros of one plan, one button per step."""
-
-    def next(self, ram: RamBlocks) -> Chosen:
-        """The button of the next step, or the end."""
-        ...
-
-    @property
-    def finished(self) -> Sequence[Any]:
-        """Results of the macros so far; each has `macro`, `status` and `cause`."""
-        ...
-
-
 @dataclass(frozen=True)
-class TakeoverParts:
-    """What the takeovers of a runner share.
+class AssistanceParts:
+    """What the environments of a runner share.
 
     Attributes:
-        ask: Accepts a question or returns False; does not block.
-        refuses: Whether `ask` would reject it, given the prefix of the situation's key.
-        brief: Describes a state; the second argument holds the macros that failed in that room.
-        executor_of: Makes an executor; raises `ValueError` for macros that cannot be executed.
+        brief: Describes a state: its RAM, the room graph, macros that failed there.
+        executor_of: Makes an executor of macros that knows this graph; raises `ValueError` for
+            macros that cannot be executed.
+        guide: Makes the guidance of N games that asks a planner; None for none.
+        graph: Crossings between rooms that the games have shown so far.
     """
 
-    ask: Callable[[PlannerQuestion], bool]
-    refuses: Callable[[Mode, Kind, str], bool]
-    brief: Callable[[RamBlocks, Sequence[str]], Briefing]
-    executor_of: Callable[[tuple[Macro, ...]], Executor]
+    planner: Planner
+    takeover: TakeoverSettings
+    brief: Callable[[RamBlocks, RoomGraph, Sequence[str]], Briefing]
+    executor_of: Callable[[tuple[Macro, ...], RoomGraph], PlanExecutor]
+    guide: Callable[[int, Planner], Guidance] | None = None
+    graph: RoomGraph = field(default_factory=RoomGraph)
 
 
 @dataclass
@@ -256,7 +224,7 @@ class _Request:
 class _Run:
     reply: PlannerReply
     situation: Situation
-    executor: Executor
+    executor: PlanExecutor
     steps: int = 0
 
 
@@ -269,63 +237,41 @@ class Takeover:
     """
 
     def __init__(
-        self,
-        settings: TakeoverSettings,
-        parts: TakeoverParts,
-        *,
-        env: int,
-        name: str,
-        read: Callable[[], RamBlocks],
+        self, parts: AssistanceParts, *, env: int, name: str, read: Callable[[], RamBlocks]
     ) -> None:
         """For environment `env`, reported as `name`; `read` returns its present RAM."""
-        self._patience = settings.patience_steps
         self._parts = parts
         self._env, self._name = env, name
         self._read = read
         self.account = AssistanceFigures()
-        self._switch = PolicySwitch(settings.looks)
-        self._budget = TakeoverBudget(settings)
         self.seen: Mode | None = None
         self._request: _Request | None = None
         self._run: _Run | None = None
-        self._failed: tuple[tuple[int, int] | None, tuple[str, ...]] = (None, ())
         self._clock = 0
-
-    @property
-    def state(self) -> State:
-        if self._run is not None:
-            return "executing"
-        if self._request is not None:
-            return "asked"
-        mode = self._switch.mode
-        return "resting" if mode is not None and self._budget.rests(mode) else "idle"
+        self._reset()
 
     def begin_episode(self) -> None:
         """Another episode starts: a running takeover and a pending request are dropped."""
         self._stop(EPISODE_OVER)
-        if self._request is not None:
-            self._request.situation = None
-        self._budget.begin_episode()
-        self._switch.reset()
-        self.seen = None
-        self._failed = (None, ())
+        self._reset()
 
     def choose(self) -> Action | None:
         """The planner's button for the next step; None where the policy plays it."""
         run = self._run
         if run is None:
             return None
-        if self._budget.is_spent:
-            self._end(BUDGET, f"{run.steps} steps")
+        if run.steps >= self._parts.takeover.max_steps:
+            self._end(run, BUDGET, f"{run.steps} steps")
             return None
         choice = run.executor.next(self._read())
         if choice.over:
             ending = DONE if choice.status == DONE else choice.cause or choice.status
-            self._end(ending, choice.reason)
+            self._end(run, ending, choice.reason)
             return None
         run.steps += 1
-        self._budget.play()
-        self.account.note_planner_steps(run.reply.question.mode)
+        self._budget.planned += 1
+        mode = run.reply.question.mode
+        self.account.planner_steps[mode] = self.account.planner_steps.get(mode, 0) + 1
         return choice.action
 
     def after_step(self, *, may_ask: bool = True) -> bool:
@@ -341,7 +287,7 @@ class Takeover:
         """A request of this environment was answered; returns whether a takeover starts."""
         request, mode = self._request, reply.question.mode
         if request is None or request.question is not reply.question:
-            self._report_fate(reply, "stale")  # given up before
+            self._reject(reply, "stale")  # given up before
             return False
         self._request = None
         if reply.plan is None:
@@ -351,19 +297,18 @@ class Takeover:
         if request.situation is None or Situation.at(self._read()) != request.situation:
             if request.situation is not None:
                 self._budget.note_failure(mode)  # late answers: ask less often
-            self._report_fate(reply, "stale")
+            self._reject(reply, "stale")
             return False
         if self._run is not None or not self._budget.allows(mode):
-            self._report_fate(reply, "dropped")
+            self._reject(reply, "dropped")
             return False
         try:
-            executor = self._parts.executor_of(reply.plan.macros)
+            executor = self._parts.executor_of(reply.plan.macros, self._parts.graph)
         except ValueError as error:
             self._budget.note_failure(mode)
-            self._report_fate(reply, "refused", str(error))
+            self._reject(reply, "refused", str(error))
             return False
-        self.account.note_plan(mode, "taken")
-        self._budget.taken = 0
+        count(self.account.plans, mode, "taken")
         self._run = _Run(reply, request.situation, executor)
         return True
 
@@ -373,25 +318,33 @@ class Takeover:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self._stop(RESUMED)
-        self.begin_episode()
+        self._reset()
         self._budget.load_state_dict(state["budget"])
+
+    def _reset(self) -> None:
+        if self._request is not None:
+            self._request.situation = None
+        self._budget = TakeoverBudget(self._parts.takeover)
+        self._switch = PolicySwitch(self._parts.takeover.looks)
+        self.seen = None
+        self._failed: tuple[tuple[int, int] | None, tuple[str, ...]] = (None, ())
 
     def _is_pending(self) -> bool:
         request = self._request
-        if request is not None and self._clock - request.at > self._patience:
+        if request is not None and self._clock - request.at > self._parts.takeover.patience_steps:
             self._request = None
         return self._request is not None
 
     def _ask(self, mode: Mode) -> bool:
         """Ask about the present state if it still shows `mode`; False when rejected."""
-        ram = self._read()
+        ram, parts = self._read(), self._parts
         situation = Situation.at(ram)
         if situation is None or situation.mode != mode:
             return True
-        if self._parts.refuses(mode, "plan", situation.about):
+        if parts.planner.refuses(mode, "plan", situation.about):
             return False
         room, failed = self._failed
-        evidence = self._parts.brief(ram, failed if room == _room_of(situation) else ())
+        evidence = parts.brief(ram, parts.graph, failed if room == situation.place else ())
         question = PlannerQuestion(
             env=self._env,
             mode=mode,
@@ -400,7 +353,7 @@ class Takeover:
             evidence=evidence,
             asked_step=self._budget.steps,
         )
-        if not self._parts.ask(question):
+        if not parts.planner.ask(question):
             return False
         self._request = _Request(question, situation, self._clock)
         return True
@@ -409,12 +362,10 @@ class Takeover:
         """Drop the running takeover; it counts neither as success nor as failure."""
         run, self._run = self._run, None
         if run is not None:
-            self.account.note_takeover(run.reply.question.mode, ending)
-            self._report(run.reply, followed=True, ending=ending, steps=run.steps)
+            self._report_run(run, ending)
 
-    def _end(self, ending: str, detail: str) -> None:
-        run, self._run = self._run, None
-        assert run is not None
+    def _end(self, run: _Run, ending: str, detail: str) -> None:
+        self._run = None
         if ending == DONE and Situation.at(self._read()) == run.situation:
             ending = NO_EFFECT
         mode = run.reply.question.mode
@@ -423,12 +374,11 @@ class Takeover:
         else:
             self._budget.note_failure(mode)
             self._remember_failed(run, ending)
-        self.account.note_takeover(mode, ending)
-        self._report(run.reply, followed=True, ending=ending, detail=detail, steps=run.steps)
+        self._report_run(run, ending, detail)
 
     def _remember_failed(self, run: _Run, ending: str) -> None:
         room, before = self._failed
-        here = _room_of(run.situation)
+        here = run.situation.place
         failed = [
             f"{macro_words(each.macro)}: {each.cause or ending}"
             for each in run.executor.finished
@@ -436,13 +386,17 @@ class Takeover:
         ]
         self._failed = here, (*(before if room == here else ()), *failed)[-_MAX_FAILED:]
 
-    def _report_fate(self, reply: PlannerReply, fate: PlanFate, detail: str = "") -> None:
+    def _reject(self, reply: PlannerReply, fate: PlanFate, detail: str = "") -> None:
         """Report a plan that is not executed; an answer without a plan has no fate."""
         if reply.plan is None:
             self._report(reply, detail=reply.detail or "")
             return
-        self.account.note_plan(reply.question.mode, fate)
+        count(self.account.plans, reply.question.mode, fate)
         self._report(reply, followed=False, ending=fate, detail=detail)
+
+    def _report_run(self, run: _Run, ending: str, detail: str = "") -> None:
+        count(self.account.takeovers, run.reply.question.mode, ending)
+        self._report(run.reply, followed=True, ending=ending, detail=detail, steps=run.steps)
 
     def _report(
         self,
@@ -471,7 +425,3 @@ class Takeover:
                 cached=reply.cached,
             )
         )
-
-
-def _room_of(situation: Situation) -> tuple[int, int]:
-    return situation.group, situation.room
