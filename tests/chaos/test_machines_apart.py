@@ -35,7 +35,7 @@ from rlaif.testing.waiting import eventually
 from rlaif.trainer.play.exploration.coverage import load_directory
 from rlaif.trainer.play.exploration.states import ArchiveRecord
 from rlaif.trainer.run_folder.live_files import SCREENS
-from rlaif.trainer.service.screens import RunnerScreens
+from rlaif.trainer.service.live import RunnerScreens
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Ray's own, on every start
@@ -197,7 +197,6 @@ class Training:
         screens = RunnerScreens()
         screens.update(self.run / SCREENS)
         told = screens.environments(RUN, datetime.now(UTC))
-        screens.close()
         assert told is not None
         return any(each.runner == runner and each.silent_seconds > 10 for each in told.runners)
 

@@ -23,9 +23,8 @@ from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.play.exploration.states import ArchiveRecord
 from rlaif.trainer.run_folder import checkpoints
-from rlaif.trainer.run_folder.live_files import SCREENS, steps_path
-from rlaif.trainer.service.live import WatchedSteps
-from rlaif.trainer.service.screens import RunnerScreens
+from rlaif.trainer.run_folder.live_files import SCREENS
+from rlaif.trainer.service.live import RunnerScreens
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.game import ExploreSettings, GameSettings
 from rlaif.trainer.settings.learning import CurriculumSettings
@@ -132,7 +131,7 @@ def test_screens_and_positions_of_all_runners_reach_the_service(
     apart: tuple[ShapedPPO, Path],
 ):
     algorithm, run = apart
-    screens, steps = RunnerScreens(), WatchedSteps()
+    screens = RunnerScreens()
     seen: set[str] = set()
 
     def has_shown(*wanted: str) -> bool:
@@ -154,9 +153,8 @@ def test_screens_and_positions_of_all_runners_reach_the_service(
     train_until(
         algorithm,
         "what its steps are paid is told",
-        lambda: bool(steps.newer(steps_path(run / SCREENS, 2))),
+        lambda: screens.steps(datetime.now(UTC)) is not None,
     )
-    screens.close()
 
 
 def test_runners_play_from_files_of_the_drivers_machine(apart: tuple[ShapedPPO, Path]):

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.rewards.game.presets import PARTS
 from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
 from rlaif.trainer.run_folder.live_files import CAPACITY, StepsFile, steps_path
-from rlaif.trainer.service.live import LiveView, WatchedSteps
+from rlaif.trainer.service.live import LiveView, RunnerScreens
 from rlaif.trainer.settings.game import GameSettings
 
 GAMMA, WEIGHT = 0.99, 3.0
@@ -55,7 +56,11 @@ def any_button(rng: np.random.Generator, vector: EmulatorVector) -> np.ndarray:
 
 
 def seen(tmp_path: Path) -> tuple[PaidStep, ...]:
-    return WatchedSteps().newer(steps_path(tmp_path, 1))
+    screens = RunnerScreens()
+    screens.update(tmp_path)
+    found = screens.steps(datetime.now(UTC))
+    assert found is not None
+    return found.steps
 
 
 def test_the_parts_of_each_of_300_steps_sum_to_its_reward_and_its_pay_is_the_learners(tmp_path):

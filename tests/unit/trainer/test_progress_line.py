@@ -8,7 +8,7 @@ from rlaif.contracts.telemetry.curriculum import CurriculumSegment
 from rlaif.contracts.telemetry.search import TreeNode
 from rlaif.trainer.run_folder.protocol import IterationDone, SearchReport
 from rlaif.trainer.run_folder.search_report import curriculum_figures
-from rlaif.trainer.service.progress_line import (
+from rlaif.trainer.service.cli import (
     duration,
     find_line,
     progress_line,

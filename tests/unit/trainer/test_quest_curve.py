@@ -2,7 +2,7 @@
 
 from rlaif.trainer.run_folder import quest_curve
 from rlaif.trainer.run_folder.protocol import CurriculumReport, IterationDone, Message, SearchReport
-from rlaif.trainer.run_folder.quest_curve import COLUMNS, FILE, ROW_SECONDS, QuestCurve
+from rlaif.trainer.run_folder.quest_curve import ROW_SECONDS, QuestCurve
 
 SEARCHED = SearchReport(running=True, frames=1000, seconds=20, workers=1, nodes=3, level=2, marks=5)
 ITERATED = IterationDone(
@@ -84,11 +84,3 @@ def test_a_disk_that_does_not_take_it_costs_the_curve_alone(tmp_path):
     no_folder.touch()
     QuestCurve(no_folder, passed.append, Moments()).send(SEARCHED)
     assert passed == [SEARCHED]
-
-
-def test_a_curve_of_a_version_with_fewer_columns_goes_on_with_those_of_this_one(tmp_path):
-    (tmp_path / FILE).write_text("phase,seconds,gone\npolicy,15.5,7\n")
-    QuestCurve(tmp_path, lambda message: None).send(ITERATED)
-    before, after = quest_curve.read(tmp_path)
-    assert tuple(before) == tuple(after) == COLUMNS
-    assert (before["seconds"], after["seconds"]) == ("15.5", "60.0")

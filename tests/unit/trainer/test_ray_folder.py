@@ -4,7 +4,6 @@ import os
 import shutil
 import stat
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,20 +51,6 @@ def test_without_any_short_folder_the_variable_is_named(monkeypatch):
     monkeypatch.setattr(session, "_MAX_PARENT_BYTES", 3)
     with pytest.raises(OSError, match="RAY_TMPDIR"), session.ray_folder():
         pass
-
-
-def test_what_a_killed_process_left_is_removed_and_what_another_uses_stays(monkeypatch, short):
-    monkeypatch.setenv("RAY_TMPDIR", str(short))
-    left, theirs = short / "rlray-left", short / "somebody"
-    for folder in (left, theirs):
-        (folder / "ray").mkdir(parents=True)
-    with session.ray_folder() as used:
-        for folder in (left, theirs, Path(used["RAY_TMPDIR"])):
-            os.utime(folder, (time.time() - 3600,) * 2)
-        with session.ray_folder():
-            assert not left.exists()
-            assert theirs.exists()
-            assert Path(used["RAY_TMPDIR"]).exists()
 
 
 def test_a_process_removes_its_own_folder_and_never_the_users(monkeypatch, short):

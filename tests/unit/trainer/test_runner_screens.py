@@ -15,7 +15,7 @@ from rlaif.trainer.run_folder.live_files import (
     env_name,
     named_env,
 )
-from rlaif.trainer.service.screens import RunnerScreens
+from rlaif.trainer.service.live import RunnerScreens
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 LINK = PlayerPosition(0, 0x77, 40, 60, 3, 120, -1.5)
@@ -53,15 +53,14 @@ def test_what_a_runner_writes_of_its_players_is_read_whole(tmp_path: Path) -> No
 def test_half_written_players_are_not_read(tmp_path: Path) -> None:
     writer = PlayersFile.create(tmp_path / "1.where", 1)
     writer.write([LINK])
-    writer._number += 1
-    writer.map[:8] = writer._number.to_bytes(8, "little")
+    writer.data["number"] += 1
     assert PlayersFile(tmp_path / "1.where").read() is None
 
 
-@pytest.mark.parametrize("data", [b"", b"short", b"\xff" * 28])
+@pytest.mark.parametrize("data", [b"", b"short", b"\xff" * 28, b"\xff" * 24])
 def test_a_file_that_is_none_is_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "1.where").write_bytes(data)
-    with pytest.raises(ValueError, match=r"live file|empty"):
+    with pytest.raises(ValueError, match=r"live file|empty|multiple"):
         PlayersFile(tmp_path / "1.where")
 
 
@@ -131,7 +130,6 @@ def test_all_runners_are_told_with_their_signs_of_life(tmp_path: Path) -> None:
     assert told.watched == "1-0"
     for each in feeds:
         each.close()
-    screens.close()
 
 
 def test_newer_pictures_are_given_once_with_the_environment_that_they_show(tmp_path: Path) -> None:
@@ -144,7 +142,6 @@ def test_newer_pictures_are_given_once_with_the_environment_that_they_show(tmp_p
     shown_by(tmp_path, 1)  # another process re-created the file
     screens.update(tmp_path)
     assert [env for env, _ in screens.newer()] == ["1-0"]
-    screens.close()
 
 
 def test_a_wish_outlives_the_run_whose_runners_heard_it(tmp_path: Path) -> None:
@@ -159,7 +156,6 @@ def test_a_wish_outlives_the_run_whose_runners_heard_it(tmp_path: Path) -> None:
         assert WatchedFile(folder / "watched").env == (1, 1)
     screens.update(None)
     assert screens.watched is None
-    screens.close()
 
 
 def test_a_runner_that_went_away_is_not_told(tmp_path: Path) -> None:
@@ -172,4 +168,3 @@ def test_a_runner_that_went_away_is_not_told(tmp_path: Path) -> None:
         path.unlink()
     screens.update(tmp_path)
     assert screens.environments("run-1", NOW) is None
-    screens.close()

@@ -9,11 +9,13 @@ from rlaif.trainer.run_folder.live_files import (
     PlayerPosition,
     PlayersFile,
     ScreenFile,
+    ScreenMirror,
+    ScreenSource,
+    ScreenUpdate,
     StepReward,
     StepsFile,
     WatchedFile,
 )
-from rlaif.trainer.run_folder.screen_mirror import ScreenMirror, ScreenSource, ScreenUpdate
 
 LINK = PlayerPosition(0, 0x77, 40, 60, 3, 120, -1.5)
 HOUR_NS = 3_600 * 10**9
@@ -64,7 +66,7 @@ def test_players_and_signs_of_life_are_told_by_the_clock_of_the_service(
     there: Path, here: Path, monkeypatch: pytest.MonkeyPatch
 ):
     clock = [10**18]
-    monkeypatch.setattr("rlaif.trainer.run_folder.screen_mirror.time.time_ns", lambda: clock[0])
+    monkeypatch.setattr("rlaif.trainer.run_folder.live_files.time.time_ns", lambda: clock[0])
     standings = PlayersFile.create(there / "1.where", 1)
     standings.write([LINK])
     clock[0] += 2 * 10**9
@@ -126,7 +128,7 @@ def test_the_process_that_takes_a_lost_ones_place_is_seen_though_it_counts_anew(
 
 def test_what_is_half_written_is_not_copied(there: Path):
     slot = ScreenFile.create(there / "1.rgb")
-    slot.map[:8] = (3).to_bytes(8, "little")
+    slot.data["number"] = 3
     assert ScreenSource(there, 1).update() is None
 
 

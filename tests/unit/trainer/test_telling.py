@@ -206,13 +206,12 @@ def test_what_was_found_outlives_the_process_that_told_it():
     figures = curriculum_figures("backward", [segment(0, 1.0)], power_on_share=0, demonstrations=1)
     state = RunState(run_id="run-1").after(told_search()).after(CurriculumReport(**dict(figures)))
     again = state.of_attempt(attempt=2)
-    found, course = again.search_progress(NOON), again.curriculum_progress(NOON)
-    assert found is not None
+    _, found, course = again.reports(NOON)
+    assert isinstance(found, SearchProgress)
     assert (found.run_id, found.marks, found.at) == ("run-1", 40, NOON)
-    assert course is not None
+    assert isinstance(course, CurriculumProgress)
     assert course.segments == figures.segments
-    assert RunState(run_id="run-2").search_progress(NOON) is None
-    assert RunState(run_id="run-2").curriculum_progress(NOON) is None
+    assert len(list(RunState(run_id="run-2").reports(NOON))) == 1
 
 
 class Telemetry:
@@ -277,8 +276,8 @@ def test_a_run_that_is_resumed_by_another_service_says_what_it_found(tmp_path):
     metrics = ServiceMetrics("trainer")
     run = RunSupervisor(settings, "run-1")
     RunManager(settings, metrics)._restore_reports(run, RunPast("run-1", tmp_path, settings))
-    found = run.state.search_progress(NOON)
+    found = run.state.search
     assert found is not None
     assert (found.marks, found.running) == (40, False)
     assert metrics.registry.get_sample_value("rlaif_trainer_search_marks") == 40
-    assert run.state.curriculum_progress(NOON) is None
+    assert run.state.curriculum is None

@@ -7,18 +7,18 @@
 
 The first three begin with the number of a seqlock: the writer makes it odd, writes, and makes it
 even; a reader that finds an odd or a changed number discards what it read. Neither side waits.
+So they can be copied alike when the runner is on another machine (`ScreenSource`, `ScreenMirror`).
 """
 
 import math
-import mmap
 import re
-import struct
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self
+from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
@@ -28,55 +28,58 @@ from rlaif.files.whole import write_whole
 SCREENS = "screens"
 """Folder of these files in the run's."""
 
-T = TypeVar("T")
-
-_NUMBER = struct.Struct("<Q")
-
 
 class Seqlock:
-    """A mapped file that begins with the number of the last write, which is odd during a write."""
+    """A mapped file with one record, whose first field is the number of the last write."""
 
-    def __init__(self, path: Path) -> None:
-        """Map the file; a missing one is an `OSError`, a truncated one may be a `ValueError`."""
-        with path.open("r+b") as file:
-            self.map = mmap.mmap(file.fileno(), 0)
-        self._number = 0
+    def __init__(self, path: Path, dtype: npt.DTypeLike) -> None:
+        """Map the file.
 
-    def check(self, is_valid: bool, path: Path) -> None:
-        if not is_valid:
-            self.map.close()
+        Raises:
+            OSError: There is no such file.
+            ValueError: Its size is not that of the record.
+        """
+        mapped = np.memmap(path, dtype=dtype, mode="r+")
+        if len(mapped) != 1:
             raise ValueError(f"{path} is truncated, or not a live file")
+        self.data: npt.NDArray[Any] = mapped
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        self._number += 2
-        _NUMBER.pack_into(self.map, 0, self._number - 1)
+        number = self.number
+        self.data["number"] = number + 1
         yield
-        _NUMBER.pack_into(self.map, 0, self._number)
+        self.data["number"] = number + 2
 
     @property
     def number(self) -> int:
-        return int(_NUMBER.unpack_from(self.map, 0)[0])
+        return int(self.data["number"][0])
 
-    def read_consistently(self, read: Callable[[], T]) -> T | None:
-        """What `read` returns; None while or when a write interferes."""
+    def read_record(self) -> Any | None:
+        """A copy of the record; None while or when a write interferes."""
         before = self.number
         if before % 2:
             return None
-        found = read()
-        return found if self.number == before else None
+        record = self.data[0].copy()
+        return record if self.number == before else None
 
     def close(self) -> None:
-        self.map.close()
+        """Unmap the file; later writes have no effect."""
+        self.data = np.array(self.data)
 
 
 HEIGHT, WIDTH = 144, 160
 BINS, BIN_SECONDS = 20, 0.5
 """Number and length of the time bins into which the model's recent reward is summed."""
 
-_SCREEN = struct.Struct(f"<Qiiiiiiid{BINS}d")
-_PIXELS_AT = _NUMBER.size + _SCREEN.size
-_SCREEN_SIZE = _PIXELS_AT + HEIGHT * WIDTH * 3
+_SCREEN = np.dtype(
+    [
+        ("number", "<u8"), ("env_step", "<i8"), ("env", "<i4"), ("place", "<i4", 4),
+        ("rooms_visited", "<i4"), ("version", "<i8"), ("potential", "<f8"), ("paid", "<f8", BINS),
+        ("pixels", "u1", (HEIGHT, WIDTH, 3)),
+    ]
+)  # fmt: skip
+"""Version 0 is no model, an unknown float is NaN."""
 
 
 @dataclass(frozen=True)
@@ -124,12 +127,11 @@ class ScreenFile(Seqlock):
     """The screen of one environment; `create` on the writing side, open on the reading side."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self.check(len(self.map) >= _SCREEN_SIZE, path)
+        super().__init__(path, _SCREEN)
 
     @classmethod
     def create(cls, path: Path) -> Self:
-        write_whole(path, bytes(_SCREEN_SIZE))
+        write_whole(path, bytes(_SCREEN.itemsize))
         return cls(path)
 
     def write(
@@ -143,56 +145,48 @@ class ScreenFile(Seqlock):
         env: int = 0,
     ) -> None:
         """Replace the picture; `place` is (group, room, x, y)."""
-        head = (env_step, env, *place, rooms_visited, *_packed_opinion(opinion))
         with self.writing():
-            self.map[_PIXELS_AT:_SCREEN_SIZE] = pixels.tobytes()
-            _SCREEN.pack_into(self.map, _NUMBER.size, *head)
+            record = self.data[0]
+            record["env_step"], record["env"], record["place"] = env_step, env, place
+            record["rooms_visited"], record["pixels"] = rooms_visited, pixels
+            record["version"] = 0 if opinion is None else opinion.version
+            record["potential"] = _or_nan(None if opinion is None else opinion.potential)
+            record["paid"] = math.nan if opinion is None or opinion.paid is None else opinion.paid
 
     def read(self, *, newer_than: int = 0) -> Picture | None:
         """The picture; None when there is no newer one."""
-        number = self.number
-        if number <= newer_than:
+        record = self.read_record() if self.number > newer_than else None
+        if record is None:
             return None
-        found = self.read_consistently(
-            lambda: (
-                _SCREEN.unpack_from(self.map, _NUMBER.size),
-                self.map[_PIXELS_AT:_SCREEN_SIZE],
+        opinion = None
+        if record["version"]:
+            paid = tuple(record["paid"].tolist())
+            opinion = Opinion(
+                version=int(record["version"]),
+                potential=_or_none(record["potential"]),
+                paid=None if math.isnan(paid[0]) else paid,
             )
-        )
-        if found is None:
-            return None
-        (env_step, env, group, room, x, y, rooms_visited, *opinion), raw = found
-        pixels = np.frombuffer(raw, dtype=np.uint8).reshape(HEIGHT, WIDTH, 3)
-        place = (group, room, x, y)
+        group, room, x, y = record["place"].tolist()
         return Picture(
-            number, env_step, env, *place, rooms_visited, _unpacked_opinion(opinion), pixels
+            sequence=int(record["number"]),
+            env_step=int(record["env_step"]),
+            env=int(record["env"]),
+            group=group,
+            room=room,
+            x=x,
+            y=y,
+            rooms_visited=int(record["rooms_visited"]),
+            opinion=opinion,
+            pixels=record["pixels"],
         )
 
 
-def _packed_opinion(opinion: Opinion | None) -> tuple[float, ...]:
-    """Version 0 is none; an unknown number is NaN."""
-    if opinion is None:
-        return (0, *[math.nan] * (1 + BINS))
-    potential = math.nan if opinion.potential is None else opinion.potential
-    return (opinion.version, potential, *(opinion.paid or [math.nan] * BINS))
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value
 
 
-def _unpacked_opinion(packed: list[float]) -> Opinion | None:
-    version, potential, *paid = packed
-    if version == 0:
-        return None
-    return Opinion(
-        version=int(version),
-        potential=None if math.isnan(potential) else potential,
-        paid=None if math.isnan(paid[0]) else tuple(paid),
-    )
-
-
-_PLAYERS = struct.Struct("<QQI")
-"""Nanoseconds of the last heartbeat and of the last write, number of players."""
-
-_PLAYER = struct.Struct("<iiiiiqd")
-MAX_PLAYERS = 4096
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
 
 
 class PlayerPosition(NamedTuple):
@@ -214,6 +208,20 @@ class PlayerPosition(NamedTuple):
     episode_return: float
 
 
+_POSITION = np.dtype(
+    [
+        ("group", "<i4"), ("room", "<i4"), ("x", "<i4"), ("y", "<i4"), ("rooms_visited", "<i4"),
+        ("steps", "<i8"), ("episode_return", "<f8"),
+    ]
+)  # fmt: skip
+
+
+def _players(count: int) -> np.dtype[Any]:
+    """The record of a `PlayersFile`; times are nanoseconds since 1970, 0 for none."""
+    times = [("number", "<u8"), ("alive", "<u8"), ("played", "<u8")]
+    return np.dtype([*times, ("players", _POSITION, (count,))])
+
+
 @dataclass(frozen=True)
 class RunnerPlayers:
     """All players of a runner, as last reported.
@@ -232,57 +240,46 @@ class PlayersFile(Seqlock):
     """Positions of a runner's players; `create` on the writing side, open on the reading side."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self.check(len(self.map) >= _player_at(0), path)
-        self._count = int(_PLAYERS.unpack_from(self.map, _NUMBER.size)[-1])
-        fits = self._count <= MAX_PLAYERS and len(self.map) >= _player_at(self._count)
-        self.check(fits, path)
+        positions = path.stat().st_size - _players(0).itemsize
+        super().__init__(path, _players(max(1, positions // _POSITION.itemsize)))
 
     @classmethod
     def create(cls, path: Path, count: int) -> Self:
         """Create the file for `count` players, of which none has a position yet."""
-        empty = bytearray(_player_at(count))
-        _PLAYERS.pack_into(empty, _NUMBER.size, 0, 0, count)
-        write_whole(path, bytes(empty))
+        write_whole(path, bytes(_players(count).itemsize))
         return cls(path)
 
     def beat(self) -> None:
         """Record a heartbeat: a write of eight aligned bytes, from any thread."""
-        _NUMBER.pack_into(self.map, 8, time.time_ns())
+        self.data["alive"] = time.time_ns()
 
     def write(self, players: Sequence[PlayerPosition]) -> None:
         with self.writing():
-            for n, player in enumerate(players):
-                _PLAYER.pack_into(self.map, _player_at(n), *player)
-            _NUMBER.pack_into(self.map, 16, time.time_ns())
+            self.data["players"][0, : len(players)] = players
+            self.data["played"] = time.time_ns()
 
     def read(self) -> RunnerPlayers | None:
         """The last report; None during a write."""
-        return self.read_consistently(self._read)
-
-    def _read(self) -> RunnerPlayers:
-        alive, played, _ = _PLAYERS.unpack_from(self.map, _NUMBER.size)
-        players = (_PLAYER.unpack_from(self.map, _player_at(n)) for n in range(self._count))
+        record = self.read_record()
+        if record is None:
+            return None
+        alive, played = int(record["alive"]), int(record["played"])
         return RunnerPlayers(
             alive_at=alive / 1e9 or None,
             played_at=played / 1e9 or None,
-            players=tuple(PlayerPosition(*each) for each in players) if played else (),
+            players=tuple(map(PlayerPosition._make, record["players"].tolist())) if played else (),
         )
 
 
 def with_clock_offset(data: bytes, nanoseconds: int) -> bytes:
     """The content of a `PlayersFile` by a clock that is `nanoseconds` ahead."""
-    *times, count = _PLAYERS.unpack_from(data, _NUMBER.size)
-    by_clock = [at and max(1, at + nanoseconds) for at in times]
-    end = _NUMBER.size + _PLAYERS.size
-    return data[: _NUMBER.size] + _PLAYERS.pack(*by_clock, count) + data[end:]
+    changed = bytearray(data)
+    times = np.frombuffer(changed, dtype="<i8", offset=8, count=2)
+    times[:] = np.where(times, np.maximum(1, times + nanoseconds), 0)
+    return bytes(changed)
 
 
-def _player_at(n: int) -> int:
-    return _NUMBER.size + _PLAYERS.size + 4 + n * _PLAYER.size
-
-
-_WATCHED = struct.Struct("<ii")
+_WATCHED = np.dtype("<i4")
 _NAME = re.compile(r"^(?P<runner>[0-9]{1,6})-(?P<n>[0-9]{1,6})$")
 _NONE = (-1, -1)
 
@@ -293,22 +290,20 @@ class WatchedFile:
     def __init__(self, path: Path) -> None:
         """Map the file, which is created if necessary."""
         with suppress(FileExistsError), path.open("xb") as made:
-            made.write(_WATCHED.pack(*_NONE))
-        with path.open("r+b") as file:
-            self._map = mmap.mmap(file.fileno(), _WATCHED.size)
+            made.write(np.array(_NONE, _WATCHED).tobytes())
+        self._data = np.memmap(path, dtype=_WATCHED, mode="r+", shape=(2,))
 
     @property
     def env(self) -> tuple[int, int] | None:
         """The environment; None while none was requested."""
-        runner, n = _WATCHED.unpack_from(self._map, 0)
+        runner, n = self._data.tolist()
         return None if runner < 0 else (runner, n)
 
     @env.setter
     def env(self, env: tuple[int, int] | None) -> None:
-        _WATCHED.pack_into(self._map, 0, *(env or _NONE))
+        self._data[:] = env or _NONE
 
-    def close(self) -> None:
-        self._map.close()
+    def close(self) -> None: ...
 
 
 def env_name(runner: int, n: int) -> str:
@@ -325,12 +320,16 @@ def named_env(name: str) -> tuple[int, int] | None:
 CAPACITY = 1024
 """Decisions in a `StepsFile`: some ten seconds of a fast game, and it is polled twice a second."""
 
-_RING = struct.Struct("<qQ")
-"""Number of the newest decision, decisions written."""
-
-_NAMES_AT = _NUMBER.size + _RING.size
 _NAMES_BYTES = 512
-_ROWS_AT = _NAMES_AT + _NAMES_BYTES
+_HEAD = [("number", "<u8"), ("newest", "<i8"), ("written", "<u8"), ("names", f"S{_NAMES_BYTES}")]
+
+
+def _steps(parts: int) -> np.dtype[Any]:
+    row = [
+        ("number", "<i8"), ("env_step", "<i8"), ("reward", "<f8"), ("parts", "<f8", (parts,)),
+        ("paid", "<f8"), ("version", "<i4"), ("ended", "<i4"),
+    ]  # fmt: skip
+    return np.dtype([*_HEAD, ("rows", row, (CAPACITY,))])
 
 
 def steps_path(folder: Path, runner: int) -> Path:
@@ -370,14 +369,10 @@ class StepsFile(Seqlock):
     """
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        names = bytes(self.map[_NAMES_AT:_ROWS_AT])
-        self.parts: tuple[str, ...] = tuple(names.rstrip(b"\0").decode("ascii").split())
-        self._row = _row_of(len(self.parts))
-        self._packed = struct.Struct(f"<qqddii{len(self.parts)}d")
-        self._size = _ROWS_AT + CAPACITY * self._row.itemsize
-        self._written = 0
-        self.check(bool(self.parts) and len(self.map) == self._size, path)
+        with path.open("rb") as file:
+            names = file.read(np.dtype(_HEAD).itemsize)[-_NAMES_BYTES:]
+        self.parts = tuple(names.rstrip(b"\0").decode("ascii").split())
+        super().__init__(path, _steps(len(self.parts)))
 
     @classmethod
     def create(cls, path: Path, parts: Sequence[str]) -> Self:
@@ -385,8 +380,9 @@ class StepsFile(Seqlock):
         names = " ".join(parts).encode("ascii")
         if len(names) > _NAMES_BYTES:
             raise ValueError(f"the names of {len(parts)} terms take more than {_NAMES_BYTES} bytes")
-        rows = CAPACITY * _row_of(len(parts)).itemsize
-        write_whole(path, bytes(_NAMES_AT) + names.ljust(_NAMES_BYTES, b"\0") + bytes(rows))
+        empty = np.zeros(1, _steps(len(parts)))
+        empty["names"] = names
+        write_whole(path, empty.tobytes())
         return cls(path)
 
     def append(self, steps: Sequence[StepReward]) -> None:
@@ -394,54 +390,129 @@ class StepsFile(Seqlock):
         if not steps:
             return
         with self.writing():
-            for step in steps[-CAPACITY:]:
-                at = _ROWS_AT + (self._written % CAPACITY) * self._row.itemsize
-                paid = math.nan if step.paid is None else step.paid
-                head = (step.number, step.env_step, step.reward, paid)
-                more = (step.version or 0, step.ended, *step.parts)
-                self._packed.pack_into(self.map, at, *head, *more)
-                self._written += 1
-            _RING.pack_into(self.map, _NUMBER.size, steps[-1].number, self._written)
+            record, written = self.data[0], int(self.data["written"][0])
+            for index, step in enumerate(steps[-CAPACITY:], start=written):
+                record["rows"][index % CAPACITY] = (
+                    step.number, step.env_step, step.reward, step.parts, _or_nan(step.paid),
+                    step.version or 0, step.ended,
+                )  # fmt: skip
+            record["newest"] = steps[-1].number
+            record["written"] = written + min(len(steps), CAPACITY)
 
     def read(self, *, after: int, limit: int) -> list[StepReward] | None:
         """The newest decisions after a number, oldest first; None during a write."""
-        newest, written = _RING.unpack_from(self.map, _NUMBER.size)
+        newest, written = int(self.data["newest"][0]), int(self.data["written"][0])
         if self.number % 2 == 0 and (not written or newest == after):
             return []
-        found = self.read_consistently(
-            lambda: (
-                *_RING.unpack_from(self.map, _NUMBER.size),
-                self.map[_ROWS_AT : self._size],
-            )
-        )
-        if found is None:
+        record = self.read_record()
+        if record is None:
             return None
-        newest, written, raw = found
+        newest, written = int(record["newest"]), int(record["written"])
         kept = min(written, CAPACITY, limit)
-        rows = np.frombuffer(raw, dtype=self._row)
-        picked = rows[[index % CAPACITY for index in range(written - kept, written)]]
+        rows = record["rows"][[index % CAPACITY for index in range(written - kept, written)]]
         # A number below `after` is another process's, which counts from the start.
-        new = picked[picked["number"] > after] if newest > after else picked
-        return [_step_of(row) for row in new]
+        new = rows[rows["number"] > after] if newest > after else rows
+        return [_step_of(*row) for row in new.tolist()]
 
 
-def _row_of(parts: int) -> np.dtype[Any]:
-    return np.dtype(
-        [
-            ("number", "<i8"), ("env_step", "<i8"), ("reward", "<f8"), ("paid", "<f8"),
-            ("version", "<i4"), ("ended", "<i4"), ("parts", "<f8", (parts,)),
-        ]
-    )  # fmt: skip
-
-
-def _step_of(row: Any) -> StepReward:
-    paid = float(row["paid"])
+def _step_of(
+    number: int, env_step: int, reward: float, parts: Any, paid: float, version: int, ended: int
+) -> StepReward:
     return StepReward(
-        number=int(row["number"]),
-        env_step=int(row["env_step"]),
-        reward=float(row["reward"]),
-        parts=tuple(row["parts"].tolist()),
-        paid=None if math.isnan(paid) else paid,
-        version=int(row["version"]) or None,
-        ended=bool(row["ended"]),
+        number, env_step, reward, tuple(parts), _or_none(paid), version or None, bool(ended)
     )
+
+
+_PERIODS = {".rgb": 0.0, ".where": 0.5, ".steps": 0.5}
+"""Suffix → minimum seconds between two copies: the readers poll at this rate."""
+
+_NUMBER = slice(8)
+
+
+@dataclass(frozen=True)
+class ScreenUpdate:
+    """The files that changed.
+
+    Attributes:
+        source: Identifies the sender; files of another sender are created again.
+        sent_ns: Nanoseconds since 1970 by the clock of the runner's machine.
+        files: Suffix → content.
+    """
+
+    runner: int
+    source: str
+    sent_ns: int
+    files: dict[str, bytes]
+
+
+class ScreenSource:
+    """Reads the files of one runner on its own machine."""
+
+    def __init__(self, folder: Path, runner: int) -> None:
+        self._folder, self._runner = folder, runner
+        self._source = uuid4().hex
+        self._sent: dict[str, tuple[float, bytes]] = {}
+
+    def update(self) -> ScreenUpdate | None:
+        """Files that changed since the last call; None for none."""
+        now, files = time.monotonic(), {}
+        for suffix, period in _PERIODS.items():
+            at, before = self._sent.get(suffix, (float("-inf"), b""))
+            if now - at < period:
+                continue
+            data = _read(self._folder / f"{self._runner}{suffix}")
+            if data is not None and data != before:
+                files[suffix] = data
+                self._sent[suffix] = now, data
+        return ScreenUpdate(self._runner, self._source, time.time_ns(), files) if files else None
+
+    def watch(self, env: tuple[int, int] | None) -> None:
+        """Pass the watched environment to the runner; None for none."""
+        with suppress(OSError), closing(WatchedFile(self._folder / "watched")) as watched:
+            watched.env = env
+
+
+class ScreenMirror:
+    """Writes the files of runners on other machines where the service reads them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._sources: dict[Path, str] = {}
+
+    def write(self, update: ScreenUpdate) -> tuple[int, int] | None:
+        """Write changed files; returns the watched environment, None for none.
+
+        Raises:
+            OSError: The files cannot be written.
+        """
+        self._folder.mkdir(exist_ok=True)
+        for suffix, data in update.files.items():
+            path = self._folder / f"{update.runner}{suffix}"
+            if suffix == ".where":
+                data = with_clock_offset(data, time.time_ns() - update.sent_ns)
+            if self._sources.get(path) == update.source:
+                _overwrite(path, data)
+            else:
+                write_whole(path, data)
+                self._sources[path] = update.source
+        with closing(WatchedFile(self._folder / "watched")) as watched:
+            return watched.env
+
+
+def _read(path: Path) -> bytes | None:
+    """The content of a file; None while it is missing or being written."""
+    with suppress(OSError), path.open("rb", buffering=0) as file:
+        data = file.read()
+        file.seek(0)
+        if data and data[0] % 2 == 0 and file.read(8) == data[_NUMBER]:
+            return data
+    return None
+
+
+def _overwrite(path: Path, data: bytes) -> None:
+    """Write in place like the runner, as readers keep the file mapped."""
+    number = int.from_bytes(data[_NUMBER], "little")
+    with path.open("r+b", buffering=0) as file:
+        file.write((number + 1).to_bytes(8, "little") + data[8:])
+        file.seek(0)
+        file.write(data[_NUMBER])

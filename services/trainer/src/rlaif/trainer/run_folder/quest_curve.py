@@ -5,13 +5,11 @@ lost.
 """
 
 import csv
-import io
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rlaif.files.whole import write_whole
 from rlaif.trainer.run_folder.protocol import CurriculumReport, IterationDone, Message, SearchReport
 
 FILE = "quest_curve.csv"
@@ -34,7 +32,6 @@ class QuestCurve:
     ) -> None:
         self._path, self._send, self._clock = directory / FILE, send, clock
         self._written: float | None = None
-        self._is_ready = False
         self._curriculum: dict[str, Any] = {}
 
     def send(self, message: Message) -> None:
@@ -56,11 +53,11 @@ class QuestCurve:
             return
         self._written = now
         try:
-            if not self._is_ready:
-                _make_ready(self._path)
-                self._is_ready = True
             with self._path.open("a", newline="", encoding="utf-8") as file:
-                csv.DictWriter(file, COLUMNS, lineterminator="\n").writerow(row)
+                writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+                if not file.tell():
+                    writer.writeheader()
+                writer.writerow(row)
         except OSError:
             pass  # retried with the next row
 
@@ -72,18 +69,6 @@ def read(directory: Path) -> list[dict[str, str]]:
             return list(csv.DictReader(file))
     except FileNotFoundError:
         return []
-
-
-def _make_ready(path: Path) -> None:
-    """Create the file, or add missing columns to that of another version."""
-    rows = read(path.parent)
-    if rows and tuple(rows[0]) == COLUMNS:
-        return
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    write_whole(path, text.getvalue().encode())
 
 
 def _of_search(report: SearchReport) -> dict[str, Any]:

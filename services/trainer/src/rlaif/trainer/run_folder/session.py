@@ -9,7 +9,6 @@ As a program, `python session.py`, this is the guard: it kills the session at th
 
 import contextlib
 import errno
-import fcntl
 import os
 import shutil
 import signal
@@ -27,7 +26,6 @@ _RAY_FOLDER = "RAY_TMPDIR"
 """Variable with the folder in which Ray creates its own."""
 
 _PREFIX = "rlray-"
-_NEW_SECONDS = 60.0
 _LONGEST_SOCKET = "/ray/session_2026-01-31_00-00-00_000000_4194304/sockets/plasma_store"
 _MAX_PARENT_BYTES = (
     (103 if sys.platform == "darwin" else 107) - len(_LONGEST_SOCKET) - len(f"/{_PREFIX}12345678")
@@ -70,8 +68,7 @@ def end(session: int) -> None:
 def ray_folder() -> Iterator[dict[str, str]]:
     """Create a folder for Ray's sockets and logs; yields the variable that passes it to Ray.
 
-    It is private and short, as a socket's path may have 107 bytes. It is removed at the end, with
-    folders beside it whose processes were killed.
+    It is private and short, as a socket's path may have 107 bytes.
 
     Raises:
         OSError: No directory for temporary files is usable.
@@ -87,35 +84,10 @@ def ray_folder() -> Iterator[dict[str, str]]:
             f"Ray has no directory for its sockets; set {_RAY_FOLDER} to one that can be written "
             f"to and whose path has at most {_MAX_PARENT_BYTES} bytes",
         )
-    with _locked(folder):
-        _remove_stale(Path(folder).parent)
-        try:
-            yield {_RAY_FOLDER: folder}
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _locked(folder: "str | Path") -> Iterator[None]:
-    """Lock a folder; the system releases the lock when this process is killed.
-
-    Raises:
-        OSError: Another process has it.
-    """
-    handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
+        yield {_RAY_FOLDER: folder}
     finally:
-        os.close(handle)
-
-
-def _remove_stale(parent: Path) -> None:
-    for folder in parent.glob(f"{_PREFIX}*"):
-        with contextlib.suppress(OSError):
-            if time.time() - folder.stat().st_mtime > _NEW_SECONDS:  # else maybe not locked yet
-                with _locked(folder):
-                    shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_ray_folder() -> None:

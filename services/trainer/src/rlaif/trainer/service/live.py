@@ -1,35 +1,191 @@
-"""Live telemetry of the run: screens, progress, reward, positions. Nothing waits for it."""
+"""Live telemetry of the run: screens, progress, rewards, positions. Nothing waits for it."""
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import ValidationError
 
 from rlaif.bus.ports import TelemetryPublisher
+from rlaif.contracts.telemetry import readings
 from rlaif.contracts.telemetry.frames import FRAME_SUBJECT, ScreenFrame
-from rlaif.contracts.telemetry.readings import (
-    MapPosition,
-    PaidStep,
-    PaidSteps,
-    PlayerCall,
-    WatchedPay,
-    WatchWish,
-)
 from rlaif.game.machine.pictures import webp
 from rlaif.trainer.run_folder.live_files import (
     BIN_SECONDS,
     Picture,
-    StepReward,
+    PlayersFile,
+    ScreenFile,
     StepsFile,
+    WatchedFile,
     env_name,
     named_env,
     steps_path,
 )
 from rlaif.trainer.service.runs.state import RunState
-from rlaif.trainer.service.screens import RunnerScreens, identity
+
+MAX_STEPS = 300
+"""Steps in one reading; pages keep no more."""
+
+F = TypeVar("F")
+Identity = tuple[int, int]
+"""Device and inode: each process creates its files again."""
+
+
+@dataclass
+class _Runner:
+    """Open files of a runner, and the last picture and step that were read."""
+
+    files: dict[Path, Identity]
+    screen: ScreenFile
+    players: PlayersFile | None
+    steps: StepsFile | None
+    sequence: int = 0
+    step: int = 0
+
+
+class RunnerScreens:
+    """Follows the files of a run's runners; unreadable files are retried."""
+
+    def __init__(self) -> None:
+        self._folder: Path | None = None
+        self._runners: dict[int, _Runner] = {}
+        self._watched: WatchedFile | None = None
+        self._requested: tuple[int, int] | None = None
+
+    def update(self, folder: Path | None) -> None:
+        """Open files of new runners in the folder of the current run, and drop those of others."""
+        if folder != self._folder:
+            self._folder, self._watched = folder, None
+            self._runners.clear()
+        if folder is None:
+            return
+        found = _found(folder)
+        known = {n: r for n, r in self._runners.items() if n in found and r.files == found[n]}
+        for number in sorted(found.keys() - known.keys())[: readings.MAX_RUNNERS]:
+            opened = _opened(folder, number, found[number])
+            if opened is not None:
+                known[number] = opened
+        self._runners = known
+        if known and self._watched is None:
+            self._watched = _open(WatchedFile, folder / "watched")
+            if self._requested is not None:
+                self.request(self._requested)
+
+    def request(self, env: tuple[int, int]) -> None:
+        """Watch this environment; runners ignore one that does not exist."""
+        self._requested = env
+        if self._watched is not None and self._watched.env != env:
+            self._watched.env = env
+
+    @property
+    def watched(self) -> tuple[int, int] | None:
+        """The environment on the main screen; None without a runner."""
+        requested = None if self._watched is None else self._watched.env
+        return requested or (min(self._runners), 0) if self._runners else None
+
+    def newer(self) -> list[tuple[str, Picture]]:
+        """(environment, picture) of each runner with a new picture since the last call."""
+        pictures = []
+        for number, runner in self._runners.items():
+            picture = runner.screen.read(newer_than=runner.sequence)
+            if picture is not None:
+                runner.sequence = picture.sequence
+                pictures.append((env_name(number, picture.env), picture))
+        return pictures
+
+    def steps(self, at: datetime) -> readings.PaidSteps | None:
+        """New steps of the watched environment, oldest first; None without any."""
+        watched = self.watched
+        runner = None if watched is None else self._runners.get(watched[0])
+        if watched is None or runner is None or runner.steps is None:
+            return None
+        steps = runner.steps.read(after=runner.step, limit=MAX_STEPS)
+        if not steps:
+            return None
+        runner.step = steps[-1].number
+        names = runner.steps.parts
+        paid = tuple(
+            readings.PaidStep(
+                number=step.number,
+                env_step=step.env_step,
+                reward=step.reward,
+                parts={name: part for name, part in zip(names, step.parts, strict=True) if part},
+                paid=step.paid,
+                reward_model_version=step.version,
+                ended=step.ended,
+            )
+            for step in steps
+        )
+        return readings.PaidSteps(at=at, env=env_name(*watched), steps=paid)
+
+    def environments(self, run_id: str, at: datetime) -> readings.EnvironmentsSeen | None:
+        """Positions of all players; None without a runner."""
+        now = time.time()
+        signs: list[readings.RunnerSign] = []
+        positions: list[readings.EnvironmentStands] = []
+        for number, runner in sorted(self._runners.items()):
+            read = None if runner.players is None else runner.players.read()
+            if read is None or read.alive_at is None:
+                continue
+            still = None if read.played_at is None else max(0.0, now - read.played_at)
+            silent = max(0.0, now - read.alive_at)
+            signs.append(
+                readings.RunnerSign(runner=number, silent_seconds=silent, still_seconds=still)
+            )
+            positions.extend(
+                readings.EnvironmentStands(
+                    env=env_name(number, n), runner=number, **player._asdict()
+                )
+                for n, player in enumerate(read.players)
+            )
+        if not signs:
+            return None
+        watched = self.watched
+        return readings.EnvironmentsSeen(
+            at=at,
+            run_id=run_id,
+            watched=None if watched is None else env_name(*watched),
+            runners=tuple(signs),
+            environments=tuple(positions[: readings.MAX_ENVIRONMENTS]),
+            left_out=max(0, len(positions) - readings.MAX_ENVIRONMENTS),
+        )
+
+
+def _found(folder: Path) -> dict[int, dict[Path, Identity]]:
+    """Runner → identities of its files."""
+    found: dict[int, dict[Path, Identity]] = {}
+    try:
+        for path in folder.iterdir():
+            if path.stem.isdecimal() and path.suffix in (".rgb", ".where", ".steps"):
+                info = path.stat()
+                found.setdefault(int(path.stem), {})[path] = (info.st_dev, info.st_ino)
+    except OSError:
+        return {}
+    return found
+
+
+def _opened(folder: Path, number: int, files: dict[Path, Identity]) -> _Runner | None:
+    screen = _open(ScreenFile, folder / f"{number}.rgb")
+    if screen is None:
+        return None
+    players = _open(PlayersFile, folder / f"{number}.where")
+    steps = _open(StepsFile, steps_path(folder, number))
+    missing = {".where": players is None, ".steps": steps is None}
+    readable = {path: each for path, each in files.items() if not missing.get(path.suffix)}
+    return _Runner(readable, screen, players, steps)
+
+
+def _open(kind: Callable[[Path], F], path: Path) -> F | None:
+    """Open a live file; None if it is missing, being created, or truncated by a full disk."""
+    try:
+        return kind(path)
+    except (OSError, ValueError):
+        return None
+
 
 _PROGRESS_SECONDS = 1.0
 _REPORTS_SECONDS = 3.0
@@ -45,9 +201,6 @@ _POLLS_PER_PICTURE = 4
 _RUNNERS_SECONDS = 1.0
 """Between two polls for new runners, and two reports of all positions."""
 
-MAX_STEPS = 300
-"""Steps in one reading; pages keep no more."""
-
 
 class LiveView:
     """Publishes what people watch."""
@@ -57,7 +210,7 @@ class LiveView:
         telemetry: TelemetryPublisher,
         state: Callable[[], RunState | None],
         screens: Callable[[], Path | None],
-        player_calls: Callable[[], list[PlayerCall]],
+        player_calls: Callable[[], list[readings.PlayerCall]],
         *,
         fps: float,
         wishes: Callable[[], AsyncIterator[tuple[str, bytes]]] | None = None,
@@ -85,8 +238,7 @@ class LiveView:
 
     async def _send_progress(self) -> None:
         while True:
-            state = self._state()
-            if state is not None:
+            if (state := self._state()) is not None:
                 now = datetime.now(UTC)
                 await self._telemetry.send(state.progress(now))
                 if (reward := state.reward(now)) is not None:
@@ -97,46 +249,31 @@ class LiveView:
 
     async def _send_reports(self) -> None:
         while True:
-            state = self._state()
-            if state is not None:
-                now = datetime.now(UTC)
-                for reading in (
-                    state.assistance(now),
-                    state.search_progress(now),
-                    state.curriculum_progress(now),
-                    state.world_progress(now),
-                ):
-                    if reading is not None:
-                        await self._telemetry.send(reading)
+            if (state := self._state()) is not None:
+                for reading in state.reports(datetime.now(UTC)):
+                    await self._telemetry.send(reading)
             await asyncio.sleep(_REPORTS_SECONDS)
 
     async def _send_steps(self) -> None:
-        watched_steps = WatchedSteps()
         while True:
             await asyncio.sleep(_STEPS_SECONDS)
-            folder, watched = self._folder(), self._screens.watched
-            if folder is None or watched is None:
-                continue
-            steps = watched_steps.newer(steps_path(folder, watched[0]))
-            if steps:
-                env = env_name(*watched)
-                await self._telemetry.send(PaidSteps(at=datetime.now(UTC), env=env, steps=steps))
+            if (steps := self._screens.steps(datetime.now(UTC))) is not None:
+                await self._telemetry.send(steps)
 
     async def _send_screens(self, pause: float) -> None:
-        screens, sent, runners_due = self._screens, 0, 0.0
+        sent, runners_due = 0, 0.0
         while True:
             await asyncio.sleep(pause)
             if time.monotonic() >= runners_due:
                 runners_due = time.monotonic() + _RUNNERS_SECONDS
-                screens.update(self._folder())
+                self._screens.update(self._folder())
                 await self._send_environments()
-            for env, picture in screens.newer():
+            for env, picture in self._screens.newer():
                 sent += 1
                 await self._send_picture(env, picture, sent)
 
     async def _send_environments(self) -> None:
-        state = self._state()
-        if state is not None:
+        if (state := self._state()) is not None:
             seen = self._screens.environments(state.run_id, datetime.now(UTC))
             if seen is not None:
                 await self._telemetry.send(seen)
@@ -145,7 +282,7 @@ class LiveView:
         """Switch to requested environments; invalid requests are ignored."""
         async for _, payload in wishes:
             try:
-                env = named_env(WatchWish.model_validate_json(payload).env)
+                env = named_env(readings.WatchWish.model_validate_json(payload).env)
             except ValidationError:
                 continue
             if env is not None:
@@ -166,9 +303,10 @@ class LiveView:
             await self._send_position(env, picture)
 
     async def _send_position(self, env: str, picture: Picture) -> None:
+        at, opinion = datetime.now(UTC), picture.opinion
         await self._telemetry.send(
-            MapPosition(
-                at=datetime.now(UTC),
+            readings.MapPosition(
+                at=at,
                 env=env,
                 group=picture.group,
                 room=picture.room,
@@ -177,10 +315,9 @@ class LiveView:
                 rooms_visited=picture.rooms_visited,
             )
         )
-        opinion = picture.opinion
         await self._telemetry.send(
-            WatchedPay(
-                at=datetime.now(UTC),
+            readings.WatchedPay(
+                at=at,
                 env=env,
                 env_step=picture.env_step,
                 reward_model_version=opinion.version if opinion else None,
@@ -189,49 +326,3 @@ class LiveView:
                 bin_seconds=BIN_SECONDS,
             )
         )
-
-
-class WatchedSteps:
-    """Reads the newest steps of a `StepsFile`, which each process of the run creates again."""
-
-    def __init__(self) -> None:
-        self._ring: StepsFile | None = None
-        self._identity: tuple[int, int] | None = None
-        self._last = 0
-
-    def newer(self, path: Path | None) -> tuple[PaidStep, ...]:
-        """Steps since the last call, oldest first."""
-        current = None if path is None else identity(path)
-        if current != self._identity:
-            self._open(path if current is not None else None)
-            self._identity = current if self._ring is not None else None
-        if self._ring is None:
-            return ()
-        steps = self._ring.read(after=self._last, limit=MAX_STEPS)
-        if not steps:
-            return ()
-        self._last = steps[-1].number
-        return tuple(_paid_step(step, self._ring.parts) for step in steps)
-
-    def _open(self, path: Path | None) -> None:
-        if self._ring is not None:
-            self._ring.close()
-        self._ring, self._last = None, 0
-        if path is None:
-            return
-        try:
-            self._ring = StepsFile(path)
-        except (OSError, ValueError):
-            return  # being created, or truncated by a full disk; retried
-
-
-def _paid_step(step: StepReward, names: Sequence[str]) -> PaidStep:
-    return PaidStep(
-        number=step.number,
-        env_step=step.env_step,
-        reward=step.reward,
-        parts={name: amount for name, amount in zip(names, step.parts, strict=True) if amount},
-        paid=step.paid,
-        reward_model_version=step.version,
-        ended=step.ended,
-    )

@@ -58,6 +58,59 @@ _OF_CURRICULUM = {
     ),
 }  # fmt: skip
 
+_LABELLED = {
+    "segments_selected": ("Captures of the run, by reason of their selection.", "by"),
+    "reward_mean": ("Mean reward per step in the last iteration, by part.", "part"),
+    "reward_share": ("Part's share of the last iteration's absolute rewards.", "part"),
+    "episode_return": (
+        "Return per episode, mean of the last 100: of the game's part and of the reward model's "
+        "(`shaping`).",
+        "part",
+    ),
+    "curriculum_segments": (
+        "Segments of the demonstrations: `mastered` from their start, or still `open`.", "state",
+    ),
+}  # fmt: skip
+"""Gauge → description and label."""
+
+_PLANNER_COUNTERS = {
+    "calls": (
+        "planner_calls", "Calls to the planner by outcome; cached answers are part of `ok`.",
+        "outcome",
+    ),
+    "not_asked": (
+        "planner_not_asked",
+        "Calls that were not made: busy (too many in flight), resting (the route is unavailable), "
+        "paced (rate limit), closed.",
+        "why",
+    ),
+    "plans": (
+        "plans",
+        "Plans that arrived: taken, stale (room or situation had changed), dropped (control was no "
+        "longer allowed), refused (its macros are not executable).",
+        "fate",
+    ),
+    "takeovers": (
+        "takeovers",
+        "Periods of planner control that ended: `done`, or the reason of an early end.", "ending",
+    ),
+    "suggestions": (
+        "suggestions",
+        "Suggestions: `given` counts all, the others are their ends: followed, declined, expired, "
+        "left (room, episode or the policy's turn ended), replaced.",
+        "fate",
+    ),
+}  # fmt: skip
+"""Counts of a planner's route → counter, its description, and its label besides `mode`."""
+
+_PLANNER_SUMS = {
+    "cached": (
+        "planner_cached_answers", "Answers taken from an equal situation without a call.",
+    ),
+    "planner_steps": ("planner_steps", "Environment steps that the planner played."),
+    "bonus": ("guidance_bonus", "Reward paid for following suggestions."),
+}  # fmt: skip
+
 
 class _Gauges:
     """Gauges of the fields of a report; unknown values leave them unchanged."""
@@ -96,31 +149,7 @@ class TrainerMetrics:
             "updates_left_out", "Gradient steps that were skipped because they are not finite."
         )
         self._labelled = {
-            name: gauge(name, text, [label])
-            for name, text, label in (
-                (
-                    "segments_selected",
-                    "Captures of the run, by reason of their selection.",
-                    "by",
-                ),
-                ("reward_mean", "Mean reward per step in the last iteration, by part.", "part"),
-                (
-                    "reward_share",
-                    "Part's share of the last iteration's absolute rewards.",
-                    "part",
-                ),
-                (
-                    "episode_return",
-                    "Return per episode, mean of the last 100: of the game's part and of the "
-                    "reward model's (`shaping`).",
-                    "part",
-                ),
-                (
-                    "curriculum_segments",
-                    "Segments of the demonstrations: `mastered` from their start, or still `open`.",
-                    "state",
-                ),
-            )
+            name: gauge(name, text, [label]) for name, (text, label) in _LABELLED.items()
         }
 
     def watch(self, in_progress: Callable[[], bool], attempt: Callable[[], int]) -> None:
@@ -167,21 +196,18 @@ class AssistanceMetrics:
 
     def __init__(self, metrics: ServiceMetrics) -> None:
         self._seen: set[str] = set()
-        self._calls = metrics.counter(
-            "planner_calls",
-            "Calls to the planner by outcome; cached answers are part of `ok`.",
-            ("mode", "outcome"),
-        )
-        self._not_asked = metrics.counter(
-            "planner_not_asked",
-            "Calls that were not made: busy (too many in flight), resting (the route is "
-            "unavailable), paced (rate limit), closed.",
-            ("mode", "why"),
-        )
-        self._cached = metrics.counter(
-            "planner_cached_answers",
-            "Answers taken from an equal situation without a call.",
-            ("mode",),
+        self._counters = {
+            field: metrics.counter(name, text, ("mode", label))
+            for field, (name, text, label) in _PLANNER_COUNTERS.items()
+        }
+        self._sums = {
+            field: metrics.counter(name, text, ("mode",))
+            for field, (name, text) in _PLANNER_SUMS.items()
+        }
+        self._tokens = metrics.counter(
+            "planner_tokens",
+            "Tokens read (`prompt`) and written (`completion`).",
+            ("mode", "kind"),
         )
         self._seconds = metrics.counted_histogram(
             "planner_call_seconds",
@@ -189,36 +215,8 @@ class AssistanceMetrics:
             ("mode",),
             buckets=LATENCY_BUCKETS,
         )
-        self._tokens = metrics.counter(
-            "planner_tokens",
-            "Tokens read (`prompt`) and written (`completion`).",
-            ("mode", "kind"),
-        )
         self._in_flight = metrics.gauge(
             "planner_calls_in_flight", "Calls without an answer, at the last report.", ("mode",)
-        )
-        self._plans = metrics.counter(
-            "plans",
-            "Plans that arrived: taken, stale (room or situation had changed), dropped (control "
-            "was no longer allowed), refused (its macros are not executable).",
-            ("mode", "fate"),
-        )
-        self._takeovers = metrics.counter(
-            "takeovers",
-            "Periods of planner control that ended: `done`, or the reason of an early end.",
-            ("mode", "ending"),
-        )
-        self._steps = metrics.counter(
-            "planner_steps", "Environment steps that the planner played.", ("mode",)
-        )
-        self._suggestions = metrics.counter(
-            "suggestions",
-            "Suggestions: `given` counts all, the others are their ends: followed, declined, "
-            "expired, left (room, episode or the policy's turn ended), replaced.",
-            ("mode", "fate"),
-        )
-        self._bonus = metrics.counter(
-            "guidance_bonus", "Reward paid for following suggestions.", ("mode",)
         )
 
     def iterated(self, done: AssistanceDone) -> None:
@@ -227,23 +225,15 @@ class AssistanceMetrics:
         self._seen |= done.by_mode.keys()
         for mode, figures in done.by_mode.items():
             self._note(mode, figures)
-            counts = done.latency.get(mode)
-            if counts is not None:
+            if (counts := done.latency.get(mode)) is not None:
                 self._seconds.add((mode,), counts, figures.seconds)
 
     def _note(self, mode: str, figures: ModeFigures) -> None:
-        for counter, counts in (
-            (self._calls, figures.calls),
-            (self._not_asked, figures.not_asked),
-            (self._plans, figures.plans),
-            (self._takeovers, figures.takeovers),
-            (self._suggestions, figures.suggestions),
-        ):
-            for name, times in counts.items():
+        for field, counter in self._counters.items():
+            for name, times in getattr(figures, field).items():
                 counter.labels(mode, name).inc(times)
-        self._cached.labels(mode).inc(figures.cached)
+        for field, total in self._sums.items():
+            total.labels(mode).inc(max(0.0, getattr(figures, field)))
         self._tokens.labels(mode, "prompt").inc(figures.tokens_read)
         self._tokens.labels(mode, "completion").inc(figures.tokens_written)
         self._in_flight.labels(mode).set(figures.in_flight)
-        self._steps.labels(mode).inc(figures.planner_steps)
-        self._bonus.labels(mode).inc(max(0.0, figures.bonus))

@@ -31,8 +31,7 @@ from rlaif.trainer.play.exploration.archive_server import (
 )
 from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.play.exploration.states import ArchiveIdentity
-from rlaif.trainer.run_folder.live_files import SCREENS
-from rlaif.trainer.run_folder.screen_mirror import ScreenMirror, ScreenSource, ScreenUpdate
+from rlaif.trainer.run_folder.live_files import SCREENS, ScreenMirror, ScreenSource, ScreenUpdate
 from rlaif.trainer.settings.game import ExploreSettings
 from rlaif.trainer.settings.learning import CurriculumSettings
 

@@ -18,22 +18,9 @@ from rlaif.service.settings import describe, stored
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore, StorageError
 from rlaif.trainer import checks
-from rlaif.trainer.run_folder import checkpoints, disk
+from rlaif.trainer.run_folder import checkpoints, disk, protocol
 from rlaif.trainer.run_folder.checkpoints import CheckpointError
 from rlaif.trainer.run_folder.live_files import SCREENS
-from rlaif.trainer.run_folder.protocol import (
-    CheckpointNotSaved,
-    Command,
-    CurriculumReport,
-    EvaluationDone,
-    EvaluationFailed,
-    IterationDone,
-    LoadRewardModel,
-    Message,
-    RewardModelRefused,
-    SearchReport,
-    Started,
-)
 from rlaif.trainer.run_folder.record import RunRecord, list_runs, new_run_id, record_path
 from rlaif.trainer.run_folder.spool import Spool
 from rlaif.trainer.service.metrics import TrainerMetrics
@@ -67,17 +54,17 @@ class RunManager:
         self._data_dir = settings.data_dir.resolve()
         self._current: RunSupervisor | None = None
         self._pasts: list[RunPast] = []
-        self._model: LoadRewardModel | None = None
+        self._model: protocol.LoadRewardModel | None = None
         self._not_started: str | None = None
         self._starting = asyncio.Lock()
-        self._listener: Callable[[Message], None] | None = None
+        self._listener: Callable[[protocol.Message], None] | None = None
         self._metrics = TrainerMetrics(metrics)
         self._metrics.watch(lambda: self.alive, lambda: self.state.attempt if self.state else 0)
         self.captures_lost: str | None = None
         self._seen_captured = 0
         self._player_calls: deque[PlayerCall] = deque(maxlen=_MAX_PLAYER_CALLS)
 
-    def listen(self, listener: Callable[[Message], None]) -> None:
+    def listen(self, listener: Callable[[protocol.Message], None]) -> None:
         """Call `listener` with every message of the runs, after it is folded into `state`."""
         self._listener = listener
 
@@ -210,9 +197,9 @@ class RunManager:
         if self._current is not None:
             self._current.kill()
 
-    async def send(self, command: Command) -> None:
+    async def send(self, command: protocol.Command) -> None:
         """Pass a command to the current run, and a reward model also to later runs."""
-        if isinstance(command, LoadRewardModel):
+        if isinstance(command, protocol.LoadRewardModel):
             self._model = command
         if self._current is not None:
             await self._current.send(command)
@@ -221,7 +208,7 @@ class RunManager:
         if self._current is not None:
             await self._current.wait()
 
-    def refuse(self, refusal: RewardModelRefused) -> None:
+    def refuse(self, refusal: protocol.RewardModelRefused) -> None:
         """Record a reward model that could not be passed to the run's process."""
         if self._current is not None:
             self._current.state = self._current.state.after(refusal)
@@ -307,13 +294,13 @@ class RunManager:
     def _store(self) -> ObjectStore:
         return open_store(self._settings.models_store, S3Credentials.of(self._settings))
 
-    def _note(self, message: Message) -> None:
+    def _note(self, message: protocol.Message) -> None:
         if self._pasts and self.state is not None:
             self._pasts[-1].note(message, datetime.now(UTC), self.state.attempt)
         if self._listener is not None:
             self._listener(message)
         match message:
-            case RewardModelRefused():
+            case protocol.RewardModelRefused():
                 self._metrics.refused_model()
                 log.error(
                     "reward model rejected; the previous one stays",
@@ -323,11 +310,11 @@ class RunManager:
                         "rolled_back": message.rolled_back,
                     },
                 )
-            case CheckpointNotSaved():
+            case protocol.CheckpointNotSaved():
                 log.error("checkpoint not saved", extra={"reason": message.reason})
-            case EvaluationFailed():
+            case protocol.EvaluationFailed():
                 log.error("evaluation failed", extra={"reason": message.reason})
-            case EvaluationDone():
+            case protocol.EvaluationDone():
                 log.info(
                     "evaluated",
                     extra={
@@ -336,13 +323,13 @@ class RunManager:
                         "return": message.return_mean,
                     },
                 )
-            case Started() if message.passed_over:
+            case protocol.Started() if message.passed_over:
                 log.warning("resumed in part", extra={"passed_over": message.passed_over})
-            case IterationDone():
+            case protocol.IterationDone():
                 self._note_iteration(message)
-            case SearchReport():
+            case protocol.SearchReport():
                 self._metrics.searched(message)
-            case CurriculumReport():
+            case protocol.CurriculumReport():
                 self._metrics.curriculum(message)
             case _:
                 pass
@@ -358,7 +345,7 @@ class RunManager:
         if kept.curriculum is not None:
             self._metrics.curriculum(kept.curriculum)
 
-    def _note_iteration(self, message: IterationDone) -> None:
+    def _note_iteration(self, message: protocol.IterationDone) -> None:
         state = self.state
         self._metrics.iterated(message, state.reward_model_version if state is not None else None)
         self._note_captures(message)
@@ -371,7 +358,7 @@ class RunManager:
         if message.not_learned is not None:
             log.error("an iteration updated nothing", extra={"reason": message.not_learned})
 
-    def _note_captures(self, message: IterationDone) -> None:
+    def _note_captures(self, message: protocol.IterationDone) -> None:
         if message.captures_lost is not None and self.captures_lost is None:
             log.error(
                 "captures are dropped; training continues",

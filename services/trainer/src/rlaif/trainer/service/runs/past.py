@@ -23,17 +23,7 @@ from rlaif.contracts.events import EventData, RunIterated, RunLoaded, RunStarted
 from rlaif.contracts.run_points import RunPoint
 from rlaif.files.whole import write_whole
 from rlaif.service.settings import ServiceSettings
-from rlaif.trainer.run_folder import disk
-from rlaif.trainer.run_folder.protocol import (
-    CurriculumReport,
-    IterationDone,
-    Message,
-    RewardModelLoaded,
-    RewardModelRefused,
-    SearchReport,
-    Started,
-    WorldReport,
-)
+from rlaif.trainer.run_folder import disk, protocol
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.run import RaySettings
 
@@ -77,9 +67,9 @@ class _Past(BaseModel):
     step: int = 0
     open: RunPoint | None = None
     waiting: list[_StoredEvent] = Field(default_factory=list)
-    search: SearchReport | None = None
-    curriculum: CurriculumReport | None = None
-    world: WorldReport | None = None
+    search: protocol.SearchReport | None = None
+    curriculum: protocol.CurriculumReport | None = None
+    world: protocol.WorldReport | None = None
 
 
 class RunPast:
@@ -99,28 +89,28 @@ class RunPast:
         """Whether all events were published."""
         return not self.kept.waiting and self.kept.open is None
 
-    def note(self, message: Message, now: datetime, attempt: int) -> None:
+    def note(self, message: protocol.Message, now: datetime, attempt: int) -> None:
         """Fold in a message of an attempt, received at `now`."""
         kept = self.kept
         match message:
-            case Started():
+            case protocol.Started():
                 self._begin(message.env_steps, now, attempt)
-            case IterationDone():
+            case protocol.IterationDone():
                 piece = piece_of(message, now, since=kept.step)
                 kept.attempt, kept.step = attempt, message.env_steps
                 kept.open = piece if kept.open is None else kept.open.and_then(piece)
                 self._write_if_due(now)
-            case RewardModelLoaded():
+            case protocol.RewardModelLoaded():
                 self._load(message.version, message.env_step, now, attempt)
-            case RewardModelRefused() if message.rolled_back:
+            case protocol.RewardModelRefused() if message.rolled_back:
                 self._load(message.counts, kept.step, now, attempt)
-            case SearchReport():
+            case protocol.SearchReport():
                 kept.search = message
                 self._write_if_due(now, at_once=not message.running)
-            case CurriculumReport():
+            case protocol.CurriculumReport():
                 kept.curriculum = message
                 self._write_if_due(now)
-            case WorldReport():
+            case protocol.WorldReport():
                 kept.world = message
                 self._write_if_due(now)
             case _:
@@ -213,7 +203,7 @@ def _parsed(path: Path) -> _Past:
         return _Past()
 
 
-def piece_of(done: IterationDone, now: datetime, *, since: int) -> RunPoint:
+def piece_of(done: protocol.IterationDone, now: datetime, *, since: int) -> RunPoint:
     """One iteration as a part of the past; figures that are not finite are None."""
     # A part that is not finite is missing in the statistics, and the sum is then unknown.
     known = done.reward_statistics.keys() >= {_GAME, _SHAPING}

@@ -1,46 +1,30 @@
 """State of a run in the service: messages fold into it, telemetry and REST are made from it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from rlaif.contracts.telemetry.assistance import AssistanceEvent, ModeFigures
+from rlaif.contracts.telemetry.assistance import ModeFigures
 from rlaif.contracts.telemetry.readings import (
     AssistanceStatus,
     CurriculumProgress,
     RewardBreakdown,
     SearchProgress,
+    Telemetry,
     TrainingProgress,
     WorldProgress,
 )
+from rlaif.trainer.run_folder import protocol
 from rlaif.trainer.run_folder.plan import End
-from rlaif.trainer.run_folder.protocol import (
-    AssistanceDone,
-    CheckpointNotSaved,
-    CheckpointSaved,
-    CurriculumReport,
-    EvaluationDone,
-    EvaluationFailed,
-    Failed,
-    Finished,
-    IterationDone,
-    Message,
-    PhaseReport,
-    RewardModelLoaded,
-    RewardModelRefused,
-    SearchReport,
-    Started,
-    WorldReport,
-)
 
 Status = Literal["starting", "training", "waiting", "stopping", "stopped", "finished", "failed"]
 """`waiting`: for the disk, retried; `finished`: the run ended by itself; `stopped`: on request."""
 
-UNANSWERED = ("timeout", "throttled", "refused", "error")
+_UNANSWERED = ("timeout", "throttled", "refused", "error")
 """Outcomes of calls without an answer. An `invalid` answer is one; `dropped` calls were aborted."""
 
-OUTAGE_CALLS = 3
+_OUTAGE_CALLS = 3
 """Consecutive calls without an answer that count as an outage."""
 
 
@@ -55,12 +39,27 @@ class Outage:
         rests: The planner does not call the route for a while.
     """
 
-    calls: int
-    outcome: str
-    reason: str
-    rests: bool
+    calls: int = 0
+    outcome: str = "error"
+    reason: str = ""
+    rests: bool = False
 
-    def sentence(self, mode: str) -> str:
+    def after(self, figures: ModeFigures, reasons: Sequence[str]) -> "Outage | None":
+        """Fold in the calls of one iteration; None once the route answers, or was not called."""
+        calls = figures.calls
+        if calls.get("ok", 0) + calls.get("invalid", 0) > figures.cached:
+            return None
+        lost = {name: calls[name] for name in _UNANSWERED if calls.get(name)}
+        if not lost and not self.calls:
+            return None
+        return Outage(
+            calls=self.calls + sum(lost.values()),
+            outcome=max(lost, key=lambda name: lost[name], default=self.outcome),
+            reason=next((each for each in reversed(reasons) if each), self.reason),
+            rests=figures.not_asked.get("resting", 0) > 0 or (self.rests and not lost),
+        )
+
+    def description(self, mode: str) -> str:
         calls = "call" if self.calls == 1 else f"{self.calls} calls"
         reason = f" ({self.reason})" if self.reason else ""
         return (
@@ -73,43 +72,17 @@ Outages = Mapping[str, Outage]
 """Route → its calls since the last answer; routes whose last call was answered are not in it."""
 
 
-def outages_after(before: Outages, done: AssistanceDone) -> Outages:
+def _outages_after(before: Outages, done: protocol.AssistanceDone | None) -> Outages:
     """Fold in one iteration; a route that was not called keeps its state."""
+    if done is None:
+        return {}
     after = dict(before)
     for mode, figures in done.by_mode.items():
-        answered = figures.calls.get("ok", 0) + figures.calls.get("invalid", 0) - figures.cached
-        unanswered = {name: figures.calls[name] for name in UNANSWERED if figures.calls.get(name)}
-        if answered > 0:
-            after.pop(mode, None)
-        elif unanswered or mode in after:
-            after[mode] = _extended(after.get(mode), mode, unanswered, figures, done.events)
+        reasons = [e.ending_reason for e in done.events if e.mode == mode and e.call != "ok"]
+        outage = after.pop(mode, Outage()).after(figures, reasons)
+        if outage is not None:
+            after[mode] = outage
     return after
-
-
-def _extended(
-    before: Outage | None,
-    mode: str,
-    unanswered: dict[str, int],
-    figures: ModeFigures,
-    events: list[AssistanceEvent],
-) -> Outage:
-    known = before or Outage(0, "error", "", rests=False)
-    reasons = [event.ending_reason for event in events if event.mode == mode and event.call != "ok"]
-    return Outage(
-        calls=known.calls + sum(unanswered.values()),
-        outcome=max(unanswered, key=lambda name: unanswered[name], default=known.outcome),
-        reason=next((each for each in reversed(reasons) if each), known.reason),
-        rests=figures.not_asked.get("resting", 0) > 0 or (known.rests and not unanswered),
-    )
-
-
-def descriptions(outages: Outages) -> dict[str, str]:
-    """Route that is unavailable → one sentence; single lost calls are left out."""
-    return {
-        mode: each.sentence(mode)
-        for mode, each in outages.items()
-        if each.rests or each.calls >= OUTAGE_CALLS
-    }
 
 
 @dataclass(frozen=True)
@@ -138,25 +111,25 @@ class RunState:
     run_id: str
     attempt: int = 0
     status: Status = "starting"
-    last: IterationDone | None = None
+    last: protocol.IterationDone | None = None
     env_steps: int = 0
     iteration: int = 0
     reward_model_version: int | None = None
     reward_model_loaded_at_step: int | None = None
-    reward_model_refused: RewardModelRefused | None = None
+    reward_model_refused: protocol.RewardModelRefused | None = None
     checkpoint: int | None = None
     finished: End | None = None
-    evaluation: EvaluationDone | None = None
+    evaluation: protocol.EvaluationDone | None = None
     failure: str | None = None
     failure_is_final: bool = False
     waiting_for: str | None = None
     not_saved: str | None = None
     not_written: str | None = None
     outages: Outages = field(default_factory=dict)
-    phase: PhaseReport | None = None
-    search: SearchReport | None = None
-    curriculum: CurriculumReport | None = None
-    world: WorldReport | None = None
+    phase: protocol.PhaseReport | None = None
+    search: protocol.SearchReport | None = None
+    curriculum: protocol.CurriculumReport | None = None
+    world: protocol.WorldReport | None = None
 
     def of_attempt(self, attempt: int) -> "RunState":
         """The initial state of another attempt, with what outlasts a process."""
@@ -169,10 +142,10 @@ class RunState:
             world=self.world,
         )
 
-    def after(self, message: Message) -> "RunState":
+    def after(self, message: protocol.Message) -> "RunState":
         """The state with a message of the process folded in."""
         match message:
-            case Started():
+            case protocol.Started():
                 return replace(
                     self,
                     status="training",
@@ -180,33 +153,32 @@ class RunState:
                     iteration=message.iteration,
                     checkpoint=None if message.restored_from is None else message.iteration,
                 )
-            case IterationDone():
-                done = message.assistance
+            case protocol.IterationDone():
                 return replace(
                     self,
                     last=message,
                     env_steps=message.env_steps,
                     iteration=message.iteration,
                     not_written=message.not_written,
-                    outages={} if done is None else outages_after(self.outages, done),
+                    outages=_outages_after(self.outages, message.assistance),
                 )
-            case RewardModelLoaded() | RewardModelRefused():
+            case protocol.RewardModelLoaded() | protocol.RewardModelRefused():
                 return self._after_model(message)
-            case CheckpointSaved():
+            case protocol.CheckpointSaved():
                 return replace(self, checkpoint=message.iteration, not_saved=None)
-            case CheckpointNotSaved():
+            case protocol.CheckpointNotSaved():
                 return replace(self, not_saved=message.reason)
-            case PhaseReport() | SearchReport() | CurriculumReport():
+            case protocol.PhaseReport() | protocol.SearchReport() | protocol.CurriculumReport():
                 return self._after_quest(message)
-            case WorldReport():
+            case protocol.WorldReport():
                 return replace(self, world=message)
-            case EvaluationDone():
+            case protocol.EvaluationDone():
                 return replace(self, evaluation=message)
-            case EvaluationFailed():
+            case protocol.EvaluationFailed():
                 return self
-            case Finished():
+            case protocol.Finished():
                 return replace(self, finished=None if message.why == "asked" else message.why)
-            case Failed():
+            case protocol.Failed():
                 return replace(
                     self,
                     failure=message.reason,
@@ -214,10 +186,12 @@ class RunState:
                     waiting_for=message.of_disk,
                 )
 
-    def _after_quest(self, message: PhaseReport | SearchReport | CurriculumReport) -> "RunState":
-        if isinstance(message, CurriculumReport):
+    def _after_quest(
+        self, message: protocol.PhaseReport | protocol.SearchReport | protocol.CurriculumReport
+    ) -> "RunState":
+        if isinstance(message, protocol.CurriculumReport):
             return replace(self, curriculum=message)
-        if isinstance(message, PhaseReport):
+        if isinstance(message, protocol.PhaseReport):
             after = replace(self, phase=message)
             learner_is_next = message.phase == "policy"
         else:
@@ -227,8 +201,10 @@ class RunState:
         works = self.status == "starting" and not learner_is_next
         return replace(after, status="training") if works else after
 
-    def _after_model(self, message: RewardModelLoaded | RewardModelRefused) -> "RunState":
-        if isinstance(message, RewardModelLoaded):
+    def _after_model(
+        self, message: protocol.RewardModelLoaded | protocol.RewardModelRefused
+    ) -> "RunState":
+        if isinstance(message, protocol.RewardModelLoaded):
             return replace(
                 self,
                 reward_model_version=message.version,
@@ -243,11 +219,6 @@ class RunState:
             reward_model_version=message.counts,
             reward_model_loaded_at_step=None if message.counts is None else self.env_steps,
         )
-
-    @property
-    def figures(self) -> dict[str, Any]:
-        """Known fields of `RunFigures`; empty before the first iteration of this attempt."""
-        return self.last.figures() if self.last is not None else {}
 
     @property
     def disk_issue(self) -> str | None:
@@ -271,16 +242,25 @@ class RunState:
         return f"run {self.run_id} plays but does not learn: {self.last.not_learned}"
 
     @property
+    def planner_outages(self) -> dict[str, str]:
+        """Planner route that is unavailable → a description; single lost calls are left out."""
+        return {
+            mode: each.description(mode)
+            for mode, each in self.outages.items()
+            if each.rests or each.calls >= _OUTAGE_CALLS
+        }
+
+    @property
     def planner_issue(self) -> str | None:
         """Which planner routes are unavailable; None for none."""
-        return "; ".join(descriptions(self.outages).values()) or None
+        return "; ".join(self.planner_outages.values()) or None
 
     @property
     def summary(self) -> dict[str, Any]:
         """Fields that telemetry and REST share."""
         refused = self.reward_model_refused
         return {
-            **self.figures,
+            **(self.last.figures() if self.last is not None else {}),
             "run_id": self.run_id,
             "status": self.status,
             "iteration": self.iteration,
@@ -307,26 +287,19 @@ class RunState:
             env_steps=self.env_steps,
             has_planner=None if self.last is None else done is not None,
             by_mode=done.of_run if done is not None else {},
-            down=descriptions(self.outages),
+            down=self.planner_outages,
         )
 
-    def search_progress(self, now: datetime) -> SearchProgress | None:
-        """The last report of the search as telemetry; None without one."""
-        if self.search is None:
-            return None
-        return SearchProgress(at=now, run_id=self.run_id, **dict(self.search))
-
-    def curriculum_progress(self, now: datetime) -> CurriculumProgress | None:
-        """The last report of the curriculum as telemetry; None without one."""
-        if self.curriculum is None:
-            return None
-        return CurriculumProgress(at=now, run_id=self.run_id, **dict(self.curriculum))
-
-    def world_progress(self, now: datetime) -> WorldProgress | None:
-        """The last report on the game's world as telemetry; None without one."""
-        if self.world is None:
-            return None
-        return WorldProgress(at=now, run_id=self.run_id, **dict(self.world))
+    def reports(self, now: datetime) -> Iterator[Telemetry]:
+        """The newest reports of planner, search, curriculum and world, as telemetry."""
+        yield self.assistance(now)
+        of = {"at": now, "run_id": self.run_id}
+        if self.search is not None:
+            yield SearchProgress(**of, **dict(self.search))
+        if self.curriculum is not None:
+            yield CurriculumProgress(**of, **dict(self.curriculum))
+        if self.world is not None:
+            yield WorldProgress(**of, **dict(self.world))
 
     def reward(self, now: datetime) -> RewardBreakdown | None:
         """The terms of the last iteration's reward; None before the first."""

@@ -319,7 +319,7 @@ class StoreMirror:
 
 def progress(state: RunState, settings: TrainerSettings, found: list[Evaluation]) -> dict[str, Any]:
     """Content of `pipeline/progress.json`; unknown values are null."""
-    figures = RunFigures(**state.figures)
+    figures = RunFigures(**(state.last.figures() if state.last is not None else {}))
     seconds, best = figures.trained_seconds, result.best(found)
     return {
         "run_id": state.run_id,
