@@ -266,7 +266,7 @@ def _age(seconds: float) -> str:
 def _event(spec: EventSpec) -> Iterator[str]:
     yield f"## {spec.type}"
     yield _doc(spec.data)
-    yield f"Event id `{spec.dedupe_key(_Names())}`, CloudEvents subject `{spec.about(_Names())}`."
+    yield f"Event id `{spec.id_format}`, CloudEvents subject `{spec.about_format}`."
     yield _fields(spec.data)
     for name, field in spec.data.model_fields.items():
         inside = field.annotation
@@ -290,28 +290,6 @@ def _reading(reading: type[Telemetry]) -> Iterator[str]:
     if reading is WorldProgress:
         yield "Each of `rooms`:"
         yield _fields(RoomSeen)
-
-
-class _Names:
-    """Stands in for event data: every attribute is its own name in braces."""
-
-    def __getattr__(self, name: str) -> "_Name":
-        return _Name(name)
-
-
-class _Name(str):
-    """A field's name; formats as `{name}` and keeps a slice visible."""
-
-    __slots__ = ()
-
-    def __str__(self) -> str:
-        return f"{{{super().__str__()}}}"
-
-    def __format__(self, spec: str) -> str:
-        return str(self)
-
-    def __getitem__(self, key: Any) -> "_Name":
-        return _Name(f"{super().__str__()}[:{key.stop}]")
 
 
 # --- fields of a pydantic class -------------------------------------------------------------------

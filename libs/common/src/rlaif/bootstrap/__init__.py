@@ -1,4 +1,1 @@
-"""Makes what the services use and may not make themselves: streams, consumers and buckets.
-
-`python -m rlaif.bootstrap` is run before the services, by an administrator of NATS and S3.
-"""
+"""`python -m rlaif.bootstrap`: creates streams, consumers and buckets before the services."""

@@ -1,7 +1,4 @@
-"""Makes streams, consumers and buckets, or makes room in full streams; prints what it did.
-
-    python -m rlaif.bootstrap               before the services, and after a change of its settings
-    python -m rlaif.bootstrap --make-room   now and then, where services may not purge streams
+"""Creates streams, consumers and buckets, or drops handled events of full streams.
 
 Exit codes: 0 done, 1 NATS or S3 was not ready in time, 2 a setting or option is wrong.
 """

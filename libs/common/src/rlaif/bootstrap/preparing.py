@@ -1,4 +1,4 @@
-"""What the bootstrap does: each step is tried until it works, or until there is no time left."""
+"""Steps of the bootstrap, each retried until it works or time is up."""
 
 import asyncio
 import logging
@@ -35,7 +35,7 @@ class NotReachedError(Exception):
 
 
 async def prepare(settings: BootstrapSettings) -> list[str]:
-    """Make streams, consumers and buckets, and say of each what was done.
+    """Create streams, consumers and buckets; a line about each.
 
     Raises:
         NotReachedError: NATS or S3 did not do it within the settings' time.
@@ -63,11 +63,7 @@ async def prepare(settings: BootstrapSettings) -> list[str]:
 
 
 async def make_room(settings: BootstrapSettings) -> list[str]:
-    """Drop what every consumer has handled from the streams that fill up; the lines say which.
-
-    Raises:
-        NotReachedError: NATS did not do it within the settings' time.
-    """
+    """Drop handled events from full streams; a line about each. Raises NotReachedError."""
     emptied = await _until_done(
         "NATS", settings, lambda: _with_bus(settings, lambda bus: bus.make_room(above=FULL))
     )
@@ -79,7 +75,6 @@ async def make_room(settings: BootstrapSettings) -> list[str]:
 async def _until_done(
     what: str, settings: BootstrapSettings, step: Callable[[], Awaitable[T]]
 ) -> T:
-    """Try the step until it works; between the tries it waits longer and longer."""
     loop = asyncio.get_running_loop()
     end = loop.time() + settings.timeout_seconds
     attempt = 0

@@ -1,4 +1,1 @@
-"""The event bus: publish events, consume them with a durable worker, send telemetry.
-
-The only package that imports nats.
-"""
+"""Events, telemetry and durable workers over NATS JetStream."""

@@ -1,12 +1,8 @@
 """Fixes cancellation in nats-py: none is lost, and none is raised that was not requested.
 
-nats-py 2.16 waits for every answer by `asyncio.wait_for`. On Python 3.11 that returns an answer
-which came in the same turn of the loop as a cancellation, and the cancellation is gone. A fetch on
-a closed connection turns it into `ConnectionClosedError`. A loop around either would continue for
-ever, and its service would not stop.
-
-The other way round, closing a client that reconnects cancels the future on which the closing waits
-itself. That would look as if the caller had been cancelled, and end it without a word.
+nats-py 2.16 waits by `asyncio.wait_for`, which on Python 3.11 loses a cancellation that comes
+together with an answer; a fetch on a closed connection turns it into `ConnectionClosedError`. The
+service would not stop. And closing a client that reconnects cancels the task that closes it.
 """
 
 import asyncio
@@ -21,9 +17,7 @@ from nats.errors import ConnectionClosedError
 
 @contextlib.contextmanager
 def heeding_cancellation() -> Iterator[None]:
-    """Raise `CancelledError` at the end if the task was cancelled inside, whatever became of it.
-
-    An earlier cancellation does not count: it was heeded, and the clean-up after it continues.
+    """Raise `CancelledError` at the end if the task was cancelled inside, but not for earlier ones.
 
     Raises:
         nats.errors.ConnectionClosedError: Instead of a cancellation that was not requested.
@@ -52,16 +46,13 @@ class CancellableClient(Client):
     """A nats-py client whose requests, and so all of its JetStream, can be cancelled."""
 
     async def request(self, *args: Any, **options: Any) -> Msg:
-        """See `Client.request`."""
         with heeding_cancellation():
             return await super().request(*args, **options)
 
     async def publish(self, *args: Any, **options: Any) -> None:
-        """See `Client.publish`."""
         with heeding_cancellation():
             await super().publish(*args, **options)
 
     async def close(self) -> None:
-        """See `Client.close`."""
         with heeding_cancellation():
             await super().close()

@@ -24,10 +24,9 @@ async def connect(
     ca_file: str | None = None,
     manage_streams: bool = True,
 ) -> "Bus":
-    """Open a connection that later survives every restart of NATS.
+    """Open a connection that survives every later restart of NATS.
 
-    `name` is shown in NATS monitoring; `timeout` is for the first connection only. `ca_file` and
-    `manage_streams` are the settings of all services (`NATS_CA_FILE`, `NATS_MANAGE_STREAMS`).
+    `name` is shown in NATS monitoring; `timeout` is for the first connection only.
 
     Raises:
         BusUnavailableError: No server answered in time, or it refused the credentials.
@@ -61,11 +60,10 @@ async def open_bus(settings: NatsSettings, *, name: str) -> "Bus":
 async def connect_ready(
     url: str, *, name: str, ca_file: str | None = None, manage_streams: bool = True
 ) -> "Bus":
-    """Like `connect`, and every stream and consumer is there.
+    """Like `connect`, with every stream and consumer; on an error nothing stays open.
 
     Raises:
-        BusUnavailableError: No server answered in time, or it refused; nothing stays open.
-        StreamsMissingError: They are not there, and are not ours to make; nothing stays open.
+        StreamsMissingError: They are missing, and `manage_streams` is false.
     """
     bus = await connect(url, name=name, ca_file=ca_file, manage_streams=manage_streams)
     try:
@@ -77,36 +75,24 @@ async def connect_ready(
 
 
 class Bus(Link):
-    """An open connection. Make one with `connect`; close it with `close`.
-
-    What asks NATS raises `BusUnavailableError` when it does not answer, or refuses.
-    """
+    """An open connection; its requests raise `BusUnavailableError` if NATS fails."""
 
     def publisher(self, source: str, *, deadline: timedelta = PUBLISH_DEADLINE) -> Publisher:
-        """A publisher whose events say `rlaif/<source>`."""
         return EventPublisher(self, source, deadline=deadline)
 
     def telemetry(self) -> TelemetryPublisher:
-        """A sender of live readings."""
         return LossyTelemetry(self)
 
     def feed(self) -> EventFeed:
-        """A follower of stored events."""
         return StreamFeed(self)
 
     async def align_topology(self) -> list[str]:
-        """Create the streams and consumers that are missing, and change those that differ.
-
-        For one administrator; services call `ensure_topology`. Gives a line about each of them.
-        """
+        """Create missing streams and consumers and change those that differ; a line about each."""
         with self.asking("align the streams"):
             return await topology.align_topology(self.jetstream, self._settings)
 
     async def make_room(self, *, above: float) -> list[str]:
-        """Drop the handled events of each stream that is full by more than the share `above`.
-
-        Gives the streams that lost some.
-        """
+        """Drop handled events of streams filled above this share; the streams that lost some."""
         with self.asking("make room in the streams"):
             full = await topology.full_streams(self.jetstream, above=above)
             return [each for each in full if await topology.make_room(self.jetstream, each)]
@@ -117,31 +103,22 @@ class Bus(Link):
             await topology.delete_topology(self.jetstream)
 
     async def backlog(self, event_class: type[EventData], consumer: str) -> int:
-        """Events that `consumer` has not finished: not yet delivered, or delivered and unanswered.
-
-        The server counts a new event a few milliseconds after it confirmed the publish.
-        """
+        """Events that `consumer` has not finished: undelivered or unanswered."""
         stream = spec_of(event_class).stream
         with self.asking(f"read the backlog of {consumer} on {stream}"):
             info = await self.jetstream.consumer_info(stream, consumer)
         return (info.num_pending or 0) + (info.num_ack_pending or 0)
 
     async def queues(self) -> queues.Queues:
-        """How full the streams are, and what waits for each consumer."""
         with self.asking("read the queues"):
             return await queues.read_queues(self.jetstream)
 
     async def dead_letters(self, *, limit: int = 100) -> list[CloudEvent[DeadLetter]]:
-        """The newest dead letters, newest first."""
         with self.asking("list the dead letters"):
             found = await dead_letters.newest(self.jetstream, limit=limit)
         return [letter.event for letter in found]
 
     async def redrive(self, event_id: str) -> str:
-        """Send a dead event to its stream again, remove its dead letter, and give its new id.
-
-        Raises:
-            UnknownDeadLetterError: There is no such dead letter.
-        """
+        """Send a dead event to its stream again, remove its dead letter, and return its new id."""
         with self.asking(f"redrive {event_id}"):
             return await dead_letters.redrive(self, event_id, deadline=PUBLISH_DEADLINE)

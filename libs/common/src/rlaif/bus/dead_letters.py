@@ -47,11 +47,10 @@ def dead_letter(
     detail: str,
     dead_at: datetime,
 ) -> DeadLetter:
-    """Describe one message that `consumer` gave up on, with the message inside.
+    """Describe a message that `consumer` gave up on, with the message inside.
 
-    Every message makes a letter that can be written and read again: one that is no JSON object is
-    kept as text, and one that is no text as its bytes in base64. One without a readable id is
-    named by stream and sequence.
+    A message that is not a JSON object is stored as text, or as base64 if it is not text. One
+    without a readable id is named by stream and sequence.
     """
     original = _original(payload)
     return DeadLetter(
@@ -92,12 +91,11 @@ async def newest(js: JetStreamContext, *, limit: int | None) -> list[StoredLette
 async def redrive(link: Link, event_id: str, *, deadline: timedelta) -> str:
     """Publish a dead event again under a new id, which is returned; remove its dead letters.
 
-    The new id makes the stream take it inside the duplicate window, and gives a second death its
-    own dead letter. It derives from the letter's sequence, so a repeated call stores one copy.
+    The new id is accepted inside the duplicate window. It derives from the letter's sequence, so a
+    repeated call stores one copy.
 
     Raises:
         UnknownDeadLetterError: No dead letter has this `event_id`.
-        BusUnavailableError: The event was not stored in time; its dead letter stays.
     """
     letters = [
         letter

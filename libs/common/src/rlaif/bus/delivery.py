@@ -113,10 +113,7 @@ class Delivery:
         self._settings = settings
 
     async def handle(self, message: Msg) -> Result | None:
-        """Handle one message to its end; None when it was not due yet and was given back.
-
-        An error of NATS means that the answer could not be sent; the event comes again.
-        """
+        """Handle one message to its end; None if it was not due yet and was given back."""
         if (wait := _wait(message)) and message.metadata.num_delivered == 1:
             await message.nak(delay=wait)
             return None
@@ -189,7 +186,6 @@ class Delivery:
     def _failed(
         self, message: Msg, event: CloudEvent[Any], error: Exception | None
     ) -> _Again | _Dead:
-        """An unexpected end: try again a few times. `error` is None when the deadline passed."""
         text = f"{type(error).__name__}: {error}"
         if error is None:
             text = f"not finished within {self._settings.deadline.total_seconds():g} s"
@@ -202,7 +198,6 @@ class Delivery:
         suspect: Suspect,
         error: Exception | None = None,
     ) -> _Again | _Dead:
-        """Count this attempt; give up after the last. `error` is logged with its trace."""
         tries = _tries(message) + 1
         most = suspect.tries or self._settings.max_attempts
         logger.error(
@@ -253,10 +248,9 @@ class Delivery:
         return dead
 
     async def _renew(self, message: Msg, again: _Again) -> _Renewed | _Again:
-        """Store a fresh copy of the event, which says how often it was tried and how long it waits.
+        """Store a fresh copy of the event with its count of attempts and its delay.
 
-        Its deliveries are counted from zero. Killed before the old one is answered, the same copy
-        is stored again under the same id, so it is one.
+        After a crash before the answer, the same copy is stored under the same id, so it is one.
         """
         sequence = message.metadata.sequence.stream
         tries = _tries(message) if again.tries is None else again.tries
@@ -289,11 +283,7 @@ class Delivery:
         return "done" if confirmed and isinstance(answer, _Done) else "retried"
 
     async def _acknowledge(self, message: Msg) -> bool:
-        """Ack, and wait until the server has it, through a restart if need be.
-
-        A server that was killed may have forgotten the delivery: it ignores the ack and delivers
-        the event again.
-        """
+        """Ack, and wait for the confirmation, through a restart of the server if necessary."""
         for _ in range(_ACK_TRIES):
             await self._link.wait_connected(self._settings.ack_wait.total_seconds())
             try:
@@ -310,10 +300,7 @@ class Delivery:
 
     @contextlib.asynccontextmanager
     async def _heartbeats(self, message: Msg) -> AsyncIterator[None]:
-        """Send heartbeats to NATS until the body ends.
-
-        They end before the final answer: a heartbeat after a delayed nak would replace its delay.
-        """
+        """Send heartbeats inside the block only: a later one would replace the delay of a nak."""
         task = asyncio.create_task(self._beat(message))
         try:
             yield
@@ -332,7 +319,6 @@ class Delivery:
 
 
 def _deliveries(message: Msg) -> int:
-    """How often the server has delivered this copy of the event to this consumer, from 1."""
     return message.metadata.num_delivered
 
 
@@ -347,11 +333,9 @@ def _tries(message: Msg) -> int:
 
 
 def _wait(message: Msg) -> float:
-    """Seconds that this copy is to wait before it is handled; 0 for none."""
     return min(_header(message, _WAIT_HEADER), _LONGEST_WAIT.total_seconds())
 
 
 def _header(message: Msg, name: str) -> float:
-    """A number of the message's headers; 0 where there is none, or it is not a number."""
     text = (message.headers or {}).get(name, "")
     return float(text) if _NUMBER.fullmatch(text) else 0.0

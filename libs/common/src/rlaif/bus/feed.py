@@ -1,7 +1,6 @@
-"""Follows stored events from the side: no durable consumer, no acknowledgement, in stream order.
+"""Reads stored events without a durable consumer and without acknowledgement, in stream order.
 
-Each stream is read by a short-lived pull consumer that starts behind the last event yielded. When
-NATS restarts or the stream is deleted, a new consumer takes over from there.
+A short-lived pull consumer starts behind the last event; after an outage a new one continues there.
 """
 
 import asyncio
@@ -61,8 +60,7 @@ class StreamFeed:
     ) -> AsyncIterator[CloudEvent[Any]]:
         """See `rlaif.bus.ports.EventFeed.follow`. Ends when the bus closes.
 
-        Events of one stream come in their order; streams mix as they arrive. An event may come
-        twice when a stream was deleted and rebuilt.
+        Events of one stream come in order; one may come twice if a stream was deleted and rebuilt.
         """
         queue: asyncio.Queue[CloudEvent[Any] | None] = asyncio.Queue(BUFFER)
         pumps = [
@@ -158,11 +156,9 @@ class LossyTelemetry:
         self.dropped = 0
 
     async def send(self, reading: Telemetry) -> None:
-        """Send one JSON reading on its subject, or drop it."""
         await self.send_bytes(reading.SUBJECT, reading.model_dump_json().encode())
 
     async def send_bytes(self, subject: str, payload: bytes) -> None:
-        """Send raw bytes, or drop them."""
         client = self._link.client
         if not client.is_connected or client.pending_data_size > MAX_UNSENT_BYTES:
             self.dropped += 1

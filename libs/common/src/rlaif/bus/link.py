@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 class Link:
-    """The connection itself, plain messages and the streams; what all parts of the bus stand on.
+    """The connection itself, plain messages and the streams.
 
     `client` and `jetstream` are for this package only; `address` is without credentials.
     """
@@ -54,7 +54,6 @@ class Link:
 
     @property
     def connected(self) -> bool:
-        """Whether the server is there now."""
         return self.client.is_connected
 
     @property
@@ -64,16 +63,14 @@ class Link:
 
     @property
     def last_error_note(self) -> str:
-        """The last error of the connection as an addition to a message; empty when none."""
         return f" (last error: {self._last_error})" if self._last_error else ""
 
     async def subscribe(
         self, subject: str, *, buffer: int = 64
     ) -> AsyncIterator[tuple[str, bytes]]:
-        """Follow plain NATS messages, as (subject, payload), until the bus closes.
+        """Yield plain NATS messages as (subject, payload) until the bus closes.
 
-        `subject` may hold the wildcards `*` and `>`. A reader that is more than `buffer` messages
-        behind loses the oldest, never the newest.
+        A reader that is more than `buffer` messages behind loses the oldest.
         """
         mailbox = Mailbox(buffer)
         self._mailboxes.add(mailbox)
@@ -91,11 +88,10 @@ class Link:
                 await subscription.unsubscribe()
 
     async def ensure_topology(self) -> None:
-        """Create the streams and consumers that are missing, or only look where others make them.
+        """Create missing streams and consumers, or only check for them.
 
         Raises:
-            BusUnavailableError: NATS did not answer or refused.
-            StreamsMissingError: Something is missing, and not ours to make.
+            StreamsMissingError: Something is missing, and `manage_streams` is false.
         """
         if self._manages:
             with self.asking("ensure the streams"):
@@ -110,7 +106,6 @@ class Link:
             )
 
     async def make_room_in(self, stream: str) -> None:
-        """Drop the handled events of a full stream, where that is ours to do."""
         if self._manages:
             await topology.make_room(self.jetstream, stream)
             return
@@ -120,12 +115,10 @@ class Link:
         )
 
     async def match_ack_wait(self, stream: str, consumer: str, ack_wait: timedelta) -> None:
-        """Give a consumer the ack wait of the worker that runs it, where that is ours to do."""
         if self._manages:
             await topology.set_ack_wait(self.jetstream, stream, consumer, ack_wait)
 
     async def wait_connected(self, seconds: float) -> bool:
-        """Wait until the server is there; False when it was not within `seconds`."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(seconds, 0)):
                 while not (self.connected or self.closed):
@@ -149,11 +142,7 @@ class Link:
                 await self.client.close()
 
     async def open(self, name: str, timeout: timedelta) -> None:  # noqa: ASYNC109  # nats-py has no such option with endless reconnects
-        """Connect; afterwards it reconnects for ever.
-
-        Raises:
-            BusUnavailableError: No server answered in time, or it refused the credentials.
-        """
+        """Connect once; afterwards the client reconnects forever."""
         authorities = self._authorities(self._ca_file) if self._ca_file else None
         try:
             async with asyncio.timeout(timeout.total_seconds()):
@@ -243,10 +232,9 @@ class Link:
 
 
 class CarefulClient(CancellableClient):
-    """Goes no further with a server that offers no TLS when it is `tls_only`.
+    """Sends no credentials to a server without TLS if it is `tls_only`.
 
-    nats-py 2.16 takes a `tls://` URL as a wish: a server that does not ask for TLS in its first,
-    unprotected line gets the credentials in the clear.
+    nats-py 2.16 does, even for a `tls://` URL.
     """
 
     def __init__(self, *, tls_only: bool) -> None:
@@ -269,7 +257,6 @@ class Mailbox:
         self._closed = False
 
     async def deliver(self, message: Msg) -> None:
-        """Put one message in; the oldest falls out when the box is full."""
         self._messages.append((message.subject, message.data))
         self._changed.set()
 

@@ -22,10 +22,8 @@ class _Waiting:
 class Outbox:
     """A bounded queue of events in front of a publisher.
 
-    `run` publishes in the background and retries; `flush` makes one pass, for callers that want the
-    events out before they continue. Both may be used on one outbox. When the queue is full the
-    oldest event is dropped. The queue does not survive a restart, so events that others depend on
-    must be published again at start.
+    `run` publishes in the background and retries; `flush` makes one pass. A full queue drops the
+    oldest event. The queue does not survive a restart.
     """
 
     def __init__(
@@ -50,7 +48,6 @@ class Outbox:
         self._added.set()
 
     async def publish(self, event: EventData) -> None:
-        """Queue an event and flush."""
         self.put(event)
         await self.flush()
 
@@ -70,7 +67,6 @@ class Outbox:
         return True
 
     async def run(self) -> None:
-        """Publish until cancelled."""
         while True:
             await self._added.wait()
             self._added.clear()

@@ -1,12 +1,7 @@
-"""How a handler answers for an event: it returns, or it raises one of these.
+"""Answers of a handler for an event: it returns, or it raises one of these.
 
-    Outcome
-    ├── Retry     try again later; the event is not at fault
-    ├── Suspect   try again a few times; then the event goes to the dead letters
-    └── Reject    never again; the event goes to the dead letters
-
-A plain return acknowledges. Any other exception is treated as a `Suspect`, so a bug neither loses
-an event nor spins on it.
+A return acknowledges. Any other exception is treated as a `Suspect`, so a bug neither loses an
+event nor repeats it forever.
 """
 
 from datetime import timedelta
@@ -26,14 +21,10 @@ class Retry(Outcome):
 
 
 class Suspect(Outcome):
-    """Try again a few times, for what may pass and may be the event's own fault.
+    """Retry a few times: the cause may pass, or the event may be at fault.
 
-    Such as an object that the store does not have: perhaps it comes late, perhaps it was deleted.
-    Tries are counted in the event, so neither a restart nor another worker starts from zero.
-
-    `reason` is a stable word for machines, such as `missing_object`; `detail` one sentence that
-    says what, why and how to fix it. There are `tries` attempts, `max_attempts` if
-    None.
+    Such as a missing object. Attempts are counted in the event, over all workers and restarts.
+    `reason` is a stable code, `detail` a sentence with the remedy; `tries` None: `max_attempts`.
     """
 
     def __init__(self, reason: str, detail: str, *, tries: int | None = None) -> None:

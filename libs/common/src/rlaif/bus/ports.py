@@ -16,9 +16,7 @@ class Publisher(Protocol):
     """Publishes events."""
 
     async def publish(self, data: EventData) -> bool:
-        """Store one event in its stream, as part of the current trace; False when it was there.
-
-        Retries with the same event id until stored, so an unknown outcome is never a loss.
+        """Store one event in its stream, as part of the current trace; False if it was there.
 
         Raises:
             BusUnavailableError: Not stored within the publisher's deadline.
@@ -44,19 +42,16 @@ class EventFeed(Protocol):
 
 @dataclass(frozen=True)
 class WorkerSettings:
-    """How one worker treats its events.
+    """Parameters of one worker.
 
     Attributes:
-        concurrency: Handlers at a time.
-        ack_wait: An event without heartbeat for this long goes to another worker. The worker sets
-            it on its consumer; give all workers of one consumer the same.
+        ack_wait: An event without heartbeat for this long goes to another worker. Set on the
+            consumer, so the same for all its workers.
         heartbeat: Pause between heartbeats; at most a third of `ack_wait` is used.
-        deadline: A handler that runs longer is cancelled and its event tried again.
-        max_attempts: Tries of an event whose handler raises `Suspect` or fails unexpectedly, over
-            all workers and restarts; `Retry` does not count.
-        retry_base: Wait after the first failure; it doubles with each further one.
-        retry_cap: Longest such wait.
-        stop_timeout: How long `stop` lets running handlers finish.
+        deadline: A handler that runs longer is cancelled and its event retried.
+        max_attempts: Of an event whose handler raises `Suspect` or fails unexpectedly.
+        retry_base: Wait after the first failure; doubles up to `retry_cap`.
+        stop_timeout: How long `stop` waits for running handlers.
         fetch_timeout: One wait for an event; an idle worker notices `stop` after at most this.
     """
 

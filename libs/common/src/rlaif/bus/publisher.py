@@ -42,7 +42,6 @@ class EventPublisher:
         """See `rlaif.bus.ports.Publisher.publish`.
 
         Raises:
-            BusUnavailableError: Not stored within the deadline.
             EventRefusedError: Larger than its stream allows.
         """
         spec = spec_of(type(data))
@@ -74,10 +73,9 @@ async def store(
     deadline: timedelta,
     headers: Mapping[str, str] | None = None,
 ) -> bool:
-    """Store one message in `stream`, trying again with the same id until `deadline`.
+    """Store one message in `stream`, retrying with the same id until `deadline`.
 
-    A stream keeps one message an id; it is repaired if it is missing or full. True when stored
-    now, False when the stream held this id already.
+    The stream is repaired if it is missing or full. False if it had this id already.
 
     Raises:
         BusUnavailableError: Not stored in time.
@@ -120,7 +118,6 @@ async def store(
 
 
 async def _repair(link: Link, stream: str, error: Exception) -> None:
-    """Repair what an attempt showed to be broken; the next attempt shows whether that failed."""
     try:
         if isinstance(error, NoStreamResponseError):
             await link.ensure_topology()

@@ -20,14 +20,13 @@ class StreamFill:
 
 @dataclass(frozen=True)
 class Queue:
-    """What waits for a consumer.
+    """Backlog of a consumer.
 
     Attributes:
         event: Type of the events.
-        waiting: Events that were not delivered yet.
-        in_hand: Events that were delivered and are not acknowledged.
-        again: Of these, events that were delivered more than once.
-        handled_at: When an event was answered last; None while none was.
+        waiting: Events not delivered yet.
+        in_hand: Events delivered and not acknowledged, `again` of them more than once.
+        handled_at: Time of the last answer; None before the first.
     """
 
     consumer: str

@@ -1,8 +1,7 @@
-"""The streams and durable consumers of the catalog, as NATS should hold them.
+"""Streams and durable consumers of the catalog.
 
-`ensure_topology` creates what is missing and leaves the rest alone: an existing stream that differs
-is logged, never changed, because five services of two releases may run this at the same time. One
-administrator changes what differs, by `rlaif.bus.topology`.
+Services create missing ones and log differences, as several releases may run at the same time; an
+administrator changes existing ones with `align_topology`.
 """
 
 import asyncio
@@ -46,14 +45,12 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class TopologySettings:
-    """What may differ between a laptop, a cluster and a test.
+    """Parameters that differ between a laptop, a cluster and a test.
 
     Attributes:
-        ack_wait: A delivery unanswered for this long goes to another worker.
-        max_ack_pending: Unanswered deliveries of one consumer at a time, over all its workers.
-            Events that wait for a retry count too, so an outage does not churn the whole stream.
-        replicas: Copies of each stream; 3 on a cluster, 1 on one server.
-        max_bytes: Room of a busy stream. All streams together ask for 4.75 times this; the
+        max_ack_pending: Unanswered deliveries of one consumer, over all its workers. Events that
+            wait for a retry count too, so an outage does not churn the whole stream.
+        max_bytes: Size of a busy stream. All streams together reserve 4.75 times this; the
             default fits a JetStream of 1 GB.
     """
 
@@ -66,9 +63,8 @@ class TopologySettings:
 def stream_config(name: str, settings: TopologySettings) -> StreamConfig:
     """The configuration of one stream of the catalog.
 
-    Limits retention with discard NEW: a full stream refuses loudly instead of dropping events that
-    are not handled yet; one for people who look back drops its oldest. One hour of duplicate
-    detection covers a publisher's retries; for longer the object store's put-once keys guard.
+    A full stream refuses new events, unless it `drops_oldest`. One hour of duplicate detection
+    covers a publisher's retries.
     """
     stream = STREAMS[name]
     return StreamConfig(
@@ -88,8 +84,7 @@ def stream_config(name: str, settings: TopologySettings) -> StreamConfig:
 def consumer_config(spec: EventSpec, consumer: str, settings: TopologySettings) -> ConsumerConfig:
     """The configuration of one durable pull consumer.
 
-    No `backoff`: the server would use its first value in place of `ack_wait` and would not apply it
-    to a nak, so the worker chooses every delay.
+    Without `backoff`: the server would use its first value instead of `ack_wait`.
     """
     return ConsumerConfig(
         name=consumer,
@@ -105,10 +100,7 @@ def consumer_config(spec: EventSpec, consumer: str, settings: TopologySettings) 
 
 @dataclass(frozen=True)
 class Part:
-    """A stream or a consumer: how it was to be, and how the server holds it.
-
-    `stream` names the stream, of a consumer the one that it reads.
-    """
+    """A stream, or a consumer of `stream`: the wanted and the found configuration."""
 
     stream: str
     wanted: StreamConfig | ConsumerConfig
@@ -117,7 +109,6 @@ class Part:
 
     @property
     def title(self) -> str:
-        """For people."""
         if isinstance(self.wanted, StreamConfig):
             return f"stream {self.stream}"
         return f"consumer {self.stream}/{self.wanted.name}"
@@ -133,10 +124,7 @@ class Part:
 
 
 async def ensure_topology(js: JetStreamContext, settings: TopologySettings) -> None:
-    """Create every stream and consumer of the catalog that is not there.
-
-    Safe to call again, and by several services at the same time.
-    """
+    """Create missing streams and consumers; concurrent calls by several services are safe."""
     for part in await ensure_parts(js, settings):
         if part.made:
             logger.info("created %s", part.title)
@@ -214,11 +202,9 @@ async def full_streams(js: JetStreamContext, *, above: float) -> list[str]:
 
 
 async def make_room(js: JetStreamContext, stream: str) -> bool:
-    """Drop events that every consumer has answered from a full stream.
+    """Drop events that every consumer has answered from a full stream; True if there were any.
 
-    Discard NEW keeps unhandled events safe, and would stop the pipeline once handled ones fill the
-    stream. This removes only what lies below the lowest acknowledged sequence, and nothing from a
-    stream without consumers (dead letters). True when something was removed.
+    Streams without consumers (dead letters) lose nothing.
     """
     consumers = {name for spec in CATALOG if spec.stream == stream for name in spec.consumers}
     if not consumers:

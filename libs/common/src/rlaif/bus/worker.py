@@ -1,8 +1,6 @@
 """Runs one handler on one durable consumer: at least once, bounded, never lost.
 
-A worker fetches one event for each free slot, keeps it alive with heartbeats while the handler
-runs, and turns the handler's answer (`rlaif.bus.outcome`) into ack, delayed nak, or dead letter and
-term. It fetches singly because a larger pull hands out a partial batch only when it times out.
+A worker fetches one event per free slot: a larger pull returns a partial batch only on a timeout.
 """
 
 import asyncio
@@ -35,20 +33,14 @@ class WorkerObserver(Protocol):
     """Observes how each delivery ended; the service connects its metrics here."""
 
     def handled(self, event_type: str, outcome: Result, seconds: float, age: float) -> None:
-        """One delivery ended with `outcome` ("done", "retried" or "rejected").
-
-        It took `seconds`; the event was published `age` seconds before.
-        """
+        """One delivery took `seconds`; the event was published `age` seconds before."""
 
 
 class DurableWorker:
     """Handles the events of one durable consumer until it is stopped.
 
-    Several workers may share a consumer: each event goes to one of them. The link must outlive the
-    worker. The handler returns when done, or raises an `Outcome`; it must bear an event twice.
-
-    Raises:
-        ValueError: The catalog has no such consumer of these events.
+    Each event goes to one of the workers of a consumer. The link must outlive the worker. The
+    handler returns or raises an `Outcome`; it may receive an event twice.
     """
 
     def __init__(
@@ -88,13 +80,11 @@ class DurableWorker:
         return age < _STALE_TICKS * self._settings.fetch_timeout.total_seconds()
 
     async def run(self) -> None:
-        """Handle events until `stop`.
-
-        Outages of NATS, and streams or consumers that were deleted, are repaired internally.
+        """Handle events until `stop`; outages and deleted streams are repaired internally.
 
         Raises:
             BusUnavailableError: The connection was closed for good, and `stop` was not called.
-            StreamsMissingError: Its stream or consumer is gone, and others are to make it.
+            StreamsMissingError: Its stream or consumer is missing and may not be created.
         """
         self._finished.clear()
         try:
@@ -107,10 +97,7 @@ class DurableWorker:
             self._finished.set()
 
     async def stop(self) -> None:
-        """Stop fetching, let the running handlers finish, and return when `run` has ended.
-
-        A handler that outlasts `stop_timeout` is cancelled and its event given back at once.
-        """
+        """Stop fetching and wait for running handlers, which are cancelled after `stop_timeout`."""
         self._stopping.set()
         await self._finished.wait()
 
@@ -188,11 +175,7 @@ class DurableWorker:
                 await subscription.unsubscribe()
 
     async def _repair(self, error: Exception) -> None:
-        """Recreate what is missing; the next pull binds again.
-
-        Raises:
-            StreamsMissingError: It is not ours to make.
-        """
+        """Recreate what is missing; the next pull binds again."""
         if not self._link.closed:
             logger.warning("worker %s cannot fetch: %s; trying again", self._consumer, error)
         await self._unbind()
@@ -205,7 +188,6 @@ class DurableWorker:
         await pause(_REPAIR_PAUSE.total_seconds(), unless=self._stopping)
 
     async def _finish_handlers(self) -> None:
-        """Wait for the running handlers; cancel those that take too long."""
         running = set(self._running)
         if not running:
             return

@@ -1,9 +1,8 @@
-"""One place says which event travels on which subject, in which stream, from whom to whom.
+"""Routes of all events: subject, stream, producer and consumers.
 
-No other module spells a subject, a stream or a consumer name.
+No other module spells the name of a subject, a stream or a consumer.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
@@ -42,8 +41,8 @@ class EventSpec:
         type: CloudEvents type; the version is part of it.
         subject: NATS subject. `{stream}` is filled in for dead letters.
         stream: JetStream stream that stores it.
-        dedupe_key: Event id from the data: equal effects give equal ids.
-        about: Id of the thing that the event is about (CloudEvents `subject`).
+        id_format: Event id with fields of the data: equal effects give equal ids.
+        about_format: Id of the thing that the event is about (CloudEvents `subject`).
         producer: Service that publishes it.
         consumers: Durable pull consumers, one queue group each.
     """
@@ -52,21 +51,24 @@ class EventSpec:
     type: str
     subject: str
     stream: str
-    dedupe_key: Callable[[Any], str]
-    about: Callable[[Any], str]
+    id_format: str
+    about_format: str
     producer: str
     consumers: tuple[str, ...] = ()
 
     @property
     def pattern(self) -> str:
-        """The subject with a wildcard where it holds a name: all events of this row match it."""
+        """The subject with a wildcard in place of a name: all events of this row match it."""
         return self.subject.format(stream=">")
 
     def subject_for(self, data: EventData) -> str:
-        """The concrete subject on which `data` travels."""
-        if isinstance(data, DeadLetter):
-            return self.subject.format(stream=data.stream)
-        return self.subject
+        return self.subject.format_map(vars(data))
+
+    def dedupe_key(self, data: EventData) -> str:
+        return self.id_format.format_map(vars(data))
+
+    def about(self, data: EventData) -> str:
+        return self.about_format.format_map(vars(data))
 
 
 @dataclass(frozen=True)
@@ -107,100 +109,47 @@ STREAMS: dict[str, StreamSpec] = {
 
 CATALOG: tuple[EventSpec, ...] = (
     EventSpec(
-        data=SegmentCaptured,
-        type="rlaif.segment.captured.v1",
-        subject="segment.captured",
-        stream="CAPTURES",
-        dedupe_key=lambda e: f"captured:{e.segment_id}",
-        about=lambda e: e.segment_id,
-        producer="trainer",
-        consumers=("exporter",),
+        SegmentCaptured, "rlaif.segment.captured.v1", "segment.captured", "CAPTURES",
+        "captured:{segment_id}", "{segment_id}", "trainer", ("exporter",),
     ),
     EventSpec(
-        data=SegmentExported,
-        type="rlaif.segment.exported.v1",
-        subject="segment.exported",
-        stream="SEGMENTS",
-        dedupe_key=lambda e: f"exported:{e.segment_id}",
-        about=lambda e: e.segment_id,
-        producer="exporter",
-        consumers=("judge",),
+        SegmentExported, "rlaif.segment.exported.v1", "segment.exported", "SEGMENTS",
+        "exported:{segment_id}", "{segment_id}", "exporter", ("judge",),
     ),
     EventSpec(
-        data=SegmentScored,
-        type="rlaif.segment.scored.v1",
-        subject="segment.scored",
-        stream="SCORES",
-        dedupe_key=lambda e: f"scored:{e.judge_config}:{e.segment_id}",
-        about=lambda e: e.segment_id,
-        producer="judge",
-        consumers=("reward-model",),
+        SegmentScored, "rlaif.segment.scored.v1", "segment.scored", "SCORES",
+        "scored:{judge_config}:{segment_id}", "{segment_id}", "judge", ("reward-model",),
     ),
     EventSpec(
-        data=RewardModelPublished,
-        type="rlaif.rm.published.v1",
-        subject="rm.published",
-        stream="REWARD_MODELS",
-        dedupe_key=lambda e: f"published:{e.version}:{e.model_sha256[:16]}:{e.activation}",
-        about=lambda e: f"v{e.version}",
-        producer="reward-model",
-        consumers=("trainer",),
+        RewardModelPublished, "rlaif.rm.published.v1", "rm.published", "REWARD_MODELS",
+        "published:{version}:{model_sha256:.16}:{activation}", "v{version}",
+        "reward-model", ("trainer",),
     ),
     EventSpec(
-        data=RewardModelRejected,
-        type="rlaif.rm.rejected.v1",
-        subject="rm.rejected",
-        stream="REWARD_MODELS",
-        dedupe_key=lambda e: f"rejected:{e.candidate_id}",
-        about=lambda e: e.candidate_id,
-        producer="reward-model",
+        RewardModelRejected, "rlaif.rm.rejected.v1", "rm.rejected", "REWARD_MODELS",
+        "rejected:{candidate_id}", "{candidate_id}", "reward-model",
     ),
     EventSpec(
-        data=ChampionChanged,
-        type="rlaif.rm.changed.v1",
-        subject="rm.changed",
-        stream="HISTORY",
-        dedupe_key=lambda e: f"changed:{e.activation}:{e.changed_at}",
-        about=lambda e: f"v{e.version}",
-        producer="reward-model",
+        ChampionChanged, "rlaif.rm.changed.v1", "rm.changed", "HISTORY",
+        "changed:{activation}:{changed_at}", "v{version}", "reward-model",
     ),
     EventSpec(
-        data=RunStarted,
-        type="rlaif.run.started.v1",
-        subject="run.started",
-        stream="HISTORY",
-        dedupe_key=lambda e: f"started:{e.run_id}:{e.attempt}",
-        about=lambda e: e.run_id,
-        producer="trainer",
+        RunStarted, "rlaif.run.started.v1", "run.started", "HISTORY",
+        "started:{run_id}:{attempt}", "{run_id}", "trainer",
     ),
     EventSpec(
-        data=RunLoaded,
-        type="rlaif.run.loaded.v1",
-        subject="run.loaded",
-        stream="HISTORY",
-        dedupe_key=lambda e: f"loaded:{e.run_id}:{e.attempt}:{e.env_step}:{e.version}",
-        about=lambda e: e.run_id,
-        producer="trainer",
+        RunLoaded, "rlaif.run.loaded.v1", "run.loaded", "HISTORY",
+        "loaded:{run_id}:{attempt}:{env_step}:{version}", "{run_id}", "trainer",
     ),
     EventSpec(
-        data=RunIterated,
-        type="rlaif.run.iterated.v1",
-        subject="run.iterated",
-        stream="HISTORY",
-        dedupe_key=lambda e: f"iterated:{e.run_id}:{e.attempt}:{e.env_step}",
-        about=lambda e: e.run_id,
-        producer="trainer",
+        RunIterated, "rlaif.run.iterated.v1", "run.iterated", "HISTORY",
+        "iterated:{run_id}:{attempt}:{env_step}", "{run_id}", "trainer",
     ),
     EventSpec(
-        data=DeadLetter,
-        type="rlaif.dead-letter.v1",
-        subject="dead.{stream}",
-        stream="DEAD",
-        dedupe_key=lambda e: f"dead:{e.consumer}:{e.event_id}",
-        about=lambda e: e.event_id,
-        producer="any",
+        DeadLetter, "rlaif.dead-letter.v1", "dead.{stream}", "DEAD",
+        "dead:{consumer}:{event_id}", "{event_id}", "any",
     ),
-)
+)  # fmt: skip
 
 _BY_DATA = {spec.data: spec for spec in CATALOG}
 _BY_TYPE = {spec.type: spec for spec in CATALOG}

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 from pydantic import AwareDatetime, Field, SerializerFunctionWrapHandler, model_serializer
 
 from rlaif.contracts.game.captures import RoomNumber
-from rlaif.contracts.model import Contract, Id, Sha256
+from rlaif.contracts.model import Contract, Count, Id, Positive, Sha256, Share
 from rlaif.contracts.reward_models import GateMetrics
 from rlaif.contracts.run_points import RunPoint
 
@@ -62,8 +62,8 @@ class SegmentCaptured(EventData):
     capture_sha256: Sha256
     keyframe_key: str
     keyframe_sha256: Sha256
-    decision_steps: int = Field(ge=1, description="Actions inside the segment.")
-    env_step: int = Field(ge=0, description="Environment steps of the run when it was captured.")
+    decision_steps: Positive = Field(description="Actions inside the segment.")
+    env_step: Count = Field(description="Environment steps of the run when it was captured.")
     selected_by: str | None = Field(default=None, description="Why it was chosen for the judges.")
     reward_model_version: int | None = Field(
         default=None, description="The reward model that was live; null: none, or unknown."
@@ -76,7 +76,7 @@ class SegmentCaptured(EventData):
     )
     model_rise: float | None = Field(
         default=None,
-        description="How far the live model says that it led: last potential less the first.",
+        description="Last minus first potential, by the live model.",
     )
 
 
@@ -88,8 +88,8 @@ class SegmentExported(EventData):
     run_id: Id
     manifest_key: str
     manifest_sha256: Sha256
-    frames: int = Field(ge=1, description="Game frames at 60 Hz.")
-    decision_steps: int = Field(ge=1)
+    frames: Positive = Field(description="Game frames at 60 Hz.")
+    decision_steps: Positive
 
 
 class SegmentScored(EventData):
@@ -103,59 +103,50 @@ class SegmentScored(EventData):
     judge_config: Id
     score_key: str
     score_sha256: Sha256
-    weighted: float | None = Field(
-        default=None, ge=0, le=1, description="Rubric mean; null when too few criteria were judged."
+    weighted: Share | None = Field(
+        default=None, description="Rubric mean; null when too few criteria were judged."
     )
     abstained: tuple[str, ...] = Field(default=(), description="Criteria without a score.")
-    agreement: float | None = Field(
+    agreement: Share | None = Field(
         default=None,
-        ge=0,
-        le=1,
-        description="Of the language models' votes: mean over the criteria that they decided; "
-        "null when they decided none.",
+        description="Agreement of the votes of language models: mean over the criteria that they "
+        "decided; null when they decided none.",
     )
 
 
 class RewardModelPublished(EventData):
     """A reward model is now the champion: it passed the gate, or a person rolled back to it."""
 
-    version: int = Field(ge=1)
+    version: Positive
     model_key: str
     model_sha256: Sha256
     manifest_key: str
     layout_version: str
     parent_version: int | None = None
-    labels: int = Field(ge=1, description="Scored segments it was trained on.")
-    episodes: int = Field(ge=1)
-    heldout_accuracy: float = Field(ge=0, le=1, description="On episodes it never saw.")
-    heldout_pairs: int = Field(ge=1)
-    activation: int = Field(
+    labels: Positive = Field(description="Scored segments it was trained on.")
+    episodes: Positive
+    heldout_accuracy: Share = Field(description="On episodes that were not trained on.")
+    heldout_pairs: Positive
+    activation: Positive = Field(
         default=1,
-        ge=1,
-        description="Rises with every change of the champion, so that going back to a version is "
-        "a new event.",
+        description="Increases with every change of the champion, so that a roll-back is a new "
+        "event.",
     )
 
 
 class RewardModelRejected(EventData):
     """A candidate reward model did not pass the gate; the champion stays."""
 
+    LATER = frozenset({"metrics"})
+
     candidate_id: Id
     reasons: tuple[str, ...] = Field(min_length=1)
-    labels: int = Field(ge=0)
-    episodes: int = Field(ge=0)
-    heldout_accuracy: float | None = Field(default=None, ge=0, le=1)
+    labels: Count
+    episodes: Count
+    heldout_accuracy: Share | None = None
     metrics: GateMetrics | None = Field(
         default=None, description="What the gate measured; left out where nothing was."
     )
-
-    @model_serializer(mode="wrap")
-    def _as_older_writers_do(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Without metrics it is what it was before there were any."""
-        data: dict[str, Any] = write(self)
-        if data.get("metrics") is None:
-            data.pop("metrics", None)
-        return data
 
 
 class ChampionChanged(EventData):
@@ -165,19 +156,19 @@ class ChampionChanged(EventData):
     out of use. No service acts on it.
     """
 
-    version: int = Field(ge=1)
-    activation: int = Field(ge=1, description="As in rm.published.")
+    version: Positive
+    activation: Positive = Field(description="As in rm.published.")
     why: Literal["gate", "person", "watchdog", "demotion", "start"] = Field(
         description="gate: a candidate passed. person: activated, pinned or unpinned by REST. "
-        "watchdog: the one before paid for what the game did not. demotion: newer labels spoke "
-        "against the one before. start: as the service found it."
+        "watchdog: the reward hacking monitor raised an alarm. demotion: newer labels contradict "
+        "the earlier champion. start: state at the start of the service."
     )
-    words: str | None = Field(default=None, max_length=500, description="Why, for people.")
+    words: str | None = Field(default=None, max_length=500, description="Description.")
     pinned: bool = False
     pin_reason: str | None = Field(default=None, max_length=500)
     pinned_until: AwareDatetime | None = None
     withdrawn: str | None = Field(
-        default=None, max_length=500, description="Why no model pays now; null when this one does."
+        default=None, max_length=500, description="Why no model is live; null when this one is."
     )
     changed_at: AwareDatetime
 
@@ -190,8 +181,8 @@ class RunStarted(EventData):
     """
 
     run_id: Id
-    attempt: int = Field(ge=0)
-    env_step: int = Field(ge=0)
+    attempt: Count
+    env_step: Count
     at: AwareDatetime
     judged: bool | None = Field(
         default=None, description="Whether a reward model may shape its rewards; null: unknown."
@@ -199,18 +190,18 @@ class RunStarted(EventData):
     recipe: str | None = Field(
         default=None,
         max_length=64,
-        description="Digest of the settings but for the seed and what reward models pay: runs of "
-        "one recipe differ in the judges alone.",
+        description="Digest of the settings except the seed and the settings of shaping rewards: "
+        "runs of one recipe differ in the judges only.",
     )
 
 
 class RunLoaded(EventData):
-    """A run's rewards come from another reward model now, or from none."""
+    """A run changed to another reward model, or to none."""
 
     run_id: Id
-    attempt: int = Field(ge=0)
-    env_step: int = Field(ge=0, description="From this step on.")
-    version: int | None = Field(default=None, ge=1, description="Null for none.")
+    attempt: Count
+    env_step: Count = Field(description="From this step on.")
+    version: Positive | None = Field(default=None, description="Null for none.")
     at: AwareDatetime
 
 
@@ -218,7 +209,7 @@ class RunIterated(RunPoint, EventData):
     """Iterations of a run: each one at first, later many per event."""
 
     run_id: Id
-    attempt: int = Field(ge=0)
+    attempt: Count
 
 
 class DeadLetter(EventData):
@@ -230,7 +221,7 @@ class DeadLetter(EventData):
     event_id: str
     reason: str = Field(description="Stable word for machines, such as `ram_hash_mismatch`.")
     detail: str = Field(description="One sentence for people.")
-    attempts: int = Field(ge=1)
+    attempts: Positive
     dead_at: AwareDatetime
     original: dict[str, Any] | str = Field(
         description="The event as it was received: parsed JSON, text when it was not JSON, or a "

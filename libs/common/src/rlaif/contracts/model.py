@@ -1,8 +1,8 @@
-"""The base of every contract type, and the identifiers in them."""
+"""The base of every contract type, and the field types that many of them share."""
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 ID_PATTERN = r"^[a-z0-9][a-z0-9-]{0,63}$"
 SHA256_PATTERN = r"^[0-9a-f]{64}$"
@@ -11,7 +11,12 @@ Id = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
 """Safe as a NATS subject token, an object key part and a file name."""
 
 Sha256 = Annotated[str, StringConstraints(pattern=SHA256_PATTERN)]
-"""A SHA-256 digest as 64 lower-case hexadecimal digits."""
+Share = Annotated[float, Field(ge=0, le=1)]
+Difference = Annotated[float, Field(ge=-1, le=1)]
+"""Of two shares."""
+Positive = Annotated[int, Field(ge=1)]
+Count = Annotated[int, Field(ge=0)]
+Seconds = Annotated[float, Field(ge=0)]
 
 
 class Contract(BaseModel):

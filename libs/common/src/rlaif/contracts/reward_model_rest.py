@@ -13,24 +13,24 @@ BY_HAND = "set by hand"
 
 
 class PinRequest(Contract):
-    """Why the champion is to stay."""
+    """Pin the champion."""
 
     reason: str = Field(default=BY_HAND, min_length=1, max_length=500)
 
 
 class ActivationRequest(Contract):
-    """How a version is made live again."""
+    """Make a version live again."""
 
     pin: bool = Field(default=True, description="Whether it stays until it is unpinned.")
     reason: str = Field(default=BY_HAND, min_length=1, max_length=500)
 
 
 class MeasuredAccuracy(Contract):
-    """How often decided pairs are ranked as the judges did; null without such pairs."""
+    """Share of decided pairs ranked as by the judges, with a one-sided interval; null: no pairs."""
 
     value: float | None
-    low: float | None = Field(description="Lower end of its one-sided interval.")
-    high: float | None = Field(description="Upper end of its one-sided interval.")
+    low: float | None
+    high: float | None
     pairs: int
 
 
@@ -38,11 +38,11 @@ class ChampionReport(Contract):
     """The model that is live."""
 
     version: int
-    activation: int = Field(description="Rises with every change of the champion.")
+    activation: int = Field(description="Increases with every change of the champion.")
     pinned: bool = Field(description="Whether no candidate may replace it.")
     pin_reason: str | None
     pinned_until: datetime | None = Field(
-        description="When the pin ends by itself; null: when a person unpins it."
+        description="End of the pin; null: when a person unpins it."
     )
     manifest: RewardModelManifest
 
@@ -59,11 +59,11 @@ class ComparisonReport(Contract):
 
     first: int
     second: int
-    first_accuracy: MeasuredAccuracy = Field(description="On the held-out pairs of today's labels.")
+    first_accuracy: MeasuredAccuracy = Field(description="On held-out pairs of the labels of now.")
     second_accuracy: MeasuredAccuracy
     correlation: float | None = Field(description="Rank correlation of both potentials.")
     disagree: float | None = Field(description="Share of pairs that they rank differently.")
-    first_metrics: GateMetrics = Field(description="What the gate measured then.")
+    first_metrics: GateMetrics = Field(description="Measurements of the gate at that time.")
     second_metrics: GateMetrics
 
 
@@ -71,7 +71,7 @@ class WatchdogReport(Contract):
     """Body of `/api/v1/watchdog`: state of the reward hacking monitor."""
 
     iterations: int = Field(description="Iterations in the window now.")
-    window: int = Field(description="Iterations that a full window has.")
+    window: int = Field(description="Iterations of a full window.")
     alarms: int = Field(description="Alarms since the service started.")
     last_alarm: str | None = Field(description="Description of the last alarm.")
     last_alarm_version: int | None
@@ -81,24 +81,23 @@ class WatchdogReport(Contract):
 
 
 class GateCheck(Contract):
-    """One thing that the gate asks of a candidate, and what it measured."""
+    """One requirement of the gate, and the measurement of a candidate."""
 
-    name: str = Field(description="Stable word for machines.")
-    what: str = Field(description="For people.")
-    value: float | None = Field(default=None, description="The measurement itself.")
+    name: str = Field(description="Stable code.")
+    what: str = Field(description="Description.")
+    value: float | None = None
     low: float | None = Field(default=None, description="Lower end of its one-sided interval.")
     high: float | None = Field(default=None, description="Upper end of its one-sided interval.")
-    count: int | None = Field(default=None, description="What it was measured on.")
+    count: int | None = Field(default=None, description="Size of the sample.")
     of: str | None = Field(default=None, description="What is counted, such as `pairs`.")
     compared: Literal["value", "low", "high"] = Field(
-        default="value", description="Which of the three is held against `bound`."
+        default="value", description="Number that is compared with `bound`."
     )
     relation: Literal[">=", ">", "<="] = ">="
-    bound: float | None = Field(default=None, description="Null when nothing is asked of it.")
+    bound: float | None = Field(default=None, description="Null without a requirement.")
     holds: bool | None = Field(
         default=None,
-        description="Null when it was not measured, on too little to say anything, or when the "
-        "record does not contain it.",
+        description="Null: not measured, sample too small, or not part of the record.",
     )
     note: str | None = Field(
         default=None, description="Why it holds although the number is beyond the bound."
@@ -106,54 +105,53 @@ class GateCheck(Contract):
 
 
 class GateReport(Contract):
-    """What the gate asked of one version, check by check."""
+    """Checks of the gate for one version."""
 
     version: int
     confidence: float = Field(description="One-sided, of each end of the intervals.")
     settings_known: bool = Field(
-        description="Whether the record has the settings of the day; else the bounds are those "
-        "that the service has now."
+        description="Whether the record contains its settings; else the bounds are those of now."
     )
     checks: tuple[GateCheck, ...]
 
 
 class ReliabilityBin(Contract):
-    """Held-out pairs of which a model was about as sure, and how often it was right."""
+    """Held-out pairs of similar predicted probability, and the accuracy on them."""
 
-    expected: float = Field(description="Mean probability of the side that it takes for better.")
-    right: float | None = Field(description="Share in which judges did, too.")
+    expected: float = Field(description="Mean probability of the preferred segment.")
+    right: float | None = Field(description="Share in which judges agree.")
     low: float | None
     high: float | None
     pairs: int
 
 
 class SlotPay(Contract):
-    """What a model pays for one number of the observation, over labelled segments."""
+    """Contribution of one number of the observation to the shaping reward."""
 
     slot: int
     name: str
     group: str
     meaning: str
-    mean: float = Field(description="Mean over the segments; the slots sum to the mean pay.")
-    mean_absolute: float = Field(description="Mean of its size, whichever its sign.")
-    segments: int = Field(description="Segments in which it was paid for at all.")
+    mean: float = Field(description="Mean over the segments; the slots sum to the mean reward.")
+    mean_absolute: float
+    segments: int = Field(description="Segments with a contribution.")
 
 
 class PayBySlot(Contract):
-    """Where the pay of a model comes from: each segment's pay, dealt among the slots.
+    """Attribution of each segment's shaping reward to the slots of the observation.
 
-    By integrated gradients from the segment's first observation to its last (Sundararajan, Taly &
-    Yan 2017), so that the slots of a segment sum to what it is paid.
+    By integrated gradients from the first observation to the last (Sundararajan, Taly & Yan 2017):
+    the slots of a segment sum to its reward.
     """
 
-    segments: int = Field(description="Labelled segments that were looked at, the newest.")
+    segments: int = Field(description="Number of labelled segments, the newest.")
     mean_pay: float | None
     mean_absolute_pay: float | None
     largest_rest: float | None = Field(
-        description="Largest part of a segment's pay that the slots do not sum to: of the "
-        "numerical integral."
+        description="Largest difference between a segment's reward and the sum of its slots, an "
+        "error of the numerical integral."
     )
-    slots: tuple[SlotPay, ...] = Field(description="Those that were paid for, the most first.")
+    slots: tuple[SlotPay, ...] = Field(description="Slots with a contribution, largest first.")
 
 
 class ExaminationReport(Contract):

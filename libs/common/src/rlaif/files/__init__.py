@@ -1,4 +1,1 @@
-"""Files of this machine that appear whole or not at all.
-
-Standard library only.
-"""
+"""Atomic files and errors of the operating system. Standard library only."""

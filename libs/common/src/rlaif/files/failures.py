@@ -1,7 +1,4 @@
-"""Errors of the operating system: as a sentence for people, and as the exit code of a command.
-
-Standard library only.
-"""
+"""Errors of the operating system: as a sentence, and as the exit code of a command."""
 
 import functools
 import io
@@ -26,10 +23,8 @@ def why(error: OSError) -> str:
 def command(name: str) -> Callable[[Callable[P, int]], Callable[P, int]]:
     """Decorate the `main` of the command `name`, which returns an exit code.
 
-    An error of the operating system that was not handled, such as a folder that cannot be
-    written to, ends the command with one sentence and exit code 2 instead of a traceback.
-    Characters that the terminal's encoding lacks are replaced. A reader that closes its end of the
-    pipe, such as `head`, ends the command quietly.
+    An unhandled OSError ends the command with one sentence and exit code 2. Characters that the
+    terminal lacks are replaced. A closed pipe, such as that of `head`, ends the command quietly.
     """
 
     def decorate(main: Callable[P, int]) -> Callable[P, int]:

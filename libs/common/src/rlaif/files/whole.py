@@ -1,7 +1,4 @@
-"""Files that appear whole: written beside their place under another name, then renamed.
-
-Another process reads the old bytes or the new ones, and a reader of the folder sees no half.
-"""
+"""Atomic files: written under a temporary name, then renamed."""
 
 import contextlib
 import os
@@ -13,10 +10,7 @@ _PARTIAL = ".partial"
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A name beside `path` to write to; it takes the place of `path` when the block ends well.
-
-    What a failed block wrote is removed, as it fills the disk; then the old file is as it was.
-    """
+    """A temporary name beside `path`, which replaces it if the block succeeds."""
     partial = path.with_name(f".{path.name}.{os.getpid()}{_PARTIAL}")
     try:
         yield partial

@@ -1,8 +1,6 @@
-"""The guide of a game: what a model reads before it judges how far a player came, or plans for him.
+"""The guide of a game: part of the prompts of judges and planners.
 
-A guide is a page of prose beside this file, one a game, with the objectives of the quest as a
-numbered list under the heading `Objectives`. Answers of judges name objectives by these numbers. It
-stands in the frozen part of a prompt, so it is short: a few thousand characters.
+A page of prose beside this file with the objectives as a numbered list; judges name these numbers.
 """
 
 import re
@@ -25,13 +23,7 @@ people, finds tools that open new ways, fetches keys, and beats the master of ea
 
 @dataclass(frozen=True)
 class Guide:
-    """What is known of a game.
-
-    Attributes:
-        game: Name of the game, as a description of a state has it; `other` for an unknown one.
-        text: The whole guide, objectives included.
-        objectives: What a player pursues, in order; number 1 comes first. Empty when unknown.
-    """
+    """The guide of `game` (`other` if unknown), with its objectives in order, from number 1."""
 
     game: str
     text: str
@@ -52,7 +44,7 @@ def parse_objectives(text: str) -> tuple[str, ...]:
     """The numbered objectives of a guide, without their numbers.
 
     Raises:
-        ValueError: They are not numbered from 1 upwards, or there are none.
+        ValueError: They are not numbered from 1 upwards, or missing.
     """
     _, _, rest = text.partition(f"\n{OBJECTIVES_HEADING}\n")
     section, _, _ = rest.partition("\n## ")

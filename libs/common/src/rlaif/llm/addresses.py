@@ -12,10 +12,7 @@ _VERSION = re.compile(r"v\d+(?:alpha|beta)?\d*")
 
 
 def endpoint(url: str, name: str = "chat/completions") -> str:
-    """The URL of an endpoint; `url` may end with a version such as `/v1`, or be a chat endpoint.
-
-    A query is kept, as in Azure's `?api-version=…`.
-    """
+    """The URL of an endpoint; `url` may end with `/v1`, be a chat endpoint, or have a query."""
     parts = urlsplit(url)
     path = parts.path.rstrip("/").removesuffix("/chat/completions")
     if not _is_versioned(path):
@@ -37,10 +34,7 @@ def routed(base: str, route: str) -> tuple[str, str | None]:
 
 
 def proxy_of(url: str) -> tuple[str, str] | None:
-    """(environment variable, proxy) for a request to `url`; None for a direct connection.
-
-    Addresses of this machine need none, whatever the environment says.
-    """
+    """(environment variable, proxy) for a request to `url`; None for a direct connection."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     found = urllib.request.getproxies_environment()
@@ -57,7 +51,6 @@ def _is_versioned(path: str) -> bool:
 
 
 def _bypasses(host: str, listed: str, url: str) -> bool:
-    """Whether NO_PROXY names a host, its domain, or its network."""
     if urllib.request.proxy_bypass(urlsplit(url).netloc.rpartition("@")[2]):
         return True
     address = _address(host)

@@ -24,10 +24,7 @@ class _Flight(Generic[V]):
 
 
 class AnswerCache(Generic[K, V]):
-    """Keeps the `limit` most recently used answers, each for `seconds`.
-
-    A limit of 0 keeps none; concurrent calls are shared nevertheless.
-    """
+    """Keeps the `limit` most recently used answers, each for `seconds`; shares concurrent calls."""
 
     def __init__(
         self,
@@ -46,7 +43,6 @@ class AnswerCache(Generic[K, V]):
         return len(self._kept)
 
     def keys(self) -> Iterable[K]:
-        """Keys of all kept answers, expired ones included."""
         return self._kept
 
     def get(self, key: K) -> V | None:
@@ -66,11 +62,7 @@ class AnswerCache(Generic[K, V]):
             self._kept.popitem(last=False)
 
     async def answer(self, key: K, ask: Callable[[], Awaitable[V]]) -> tuple[V, Use]:
-        """The kept answer, else that of a call, which is then kept.
-
-        The call continues as long as a caller waits for it. Its error is raised in all of them and
-        is not kept.
-        """
+        """The kept answer, else that of a call, which continues while any caller waits for it."""
         kept = self.get(key)
         if kept is not None:
             return kept, "hit"

@@ -1,9 +1,7 @@
 """HTTP clients for language models, each used by one call at a time.
 
-A call that is cancelled while its connection opens or answers can leave a shared pool of httpx
-counting a connection that is unusable from then on: timeouts fill the pool one by one, until no
-later call can begin. So each client has one connection, and is discarded after a call that did
-not end well.
+A cancelled call can leave a shared pool of httpx with an unusable connection that still counts. In
+the end no call can begin. So each client has one connection, and is discarded after a failed call.
 """
 
 import asyncio
@@ -18,7 +16,6 @@ class Connections:
     """A pool of HTTP clients, as large as the number of concurrent calls so far."""
 
     def __init__(self, make: Callable[[], httpx.AsyncClient], *, key: str | None = None) -> None:
-        """`make` creates a client; `key` is the API key that it sends, if any."""
         self._make = make
         self.key = key
         self._idle: list[httpx.AsyncClient] = []
@@ -39,7 +36,6 @@ class Connections:
         self._idle.append(client)
 
     async def aclose(self) -> None:
-        """Close all idle clients."""
         idle, self._idle = self._idle, []
         await asyncio.gather(
             *(client.aclose() for client in idle), *self._closing, return_exceptions=True

@@ -1,8 +1,7 @@
 """The body of a request in the form that a server accepts.
 
-Servers agree on messages and differ in other parameters. A parameter that a server rejects by name
-is omitted, renamed, or replaced; see `Dialect.adapted`. The schema of the answer is part of the
-prompt as well, and an answer is parsed in the same way in all modes.
+A parameter that a server rejects by name is omitted, renamed, or replaced. The schema is part of
+the prompt as well.
 """
 
 import re
@@ -32,12 +31,7 @@ _LIMIT_ERROR = re.compile(
 
 @dataclass(frozen=True)
 class Dialect:
-    """What one server accepts.
-
-    Attributes:
-        omitted: Parameters that it rejects.
-        max_tokens: Its name for the maximum length of an answer.
-    """
+    """Parameters that one server accepts: without those `omitted`, its name of `max_tokens`."""
 
     schema_mode: SchemaMode
     chat_template_kwargs: dict[str, Any] | None = None
@@ -95,10 +89,7 @@ def _json_schema(name: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def strict_subset(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with a type for each enum, without the keywords that OpenAI's strict mode rejects.
-
-    The mode also demands that all keys are required and no others allowed, as in every schema here.
-    """
+    """The schema for OpenAI's strict mode: a type for each enum, without rejected keywords."""
     made: dict[str, Any] = {}
     for key, value in schema.items():
         if key == "properties":

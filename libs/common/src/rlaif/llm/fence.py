@@ -8,8 +8,8 @@ from typing import Any
 def fence(facts: Mapping[str, Any]) -> str:
     """Facts as a fenced JSON block.
 
-    JSON escapes quotes and control characters; backticks and angle brackets are escaped too, so
-    text inside can neither close the fence nor imitate the markers of a chat template.
+    Backticks and angle brackets are escaped, so text inside can neither close the fence nor imitate
+    the markers of a chat template.
     """
     text = json.dumps(facts, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     for mark in "`<>":

@@ -14,8 +14,7 @@ TRIAL_POLL_SECONDS = 0.1
 class Held:
     """Why a call may not begin now, and the seconds after which to ask again.
 
-    `busy`: too many calls in flight. `paced`: too many calls per second. `resting`: after failures
-    in a row, or at the server's request.
+    `busy`: in flight; `paced`: calls per second; `resting`: failures, or as the server asked.
     """
 
     reason: Literal["busy", "resting", "paced"]
@@ -23,10 +22,9 @@ class Held:
 
 
 class Limiter:
-    """The limits of one route. Thread-safe; `now` is in seconds of any steady clock.
+    """Limits and circuit breaker of one route. Thread-safe; `now` is in seconds of a steady clock.
 
-    It is a circuit breaker as well: after `failures` in a row no call begins for `pause_seconds`,
-    then one trial call at a time until one succeeds.
+    After `failures` in a row no call begins for `pause_seconds`, then one trial call at a time.
     """
 
     def __init__(
@@ -53,7 +51,6 @@ class Limiter:
 
     @property
     def open(self) -> bool:
-        """Whether calls are held back after failures, or one is on trial."""
         return self._until is not None
 
     def resting(self, now: float) -> float:
@@ -65,7 +62,6 @@ class Limiter:
         return TRIAL_POLL_SECONDS if self._on_trial else 0.0
 
     def held(self, now: float) -> Held | None:
-        """Why no call may begin now; None when one may."""
         with self._lock:
             both = (self, self._shared) if self._shared else (self,)
             if any(each._is_full for each in both):

@@ -1,9 +1,8 @@
 """A client of an OpenAI-compatible `chat/completions` endpoint.
 
-One timeout covers the whole call, so a server that hangs or sends one byte per second cannot occupy
-a slot. The body is read up to a limit. A parameter that the server rejects by name is omitted or
+One timeout covers the whole call. A parameter that the server rejects by name is omitted or
 renamed; if the path or the model name is wrong, they are discovered at `/models`. The form that
-worked is remembered and logged once.
+worked is remembered.
 """
 
 import asyncio
@@ -59,7 +58,7 @@ def connections_to(
 ) -> Connections:
     """Connections shared by all routes; a PEM `ca_file` replaces the public authorities.
 
-    The proxies of the environment are used for `urls`, and for nothing else.
+    Proxies of the environment are used for `urls` only.
 
     Raises:
         ClientSetupError: An environment variable is unusable.
@@ -122,8 +121,7 @@ def _proxy(url: str) -> httpx.Proxy | None:
 def _cache_missing_module(module: str) -> None:
     """Make the import of a module that is not installed fail at once.
 
-    httpcore tries to import `sniffio` four times per call. Python does not cache failed imports and
-    searches the whole path each time: a tenth of the processor time of a call.
+    httpcore tries to import `sniffio` four times per call, a tenth of its processor time.
     """
     if module not in sys.modules and importlib.util.find_spec(module) is None:
         sys.modules[module] = None  # type: ignore[assignment]  # as documented for sys.modules
@@ -157,7 +155,6 @@ class OpenAiModel:
         self._calls = calls
 
     async def complete(self, request: CompletionRequest) -> Answer:
-        """Make one call in a form that the server accepts; raises ModelError."""
         server = self._server
         for _ in range(_MAX_CHANGES):
             try:
@@ -176,7 +173,6 @@ class OpenAiModel:
         return await self._ask(server, request)
 
     async def is_up(self) -> bool:
-        """Whether the server responds at all."""
         reply = await self._models_reply(self._server.url)
         return reply is not None and reply.status_code < 500
 

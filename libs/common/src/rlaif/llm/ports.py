@@ -24,12 +24,7 @@ Modality = Literal["text", "pictures"]
 
 
 class ModelError(Exception):
-    """Base class.
-
-    Attributes:
-        fault: Stable code for records and metrics.
-        status: HTTP status of the reply; None without one.
-    """
+    """Base class; `fault` is a stable code, `status` the HTTP status of the reply, if any."""
 
     fault: str = "error"
 
@@ -39,11 +34,7 @@ class ModelError(Exception):
 
 
 class OutageError(ModelError):
-    """The route does not work now.
-
-    Attributes:
-        retry_after: Seconds, as the server says; None when it says nothing.
-    """
+    """The route does not work now; `retry_after` are seconds, if the server says so."""
 
     def __init__(
         self, detail: str, retry_after: float | None = None, *, status: int | None = None
@@ -69,11 +60,7 @@ class UnavailableError(OutageError):
 
 
 class CallTimeoutError(OutageError):
-    """A timeout expired before the complete answer arrived.
-
-    Attributes:
-        is_slow: The server answers other requests: it is up, but slow.
-    """
+    """A timeout expired; `is_slow`: the server answers other requests."""
 
     def __init__(
         self, detail: str, phase: Literal["connect", "total"] = "total", *, is_slow: bool = False
@@ -147,10 +134,7 @@ def _accept(answer: "Answer") -> None:
 
 @dataclass(frozen=True)
 class CompletionRequest:
-    """A chat completion of the OpenAI API with a JSON schema for the answer.
-
-    `check` raises UnreadableAnswerError for an answer that the caller cannot parse.
-    """
+    """A chat completion with a JSON schema; `check` raises UnreadableAnswerError."""
 
     model: str
     messages: tuple[dict[str, Any], ...]
@@ -170,12 +154,7 @@ class CompletionRequest:
 
 @dataclass(frozen=True)
 class Answer:
-    """Text written by a model; other fields are None when the server does not report them.
-
-    Attributes:
-        cached_tokens: Prompt tokens served from the prefix cache of the server.
-        engine: Software of the server.
-    """
+    """Text written by a model; other fields are None when the server does not report them."""
 
     text: str
     finish_reason: str | None = None
@@ -188,6 +167,4 @@ class Answer:
 class LanguageModel(Protocol):
     """Completes chats."""
 
-    async def complete(self, request: CompletionRequest) -> Answer:
-        """Make one call; raises ModelError."""
-        ...
+    async def complete(self, request: CompletionRequest) -> Answer: ...

@@ -131,7 +131,6 @@ class Prober:
         clock: Callable[[], float],
         sleep: Callable[[float], Awaitable[None]],
     ) -> None:
-        """`deadline` is that of a probe now, `slowest` that of the last answers, in seconds."""
         self._name = name
         self._model = model
         self._probe = probe
@@ -145,7 +144,6 @@ class Prober:
 
     @property
     def answered(self) -> bool:
-        """Whether the route has answered anything so far."""
         return bool(self._state.answered_at)
 
     @property
@@ -192,7 +190,6 @@ class Prober:
             self._state.silent_since = self._clock()
 
     def call_ended(self, request: CompletionRequest, error: BaseException | None) -> None:
-        """Note the end of a call, with an answer (`error` None) or without."""
         self._note_end(error)
         if error is None:
             self.call_answered(request)
@@ -200,7 +197,6 @@ class Prober:
             self._count_failure(request.modality, error)
 
     def call_answered(self, request: CompletionRequest) -> None:
-        """Note an answer, in time or late."""
         state, now = self._state, self._clock()
         before = state.outage("pictures")
         # A route that answers pictures answers text.
@@ -215,10 +211,7 @@ class Prober:
             logger.info("route %s answers again", self._name)
 
     def count_vote(self, lost: UnreadableAnswerError | None) -> ModelError | None:
-        """Note a readable answer, or a lost one; returns the error of the outage, if there is one.
-
-        The answer to a probe may be readable while those to other questions are not.
-        """
+        """Note a readable answer, or a lost one; returns the error of the outage, if any."""
         state = self._state
         state.readable.append(lost is None)
         count = len(state.readable)
@@ -260,7 +253,6 @@ class Prober:
         return await asyncio.shield(self._start_probe(modality))
 
     async def run(self, *, at_start: bool = True) -> None:
-        """Probe at the start, if wanted, and repeatedly during an outage."""
         while True:
             began, state = self._clock(), self._state
             unknown = at_start and not state.answered_at and not state.outages
@@ -276,7 +268,6 @@ class Prober:
             await self._sleep(max(_REPEAT_SECONDS, self._interval() - took))
 
     async def close(self) -> None:
-        """Cancel probes in flight."""
         for task in self._probes.values():
             task.cancel()
         await asyncio.gather(*self._probes.values(), return_exceptions=True)
@@ -285,7 +276,6 @@ class Prober:
         return self._state.outage("pictures") or self._state.unreadable
 
     def _waiting(self, outage: Outage) -> bool:
-        """Whether callers still wait for the end of an outage."""
         probe = self._probe
         patience = probe.refused_patience_seconds
         if outage.kind in ("down", "silent"):
@@ -330,7 +320,6 @@ class Prober:
             state.silent_since = self._clock()
 
     def _count_failure(self, modality: Modality, error: ModelError) -> None:
-        """Count a failure; probe in the background after several in a row."""
         state, recently = self._state, self._clock() - _SILENCE_SECONDS
         if isinstance(error, ThrottledError) and state.answered_since(modality, recently):
             return  # only too many calls

@@ -51,13 +51,7 @@ def failure(status: int, message: str, retry_after: float | None = None) -> Mode
 
 
 def read_completion(body: bytes, retry_after: float | None = None) -> Answer:
-    """Parse the first choice of a chat completion; reasoning is dropped.
-
-    Raises:
-        ModelError: The body reports an error.
-        UnreadableAnswerError: A chat completion without text.
-        InvalidReplyError: Not a chat completion.
-    """
+    """Parse the first choice of a chat completion, without its reasoning; raises ModelError."""
     try:
         reply = json.loads(body)
         if isinstance(reply, list) and len(reply) == 1:

@@ -86,10 +86,7 @@ class RouteLimits:
         )
 
     def deadline(self, slowest: float | None, total_seconds: float | None = None) -> float:
-        """Timeout of a call, where the slowest of the last answers took so long.
-
-        A fixed timeout that suits a slow model is far too long for a fast one that is down.
-        """
+        """Timeout of a call, given the slowest of the last answers."""
         total = self.total_seconds if total_seconds is None else total_seconds
         if slowest is None:
             return total
@@ -118,11 +115,9 @@ class RouteStats:
     latencies: deque[float] = field(default_factory=lambda: deque(maxlen=200))
 
     def p50_seconds(self) -> float | None:
-        """Median of the last 200 answers; None before the first."""
         return median(self.latencies) if self.latencies else None
 
     def slowest_seconds(self) -> float | None:
-        """Slowest of the last 20 answers; None before the first."""
         return max(list(self.latencies)[-20:], default=None)
 
 
@@ -190,19 +185,15 @@ class Route:
 
     @property
     def resting(self) -> float:
-        """Seconds for which calls are held back after failures."""
         return self.limiter.resting(self._clock())
 
     def deadline(self, total_seconds: float | None = None) -> float:
-        """Timeout of a call that begins now, in seconds."""
         return self._limits.deadline(self.stats.slowest_seconds(), total_seconds)
 
     def broken(self, modality: Modality) -> str | None:
-        """Message on an outage that callers no longer wait for; None without one."""
         return self.prober.broken(modality) if self.prober is not None else None
 
     def is_healthy(self, modality: Modality) -> bool:
-        """Whether the route has answered before and has no outage."""
         return self.prober is None or self.prober.is_healthy(modality)
 
     def count_vote(self, lost: UnreadableAnswerError | None) -> ModelError | None:
@@ -263,7 +254,6 @@ class Route:
             await self._sleep(pause)
 
     async def _admitted(self, call: _Call) -> Completion:
-        """Wait until a call may begin, then make it."""
         patience = self._limits.patience_seconds
         while True:
             async with self._slots:
@@ -362,7 +352,6 @@ class Route:
         return isinstance(error, RefusedError) and self.prober is None
 
     async def close(self) -> None:
-        """Cancel calls in the background."""
         for task in list(self._late):
             task.cancel()
         await asyncio.gather(*self._late, return_exceptions=True)

@@ -1,4 +1,1 @@
-"""Facts about network addresses that need no network.
-
-Knows no library and no service.
-"""
+"""Network addresses."""

@@ -9,10 +9,9 @@ _OWN_SUFFIXES = (".localhost", ".svc", ".cluster.local", ".internal")
 
 
 def is_own_address(url: str) -> bool:
-    """Whether the host is this machine, or a service beside us in the same cluster or stack.
+    """Whether the host is this machine, or a service in the same cluster or stack.
 
-    A user's proxy never leads there: such requests go to the address itself. A name without a dot
-    is one that only a cluster or a container network resolves.
+    Proxies are not used for these. A name without a dot is one of a cluster or container network.
     """
     try:
         host = (urlsplit(url if "//" in url else f"//{url}").hostname or "").rstrip(".")
@@ -35,8 +34,5 @@ def is_http_url(url: str) -> bool:
 
 
 def without_credentials(text: str) -> str:
-    """The text with what stands before the `@` of a URL masked.
-
-    A password may hold any character, so everything from `//` to the last `@` goes.
-    """
+    """Mask the credentials of URLs: everything from `//` to the last `@`."""
     return re.sub(r"//.*@", "//***@", text, flags=re.DOTALL)

@@ -1,7 +1,6 @@
-"""`NATS_URL` taken apart: its servers, and the one user, password or token for all of them.
+"""Parser of `NATS_URL`: servers, and the one user, password or token for all of them.
 
-The standard parser of URLs reads a part of a password that holds `/`, `#` or `?` as a port and
-shows it in its error. Here everything before the last `@` is credentials, and no error shows any.
+Unlike the standard parser of URLs it accepts `/`, `#` and `?` in a password, and shows none.
 """
 
 import re
@@ -26,22 +25,19 @@ class NatsAddress:
 
     @property
     def tls_only(self) -> bool:
-        """Whether nothing may be sent without TLS."""
         return any(each.startswith("tls://") for each in self.servers)
 
     def __str__(self) -> str:
-        """The servers, for people."""
         return ", ".join(each.partition("//")[2] for each in self.servers)
 
 
 def parse_nats_url(text: str) -> NatsAddress:
-    """Read one or more comma-separated URLs; the first credentials are those of all servers.
+    """Parse comma-separated URLs; the first credentials are those of all servers.
 
-    Credentials are percent-decoded, and may hold any character as it is except for `:` in a user
-    or token. A `%` before two hexadecimal digits has to be written `%25`. Empty is the default.
+    Credentials are percent-decoded. An empty text is the default.
 
     Raises:
-        ValueError: There is no valid server; the text shows nothing of the value.
+        ValueError: No valid server; the message does not contain the value.
     """
     servers: list[str] = []
     found: set[str] = set()

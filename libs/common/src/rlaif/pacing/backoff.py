@@ -9,8 +9,7 @@ def backoff(
 ) -> float:
     """`base * 2^(attempt - 1)` seconds, at most `cap`; `attempt` is 1 for the first failure.
 
-    `jitter`, uniform in [0, 1), scales the result by a factor in [0.75, 1.25), so that clients do
-    not retry in step.
+    `jitter` in [0, 1) scales the result by [0.75, 1.25), so that clients do not retry in step.
     """
     wait = min(cap, base * 2.0 ** min(max(attempt, 1) - 1, _MAX_DOUBLINGS))
     return wait if jitter is None else wait * (0.75 + 0.5 * jitter)

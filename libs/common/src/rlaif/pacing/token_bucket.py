@@ -13,7 +13,6 @@ class TokenBucket:
     _at: float | None = None
 
     def level(self, now: float) -> float:
-        """Tokens at `now`."""
         if self._at is not None:
             self.tokens += (now - self._at) * self.per_second
         self._at = now
@@ -21,7 +20,6 @@ class TokenBucket:
         return self.tokens
 
     def wait(self, now: float) -> float:
-        """Seconds until there is one token; 0 when there is one now."""
         missing = 1 - self.level(now)
         if missing <= 0:
             return 0.0

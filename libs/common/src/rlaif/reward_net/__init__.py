@@ -1,4 +1,1 @@
-"""The reward network that the trainer and the reward-model service share.
-
-The only package of libs/common that imports torch.
-"""
+"""The reward network that trainer and reward-model service share; needs torch."""

@@ -1,7 +1,6 @@
-"""A reward network as one file: safetensors with its spec as metadata. No pickle is ever read.
+"""A reward network as a file: safetensors with its spec as metadata; never a pickle.
 
-Bytes of equal weights, spec and version are equal, so a publication that is repeated writes the
-same object.
+Equal weights, spec and version give equal bytes.
 """
 
 import base64
@@ -40,18 +39,13 @@ _PROBE_TOLERANCE = 1e-5
 
 
 class ProbeValues(Contract):
-    """Observations, and what the network that was saved answers to them.
-
-    They travel in the file, so that a reader finds out whether its own code gives the same
-    answers: weights can be whole and their use wrong.
-    """
+    """Observations and the potentials of the saved network, which every reader reproduces."""
 
     observations: str = Field(description="Base64 of `[P, inputs]` little-endian float32.")
     potentials: tuple[float, ...] = Field(min_length=1, max_length=256)
 
     @classmethod
     def of(cls, net: RewardNet, observations: NDArray[np.float32]) -> "ProbeValues":
-        """Record the answers of `net` to `[P, inputs]` observations, P from 1 to 256."""
         rows = np.ascontiguousarray(observations, dtype="<f4")
         with torch.inference_mode():
             answers = net.potential(torch.from_numpy(rows.astype(np.float32)))
@@ -62,11 +56,7 @@ class ProbeValues(Contract):
         )
 
     def largest_error(self, net: RewardNet) -> float:
-        """How far `net` is from the recorded answers at most.
-
-        Raises:
-            ValueError: The observations cannot be read, or are not one row an answer.
-        """
+        """Largest difference to the recorded potentials; ValueError for unreadable ones."""
         raw = np.frombuffer(base64.b64decode(self.observations, validate=True), dtype="<f4")
         rows = raw.reshape(len(self.potentials), net.spec.inputs).astype(np.float32)
         with torch.inference_mode():
@@ -83,10 +73,7 @@ class _Metadata(Contract):
 
 @dataclass(frozen=True)
 class LoadedRewardNet:
-    """A network that passed every check; in evaluation mode, with gradients off.
-
-    `probed` says that the file held probe values, which were reproduced; older files hold none.
-    """
+    """A network that passed every check, in evaluation mode; older files are not `probed`."""
 
     net: RewardNet
     spec: RewardNetSpec
@@ -101,10 +88,10 @@ def save(
     version: int,
     probes: NDArray[np.float32] | None = None,
 ) -> bytes:
-    """Write `net` as safetensors under `spec`, whose shapes must be the net's.
+    """Write `net` as safetensors with `spec` as metadata.
 
-    A reader must get the same potentials for the first 16 of `probes`, observations `[P, inputs]`
-    float32; made-up ones when None.
+    Readers must reproduce the potentials of the first 16 `probes`, `[P, inputs]` float32; random
+    observations if None.
 
     Raises:
         RewardNetError: `spec` does not describe `net`.
@@ -120,10 +107,7 @@ def save(
 
 
 def load(data: bytes, *, sha256: str, layout_version: str) -> LoadedRewardNet:
-    """Read a network, or refuse it.
-
-    `sha256` is the digest that the publication promised; the network must be trained on the
-    caller's observation layout.
+    """Read a network with this digest and observation layout.
 
     Raises:
         RewardNetError: Any check failed; `reason` names it.
@@ -167,11 +151,9 @@ def _load(data: bytes, *, sha256: str, layout_version: str) -> LoadedRewardNet:
 
 
 def to_rm_pt(net: RewardNet) -> bytes:
-    """The weights as a `torch.save` state dict, for readers of `rm.pt`.
+    """The weights of the first member as a `torch.save` state dict, for readers of `rm.pt`.
 
-    Of an ensemble they are those of its first member, which the training put nearest to the mean:
-    such readers know one network only. Load it with `torch.load(path, weights_only=True)`. This
-    project writes it and never reads it.
+    This project writes it and never reads it.
     """
     buffer = io.BytesIO()
     torch.save(net.member_weights(0), buffer)
@@ -205,7 +187,6 @@ def _read_metadata(data: bytes) -> _Metadata:
 
 
 def _header(data: bytes) -> dict[str, Any]:
-    """The JSON header: 8 bytes of little-endian length, then the object."""
     try:
         (length,) = _HEADER_LENGTH.unpack_from(data)
         header = read_json(data[_HEADER_LENGTH.size : _HEADER_LENGTH.size + length])
@@ -264,7 +245,6 @@ def _check_probes(net: RewardNet) -> None:
 
 
 def _check_probe_values(net: RewardNet, probes: ProbeValues) -> None:
-    """Refuse a network that does not answer here as it did where it was saved."""
     try:
         error = probes.largest_error(net)
     except ValueError as reason:

@@ -1,7 +1,4 @@
-"""What loading a reward network raises.
-
-RewardNetError    the file is not a network that may shape rewards; `reason` says which check failed
-"""
+"""The error of a rejected reward network."""
 
 MAX_DETAIL = 1000
 
@@ -9,12 +6,9 @@ MAX_DETAIL = 1000
 class RewardNetError(ValueError):
     """The artifact is rejected; the live network stays.
 
-    Attributes:
-        reason: Stable code: `too_large`, `hash_mismatch`, `not_safetensors`,
-            `bad_metadata`, `wrong_layout`, `wrong_tensors`, `not_finite`, `constant`,
-            `wrong_answers`, `wrong_version`, `unreadable`.
-        detail: What was found, what was expected and what to do; cut at `MAX_DETAIL` characters,
-            because it may quote the file and is published on NATS.
+    `reason` is a stable code, such as `too_large`, `hash_mismatch`, `not_safetensors`,
+    `bad_metadata`, `wrong_layout`, `wrong_tensors`, `not_finite`, `constant`, `wrong_answers`,
+    `wrong_version` or `unreadable`. `detail` may quote the file and is published: it is cut.
     """
 
     def __init__(self, reason: str, detail: str) -> None:

@@ -1,8 +1,4 @@
-"""The network: observations in, one bounded potential out.
-
-Both sides build it from a `RewardNetSpec`, so the reward-model service trains exactly what the
-trainer evaluates.
-"""
+"""The network: observations in, one bounded potential out."""
 
 from itertools import pairwise
 
@@ -16,10 +12,9 @@ _ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
 
 
 class RewardNet(nn.Module):
-    """An ensemble of multilayer perceptrons without dropout: equal inputs, equal outputs.
+    """An ensemble of multilayer perceptrons without dropout.
 
-    The members' weights lie in one tensor a layer, so that all members are evaluated at once. With
-    one member the tensors have no axis for it.
+    One tensor per layer holds the weights of all members; with one member there is no such axis.
     """
 
     def __init__(self, spec: RewardNetSpec, *, generator: torch.Generator | None = None) -> None:
@@ -47,17 +42,14 @@ class RewardNet(nn.Module):
         return self.spec.scale * torch.tanh((self(x) - self.spec.shift) / self.spec.spread)
 
     def with_constants(self, *, shift: float, spread: float) -> "RewardNet":
-        """A copy of this network whose potential is centred at `shift` with width `spread`."""
         return self.with_spec(self.spec.model_copy(update={"shift": shift, "spread": spread}))
 
     def with_spec(self, spec: RewardNetSpec) -> "RewardNet":
-        """A copy with the same weights under another spec of the same shape."""
         copy = RewardNet(spec)
         copy.load_state_dict(self.state_dict())
         return copy.eval().requires_grad_(False)
 
     def member_weights(self, member: int) -> dict[str, Tensor]:
-        """The weights of one member, named and shaped as those of a network of its own."""
         return {
             name: (value if self.spec.members == 1 else value[member]).detach().clone()
             for name, value in self.state_dict().items()
@@ -92,10 +84,7 @@ def layer_sizes(spec: RewardNetSpec) -> tuple[int, ...]:
 
 
 def tensor_shapes(spec: RewardNetSpec) -> dict[str, tuple[int, ...]]:
-    """Name → shape of every weight, without building the network.
-
-    A file is compared with this before memory is taken for the network that it asks for.
-    """
+    """Name → shape of every weight, without building the network."""
     axis = (spec.members,) if spec.members > 1 else ()
     shapes: dict[str, tuple[int, ...]] = {}
     for index, (fan_in, fan_out) in enumerate(pairwise(layer_sizes(spec))):

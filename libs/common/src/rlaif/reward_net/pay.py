@@ -1,20 +1,16 @@
-"""What a potential pays: potentials in, rewards out. Needs numpy alone.
+"""Shaping reward from potentials. Needs numpy only.
 
-The trainer pays a step from s to s'
+The reward of a step from s to s' is
 
     weight * (gamma * P(s') - P(s)),    P(s) = Phi(s) - Phi(first state of the episode),
 
-and P is 0 after the game's end (Ng, Harada & Russell 1999; Grzes 2017). P starts at 0, so over an
-episode that ends the discounted sum is 0. Counting from the start is what lets a rise show: with
-Phi itself a state costs (1 - gamma) * Phi for every step that is spent near it, and where Phi is
-near 1 that is more than a step towards the goal earns.
+and P is 0 after the end of the game (Ng, Harada & Russell 1999; Grzes 2017), so over an episode
+that ends the discounted sum is 0. With Phi itself every step near s would cost (1 - gamma) * Phi,
+more than a step towards the goal earns. A segment of T observations at the start of an episode gets
 
-A segment of T observations that is taken as the beginning of an episode is paid
+    gamma^(T - 1) * (Phi(last) - Phi(first)),
 
-    gamma^(T - 1) * (Phi(last) - Phi(first))
-
-and nothing else of it counts. That number, of weight 1, is what a reward model is fitted by, what
-its gate examines and what `paid_accuracy` ranks by.
+which reward models are fitted by, the gate examines and `paid_accuracy` ranks by.
 """
 
 from typing import Protocol, TypeVar
@@ -37,21 +33,14 @@ class Potential(Protocol):
 
 
 def step_pay(before: Values, after: Values, *, gamma: float | Values) -> Values:
-    """Pay of a step of weight 1, from the potentials of the states before and after it.
-
-    `gamma` is the trainer's discount; of steps that last differently long, that of each.
-    """
+    """Reward of a step of weight 1; `gamma` may be one per step."""
     return gamma * after - before
 
 
 def segment_pay(first: Values, last: Values, *, steps: int | Values, gamma: float) -> Values:
-    """Discounted pay of a segment as an episode's beginning.
+    """Discounted reward of a segment at the start of an episode.
 
-    Args:
-        first: Potential of its first observation; a number or `[N]`.
-        last: Potential of its last one.
-        steps: Steps between the two: one less than it has observations. A number or `[N]`.
-        gamma: Discount of the trainer's PPO.
+    `first` and `last` are its potentials, `steps` one less than its observations: numbers or `[N]`.
     """
     return gamma**steps * (last - first)
 
@@ -67,11 +56,7 @@ def paid_of_ends(
 ) -> Float64:
     """`segment_pay` of N segments at once: `[N] float64`.
 
-    Args:
-        potential: Is asked once, for all of them.
-        ends: `[N, 2, D]`; of each segment the first and the last observation.
-        steps: `[N]`; steps between them.
-        gamma: Discount of the trainer's PPO.
+    `ends` are first and last observations `[N, 2, D]`, `steps` the steps between them `[N]`.
     """
     count, _, width = ends.shape
     values = potential(ends.reshape(2 * count, width)).astype(np.float64).reshape(count, 2)

@@ -1,4 +1,1 @@
-"""The shell around every service: settings, command line, web app, health, metrics, errors, logs.
-
-The only package of the shared library that imports fastapi and uvicorn.
-"""
+"""Settings, command line, web app and lifecycle of a service."""

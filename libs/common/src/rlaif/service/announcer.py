@@ -31,7 +31,6 @@ class HealthAnnouncer:
 
     @contextlib.asynccontextmanager
     async def announcing(self, sender: ReadingSender) -> AsyncIterator[None]:
-        """Send while the context is open, and once more at its end."""
         leaving = asyncio.Event()
         task = asyncio.create_task(self._announce(sender, leaving))
         try:
@@ -85,10 +84,7 @@ class Repeated:
         self._sent_at = 0.0
 
     def due(self, reading: Telemetry, now: float) -> bool:
-        """Whether `reading` is to be sent, and then taken as sent; `now` in seconds of a clock.
-
-        A reading that is only newer is no change.
-        """
+        """Whether to send `reading` at `now` (seconds of a clock): changed, or old enough."""
         last = self._sent
         if (
             last is not None

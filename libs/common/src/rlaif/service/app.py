@@ -49,7 +49,6 @@ class VersionReport(BaseModel):
 
 class _App(FastAPI):
     def openapi(self) -> dict[str, Any]:
-        """With the token of writes, so that who tries one on the page can give it."""
         document = super().openapi()
         schemes = document.setdefault("components", {}).setdefault("securitySchemes", {})
         schemes["token"] = {"type": "http", "scheme": "bearer"}
@@ -70,10 +69,9 @@ def build_app(
     metrics: ServiceMetrics,
     writes: Mapping[str, type[Contract]] = MappingProxyType({}),
 ) -> FastAPI:
-    """Put a service's app together; it has opened nothing yet.
+    """Assemble the app of the package `rlaif-<name>`, without opening anything.
 
-    The service is the package `rlaif-<name>`. `settings`, which give token and address to the
-    write guard, `readiness` and `metrics` are kept in `app.state`. `writes` are the objects that
+    `settings`, `readiness` and `metrics` are stored in `app.state`. `writes` are the objects that
     it stores, by name, for `/version`.
     """
     token = settings.api_token.get_secret_value() if settings.api_token else None

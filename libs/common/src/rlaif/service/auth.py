@@ -1,12 +1,8 @@
-"""Who may write: a guard in front of every route, so that no route can forget it.
+"""Write guard in front of every route.
 
-Every request whose method is not GET, HEAD or OPTIONS needs the bearer token. Reads are open: the
-network policy of the cluster decides who reaches them. WebSockets pass; their route answers for
-itself.
-
-Without a configured token writes are open only while the service listens on a loopback address,
-which is a laptop. There the remaining attacker is a web page in the same person's browser. A
-browser names the page in `Origin`, so a write from an origin that is not this machine is refused.
+Every request except GET, HEAD and OPTIONS needs the bearer token. WebSocket routes check it
+themselves. Without a configured token, writes are accepted on a loopback address only, and not from
+pages of other machines (`Origin`).
 """
 
 import hmac
@@ -32,10 +28,7 @@ def is_loopback(host: str) -> bool:
 
 
 def split_origin(origin: str) -> SplitResult | None:
-    """The parts of an `Origin` header; None when it is no address, such as `http://[::1`.
-
-    The header is whatever a client wrote, and `urlsplit` raises on some of it.
-    """
+    """The parts of an `Origin` header; None for an invalid address, such as `http://[::1`."""
     try:
         return urlsplit(origin)
     except ValueError:
@@ -51,7 +44,6 @@ class WriteGuard:
         self._local = is_loopback(host)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or answer 401 or 403."""
         if scope["type"] == "http" and scope["method"] not in SAFE_METHODS:
             problem = self._objection(Headers(scope=scope))
             if problem is not None:

@@ -59,10 +59,9 @@ def run(
     description: str,
     argv: Sequence[str] | None = None,
 ) -> int:
-    """Run a service until SIGTERM or SIGINT, and give its exit code.
+    """Run a service until SIGTERM or SIGINT; returns its exit code.
 
-    `create_app` should import the app's modules inside, so that `--help` stays fast. `--help` and
-    unknown options leave by SystemExit, as argparse does.
+    `create_app` should import the app's modules inside, so that `--help` stays fast.
     """
     return command(settings_class.service_name())(_run)(
         settings_class, create_app, description, argv
@@ -118,11 +117,7 @@ class Options(Generic[AnySettings]):
         )
 
     def load(self, arguments: argparse.Namespace, **given: Any) -> AnySettings:
-        """The settings: options, else `given`, else environment, else defaults.
-
-        Raises:
-            InvalidSettingsError: One line for each wrong value.
-        """
+        """Settings from options, `given` and the environment; raises InvalidSettingsError."""
         try:
             source = self._source(parsed_args=arguments)
         except SettingsError as error:
@@ -131,11 +126,7 @@ class Options(Generic[AnySettings]):
 
 
 def load_settings(settings_class: type[AnySettings], **given: Any) -> AnySettings:
-    """The settings from what is given, the environment and the defaults, in that order.
-
-    Raises:
-        InvalidSettingsError: One line for each wrong value: setting, reason, how to set it.
-    """
+    """Settings from `given`, the environment and the defaults; raises InvalidSettingsError."""
     try:
         return settings_class(**given)
     except ValidationError as error:
@@ -157,7 +148,6 @@ def complaint(settings: Sequence[Setting], loc: tuple[int | str, ...], reason: s
 
 
 def _of_source(settings_class: type[SharedSettings], error: SettingsError) -> str:
-    """A value that is no JSON, with its variable; else the error's own text."""
     named = re.search(r'value for field "(\w+)"', str(error))
     path = (named.group(1),) if named else ()
     wrong = next((each for each in describe(settings_class) if each.path == path), None)
@@ -167,10 +157,7 @@ def _of_source(settings_class: type[SharedSettings], error: SettingsError) -> st
 
 
 def masked_json(settings: SharedSettings) -> str:
-    """The settings by their flat names, as JSON without secrets, also without those inside URLs.
-
-    A password may hold any character: of a text with `//`, everything up to its last `@` goes.
-    """
+    """The settings by flat name as JSON, without secrets and without credentials in URLs."""
     values = flat_values(settings)
     shown = {each.name: values[each.name] for each in describe(type(settings))}
     text = TypeAdapter(dict[str, Any]).dump_json(shown, indent=2).decode()
@@ -178,11 +165,7 @@ def masked_json(settings: SharedSettings) -> str:
 
 
 def bind(settings: ServiceSettings, setting: str = "port") -> socket.socket:
-    """A socket that listens on the settings' `host` and the port of that setting.
-
-    Raises:
-        StartupError: The port is taken, or may not be used.
-    """
+    """A listening socket on `host` and the port of that setting; raises StartupError."""
     number = getattr(settings, setting)
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)

@@ -1,7 +1,4 @@
-"""Readiness: named checks that say whether the service can do its work now.
-
-Liveness is separate and checks nothing: a lost dependency must not restart the process.
-"""
+"""Readiness: named checks of a service. Liveness checks nothing."""
 
 import asyncio
 import inspect
@@ -42,11 +39,9 @@ class Readiness:
         return self._stopping
 
     def add(self, name: str, check: Check) -> None:
-        """Add a check, or replace the one of this name."""
         self._checks[name] = check
 
     def set_stopping(self) -> None:
-        """Say "stopping" from now on, whatever the checks say."""
         self._stopping = True
 
     async def report(self) -> ReadinessReport:

@@ -1,11 +1,8 @@
 """Runs a service: opens its connections, runs its job, and reports what is missing.
 
-No server needs to be there first. Until bus and store are, the service is alive, answers REST, and
-reports in `/readyz` what it waits for. If either is lost for good, or the job fails, it starts
-over. While there is a bus, the same checks are published on it, also without the store.
-
-This module knows neither bus nor storage: a service hands in how each is opened, and the errors
-that mean "away, try again".
+Until bus and store are reached, the service answers REST and reports in `/readyz` what it waits
+for. If either is lost for good, or the job fails, it starts over. The checks are published on the
+bus too. A service passes functions that open bus and store, and the errors that mean an outage.
 """
 
 import asyncio
@@ -68,7 +65,6 @@ class Dependency(Generic[T]):
         self.why: str | None = "not tried yet"
 
     async def open(self, opening: Callable[[], Awaitable[T]]) -> T:
-        """Open it by `opening`, whose error is kept in `why` and raised."""
         try:
             value = await opening()
         except Exception as error:
@@ -88,11 +84,10 @@ _RETRY_SECONDS = 2.0
 
 
 class Lifecycle(Generic[StoreT, BusT, JobT]):
-    """The connections and the job of one process.
+    """Connections and job of one process.
 
-    `open_store` blocks, and is called in a thread. The job that `start` makes runs at once and is
-    stopped before the bus is closed. `outage_errors` are logged as one line: a server is away, or
-    was lost for good. Any other is a bug of the job, logged with its trace.
+    `open_store` blocks and runs in a thread. The job is stopped before the bus is closed.
+    `outage_errors` are logged as one line; any other error is a bug, logged with its traceback.
     """
 
     def __init__(
@@ -118,27 +113,22 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
 
     @property
     def store(self) -> StoreT | None:
-        """The store; None until it was opened once."""
         return self._store.value
 
     @property
     def bus(self) -> BusT | None:
-        """The bus; None while it is not open."""
         return self._bus.value
 
     @property
     def job(self) -> JobT | None:
-        """The job; None while it does not run."""
         return self._job
 
     def add_checks(self, readiness: Readiness) -> None:
-        """Add the checks of `/readyz`: `nats`, `store` and `worker`."""
         readiness.add("nats", self.check_bus)
         readiness.add("store", self.check_store)
         readiness.add("worker", self.check_job)
 
     def check_bus(self) -> str | None:
-        """Why the bus cannot be used; None when it can."""
         bus = self._bus.value
         if bus is not None and not bus.connected:
             return f"lost NATS at {bus.address}; reconnecting"
@@ -149,17 +139,13 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
         return self._store.why
 
     def check_job(self) -> str | None:
-        """Why no event is worked on; None when events are."""
         if self._job is None:
             return "waits for NATS and the store"
         return None if self._job.healthy else "has not fetched events for a while"
 
     @contextlib.asynccontextmanager
     async def running(self, readiness: Readiness) -> AsyncIterator[None]:
-        """Work in the background while the context is open; can be done once.
-
-        At its end `readiness` says "stopping", the job is stopped, and the bus is closed.
-        """
+        """Work in the background while the context is open; at its end stop and close."""
         working = asyncio.create_task(self._keep_working(HealthAnnouncer(self._name, readiness)))
         try:
             yield
@@ -206,7 +192,6 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
             await self._job.run()
 
     async def _try_store(self) -> StoreT | None:
-        """Open the store; None when it is away."""
         try:
             return await self._store.open(lambda: asyncio.to_thread(self._open_store))
         except Exception as error:
@@ -217,7 +202,6 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
             return None
 
     async def _connect(self) -> BusT | None:
-        """Open the bus; None when it was asked to stop before that was done."""
         opening = asyncio.create_task(self._bus.open(self._open_bus))
         stopping = asyncio.create_task(self._stopping.wait())
         try:

@@ -1,8 +1,4 @@
-"""Logs on standard error: one JSON object a line, or text for people.
-
-Fields of a line: `ts` (UTC, RFC 3339), `level`, `service`, `logger`, `message`, `trace_id` inside a
-request, `exception` (traceback), and whatever a call gives as `extra={...}`.
-"""
+"""Logs on standard error: one JSON object per line, or text."""
 
 import json
 import logging
@@ -45,7 +41,6 @@ class JsonFormatter(logging.Formatter):
         self._service = service
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as one line of JSON; values that JSON lacks become text."""
         at = datetime.fromtimestamp(record.created, UTC)
         line: dict[str, object] = {
             "ts": at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
@@ -68,7 +63,6 @@ class TextFormatter(logging.Formatter):
     """`12:00:00.123 INFO  rlaif.judge  message  key=value`, then the traceback if any."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record for people; times are local."""
         at = datetime.fromtimestamp(record.created).astimezone()
         parts = [
             f"{at:%H:%M:%S}.{at.microsecond // 1000:03d} {record.levelname:<7} {record.name}",

@@ -1,7 +1,4 @@
-"""Prometheus metrics of one service, in a registry of its own.
-
-Names are `rlaif_<service>_<name>`; units are base units (seconds, bytes); no ids in labels.
-"""
+"""Prometheus metrics of one service: `rlaif_<service>_<name>` in base units."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -41,16 +38,12 @@ class CountedHistogram(Collector):
         registry.register(self)
 
     def add(self, labels: Sequence[str], counts: Sequence[int], total: float) -> None:
-        """Take in so many observations in each bucket, the last of which has no bound.
-
-        `total` is the sum of the observed values.
-        """
+        """Add observations per bucket (the last has no bound); `total` is the sum of values."""
         known, so_far = self._counted.get(tuple(labels), ([0] * len(self._bounds), 0.0))
         summed = [a + b for a, b in zip(known, counts, strict=True)]
         self._counted[tuple(labels)] = (summed, so_far + total)
 
     def collect(self) -> Iterable[HistogramMetricFamily]:
-        """The series, for the registry."""
         family = HistogramMetricFamily(self._name, self._doc, labels=self._labels)
         for labels, (counts, total) in self._counted.items():
             bounds = map(floatToGoString, self._bounds)
@@ -88,7 +81,6 @@ class ServiceMetrics:
         return self._keep(Counter, name, doc, labels)
 
     def gauge(self, name: str, doc: str, labels: Sequence[str] = ()) -> Gauge:
-        """A number that goes up and down."""
         return self._keep(Gauge, name, doc, labels)
 
     def histogram(
@@ -99,13 +91,11 @@ class ServiceMetrics:
         *,
         buckets: Sequence[float] = SECONDS_BUCKETS,
     ) -> Histogram:
-        """A distribution; the default buckets suit durations in seconds."""
         return self._keep(Histogram, name, doc, labels, buckets=buckets)
 
     def counted_histogram(
         self, name: str, doc: str, labels: Sequence[str] = (), *, buckets: Sequence[float]
     ) -> CountedHistogram:
-        """A distribution that another process counts."""
         return self._keep(CountedHistogram, name, doc, labels, buckets=buckets)
 
     def worker_observer(self) -> "WorkerMetrics":
@@ -113,11 +103,9 @@ class ServiceMetrics:
         return WorkerMetrics(self)
 
     def exposition(self) -> bytes:
-        """All metrics in the text format of Prometheus."""
         return generate_latest(self.registry)
 
     def described(self) -> tuple[MetricDoc, ...]:
-        """The metrics made so far, in the order in which they were made."""
         return tuple(self._docs)
 
     def _keep(self, kind: type[M], name: str, doc: str, labels: Sequence[str], **options: Any) -> M:
@@ -157,7 +145,6 @@ class WorkerMetrics:
         seconds: float,
         age: float,
     ) -> None:
-        """Note one handled event."""
         self._events.labels(event_type, outcome).inc()
         self._seconds.labels(event_type).observe(seconds)
         if outcome != "retried":

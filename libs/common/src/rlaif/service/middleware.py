@@ -17,11 +17,7 @@ _log = logging.getLogger("rlaif.service.access")
 
 
 class RequestMiddleware:
-    """ASGI middleware around the whole app.
-
-    Continues the caller's `traceparent` (or starts a trace) and returns it, counts and times the
-    request, logs one line for it, and answers 500 for unhandled errors.
-    """
+    """ASGI middleware: trace context, metrics, access log, and 500 for unhandled errors."""
 
     def __init__(self, app: ASGIApp, *, metrics: ServiceMetrics) -> None:
         self._app = app
@@ -32,7 +28,6 @@ class RequestMiddleware:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request; WebSockets get the trace context only."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return

@@ -1,8 +1,4 @@
-"""Cursor paging: a page, and the cursor of the next one.
-
-A cursor holds the key of the last item, so that pages stay right while items are added. Clients
-must treat it as opaque.
-"""
+"""Cursor paging; an opaque cursor holds the key of the last item."""
 
 import base64
 import binascii
@@ -46,10 +42,7 @@ class PageRequest:
     after: str = ""
 
     def take(self, items: Iterable[T], key: Callable[[T], str]) -> Page[T]:
-        """The page of `items`, which must begin after `after` and keep one order by `key`.
-
-        Reads at most `limit` + 1 items.
-        """
+        """The page of `items`, which begin after `after` in order of `key`; reads limit + 1."""
         taken = list(islice(items, self.limit + 1))
         page = taken[: self.limit]
         more = len(taken) > self.limit

@@ -48,8 +48,8 @@ class ProblemDocument(BaseModel):
 class Problem(Exception):
     """An error with an answer for the client.
 
-    Machines switch on `type`, a slug such as `segment-not-found`; `title` is the same for all of
-    this type, `detail` says this case and how to fix it.
+    `type` is a stable code such as `segment-not-found`; `title` is constant per type, `detail`
+    describes this case and the remedy.
     """
 
     def __init__(
@@ -69,7 +69,6 @@ class Problem(Exception):
         self.headers = headers
 
     def response(self, path: str, errors: Sequence[FieldError] | None = None) -> JSONResponse:
-        """The HTTP answer to a request of `path`."""
         document = ProblemDocument(
             type=f"/problems/{self.type}",
             title=self.title,

@@ -187,9 +187,9 @@ class Setting:
 
     Attributes:
         name: Flat name, as in stored settings.
-        path: Attributes that lead to it: of the settings, and of its block.
+        path: Attribute of the settings, or block and its attribute.
         environment: Its variable.
-        scope: One of the marks, or a mark of the service; None without any.
+        scope: INTERNAL, PER_SERVICE, a mark of the service, or None.
         shared: Whether all programs have it.
     """
 
@@ -202,22 +202,18 @@ class Setting:
 
     @property
     def option(self) -> str:
-        """Command-line option."""
         return "--" + ".".join(self.path).replace("_", "-")
 
     @property
     def description(self) -> str:
-        """Unit and effect."""
         return self.field.description or ""
 
     @property
     def default(self) -> Any:
-        """The value if nothing is set."""
         return self.field.get_default(call_default_factory=True, validated_data={})
 
     @property
     def default_text(self) -> str:
-        """The default for people; `unset` for None and for empty texts."""
         secret = isinstance(self.default, SecretStr)
         value = self.default.get_secret_value() if secret else self.default
         if value in (None, ""):
@@ -282,11 +278,7 @@ def nested(settings_class: type[SharedSettings], given: Mapping[str, Any]) -> di
 
 
 def _check_names(settings_class: type[SharedSettings], environment: Mapping[str, str]) -> None:
-    """Refuse variables that were renamed, and those with the service's prefix that do not exist.
-
-    Raises:
-        SettingsError: The variable, and the name that it has now or the closest one.
-    """
+    """Reject variables that were renamed, and unknown ones with the service's prefix."""
     prefix = str(settings_class.model_config["env_prefix"]).upper()
     known = [each.environment for each in describe(settings_class)]
     prefixed = {f"{prefix}{each.name.upper()}" for each in describe(settings_class)}
@@ -327,11 +319,7 @@ def _is_block(kind: Any) -> bool:
 
 
 class ServiceSettings(SharedSettings):
-    """Base of every service's settings.
-
-    A subclass sets `model_config = SettingsConfigDict(env_prefix="JUDGE_")`, gives `port` its
-    default and adds its own fields, each with a description that says unit and effect.
-    """
+    """Base of every service's settings; a subclass sets `env_prefix` and adds its fields."""
 
     host: str = Field(
         default="127.0.0.1",

@@ -1,13 +1,7 @@
 """A folder as an object store: for tests and first aid, on one machine.
 
-Keys become paths so that all keys of `rlaif.storage.keys` work, also one that is the prefix of
-another: a part followed by "/" is a folder with ".d" at its end, the last part is a file, and
-characters outside letters, digits and `._-=+@,~` are percent-encoded.
-
-    captures/ep-1/seg-1.capture   →   captures.d/ep-1.d/seg-1.capture
-
-Limits: no content types, no credentials. On a file system that ignores case, keys that differ only
-in case are one object.
+A part of a key followed by "/" is a folder with ".d" at its end, the last part is a file, and
+characters outside letters, digits and `._-=+@,~` are percent-encoded. No content types.
 """
 
 import fcntl
@@ -29,10 +23,9 @@ _LOCK = f"{_TEMPORARY}/lock"
 
 
 class FileStore:
-    """A store in the folder `root`, which is made when missing.
+    """A store in the folder `root`, which is created if missing.
 
-    A write is flushed to the disk before it is acknowledged. Symbolic links above `root` are
-    followed, those inside it never.
+    Writes are flushed to disk. Symbolic links inside `root` are not followed.
     """
 
     def __init__(self, root: Path) -> None:
@@ -45,11 +38,9 @@ class FileStore:
 
     @property
     def url(self) -> str:
-        """`file:///<path>`."""
         return self._root.as_uri()
 
     def put_once(self, key: str, data: bytes, *, content_type: str = BINARY) -> bool:
-        """Create the object unless it exists; atomic between all writers."""
         path = self._path(key)
         try:
             temporary = self._write_temporary(path, data)
@@ -66,7 +57,6 @@ class FileStore:
         return True
 
     def put(self, key: str, data: bytes, *, content_type: str = BINARY) -> None:
-        """Create or replace the object."""
         path = self._path(key)
         try:
             os.replace(self._write_temporary(path, data), path)
@@ -75,10 +65,7 @@ class FileStore:
             raise self._unavailable(key, error) from error
 
     def put_over(self, key: str, data: bytes, tag: str, *, content_type: str = BINARY) -> bool:
-        """Replace the object if its bytes are still those of `tag`; atomic between all who do so.
-
-        A plain `put` of the same key is not held up: who replaces an object so, always does.
-        """
+        """Replace the object if its digest is still `tag`; atomic among such replacements."""
         try:
             with (self._root / _LOCK).open("ab") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)  # until it is closed
@@ -93,12 +80,10 @@ class FileStore:
             raise self._unavailable(key, error) from error
 
     def get_tagged(self, key: str) -> tuple[bytes, str]:
-        """The object's bytes and their digest."""
         data = self.get(key)
         return data, hashlib.sha256(data).hexdigest()
 
     def get(self, key: str) -> bytes:
-        """The object's bytes."""
         path = self._path(key)
         try:
             with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
@@ -109,7 +94,6 @@ class FileStore:
             raise self._unavailable(key, error) from error
 
     def head(self, key: str) -> ObjectInfo | None:
-        """What is known of the object; None when it does not exist."""
         path = self._path(key)
         try:
             return _info(key, path.stat(follow_symlinks=False))
@@ -119,18 +103,15 @@ class FileStore:
             raise self._unavailable(key, error) from error
 
     def list(self, prefix: str = "", *, after: str = "") -> Iterator[ObjectInfo]:
-        """Objects whose key starts with `prefix` and is greater than `after`, in key order."""
         try:
             yield from _walk(self._root, "", prefix, after)
         except OSError as error:
             raise self._unavailable(prefix, error) from error
 
     def scan(self, prefix: str = "") -> Iterator[ObjectInfo]:
-        """Objects whose key starts with `prefix`."""
         return self.list(prefix)
 
     def delete_many(self, keys: Sequence[str]) -> None:
-        """Delete objects; keys that do not exist are no error. Empty folders stay."""
         for path in [self._path(key) for key in keys]:
             try:
                 path.unlink(missing_ok=True)
@@ -170,10 +151,7 @@ def _file_name(part: str) -> str:
 
 
 def _walk(folder: Path, base: str, prefix: str, after: str) -> Iterator[ObjectInfo]:
-    """Objects in `folder`, whose keys start with `base`, in key order.
-
-    An entry sorts by the key, or the beginning of keys, that it stands for: "a-b" is before "a/".
-    """
+    """Objects below `folder`, whose keys start with `base`, in key order."""
     for name, entry in sorted(_entries(folder)):
         key = base + name
         if key.endswith("/"):

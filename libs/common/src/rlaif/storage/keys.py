@@ -202,11 +202,7 @@ MAX_PART_BYTES = 200
 
 
 def check_key(key: str) -> str:
-    """Give the key back.
-
-    Raises:
-        InvalidKeyError: It breaks a rule; the text says which.
-    """
+    """Return the key; raises InvalidKeyError with the broken rule."""
     problem = _problem(key)
     if problem is not None:
         raise InvalidKeyError(f"key {key[:200]!r} {problem}")

@@ -29,11 +29,7 @@ class S3Settings(Protocol):
 
 @dataclass(frozen=True)
 class S3Credentials:
-    """How to reach an S3 server.
-
-    Without an endpoint it is AWS; without keys they are the platform's own (role, web identity,
-    profile). `ca_file` names the authorities of a server that no public one vouches for.
-    """
+    """Without an endpoint it is AWS; without keys the platform's own (role, token, profile)."""
 
     endpoint_url: str | None
     access_key: str | None
@@ -43,7 +39,6 @@ class S3Credentials:
 
     @classmethod
     def of(cls, settings: S3Settings) -> "S3Credentials":
-        """The credentials in a service's settings; empty texts mean None."""
         return cls(
             endpoint_url=settings.s3_endpoint_url or None,
             access_key=settings.s3_access_key or None,
@@ -54,10 +49,7 @@ class S3Credentials:
 
 
 def open_store(url: str, credentials: S3Credentials | None) -> ObjectStore:
-    """The store at `s3://bucket`, at a folder or its URL; nothing is asked of a server yet.
-
-    A folder is an absolute path as it is, or `file:///absolute/path` with percent codes. Without
-    credentials, S3 is AWS with the platform's own.
+    """The store at `s3://bucket`, `/absolute/path` or `file:///absolute/path`; not connected yet.
 
     Raises:
         StorageError: The URL names no store.
@@ -104,11 +96,7 @@ def _check_endpoint(url: str) -> None:
 
 
 def make_store(url: str, credentials: S3Credentials | None) -> tuple[ObjectStore, bool]:
-    """The store at `url`, whose bucket is made when it is missing, and whether it was.
-
-    Raises:
-        StorageError: The URL names no store, or the server did not do it.
-    """
+    """The store at `url`, and whether its bucket had to be created."""
     store = open_store(url, credentials)
     if isinstance(store, FileStore):
         return store, False  # opening it made the folder

@@ -63,8 +63,8 @@ class ObjectStore(Protocol):
     def put_over(self, key: str, data: bytes, tag: str, *, content_type: str = ...) -> bool:
         """Replace the object if it is still the one of `tag`, atomic between all who do so.
 
-        False when it is another one by now, or gone. When an answer was lost on the way and the
-        request was sent again, the object may be this call's own and the result still False.
+        False if it changed or is gone. If an answer was lost and the request was repeated, the
+        object may be this call's own and the result still False.
         """
 
     def get(self, key: str) -> bytes:
@@ -80,11 +80,7 @@ class ObjectStore(Protocol):
         """Objects whose key starts with `prefix` and is greater than `after`, in key order."""
 
     def scan(self, prefix: str = "") -> Iterator[ObjectInfo]:
-        """Objects whose key starts with `prefix`, in the server's own order, a page at a time.
-
-        For those who look through very many and may stop between: `list` may have to read all
-        pages for the sake of the order.
-        """
+        """Objects with this prefix in the server's order, paged; cheaper than `list`."""
 
     def delete_many(self, keys: Sequence[str]) -> None:
         """Delete objects; keys that do not exist are no error."""

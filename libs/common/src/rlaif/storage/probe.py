@@ -1,10 +1,6 @@
-"""Asks a store, before work begins, whether it keeps the promises of the port.
+"""Checks the promises of the store port before work begins.
 
-Only what the product uses is asked for; above all, no key begins another object's key, which some
-servers refuse (`rlaif.storage.keys`).
-
-Some servers ignore `If-None-Match` and let every writer win. With such a server two exports of one
-segment could both believe they were first, so the service must not start on it.
+Some servers ignore `If-None-Match`: two exports of one segment could both believe to be first.
 """
 
 import contextlib
@@ -23,9 +19,7 @@ SCRATCH = "probe/"
 
 
 def probe_store(store: ObjectStore) -> None:
-    """Write, read, list and delete scratch objects.
-
-    Needs the rights of a writer. Two probes at once do not disturb each other.
+    """Write, read, list and delete scratch objects; needs the rights of a writer.
 
     Raises:
         StoreUnavailableError: The store did not answer, or broke a promise; the text says which.
@@ -47,11 +41,7 @@ def probe_store(store: ObjectStore) -> None:
 
 
 def probe_replacing(store: ObjectStore) -> None:
-    """See that an object is replaced only if it is the one that was read; on a scratch object.
-
-    Raises:
-        StoreUnavailableError: The store did not answer, or does not honour `If-Match`.
-    """
+    """Check that `put_over` replaces only the object that was read; raises like `probe_store`."""
     key = f"{SCRATCH}{uuid4().hex}"
     with _deleted_afterwards(store, [key]):
         store.put(key, b"first")

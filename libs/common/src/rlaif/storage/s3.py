@@ -1,10 +1,8 @@
-"""An S3 bucket as an object store; works with AWS, SeaweedFS, Ceph, MinIO and others like them.
+"""An S3 bucket as an object store; works with AWS, SeaweedFS, Ceph, MinIO and others.
 
-The server must honour `If-None-Match: *` on PUT atomically; `rlaif.storage.probe` checks it.
-
-With keys in our settings the client reads neither profiles nor `AWS_*` variables of the machine.
-Without keys it is boto3's standard chain (role, web identity, profile), and its errors name the
-variables that it read.
+The server must honour `If-None-Match: *` on PUT atomically; `rlaif.storage.probe` checks it. With
+keys in our settings the client reads neither profiles nor `AWS_*` variables; without keys it is
+boto3's standard chain (role, web identity, profile).
 """
 
 import base64
@@ -66,11 +64,9 @@ _BODY_TRIES = 3
 
 
 class S3Store:
-    """One bucket. Safe to use from many threads at once.
+    """One bucket. Thread-safe. None as an argument: see `rlaif.storage.open.S3Credentials`.
 
     A call waits at most about `attempts` times (2 s to connect + 10 s to read) plus back-off.
-
-    `rlaif.storage.open.S3Credentials` says what None means.
     """
 
     def __init__(
@@ -113,14 +109,13 @@ class S3Store:
 
     @property
     def url(self) -> str:
-        """`s3://<bucket>`."""
         return f"s3://{self._bucket}"
 
     def put_once(self, key: str, data: bytes, *, content_type: str = BINARY) -> bool:
         """Create the object unless it exists; atomic between all writers.
 
-        When an answer was lost on the way and the request was sent again, the object may be this
-        call's own and the result still False: the object exists, that much is sure.
+        If an answer was lost and the request was repeated, the object may be this call's own and
+        the result still False.
         """
         # A refusal counts once the object is seen: SeaweedFS also answers 412 for a folder.
         return self._put_if(
@@ -128,7 +123,6 @@ class S3Store:
         )
 
     def put_over(self, key: str, data: bytes, tag: str, *, content_type: str = BINARY) -> bool:
-        """Replace the object if its ETag is still `tag`; atomic between all writers."""
         return self._put_if(key, data, content_type, lambda: True, IfMatch=tag)
 
     def _put_if(
@@ -157,16 +151,13 @@ class S3Store:
         raise self._unavailable("put", key, failure) from failure
 
     def put(self, key: str, data: bytes, *, content_type: str = BINARY) -> None:
-        """Create or replace the object."""
         check_key(key)
         self._call("put", key, lambda: self._put(key, data, content_type))
 
     def get(self, key: str) -> bytes:
-        """The object's bytes."""
         return self.get_tagged(key)[0]
 
     def get_tagged(self, key: str) -> tuple[bytes, str]:
-        """The object's bytes and its ETag."""
         check_key(key)
         for tried in range(_BODY_TRIES):
             answer = self._call(
@@ -182,7 +173,6 @@ class S3Store:
         raise AssertionError("unreachable")
 
     def head(self, key: str) -> ObjectInfo | None:
-        """What is known of the object; None when it does not exist."""
         check_key(key)
         try:
             answer = self._call(
@@ -193,13 +183,10 @@ class S3Store:
         return ObjectInfo(key, answer["ContentLength"], answer["LastModified"])
 
     def list(self, prefix: str = "", *, after: str = "") -> Iterator[ObjectInfo]:
-        """Objects whose key starts with `prefix` and is greater than `after`, in key order.
+        """Objects with this prefix and a key greater than `after`, in key order.
 
-        SeaweedFS lists folder by folder ("a/x" before "a-b"), and its `StartAfter` leaves keys out.
-        There the whole prefix is read and sorted first; elsewhere pages are passed on as they come.
-
-        Raises:
-            StoreUnavailableError: The server failed, or another one does not keep the order either.
+        SeaweedFS lists folder by folder ("a/x" before "a-b"), and its `StartAfter` leaves keys out:
+        there the whole prefix is read and sorted. Other servers without order raise an error.
         """
         if self._by_folder is None:
             self._by_folder = self._lists_by_folder(prefix)
@@ -217,11 +204,9 @@ class S3Store:
             yield info
 
     def scan(self, prefix: str = "") -> Iterator[ObjectInfo]:
-        """Objects whose key starts with `prefix`, a page of a thousand at a time."""
         return self._pages(prefix)
 
     def delete_many(self, keys: Sequence[str]) -> None:
-        """Delete objects; keys that do not exist are no error."""
         for key in keys:
             check_key(key)
         for start in range(0, len(keys), DELETE_BATCH):
@@ -236,7 +221,6 @@ class S3Store:
                 )
 
     def ensure_bucket(self) -> bool:
-        """Make the bucket when it is missing; False when it was there."""
         try:
             self._call("head", "", lambda: self._client.head_bucket(Bucket=self._bucket))
         except ObjectNotFoundError:
@@ -304,7 +288,6 @@ class S3Store:
         return StoreUnavailableError(f"{self.url}: cannot {verb} {key!r}: {self._reason(error)}")
 
     def _reason(self, error: Exception) -> str:
-        """What is wrong, with the setting or variable to correct."""
         text = without_credentials(str(error)) or type(error).__name__
         if isinstance(error, ClientError):
             if _is_foreign(error):
@@ -325,10 +308,10 @@ class S3Store:
     def _check_origin(
         self, *, operation_model: Any, response_dict: dict[str, Any], **_: object
     ) -> None:
-        """Raise for an answer that comes from a proxy, an ingress or a sign-in page.
+        """Raise for an answer of a proxy, an ingress or a sign-in page.
 
-        Runs before botocore reads the answer: it takes any redirect for one to another region, and
-        asks the same address for the region without end.
+        Runs before botocore reads the answer: it would follow any redirect as one to another
+        region.
         """
         status, headers = response_dict["status_code"], response_dict["headers"]
         body = response_dict["body"]
@@ -362,7 +345,6 @@ class _ForeignAnswerError(BotoCoreError):  # type: ignore[misc]  # botocore has 
 
 
 def _is_s3(operation: str, headers: Any, body: Any) -> bool:
-    """Whether a success comes from an S3 server."""
     if headers.get("content-type", "").startswith("text/html"):
         return False
     match operation:
@@ -378,7 +360,7 @@ def _is_s3(operation: str, headers: Any, body: Any) -> bool:
 
 
 def _core_session(*, isolated: bool) -> Any:
-    """Botocore with a faster reader of times: its own takes 60 % of the time of a listing.
+    """Botocore with a faster parser of times, which take 60 % of a listing.
 
     An `isolated` one reads no file and no variable of the user except for AWS_CA_BUNDLE.
     """
@@ -475,10 +457,7 @@ def _is_missing(error: Exception) -> bool:
 
 
 def _is_foreign(error: ClientError) -> bool:
-    """Whether an error was not answered by S3: botocore found no code in its body.
-
-    The answer to a HEAD never has a body; there only its content type distinguishes them.
-    """
+    """Whether an error is not from S3: no code in its body; of a HEAD, by its content type."""
     if _code(error) not in ("", str(_status(error))):
         return False
     return not error.operation_name.startswith("Head") or _content_type(error).startswith("text/")

@@ -1,9 +1,4 @@
-"""Reads objects whose digest is known: the bytes that were stored, or an error, never others.
-
-the key does not exist         ObjectNotFoundError
-too large, or other bytes      ObjectCorruptError
-the store does not answer      StoreUnavailableError
-"""
+"""Reads objects of a known digest: the bytes that were stored, or an error."""
 
 import hashlib
 

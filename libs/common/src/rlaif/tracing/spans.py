@@ -1,8 +1,7 @@
 """Spans: a segment is one trace from its capture to its label, and so is a request.
 
-The ids travel in the W3C trace context (https://www.w3.org/TR/trace-context/): in a header of
-requests, in an extension attribute of events. Without OpenTelemetry's SDK nothing is recorded, and
-the ids still join the log lines and the events of one segment.
+Ids travel in the W3C trace context. Without OpenTelemetry's SDK nothing is recorded, and the ids
+still connect log lines and events.
 """
 
 import os
@@ -41,10 +40,9 @@ def span(
     attributes: Mapping[str, str] | None = None,
     recorded: bool = True,
 ) -> Iterator[Span]:
-    """A span that is current inside: part of its cause's trace, else of the current one.
+    """A span that is current inside: part of the trace of `cause`, a `traceparent`, or the current.
 
-    Names are few, ids are attributes. `cause` is a `traceparent` that was received; one that cannot
-    be read begins a new trace. What would drown the rest is not `recorded`, but has ids.
+    Names are few, ids are attributes. A span that is not `recorded` has ids only.
     """
     context = None if cause is None else _W3C.extract({"traceparent": cause})
     parent = trace.get_current_span(context).get_span_context()
@@ -71,10 +69,7 @@ def current_trace_id() -> str | None:
 
 
 def export_spans(service: str) -> None:
-    """Send this process's spans where `OTEL_TRACES_EXPORTER` says; unset or `none` records none.
-
-    `console` writes them to standard output and comes with `opentelemetry-sdk`; `otlp` comes with
-    `opentelemetry-exporter-otlp`, whose own variables say where to.
+    """Send this process's spans where `OTEL_TRACES_EXPORTER` says: console, otlp or none.
 
     Raises:
         UnknownExporterError: It is not installed.

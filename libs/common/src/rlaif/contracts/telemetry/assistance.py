@@ -4,12 +4,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from rlaif.contracts.model import Contract
+from rlaif.contracts.model import Contract, Count, Seconds
 
-Counts = dict[str, Annotated[int, Field(ge=0)]]
+Counts = dict[str, Count]
 
 LATENCY_BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
-"""Upper edges of the buckets of latencies, in seconds; one bucket more holds what is slower."""
+"""Upper edges of the buckets of latencies, in seconds; one more bucket has no edge."""
 
 MAX_WANTED = 8
 WANTED_CHARACTERS = 120
@@ -20,23 +20,23 @@ class AssistanceEvent(Contract):
     """One request to the language model, reported once its outcome is final."""
 
     kind: Literal["plan", "suggestion"] = Field(
-        description="What was asked for: macros to play (takeover), or one button (guidance)."
+        description="A plan: macros to play (takeover); a suggestion: one button (guidance)."
     )
     mode: str = Field(description="The planner's route: vision, dialog or puzzle.")
-    env: str = Field(description="The runner's number and the environment's in it, such as 1-0.")
-    step: int = Field(ge=0, description="Decision step of the environment when it was asked.")
+    env: str = Field(description="Numbers of the runner and of its environment, such as 1-0.")
+    step: Count = Field(description="Decision step of the environment at the request.")
     call: str = Field(
-        description="How the call ended: ok, invalid, timeout, throttled, refused, error, dropped."
+        description="Outcome of the call: ok, invalid, timeout, throttled, refused, error, dropped."
     )
     wanted: tuple[Annotated[str, Field(max_length=WANTED_CHARACTERS)], ...] = Field(
         default=(),
         max_length=MAX_WANTED,
-        description="The macros in words, or the button; empty without a usable answer.",
+        description="The macros or the button; empty without a usable answer.",
     )
     reason: str = Field(
         default="",
         max_length=WHY_CHARACTERS,
-        description="In the model's words; empty without a usable answer.",
+        description="By the model; empty without a usable answer.",
     )
     followed: bool | None = Field(
         default=None,
@@ -45,53 +45,47 @@ class AssistanceEvent(Contract):
     )
     ending: str = Field(
         default="",
-        description="Of a plan that was played `done`, or the cause why it was not played to its "
-        "end; of another its fate: stale, dropped or refused. Of a suggestion followed, "
-        "declined, expired, left or replaced. Empty without a usable answer.",
+        description="Of a plan that was played `done`, or the cause of its early end; of another "
+        "stale, dropped or refused. Of a suggestion followed, declined, expired, left or replaced. "
+        "Empty without a usable answer.",
     )
     ending_reason: str = Field(
-        default="",
-        max_length=WHY_CHARACTERS,
-        description="More on the cause, or on why there is no usable answer.",
+        default="", max_length=WHY_CHARACTERS, description="Details of the ending or the failure."
     )
-    steps: int = Field(default=0, ge=0, description="Decision steps that the plan played.")
-    latency_seconds: float | None = Field(
-        default=None, ge=0, description="From question to answer."
-    )
-    cached: bool = Field(
-        default=False, description="The answer was known from an equal situation: no call was made."
-    )
+    steps: Count = Field(default=0, description="Decision steps that the plan played.")
+    latency_seconds: Seconds | None = Field(default=None, description="From question to answer.")
+    cached: bool = Field(default=False, description="Answer to an earlier equal request.")
 
 
 class ModeFigures(Contract):
-    """What happened on one route of the planner."""
+    """Counts of one route of the planner."""
 
     calls: Counts = Field(
         default_factory=dict,
-        description="Questions by how they ended: ok, invalid, timeout, throttled, refused, error, "
+        description="Questions by outcome: ok, invalid, timeout, throttled, refused, error, "
         "dropped. Cached answers are among `ok`.",
     )
     not_asked: Counts = Field(
         default_factory=dict,
-        description="Questions that were not asked: busy (too many in flight), resting (the route "
-        "is taken for broken), paced (more calls per second than are allowed), closed.",
+        description="Questions that were not asked: busy (too many in flight), resting (outage of "
+        "the route), paced (too many calls per second), closed.",
     )
-    cached: int = Field(default=0, ge=0, description="Answers that cost no call.")
-    in_flight: int = Field(default=0, ge=0, description="Questions that wait for an answer.")
-    timed: int = Field(default=0, ge=0, description="Calls of which the time is known.")
-    seconds: float = Field(default=0.0, ge=0, description="Sum of these times.")
-    tokens_read: int = Field(default=0, ge=0)
-    tokens_written: int = Field(default=0, ge=0)
+    cached: Count = Field(default=0, description="Answers from the cache.")
+    in_flight: Count = Field(default=0, description="Questions without an answer yet.")
+    timed: Count = Field(default=0, description="Calls of known duration.")
+    seconds: Seconds = Field(default=0.0, description="Sum of these durations.")
+    tokens_read: Count = 0
+    tokens_written: Count = 0
     plans: Counts = Field(
         default_factory=dict, description="Plans by fate: taken, stale, dropped, refused."
     )
     takeovers: Counts = Field(
         default_factory=dict, description="Takeovers that ended: done, or the cause."
     )
-    planner_steps: int = Field(default=0, ge=0, description="Steps that the planner played.")
+    planner_steps: Count = Field(default=0, description="Steps that the planner played.")
     suggestions: Counts = Field(
         default_factory=dict,
-        description="Suggestions: given, and of these how they ended: followed, declined, expired, "
-        "left (the room, the episode or the policy's turn was over), replaced.",
+        description="Suggestions: given, and outcomes: followed, declined, expired, left (the "
+        "room, the episode or the policy's turn ended), replaced.",
     )
-    bonus: float = Field(default=0.0, description="Paid for following suggestions.")
+    bonus: float = Field(default=0.0, description="Reward for following suggestions.")

@@ -4,13 +4,13 @@ from typing import Any
 
 from pydantic import Field
 
-from rlaif.contracts.model import Contract
+from rlaif.contracts.model import Contract, Count
 
 
 class RunFigures(Contract):
-    """Figures of a run as of its last iteration; what is not known yet is null."""
+    """Figures of a run after its last iteration; null: not known yet."""
 
-    episodes: int | None = Field(default=None, ge=0, description="Finished episodes.")
+    episodes: Count | None = Field(default=None, description="Finished episodes.")
     steps_per_second: float | None = Field(
         default=None, description="Environment steps per second, over the last 10 s."
     )
@@ -30,39 +30,36 @@ class RunFigures(Contract):
         default=None, description="Mean share of main milestones, of the last 100 episodes."
     )
     milestones_mean: float | None = Field(
-        default=None,
-        description="Story steps that hold as an episode ends, with those of its start, by RAM.",
+        default=None, description="Milestones that hold at the end of an episode, by RAM."
     )
     milestones: list[str] | None = Field(
-        default=None, description="All that some episode of the run has reached."
+        default=None, description="Milestones that any episode of the run has reached."
     )
     potential_mean: float | None = Field(
-        default=None,
-        description="Mean potential of the champion over the iteration's observations.",
+        default=None, description="Mean potential of the champion over the iteration's states."
     )
     paid_share: float | None = Field(
         default=None,
-        description="What the reward model paid, of the sum of absolute rewards of the iteration, "
-        "0 to 1; null while none counts.",
+        description="Shaping reward as a share of the sum of absolute rewards of the iteration, "
+        "0 to 1; null without a reward model.",
     )
     paid_advantage_share: float | None = Field(
         default=None,
-        description="Likewise of the variance of the advantages: how much it decides. Below 0 it "
-        "works against the rest.",
+        description="Likewise of the variance of the advantages. Below 0 it opposes the rest.",
     )
-    segments_captured: int | None = Field(default=None, ge=0)
-    segments_skipped: int | None = Field(
-        default=None, ge=0, description="Not captured: over the budget."
+    segments_captured: Count | None = None
+    segments_skipped: Count | None = Field(
+        default=None, description="Not captured: over the budget."
     )
     reward_model_share: float | None = Field(
         default=None,
-        description="Of the version that paid last; below 1 while it ramps, the rest is the one "
+        description="Weight of the live version; below 1 while it ramps in, the rest is the one "
         "before it.",
     )
     reward_model_waiting: int | None = Field(
-        default=None, description="Version that takes over once this one has counted long enough."
+        default=None, description="Version that is loaded after the present ramp-in."
     )
 
     def figures(self) -> dict[str, Any]:
-        """The figures alone, by name, to make another record that carries them."""
+        """The figures alone, by name, for another record that contains them."""
         return {name: getattr(self, name) for name in RunFigures.model_fields}

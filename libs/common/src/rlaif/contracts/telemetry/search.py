@@ -1,15 +1,14 @@
 """Results of a search of the game.
 
-A search plays from saved states to saved states. Some of them are the first that have a lasting
-mark, such as an item or an opened door: those, and which came out of which, are its tree of
-progress.
+A search plays from saved states to saved states. The first states with some lasting flag, such as
+an item or an opened door, form its tree of progress.
 """
 
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from rlaif.contracts.model import Contract
+from rlaif.contracts.model import Contract, Count, Seconds
 
 MARK_CHARACTERS = 48
 MARKS_OF_A_NODE = 8
@@ -20,46 +19,44 @@ MarkName = Annotated[str, StringConstraints(pattern=rf"^[ -~]{{1,{MARK_CHARACTER
 """Printable ASCII, such as `sword` or `item in room 5/C7`."""
 
 Node = Annotated[int, Field(ge=0, lt=2**53)]
-"""Number of a saved state of the search; 2**53 is where JavaScript stops telling them apart."""
+"""Number of a saved state of the search; larger integers are not exact in JavaScript."""
 
 
 class TreeNode(Contract):
-    """A saved state that was the first to have some mark."""
+    """A saved state that was the first with some flag."""
 
     node: Node
     parent: Node | None = Field(
-        description="The nearest node of this tree that it came out of; null: power-on."
+        description="Nearest node of this tree on its trajectory; null: power-on."
     )
-    frames: int = Field(ge=0, description="Game frames that were searched until it was found.")
-    seconds: float = Field(ge=0, description="Time that was searched until then.")
-    level: float = Field(ge=0, description="How far it is, as the search draws by it.")
+    frames: Count = Field(description="Game frames searched until it was found.")
+    seconds: Seconds = Field(description="Time searched until then.")
+    level: float = Field(ge=0, description="Progress score, used to select start states.")
     marks: tuple[MarkName, ...] = Field(
-        max_length=MARKS_OF_A_NODE, description="What no state before it had."
+        max_length=MARKS_OF_A_NODE, description="Flags that no earlier state had."
     )
-    marks_left_out: int = Field(default=0, ge=0, description="Further ones that are not reported.")
+    marks_left_out: Count = Field(default=0, description="Further flags, not reported.")
 
 
 class SearchFigures(Contract):
-    """Where a search stands, over all its attempts."""
+    """State of a search, over all its attempts."""
 
-    running: bool = Field(description="False once it is over; what it found stays.")
-    frames: int = Field(ge=0, description="Game frames at 60 Hz, played by all its workers.")
-    seconds: float = Field(ge=0, description="Time that it searched.")
-    seconds_left: float | None = Field(
-        default=None, ge=0, description="To its end at the latest; null: none is set."
+    running: bool
+    frames: Count = Field(description="Game frames at 60 Hz, played by all its workers.")
+    seconds: Seconds = Field(description="Time searched.")
+    seconds_left: Seconds | None = Field(
+        default=None, description="To its end at the latest; null: no limit."
     )
-    workers: int = Field(ge=0, description="Processes that play for it now.")
-    nodes: int = Field(ge=0, description="Saved states that it kept.")
-    level: float = Field(ge=0, description="The highest of its nodes.")
-    marks: int = Field(ge=0, description="Different lasting marks that some node has.")
-    found_seconds: float | None = Field(
-        default=None, ge=0, description="Of `seconds`, at its newest new mark; null: none yet."
+    workers: Count = Field(description="Processes that play for it now.")
+    nodes: Count = Field(description="Saved states.")
+    level: float = Field(ge=0, description="Highest progress score of its nodes.")
+    marks: Count = Field(description="Different lasting flags of its nodes.")
+    found_seconds: Seconds | None = Field(
+        default=None, description="Of `seconds`, at its newest flag; null: none yet."
     )
     tree: tuple[TreeNode, ...] = Field(
         default=(),
         max_length=MAX_TREE_NODES,
-        description="The tree of progress, in the order of its finds: a parent comes first.",
+        description="The tree of progress, in order of discovery: a parent comes first.",
     )
-    tree_left_out: int = Field(
-        default=0, ge=0, description="Nodes of the tree that are not reported."
-    )
+    tree_left_out: Count = Field(default=0, description="Nodes of the tree, not reported.")

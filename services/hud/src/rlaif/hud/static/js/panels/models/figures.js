@@ -86,7 +86,7 @@ export function measured(name, value) {
   if (!known(value)) return UNKNOWN;
   if (name.includes("accuracy")) return percent(value);
   if (name.startsWith("permutation")) return small(Number(value));
-  if (name.includes("gain") || name === "least_thing") return reward(value);
+  if (name.includes("gain")) return reward(value);
   return decimal(value);
 }
 
