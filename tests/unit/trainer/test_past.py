@@ -4,8 +4,6 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
-
 from rlaif.contracts.events import EventData, RunIterated, RunLoaded, RunStarted
 from rlaif.contracts.run_points import MAX_EPISODES
 from rlaif.testing.data.events import ended_episodes
@@ -19,7 +17,7 @@ from rlaif.trainer.run_folder.protocol import (
     Started,
 )
 from rlaif.trainer.run_folder.search_report import curriculum_figures
-from rlaif.trainer.service.runs.past import PIECES, RunPast, may_be_judged, recipe
+from rlaif.trainer.service.runs.past import PIECES, RunPast, recipe
 from rlaif.trainer.settings import TrainerSettings
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -198,15 +196,13 @@ def test_a_disk_that_is_full_loses_the_file_and_not_the_run(tmp_path: Path) -> N
     assert len(told(run)) == 1
 
 
-@pytest.mark.parametrize(
-    ("values", "judged"),
-    [
-        ({}, True),
-        ({"shaping_weight": 0}, False),
-    ],
-)
-def test_a_run_without_judges_says_so(values: dict[str, float | str], judged: bool) -> None:
-    assert may_be_judged(TrainerSettings.model_validate(values)) is judged
+def test_a_run_without_judges_says_so(tmp_path: Path) -> None:
+    settings = TrainerSettings.model_validate({"shaping_weight": 0})
+    run = RunPast("r-1", tmp_path, settings)
+    run.note(started(), NOW, 0)
+    (begun,) = told(run)
+    assert isinstance(begun, RunStarted)
+    assert not begun.judged
 
 
 def test_runs_that_differ_in_the_judges_and_the_seed_alone_have_one_recipe() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,8 @@ async def test_events_wait_for_nats_and_rejected_ones_do_not_block_others(
     monkeypatch: pytest.MonkeyPatch, error: Exception, published: int
 ) -> None:
     monkeypatch.setattr(runtime, "_EVENT_RETRY_SECONDS", 0.001)
-    runs, publisher = Runs(), RecordingPublisher()
+    runs: Any = Runs()
+    publisher = RecordingPublisher()
     publisher.error = error
     task = asyncio.create_task(publish_events(runs, Outbox(publisher)))
     await asyncio.sleep(0)

@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from rlaif.bus.connection import Bus, open_bus
 from rlaif.bus.errors import BusError, BusUnavailableError
@@ -16,7 +16,6 @@ from rlaif.bus.outbox import Outbox
 from rlaif.bus.worker import DurableWorker
 from rlaif.contracts.events import (
     CloudEvent,
-    EventData,
     RewardModelPublished,
     SegmentCaptured,
     SegmentExported,
@@ -113,18 +112,16 @@ class PipelineJob:
     async def run(self) -> None:
         """Run all tasks until `stop`; the failure of one cancels the others."""
         async with asyncio.TaskGroup() as group:
-            tasks = [
-                group.create_task(each)
-                for each in (
-                    self.uploader.run(),
-                    self._rooms.run(),
-                    self.champion.run(),
-                    self._view.run(),
-                    self._grant_captures(),
-                    publish_events(self._runs, Outbox(self._bus.publisher("trainer"))),
-                    self._worker.run(),
-                )
-            ]
+            jobs = (
+                self.uploader.run(),
+                self._rooms.run(),
+                self.champion.run(),
+                self._view.run(),
+                self._grant_captures(),
+                publish_events(self._runs, Outbox(self._bus.publisher("trainer"))),
+                self._worker.run(),
+            )
+            tasks = [group.create_task(each) for each in jobs]
             await self._stopping.wait()
             for task in tasks:
                 task.cancel()
@@ -149,15 +146,7 @@ class PipelineJob:
             await self._runs.send(GrantCaptures(segments=granted))
 
 
-class EventSource(Protocol):
-    """Unpublished events of all runs, as `RunManager` keeps them."""
-
-    def next_event(self) -> EventData | None: ...
-
-    def event_published(self, event: EventData) -> None: ...
-
-
-async def publish_events(runs: EventSource, outbox: Outbox) -> None:
+async def publish_events(runs: RunManager, outbox: Outbox) -> None:
     """Publish the events of all runs until cancelled.
 
     One at a time, so that the newest iterations of a run are merged while NATS is unavailable.
@@ -188,7 +177,7 @@ class Trainer:
         self.metrics = ServiceMetrics("trainer")
         self.runs = runs = RunManager(settings, self.metrics)
         self.pipeline = self._lifecycle()
-        self.mirror = mirror = StoreMirror.of(settings, lambda: runs.state)
+        self.mirror = mirror = StoreMirror(settings, runs.open_store(), lambda: runs.state)
         add = self.readiness.add
         add("run", lambda: runs.issue)
         add("disk", lambda: runs.state.disk_issue if runs.state else None)

@@ -18,7 +18,7 @@ from rlaif.service.settings import describe, stored
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore, StorageError
 from rlaif.trainer import checks
-from rlaif.trainer.run_folder import checkpoints, disk, protocol
+from rlaif.trainer.run_folder import checkpoints, protocol
 from rlaif.trainer.run_folder.checkpoints import CheckpointError
 from rlaif.trainer.run_folder.live_files import SCREENS
 from rlaif.trainer.run_folder.record import RunRecord, list_runs, new_run_id, record_path
@@ -32,10 +32,20 @@ from rlaif.trainer.settings import TrainerSettings
 
 log = logging.getLogger(__name__)
 
-_STORE_RETRY_SECONDS = 5.0
+_RETRY_SECONDS = 5.0
 _PASTS_KEPT = 3
 _MAX_PLAYER_CALLS = 100
 """Calls kept while NATS is unavailable."""
+
+
+_LOGGED: dict[type[protocol.Message], tuple[int, str]] = {
+    protocol.RewardModelRefused: (
+        logging.ERROR, "reward model rejected; the previous one stays",
+    ),
+    protocol.CheckpointNotSaved: (logging.ERROR, "checkpoint not saved"),
+    protocol.EvaluationFailed: (logging.ERROR, "evaluation failed"),
+    protocol.EvaluationDone: (logging.INFO, "evaluated"),
+}  # fmt: skip
 
 
 class RunInProgressError(Exception):
@@ -77,16 +87,14 @@ class RunManager:
         while True:
             try:
                 await self._resume_or_start()
-            except StorageError as error:
-                named = self._settings.run_id or self._settings.checkpoint
-                self._not_started = f"cannot search for {named} in the models store: {error}"
-                log.warning("the run waits for the models store", extra={"reason": str(error)})
-                await asyncio.sleep(_STORE_RETRY_SECONDS)
-                continue
-            except OSError as error:
-                self._not_started = f"no run can be started: {disk.why(error)}; retrying"
-                log.warning("the run waits for the disk", extra={"reason": disk.why(error)})
-                await asyncio.sleep(_STORE_RETRY_SECONDS)
+            except (StorageError, OSError) as error:
+                reason = f"no run can be started: {error}; retrying"
+                if isinstance(error, StorageError):
+                    named = self._settings.run_id or self._settings.checkpoint
+                    reason = f"cannot search for {named} in the models store: {error}"
+                self._not_started = reason
+                log.warning("the run waits for store or disk", extra={"reason": reason})
+                await asyncio.sleep(_RETRY_SECONDS)
                 continue
             except (checks.WrongSettingsError, CheckpointError) as error:
                 self._refuse_to_start(str(error))
@@ -181,7 +189,7 @@ class RunManager:
 
     async def _restore(self, run_id: str, iteration: str = "") -> bool:
         restored = await asyncio.to_thread(
-            lambda: store.restore_run(self._store(), self._data_dir, run_id, iteration)
+            lambda: store.restore_run(self.open_store(), self._data_dir, run_id, iteration)
         )
         if restored is not None:
             log.info("run restored from the models store", extra={"checkpoint": str(restored)})
@@ -291,7 +299,8 @@ class RunManager:
             made = f"{first}-{number}"
         return made
 
-    def _store(self) -> ObjectStore:
+    def open_store(self) -> ObjectStore:
+        """The models store."""
         return open_store(self._settings.models_store, S3Credentials.of(self._settings))
 
     def _note(self, message: protocol.Message) -> None:
@@ -299,30 +308,12 @@ class RunManager:
             self._pasts[-1].note(message, datetime.now(UTC), self.state.attempt)
         if self._listener is not None:
             self._listener(message)
+        if (known := _LOGGED.get(type(message))) is not None:
+            level, text = known
+            log.log(level, text, extra={"report": message.model_dump(exclude={"kind"})})
         match message:
             case protocol.RewardModelRefused():
                 self._metrics.refused_model()
-                log.error(
-                    "reward model rejected; the previous one stays",
-                    extra={
-                        "version": message.version,
-                        "reason": message.reason,
-                        "rolled_back": message.rolled_back,
-                    },
-                )
-            case protocol.CheckpointNotSaved():
-                log.error("checkpoint not saved", extra={"reason": message.reason})
-            case protocol.EvaluationFailed():
-                log.error("evaluation failed", extra={"reason": message.reason})
-            case protocol.EvaluationDone():
-                log.info(
-                    "evaluated",
-                    extra={
-                        "evaluation": message.evaluation_id,
-                        "fraction": message.fraction_mean,
-                        "return": message.return_mean,
-                    },
-                )
             case protocol.Started() if message.passed_over:
                 log.warning("resumed in part", extra={"passed_over": message.passed_over})
             case protocol.IterationDone():

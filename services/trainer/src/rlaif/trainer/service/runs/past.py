@@ -49,15 +49,15 @@ _NOT_IN_RECIPE = frozenset(
 )  # fmt: skip
 
 
-def _stored(event: EventData) -> str:
-    return envelop(event, source="rlaif/trainer", time=datetime.now(UTC)).model_dump_json()
-
-
-def _restored(value: Any) -> Any:
-    return parse_event(value.encode()).data if isinstance(value, str) else value
-
-
-_StoredEvent = Annotated[Any, PlainValidator(_restored), PlainSerializer(_stored)]
+_StoredEvent = Annotated[
+    Any,
+    PlainValidator(lambda given: parse_event(given.encode()).data),
+    PlainSerializer(
+        lambda event: envelop(
+            event, source="rlaif/trainer", time=datetime.now(UTC)
+        ).model_dump_json()
+    ),
+]
 
 
 class _Past(BaseModel):
@@ -144,7 +144,7 @@ class RunPast:
                 attempt=attempt,
                 env_step=step,
                 at=now,
-                judged=may_be_judged(self._settings),
+                judged=self._settings.shaping.weight > 0,
                 recipe=recipe(self._settings),
             )
         )
@@ -168,12 +168,8 @@ class RunPast:
     def _read(self) -> _Past:
         kept = _parsed(self._path)
         if "search" not in kept.model_fields_set:
-            reports = _parsed(self._path.with_name("history.json"))  # of 0.1.0
-            kept.search, kept.curriculum, kept.world = (
-                reports.search,
-                reports.curriculum,
-                reports.world,
-            )
+            old = _parsed(self._path.with_name("history.json"))  # of 0.1.0
+            kept.search, kept.curriculum, kept.world = old.search, old.curriculum, old.world
         return kept
 
     def _write_if_due(self, now: datetime, *, at_once: bool = False) -> None:
@@ -222,11 +218,6 @@ def piece_of(done: protocol.IterationDone, now: datetime, *, since: int) -> RunP
         policy_lag=_finite(done.learner.get("policy_lag")),
         steps_per_second=_finite(done.steps_per_second),
     )
-
-
-def may_be_judged(settings: TrainerSettings) -> bool:
-    """Whether a reward model can shape the rewards of a run with these settings."""
-    return settings.shaping.weight > 0
 
 
 def recipe(settings: TrainerSettings) -> str:

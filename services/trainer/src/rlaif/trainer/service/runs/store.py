@@ -21,12 +21,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from rlaif.contracts.telemetry.run import RunFigures
 from rlaif.files.whole import write_whole
 from rlaif.storage import keys, sealed
-from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import (
     ObjectCorruptError,
     ObjectNotFoundError,
@@ -59,8 +58,9 @@ def upload(store: ObjectStore, checkpoint: Path) -> bool:
         StorageError: The store is unavailable; a retry resumes.
     """
     manifest = checkpoints.verify(checkpoint)
-    folder = _folder(manifest)
-    if store.head(keys.run_checkpoint(manifest.run_id, folder, checkpoints.MANIFEST)) is not None:
+    folder = f"{checkpoints.folder_name(manifest.counters.iteration)}-{manifest.attempt}"
+    last = keys.run_checkpoint(manifest.run_id, folder, checkpoints.MANIFEST)
+    if store.head(last) is not None:
         return False
     for name in manifest.files:
         try:
@@ -68,11 +68,7 @@ def upload(store: ObjectStore, checkpoint: Path) -> bool:
         except FileNotFoundError as error:
             raise CheckpointError(f"{checkpoint} was pruned while it was copied") from error
         store.put_once(keys.run_checkpoint(manifest.run_id, folder, name), data)
-    return store.put_once(
-        keys.run_checkpoint(manifest.run_id, folder, checkpoints.MANIFEST),
-        manifest.model_dump_json(indent=1).encode(),
-        content_type="application/json",
-    )
+    return _put_json(store, last, manifest)
 
 
 def stored(store: ObjectStore, run_id: str) -> list[str]:
@@ -95,10 +91,9 @@ def prune(
     """
     gone = [folder for folder in stored(store, run_id)[:-keep] if _age(folder)[0] not in protected]
     for folder in gone:
-        manifest = keys.run_checkpoint(run_id, folder, checkpoints.MANIFEST)
-        store.delete_many([manifest])
-        prefix = keys.run_checkpoint(run_id, folder, "")
-        store.delete_many([info.key for info in store.list(prefix)])
+        store.delete_many([keys.run_checkpoint(run_id, folder, checkpoints.MANIFEST)])
+        rest = store.list(keys.run_checkpoint(run_id, folder, ""))
+        store.delete_many([info.key for info in rest])
     return gone
 
 
@@ -115,12 +110,9 @@ def restore_run(
         StorageError: The store is unavailable.
     """
     wrong: list[str] = []
-    found = [
-        folder
-        for folder in stored(store, run_id)
-        if not iteration or folder.partition("-")[0] == iteration
-    ]
-    for folder in reversed(found):
+    for folder in reversed(stored(store, run_id)):
+        if iteration and folder.partition("-")[0] != iteration:
+            continue
         try:
             return _fetch(store, data_dir, run_id, folder)
         except CheckpointError as error:
@@ -154,31 +146,27 @@ def _fetch(store: ObjectStore, data_dir: Path, run_id: str, folder: str) -> Path
         (partial / name).write_bytes(data)
     (partial / checkpoints.MANIFEST).write_text(manifest.model_dump_json(indent=1))
     checkpoints.verify(partial)
-    is_known = record.exists()
-    if not is_known:
-        try:
-            exploration_file.unpack(
-                (partial / checkpoints.EXPLORATION).read_bytes(), run / EXPLORATION_DIR
-            )
-        except exploration_file.ExplorationFileError as error:
-            raise CheckpointError(f"{key}: {error}") from error
+    if record.exists():
+        partial.rename(target)
+        return target
+    packed = (partial / checkpoints.EXPLORATION).read_bytes()
+    try:
+        exploration_file.unpack(packed, run / EXPLORATION_DIR)
+    except exploration_file.ExplorationFileError as error:
+        raise CheckpointError(f"{key}: {error}") from error
     partial.rename(target)
-    if not is_known:
-        _fetch_evaluations(store, run, run_id)
-        attempts = (manifest.record.attempts // _ATTEMPTS_PER_MACHINE + 1) * _ATTEMPTS_PER_MACHINE
-        # Last: a run without a record is unknown, and restored again.
-        manifest.record.model_copy(update={"attempts": attempts - 1}).write(record)
+    # Evaluations determine which checkpoint is the best one, which is not pruned.
+    for info in store.list(keys.evaluations(run_id)):
+        write_whole(run / result.FOLDER / Path(info.key).name, store.get(info.key))
+    attempts = (manifest.record.attempts // _ATTEMPTS_PER_MACHINE + 1) * _ATTEMPTS_PER_MACHINE
+    # Last: a run without a record is unknown, and restored again.
+    manifest.record.model_copy(update={"attempts": attempts - 1}).write(record)
     return target
 
 
-def _fetch_evaluations(store: ObjectStore, run: Path, run_id: str) -> None:
-    """Evaluations determine which checkpoint is the best one, which is not pruned."""
-    for info in store.list(keys.evaluations(run_id)):
-        write_whole(run / result.FOLDER / Path(info.key).name, store.get(info.key))
-
-
-def _folder(manifest: Manifest) -> str:
-    return f"{checkpoints.folder_name(manifest.counters.iteration)}-{manifest.attempt}"
+def _put_json(store: ObjectStore, key: str, content: BaseModel) -> bool:
+    text = content.model_dump_json(indent=1).encode()
+    return store.put_once(key, text, content_type="application/json")
 
 
 def _age(folder: str) -> tuple[int, int]:
@@ -207,25 +195,18 @@ class StoreMirror:
         self._one_at_a_time = threading.Lock()
         self.outage: str | None = None
 
-    @classmethod
-    def of(cls, settings: TrainerSettings, state: Callable[[], RunState | None]) -> "StoreMirror":
-        store = open_store(settings.models_store, S3Credentials.of(settings))
-        return cls(settings, store, state)
-
     async def run(self) -> None:
         """Copy until cancelled, also after an outage."""
         while True:
             try:
                 await asyncio.to_thread(self.copy_new)
                 self.outage = None
-            except StorageError as error:
-                self._note(str(error))
-            except OSError as error:
-                self._note(f"this disk: {disk.why(error)}")
+            except (StorageError, OSError) as error:
+                self._note(error)
             except Exception as error:
                 # A bug must not stop the copies, and must be visible.
                 log.exception("checkpoints were not copied")
-                self._note(f"{type(error).__name__}: {error}")
+                self._note(error)
             await asyncio.sleep(_PAUSE_SECONDS)
 
     async def copy_last(self) -> None:
@@ -233,12 +214,13 @@ class StoreMirror:
         try:
             await asyncio.to_thread(self.copy_new)
         except (StorageError, OSError) as error:
-            self.outage = str(error)
+            self._note(error)
 
-    def _note(self, outage: str) -> None:
+    def _note(self, error: Exception) -> None:
+        reason = f"this disk: {disk.why(error)}" if isinstance(error, OSError) else str(error)
         if self.outage is None:
-            log.warning("checkpoints stay on this disk", extra={"reason": outage})
-        self.outage = outage
+            log.warning("checkpoints stay on this disk", extra={"reason": reason})
+        self.outage = reason
 
     def copy_new(self) -> None:
         """Copy what is not in the store yet; blocks, also while another copy is in progress."""
@@ -311,9 +293,8 @@ class StoreMirror:
             path = directory / result.FOLDER / f"{evaluation.evaluation_id}.json"
             if path in self._copied:
                 continue
-            text = evaluation.model_dump_json(indent=1).encode()
             key = keys.evaluation(record.run_id, evaluation.evaluation_id)
-            self._store.put_once(key, text, content_type="application/json")
+            _put_json(self._store, key, evaluation)
             self._copied.add(path)
 
 

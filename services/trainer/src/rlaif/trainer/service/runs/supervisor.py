@@ -28,11 +28,6 @@ _PROCESS_MODULES = {
     "process": "rlaif.trainer.learner.process",
     "ray-job": "rlaif.trainer.learner.ray_job",
 }
-_OWN_RAY = {
-    # Makes every server, agent and worker of Ray listen on 127.0.0.1. It must be set before Ray is
-    # imported; an address passed to `ray.init` does not suffice.
-    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
-}
 _WRONG_SETTINGS = 2
 _QUICK_DEATH_SECONDS = 60.0
 _QUICK_DEATHS_MAX = 4
@@ -82,11 +77,7 @@ class RunSupervisor:
             except TimeoutError:
                 log.error(
                     "the training process did not save within TRAINER_STOP_SECONDS and is killed",
-                    extra={
-                        "seconds": self._settings.stop_seconds,
-                        "iteration": self.state.iteration,
-                        "saved_iteration": self.state.checkpoint,
-                    },
+                    extra={"iteration": self.state.iteration, "saved": self.state.checkpoint},
                 )
                 with contextlib.suppress(ProcessLookupError):
                     process.kill()
@@ -207,8 +198,7 @@ class RunSupervisor:
             datetime.now(UTC),
             self._overrides,
         )
-        attempt = RunRecord.read(run_file).attempts
-        self.state = self.state.of_attempt(attempt)
+        self.state = self.state.of_attempt(RunRecord.read(run_file).attempts)
         environment = _environment(self._settings)
         with contextlib.ExitStack() as stack:
             if self._settings.ray_is_own:
@@ -240,13 +230,10 @@ class RunSupervisor:
     async def _spawn(
         self, run_file: Path, write_fd: int, environment: dict[str, str]
     ) -> asyncio.subprocess.Process:
+        module = _PROCESS_MODULES[self._settings.run_on]
         with (self.directory / "training.log").open("ab") as output:
             return await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                _PROCESS_MODULES[self._settings.run_on],
-                str(run_file),
-                str(write_fd),
+                *(sys.executable, "-m", module, str(run_file), str(write_fd)),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=output,
                 stderr=output,
@@ -290,9 +277,13 @@ def _environment(settings: TrainerSettings) -> dict[str, str]:
 
     The key is passed here since it must not be in a file of the run.
     """
-    threads = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
-    ray = _OWN_RAY if settings.ray_is_own else {}
-    plain = {"RAY_USAGE_STATS_ENABLED": "0", "PYTHONUNBUFFERED": "1"}
-    key = settings.planner.api_key
-    secret = {"TRAINER_PLANNER_API_KEY": key.get_secret_value()} if key is not None else {}
-    return os.environ | threads | plain | ray | secret
+    found = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "PYTHONUNBUFFERED": "1"}
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        found[name] = "1"
+    if settings.ray_is_own:
+        # Makes every server, agent and worker of Ray listen on 127.0.0.1. It must be set before Ray
+        # is imported; an address passed to `ray.init` does not suffice.
+        found["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+    if (key := settings.planner.api_key) is not None:
+        found["TRAINER_PLANNER_API_KEY"] = key.get_secret_value()
+    return found
