@@ -230,7 +230,7 @@ validate: $(VENV)/.ready ## Render all manifests of deploy/ and check them (VALI
 rom: $(VENV)/.ready ## Build the cartridge again (needs sdcc)
 	$(BIN)/python libs/game/cartridge/build.py
 
-play: $(VENV)/.ready ## Play yourself in a window (ROM=… plays yours; PLAY_ARGS="--record FILE" records, "--mute" is silent)
+play: $(VENV)/.ready ## Play yourself in a window (ROM=… plays yours; PLAY_ARGS=--mute is silent)
 	@$(BIN)/python -m rlaif.game play $(PLAY_ARGS) $(ROM_OPERAND)
 
 replay-check: $(VENV)/.ready ## Prove on any ROM that a replay is the same play (ROM=… SEGMENTS=200)

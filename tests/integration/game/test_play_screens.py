@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.play.loop import Command, ScreenError
 from rlaif.game.play.session import PlayedEmulator
-from rlaif.game.play.window import WindowScreen
+from rlaif.game.play.window import Command, ScreenError, WindowScreen
 
 DEADLINE = 60.0
 
@@ -27,21 +26,15 @@ def played(*options, **environment):
     )
 
 
-def test_what_is_played_in_a_window_is_recorded_shown_again_and_checked_without_one(tmp_path):
-    recording, dummy = str(tmp_path / "short.json"), {"SDL_VIDEODRIVER": "dummy"}
-    first = played("--frames", "40", "--speed", "0", "--mute", "--record", recording, **dummy)
-    assert "40 frames recorded" in first.stdout, first.stderr
-    assert "40 frames replayed" in played("--replay", recording, "--speed", "0", **dummy).stdout
-    again = played("--replay", recording, "--screen", "none")
-    assert again.returncode == 0, again.stderr
-    assert "40 frames replayed, the RAM is as recorded" in again.stdout
+def test_a_game_is_played_in_a_window():
+    done = played("--frames", "40", "--speed", "0", "--mute", SDL_VIDEODRIVER="dummy")
+    assert (done.returncode, done.stdout) == (0, "40 frames played\n"), done.stderr
 
 
 def test_without_a_display_it_says_what_to_do():
     done = played("--frames", "40")
     assert done.returncode == 1
     assert "no display for a window. Run it in a desktop session" in done.stderr
-    assert "--screen none" in done.stderr
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from rlaif.game.machine.emulator import BadRomError, Emulator
 from rlaif.game.machine.rom_checks import CARTRIDGE_TYPES, RAM_SIZE_CODES, header_checksum
 
 COMMANDS = {
-    "play": ["play", "--screen", "none"],
-    "inspect": ["inspect", "--json"],
+    "play": ["play"],
+    "inspect": ["inspect"],
     "replay-check": ["replay-check", "--segments", "1"],
 }
 
@@ -97,7 +97,7 @@ def test_play_says_why_it_cannot_start_from_a_state(tmp_path, capsys, content, w
     path = tmp_path / "my.state"
     if content is not None:
         path.write_bytes(content)
-    assert main(["play", "--screen", "none", "--state", str(path)]) == 2
+    assert main(["play", "--state", str(path)]) == 2
     printed = capsys.readouterr()
     assert why in printed.err
     assert printed.err.count("\n") == 1
@@ -114,19 +114,8 @@ def test_play_refuses_the_state_of_another_game(tmp_path, capsys, rom_maker):
     emulator.close()
     rom = tmp_path / "other.gbc"
     rom.write_bytes(rom_maker(title=b"OTHER"))
-    assert main(["play", str(rom), "--screen", "none", "--state", str(path)]) == 2
+    assert main(["play", str(rom), "--state", str(path)]) == 2
     assert f"it was made with {cartridge.title}" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("content", [None, b"\xff\xfe", b"[1, 2]", b'{"version": 1}'])
-def test_play_says_in_one_line_what_is_no_recording(tmp_path, capsys, content):
-    path = tmp_path / "played.json"
-    if content is not None:
-        path.write_bytes(content)
-    assert main(["play", "--screen", "none", "--replay", str(path)]) == 1
-    printed = capsys.readouterr()
-    assert "recording" in printed.err
-    assert printed.err.count("\n") == 1
 
 
 def test_a_game_that_cannot_be_trained_on_can_be_played(tmp_path, rom_maker):

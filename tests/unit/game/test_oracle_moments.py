@@ -4,7 +4,6 @@ The first stands at the gate of the Maku tree, the second has just been given th
 """
 
 import hashlib
-import json
 
 import pytest
 
@@ -143,13 +142,3 @@ def test_a_user_can_check_the_map_against_a_state_of_their_own_game(oracle_rom, 
         "0:C692 wObtainedTreasureFlags", "gnarled_key", "to come d1_keyhole",
     ):  # fmt: skip
         assert expected in " ".join(text.split()), expected
-
-
-def test_machines_get_the_same(oracle_rom, key_state, capsys):
-    assert main(["inspect", str(key_state), "--rom", str(oracle_rom), "--json"]) == 0
-    facts = json.loads(capsys.readouterr().out)
-    assert facts["rom"]["game"] == "oracle-of-seasons"
-    assert facts["moment"]["dialog"]
-    assert not facts["moment"]["has_control"]
-    assert facts["milestones"]["reached"][-1] == "gnarled_key"
-    assert facts["milestones"]["to_come"][0] == "d1_keyhole"

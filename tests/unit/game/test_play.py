@@ -1,15 +1,16 @@
-"""Playing by hand: the loop, recordings, saving and loading."""
+"""Manual play: the loop, saving and loading."""
 
-import dataclasses
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import SaveStateError
-from rlaif.game.play.loop import Command, FramePace, play
-from rlaif.game.play.session import Inputs, PlayedEmulator, Recording, RecordingError, Session
+from rlaif.game.play.loop import FramePace, play
+from rlaif.game.play.session import PlayedEmulator, Session
+from rlaif.game.play.window import Command
 from rlaif.game.starts.savestates import origin_path, read_origin
 
 A_FRAMES, UP_FRAMES, PAD = 0xFF83, 0xFF84, 0xFF82
@@ -38,60 +39,6 @@ def test_buttons_are_held_together_and_released_when_they_are_let_go(session):
     assert peek(session, PAD) == 0xFF
 
 
-def test_a_recording_from_a_state_plays_again_to_the_same_ram(session, tiny_rom, tmp_path):
-    state_file = tmp_path / "deep" / "tiny.state"
-    session.play(frozenset({"left"}))
-    session.save(state_file)
-    for _ in range(9):
-        session.play(frozenset({"down"}))
-    session.load(state_file)
-    for held in (["a"], ["a", "left"], [], [], ["start"]):
-        session.play(frozenset(held))
-    stored = session.recording().to_json()
-    again = Recording.from_json(stored)
-    assert again.inputs == ((("a",), 1), (("left", "a"), 1), ((), 2), (("start",), 1))
-    assert again.frames == 5
-    other = PlayedEmulator(tiny_rom)
-    again.prepare(other, again.rom_sha256)
-    for buttons in again.held():
-        other.frame(buttons, render=True)
-    again.check_end(other)
-    other.frame(frozenset({"a"}))
-    with pytest.raises(RecordingError, match="after 5 frames"):
-        again.check_end(other)
-    other.close()
-
-
-def test_a_recording_of_another_game_or_with_a_damaged_start_is_refused(session):
-    session.play(frozenset())
-    recording = session.recording()
-    with pytest.raises(RecordingError, match="give the ROM it was recorded on"):
-        recording.prepare(session.emulator, "0" * 64)
-    damaged = dataclasses.replace(recording, start=b"no state")
-    with pytest.raises(RecordingError, match="start"):
-        damaged.prepare(session.emulator, damaged.rom_sha256)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "[]", "{}", "7", "[" * 100_000, '{"version": 9}',
-     '{"version": 1, "start": null, "title": "", "rom_sha256": "", "emulator": {},'
-     ' "end_ram_sha256": "", "inputs": [[["a"]]]}',
-     '{"version": 1, "start": null, "title": "", "rom_sha256": "",'
-     ' "emulator": {}, "end_ram_sha256": "", "inputs": [[["jump"], 3]]}'],
-)  # fmt: skip
-def test_what_is_no_recording_is_refused(text):
-    with pytest.raises(RecordingError):
-        Recording.from_json(text)
-
-
-def test_frames_with_the_same_buttons_are_one_run():
-    inputs = Inputs()
-    for held in ({"a", "up"}, {"up", "a"}, set(), {"b"}):
-        inputs.add_frame(frozenset(held))
-    assert inputs.runs == ((("up", "a"), 2), ((), 1), (("b",), 1))
-
-
 class ScriptedScreen:
     """Plays a script: what is held and asked for, frame by frame."""
 
@@ -118,7 +65,7 @@ class ScriptedScreen:
 
 def test_the_loop_saves_loads_pauses_and_quits(session, tmp_path):
     path = tmp_path / "game.state"
-    screen = ScriptedScreen(
+    screen: Any = ScriptedScreen(
         [((), [Command.LOAD]), (("a",), [Command.SAVE]), (("a",), []), ((), [Command.LOAD]),
          (("a",), [Command.PAUSE]), (("a",), []), ((), [Command.PAUSE])]
     )  # fmt: skip
@@ -135,7 +82,7 @@ def test_each_frame_is_heard_unless_it_is_muted(tiny_rom, tmp_path):
     loud = Session(emulator, Cartridge(Path("tiny.gb"), tiny_rom, "0" * 64, "TINY", False))
     frame: tuple[tuple[str, ...], list[Command]] = ((), [])
     script = [frame, frame, ((), [Command.MUTE]), frame, ((), [Command.MUTE]), frame]
-    screen = ScriptedScreen(script)
+    screen: Any = ScriptedScreen(script)
     play(loud, screen, FramePace(0), tmp_path / "game.state")
     emulator.close()
     assert [picture for picture, _ in screen.heard] == [1, 2, 5, 6]
@@ -144,7 +91,7 @@ def test_each_frame_is_heard_unless_it_is_muted(tiny_rom, tmp_path):
 
 
 def test_without_the_sound_chip_nothing_is_heard(session, tmp_path):
-    screen = ScriptedScreen([((), []), ((), [])])
+    screen: Any = ScriptedScreen([((), []), ((), [])])
     play(session, screen, FramePace(0), tmp_path / "game.state")
     assert screen.heard == []
 
@@ -152,7 +99,7 @@ def test_without_the_sound_chip_nothing_is_heard(session, tmp_path):
 def test_a_broken_state_file_is_said_and_play_goes_on(session, tmp_path):
     path = tmp_path / "game.state"
     path.write_bytes(b"\x01 not a state")
-    screen = ScriptedScreen([((), [Command.LOAD]), ((), [])])
+    screen: Any = ScriptedScreen([((), [Command.LOAD]), ((), [])])
     play(session, screen, FramePace(0), path)
     assert "has 13 bytes, a PyBoy state has at least" in screen.said[0]
     assert screen.pictures == 2

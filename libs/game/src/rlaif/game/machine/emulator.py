@@ -137,7 +137,7 @@ class Emulator:
 
     @property
     def screen_is_on(self) -> bool:
-        return self._memory[_LCDC] >= 0x80  # type: ignore[no-any-return]  # pyboy has no types
+        return bool(self._memory[_LCDC] >= 0x80)
 
     def tick(self, frames: int, *, render: bool = False) -> None:
         """Play frames with no button held."""
@@ -161,8 +161,12 @@ class Emulator:
         head = bytes(self._memory[bank, start : stop - 1]) if stop - start > 1 else b""
         return head + bytes((self._memory[bank, stop - 1],))
 
+    def peek(self, bank: int | None, where: int) -> int:
+        """One byte for a check of the emulator; without a bank as the CPU sees it."""
+        return int(self._memory[where if bank is None else (bank, where)])
+
     def poke(self, bank: int | None, where: int, value: int) -> None:
-        """Write one byte for a check of the emulator; without a bank as the CPU would."""
+        """Write the byte that `peek` reads."""
         self._memory[where if bank is None else (bank, where)] = value
 
     @property

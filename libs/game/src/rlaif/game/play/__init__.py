@@ -1,1 +1,1 @@
-"""`rlaif-game play`: manual play in a window, with recording and replay."""
+"""`rlaif-game play`: manual play in a window."""

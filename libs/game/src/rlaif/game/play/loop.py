@@ -1,57 +1,13 @@
 """The loop of manual play: keys, one frame, picture, 59.7 times per second."""
 
 import time
-from collections.abc import Callable, Iterator
-from enum import Enum
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from typing import Protocol
-
-import numpy as np
-import numpy.typing as npt
 
 from rlaif.game.machine.emulator import SaveStateError
 from rlaif.game.play.session import Session
-
-HELP = (
-    "arrows/WASD walk, Z/X are A/B, Enter START, Tab SELECT, F5 save, F8 load, P pause, M mute, "
-    "Q quit"
-)
-
-
-class Command(Enum):
-    """A command of the player besides the buttons."""
-
-    QUIT = "quit"
-    SAVE = "save"
-    LOAD = "load"
-    PAUSE = "pause"
-    MUTE = "mute"
-
-
-class ScreenError(Exception):
-    """No display is available; the message says what to do."""
-
-
-class PlayScreen(Protocol):
-    """A display with sound and keys: the window, or a script in tests."""
-
-    def poll(self) -> tuple[frozenset[str], list[Command]]:
-        """The buttons pressed in the next frame, and the commands since the last call."""
-        ...
-
-    def show(self, picture: npt.NDArray[np.uint8]) -> None:
-        """Show `[144, 160, 3]` uint8 RGB."""
-        ...
-
-    def hear(self, samples: npt.NDArray[np.int8], rate: int) -> None:
-        """Play `[n, 2]` int8 samples, left and right, `rate` per second."""
-        ...
-
-    def say(self, text: str) -> None: ...
-
-    def close(self) -> None: ...
-
+from rlaif.game.play.window import HELP, Command, WindowScreen
 
 FRAMES_PER_SECOND = 59.73
 _LATE = 0.25
@@ -84,7 +40,7 @@ class FramePace:
 
 
 def play(
-    session: Session, screen: PlayScreen, pace: FramePace, state_file: Path, frames: int = 0
+    session: Session, screen: WindowScreen, pace: FramePace, state_file: Path, frames: int = 0
 ) -> None:
     """Play until the player quits, or for a number of frames (0: unlimited)."""
     paused = muted = False
@@ -108,21 +64,7 @@ def play(
         pace.wait()
 
 
-def show_again(
-    session: Session, screen: PlayScreen, pace: FramePace, held_by_frame: Iterator[frozenset[str]]
-) -> bool:
-    """Show recorded inputs; returns False if the viewer stopped it."""
-    for held in held_by_frame:
-        _, commands = screen.poll()
-        if Command.QUIT in commands:
-            return False
-        screen.show(session.play(held))
-        _hear(session, screen)
-        pace.wait()
-    return True
-
-
-def _hear(session: Session, screen: PlayScreen) -> None:
+def _hear(session: Session, screen: WindowScreen) -> None:
     samples = session.emulator.samples()
     if len(samples):
         screen.hear(samples, session.emulator.sample_rate)

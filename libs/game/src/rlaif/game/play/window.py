@@ -5,13 +5,33 @@ import importlib
 import os
 import sys
 import warnings
+from enum import Enum
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rlaif.game.machine.emulator import SCREEN_SHAPE
-from rlaif.game.play.loop import HELP, Command, ScreenError
+
+HELP = (
+    "arrows/WASD walk, Z/X are A/B, Enter START, Tab SELECT, F5 save, F8 load, P pause, M mute, "
+    "Q quit"
+)
+
+
+class Command(Enum):
+    """A command of the player besides the buttons."""
+
+    QUIT = "quit"
+    SAVE = "save"
+    LOAD = "load"
+    PAUSE = "pause"
+    MUTE = "mute"
+
+
+class ScreenError(Exception):
+    """No display is available; the message says what to do."""
+
 
 _HEIGHT, _WIDTH, _ = SCREEN_SHAPE
 _BUTTON_KEYS = {
@@ -26,10 +46,7 @@ _COMMAND_KEYS = {
     Command.QUIT: ("q", "ESCAPE"),
 }
 
-_WITHOUT = (
-    "Run it in a desktop session, or over ssh -X; --replay FILE --screen none checks a recording "
-    "without a display"
-)
+_WITHOUT = "Run it in a desktop session, or over ssh -X"
 _LEAD = 0.2
 """Maximum seconds of queued sound; more is dropped, as it would lag behind."""
 
@@ -79,6 +96,7 @@ class WindowScreen:
         self.say(HELP)
 
     def poll(self) -> tuple[frozenset[str], list[Command]]:
+        """The buttons pressed in the next frame, and the commands since the last call."""
         sdl, event, commands = self._sdl, self._sdl.SDL_Event(), list[Command]()
         pressed: set[int] = set()
         while sdl.SDL_PollEvent(ctypes.byref(event)):
@@ -97,6 +115,7 @@ class WindowScreen:
         return frozenset(held), commands
 
     def show(self, picture: npt.NDArray[np.uint8]) -> None:
+        """Show `[144, 160, 3]` uint8 RGB."""
         sdl, pixels = self._sdl, np.ascontiguousarray(picture)
         sdl.SDL_UpdateTexture(
             self._texture, None, pixels.ctypes.data_as(ctypes.c_void_p), _WIDTH * 3

@@ -4,11 +4,10 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from multiprocessing import get_context
 from typing import Any, Literal
 
-from rlaif.contracts.game.captures import GameIdentity
 from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.captures.replay import ReplayError, replay
 from rlaif.game.machine.actions import Action
@@ -34,26 +33,29 @@ Result = Literal["ok", "failed", "note"]
 """A note does not fail the check."""
 
 Say = Callable[[str], None]
-Make = Callable[[], Emulator]
 
 
 class WrongPlanError(ValueError):
     """The plan proves nothing; the message names the wrong number."""
 
 
+def _option(default: int, meaning: str) -> Any:
+    return field(default=default, metadata={"help": f"{meaning} ({default})"})
+
+
 @dataclass(frozen=True)
 class CheckPlan:
-    """How much to play."""
+    """How much to play; each field is an option of the command."""
 
-    segments: int = 200
-    steps: int = 75  # decision steps per segment
-    frame_skip: int = 4  # frames per decision step
-    boot_frames: int = 240  # without a button after power-on
-    boot_presses: int = 120  # random, eight frames each, to get past title screens
-    trace_steps: int = 300  # after boot, compared between processes and settings
-    save_points: int = 40  # states to save and load in the middle of play
-    tampered: int = 20  # segments; 0 only with the other sound setting
-    seed: int = 0  # of all random actions
+    segments: int = _option(200, "segments to capture and replay")
+    steps: int = _option(75, "decision steps per segment")
+    frame_skip: int = _option(4, "frames per decision step")
+    boot_frames: int = _option(240, "frames without a button after power-on")
+    boot_presses: int = _option(120, "random presses after that, to get past title screens")
+    trace_steps: int = _option(300, "steps compared between processes and settings")
+    save_points: int = _option(40, "states to save and load in the middle of play")
+    tampered: int = _option(20, "segments in which to change actions")
+    seed: int = _option(0, "seed of the random actions")
 
     def check(self) -> None:
         """Raise WrongPlanError unless every check has something to compare."""
@@ -104,7 +106,6 @@ class Report:
         return all(finding.result != "failed" for finding in self.findings)
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as JSON-able values, with `passed`."""
         return asdict(self) | {"passed": self.passed}
 
     def table(self) -> str:
@@ -119,19 +120,20 @@ class Report:
 def check_rom_replays(
     cartridge: Cartridge, plan: CheckPlan, say: Say, sleep: Callable[[float], None] = time.sleep
 ) -> Report:
-    """Run all checks with the sound setting of training, without knowledge of the game.
-
-    `say` receives each line of progress.
+    """Run all checks with the sound setting of training; `say` receives lines of progress.
 
     Raises:
         BadRomError: PyBoy refuses the ROM.
     """
     started = time.monotonic()
-    findings = []
-    for finding in _Checks(cartridge, plan, say, sleep).run():
-        seconds = time.monotonic() - started
-        say(f"{seconds:4.0f} s  {finding.check}: {finding.result}, {finding.detail}")
-        findings.append(finding)
+    checks, findings = _Checks(cartridge, plan, say, sleep), []
+    try:
+        for finding in checks.run():
+            seconds = time.monotonic() - started
+            say(f"{seconds:4.0f} s  {finding.check}: {finding.result}, {finding.detail}")
+            findings.append(finding)
+    finally:
+        checks.close()
     game = cartridge.identity
     seconds = round(time.monotonic() - started, 1)
     return Report(game.title, game.rom_sha256, tuple(findings), seconds)
@@ -150,20 +152,6 @@ def trace(rom: bytes, plan: CheckPlan, sound: bool) -> list[str]:
     return digests
 
 
-def replayed(emulator: Emulator, recorded: RecordedSegment, rom_sha256: str) -> str:
-    """Replay a segment with every step drawn; "" if the RAM is the same, else the error."""
-    drawn = frozenset(range(len(recorded.capture.actions)))
-    packed = recorded.keyframe.data
-    try:
-        for _ in replay(
-            emulator, recorded.capture, packed, rom_sha256=rom_sha256, render_steps=drawn
-        ):
-            pass
-    except (ReplayError, KeyframeError) as error:
-        return str(error)
-    return ""
-
-
 class _Checks:
     """The checks of one cartridge."""
 
@@ -174,10 +162,10 @@ class _Checks:
         self._sound = cartridge.needs_sound
         self._plan, self._say, self._sleep = plan, say, sleep
         self._start = b""
+        self._emulators: list[Emulator] = []
 
     def run(self) -> Iterator[CheckResult]:
-        live = self._made()
-        self._plan.boot(live)
+        live = self._booted(self._sound)
         self._start, saved_at = live.save_state(), time.monotonic()
         first = self._play_digest()
         yield self._digest_covers()
@@ -185,14 +173,11 @@ class _Checks:
         yield self._save_and_load()
         yield self._frames_at_once()
         yield self._drawn_or_not()
-        yield from _segments(live, self._made(), self._game, self._plan, "segments", self._say)
-        other = self._made(otherwise=True)
-        self._plan.boot(other)
+        yield from self._segments(live, self._plan, "segments")
         few = max(1, self._plan.segments // _OTHER_SETTING_SHARE)
-        name = f"segments {'without' if self._sound else 'with'} sound"
         plan = replace(self._plan, segments=few, tampered=0)
-        second = self._made(otherwise=True)
-        yield from _segments(other, second, self._game, plan, name, self._say)
+        name = f"segments {'without' if self._sound else 'with'} sound"
+        yield from self._segments(self._booted(not self._sound), plan, name)
         yield self._sound_matters()
         if has_clock(self._rom):
             self._sleep(max(0.0, saved_at + LATER_SECONDS - time.monotonic()))
@@ -201,11 +186,26 @@ class _Checks:
         failure = "" if same else "differently: the game depends on the host's time"
         yield _result("a state played later", detail, failure)
 
-    def _made(self, *, otherwise: bool = False) -> Emulator:
-        return Emulator(self._rom, sound_emulated=self._sound != otherwise)
+    def close(self) -> None:
+        for emulator in self._emulators:
+            emulator.close()
 
-    def _digests(self, emulator: Emulator, state: bytes, actions: Sequence[int]) -> list[str]:
-        emulator.load_state(state)
+    def _made(self, sound: bool) -> Emulator:
+        self._emulators.append(Emulator(self._rom, sound_emulated=sound))
+        return self._emulators[-1]
+
+    def _booted(self, sound: bool) -> Emulator:
+        emulator = self._made(sound)
+        self._plan.boot(emulator)
+        return emulator
+
+    def _started(self) -> Emulator:
+        """An emulator in the state after boot."""
+        emulator = self._made(self._sound)
+        emulator.load_state(self._start)
+        return emulator
+
+    def _digests(self, emulator: Emulator, actions: Sequence[int]) -> list[str]:
         found = []
         for action in actions:
             emulator.step(action, self._plan.frame_skip)
@@ -214,16 +214,12 @@ class _Checks:
 
     def _play_digest(self) -> str:
         """Digest after the plan's trace steps from the start."""
-        emulator = self._made()
         actions = self._plan.actions(self._plan.trace_steps, "later")
-        found = self._digests(emulator, self._start, actions)[-1]
-        emulator.close()
-        return found
+        return self._digests(self._started(), actions)[-1]
 
     def _digest_covers(self) -> CheckResult:
         """A changed byte in any memory changes the digest: first, middle and last of each bank."""
-        emulator = self._made()
-        emulator.load_state(self._start)
+        emulator = self._started()
         places = [
             (name, bank, where)
             for name, (bank, first, last) in emulator.memories.items()
@@ -234,7 +230,6 @@ class _Checks:
             for name, bank, where in places
             if not _changes_digest(emulator, bank, where)
         ]
-        emulator.close()
         detail = f"{len(places) - len(blind)} of {len(places)} changed bytes change it"
         failure = f"; not {blind[0]}" if blind else ""
         return _result("the digest covers all memory", detail, failure)
@@ -254,19 +249,19 @@ class _Checks:
         One emulator plays undisturbed. Another plays the same, saves at random places and loads
         every other state itself. A third loads each state and plays on for 30 steps.
         """
-        undisturbed, saving, loading = self._made(), self._made(), self._made()
+        saving, loading = self._started(), self._made(self._sound)
         steps = self._plan.save_points * 10
         actions = self._plan.actions(steps + _AFTER_LOAD_STEPS, "save")
         rng = random.Random(f"{self._plan.seed} save places")
         places = sorted(rng.sample(range(steps), self._plan.save_points))
-        expected = self._digests(undisturbed, self._start, actions)
-        saving.load_state(self._start)
+        expected = self._digests(self._started(), actions)
         good, failure = 0, ""
         for place, action in enumerate(actions[:steps]):
             if place in places:
                 state = saving.save_state()
                 following = slice(place, place + _AFTER_LOAD_STEPS)
-                same = self._digests(loading, state, actions[following]) == expected[following]
+                loading.load_state(state)
+                same = self._digests(loading, actions[following]) == expected[following]
                 good += same
                 if not same and not failure:
                     failure = f"; the state of step {place} is the first that does not"
@@ -275,39 +270,33 @@ class _Checks:
             saving.step(action, self._plan.frame_skip)
         if saving.ram_digest() != expected[steps - 1]:
             failure += "; saving changes the play"
-        _close(undisturbed, saving, loading)
         detail = f"{good} of {len(places)} states continue the same for {_AFTER_LOAD_STEPS} steps"
         return _result("save and load at random places", detail, failure)
 
     def _frames_at_once(self) -> CheckResult:
-        once, singly = self._made(), self._made()
-        failure = ""
+        wrong = []
         for frames in _TICKS:
-            once.load_state(self._start)
-            singly.load_state(self._start)
+            once, singly = self._started(), self._started()
             once.tick(frames)
             for _ in range(frames):
                 singly.tick(1)
             if once.ram_digest() != singly.ram_digest():
-                failure = failure or f"; {frames} frames differ"
-        _close(once, singly)
+                wrong.append(frames)
+        failure = f"; {wrong[0]} frames differ" if wrong else ""
         detail = f"{', '.join(map(str, _TICKS))} frames"
         return _result("frames at once or one by one", detail, failure)
 
     def _drawn_or_not(self) -> CheckResult:
         """Drawing every step, every third or none changes no RAM."""
-        emulators = never, always, sometimes = self._made(), self._made(), self._made()
-        for emulator in emulators:
-            emulator.load_state(self._start)
+        emulators = {every: self._started() for every in (0, 1, 3)}
         failure = ""
         for number, action in enumerate(self._plan.actions(self._plan.trace_steps, "draw")):
-            never.step(action, self._plan.frame_skip)
-            always.step(action, self._plan.frame_skip, render=True)
-            sometimes.step(action, self._plan.frame_skip, render=number % 3 == 0)
-            if len({each.ram_digest() for each in emulators}) != 1:
+            for every, emulator in emulators.items():
+                draws = every > 0 and number % every == 0
+                emulator.step(action, self._plan.frame_skip, render=draws)
+            if len({each.ram_digest() for each in emulators.values()}) != 1:
                 failure = f"; step {number} differs"
                 break
-        _close(*emulators)
         detail = f"{self._plan.trace_steps} steps: always, every third, never"
         return _result("drawn or not", detail, failure)
 
@@ -318,49 +307,53 @@ class _Checks:
             detail = "RAM depends on it: capture and replay must use the same setting"
         return CheckResult("sound setting", "note", detail)
 
+    def _segments(self, live: Emulator, plan: CheckPlan, name: str) -> Iterator[CheckResult]:
+        """Capture segments in one emulator, replay them in a second, change actions in some."""
+        play = Play(plan.segments, plan.steps, plan.frame_skip, seed=plan.seed)
+        second = self._made(live.identity.sound_emulated)
+        every = max(1, plan.segments // max(1, plan.tampered))
+        ends, failure = set(), ""
+        captured = same = moved = changed = tampered = 0
+        for captured, recorded in enumerate(captured_segments(live, self._game, play), start=1):
+            error = _replay_error(second, recorded, self._game.rom_sha256)
+            same += not error
+            failure = failure or error
+            ends.add(recorded.capture.end_ram_sha256)
+            moved += recorded.capture.start_ram_sha256 != recorded.capture.end_ram_sha256
+            if plan.tampered and not error and captured % every == 0:
+                tampered += 1
+                changed += _an_action_matters(second, recorded, self._game.rom_sha256)
+            if captured % max(1, plan.segments // _REPORTS) == 0:
+                self._say(f"{captured} of {plan.segments} segments, {same} the same")
+        detail = f"{same} of {captured} segments replay to the same RAM"
+        yield _result(name, detail, failure and f"; {failure}")
+        if tampered:
+            detail = f"in {changed} of {tampered} segments one changed action leads to other RAM"
+            reacts = "" if changed else ": this game reacted to no button"
+            noticed: Result = "ok" if changed else "note"
+            yield CheckResult("changed actions are noticed", noticed, detail + reacts)
+        if not moved:
+            detail = (
+                f"nothing is proved: in none of {captured} segments did the game's RAM change; "
+                "play it past its title (--boot-frames, --boot-presses), or give another ROM"
+            )
+            trained: Result = "failed" if name == "segments" else "note"
+            yield CheckResult(f"{name}: liveliness", trained, detail)
+        elif len(ends) < captured:
+            detail = f"{len(ends)} different ends of {captured} segments: equal digests prove less"
+            yield CheckResult(f"{name}: liveliness", "note", detail)
 
-def _segments(
-    live: Emulator,
-    second: Emulator,
-    game: GameIdentity,
-    plan: CheckPlan,
-    name: str,
-    say: Say,
-) -> Iterator[CheckResult]:
-    """Capture segments in one emulator, replay them in a second, change actions in some."""
-    play = Play(plan.segments, plan.steps, plan.frame_skip, seed=plan.seed)
-    every = max(1, plan.segments // max(1, plan.tampered))
-    ends, failure = set(), ""
-    captured = same = moved = changed = tampered = 0
-    for captured, recorded in enumerate(captured_segments(live, game, play), start=1):
-        error = replayed(second, recorded, game.rom_sha256)
-        same += not error
-        failure = failure or error
-        ends.add(recorded.capture.end_ram_sha256)
-        moved += recorded.capture.start_ram_sha256 != recorded.capture.end_ram_sha256
-        if plan.tampered and not error and captured % every == 0:
-            tampered += 1
-            changed += _an_action_matters(second, recorded, game.rom_sha256)
-        if captured % max(1, plan.segments // _REPORTS) == 0:
-            say(f"{captured} of {plan.segments} segments, {same} the same")
-    _close(live, second)
-    detail = f"{same} of {captured} segments replay to the same RAM"
-    yield _result(name, detail, failure and f"; {failure}")
-    if tampered:
-        detail = f"in {changed} of {tampered} segments one changed action leads to other RAM"
-        reacts = "" if changed else ": this game reacted to no button"
-        noticed: Result = "ok" if changed else "note"
-        yield CheckResult("changed actions are noticed", noticed, detail + reacts)
-    if not moved:
-        detail = (
-            f"nothing is proved: in none of {captured} segments did the game's RAM change; play "
-            "it past its title (--boot-frames, --boot-presses), or give another ROM"
-        )
-        trained: Result = "failed" if name == "segments" else "note"
-        yield CheckResult(f"{name}: liveliness", trained, detail)
-    elif len(ends) < captured:
-        detail = f"{len(ends)} different ends of {captured} segments: equal digests prove less"
-        yield CheckResult(f"{name}: liveliness", "note", detail)
+
+def _replay_error(emulator: Emulator, recorded: RecordedSegment, rom_sha256: str) -> str:
+    """Replay a segment with every step drawn; "" if the RAM is the same, else the error."""
+    capture, packed = recorded.capture, recorded.keyframe.data
+    drawn = frozenset(range(len(capture.actions)))
+    try:
+        for _ in replay(emulator, capture, packed, rom_sha256=rom_sha256, render_steps=drawn):
+            pass
+    except (ReplayError, KeyframeError) as error:
+        return str(error)
+    return ""
 
 
 def _an_action_matters(emulator: Emulator, recorded: RecordedSegment, rom: str) -> bool:
@@ -373,27 +366,18 @@ def _an_action_matters(emulator: Emulator, recorded: RecordedSegment, rom: str) 
         other = str((int(actions[place]) + 1) % len(Action))
         changed = actions[:place] + other + actions[place + 1 :]
         capture = recorded.capture.model_copy(update={"actions": changed})
-        if replayed(emulator, replace(recorded, capture=capture), rom):
+        if _replay_error(emulator, replace(recorded, capture=capture), rom):
             return True
     return False
 
 
 def _changes_digest(emulator: Emulator, bank: int | None, where: int) -> bool:
-    if bank is None:
-        kept = emulator.read(where, where + 1)
-    else:
-        kept = emulator.read_bank(bank, where, where + 1)
-    before = emulator.ram_digest()
-    emulator.poke(bank, where, kept[0] ^ 0xFF)
+    before, kept = emulator.ram_digest(), emulator.peek(bank, where)
+    emulator.poke(bank, where, kept ^ 0xFF)
     changed = emulator.ram_digest()
-    emulator.poke(bank, where, kept[0])
+    emulator.poke(bank, where, kept)
     return changed != before == emulator.ram_digest()
 
 
 def _result(check: str, detail: str, failure: str) -> CheckResult:
     return CheckResult(check, "failed" if failure else "ok", detail + failure)
-
-
-def _close(*emulators: Emulator) -> None:
-    for emulator in emulators:
-        emulator.close()

@@ -3,13 +3,13 @@
 import argparse
 import json
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
 from rlaif.game.machine.emulator import EmulatorError
 from rlaif.game.replay_check.checks import CheckPlan, WrongPlanError, check_rom_replays
 
-_DEFAULT = CheckPlan()
 _HELP = "test on any Game Boy ROM that a replay leads to the same RAM"
 
 
@@ -23,21 +23,9 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         action="store_true",
         help="accept a randomizer or a hack of Oracle of Seasons",
     )
-    for name, meaning in (
-        ("segments", "segments to capture and replay"),
-        ("steps", "decision steps per segment"),
-        ("frame_skip", "frames per decision step"),
-        ("boot_frames", "frames without a button after power-on"),
-        ("boot_presses", "random presses after that"),
-        ("trace_steps", "steps compared between processes and settings"),
-        ("save_points", "states to save and load in the middle of play"),
-        ("tampered", "segments in which to change actions"),
-        ("seed", "seed of the random actions"),
-    ):
-        default = getattr(_DEFAULT, name)
-        parser.add_argument(
-            f"--{name.replace('_', '-')}", type=int, default=default, help=f"{meaning} ({default})"
-        )
+    for each in fields(CheckPlan):
+        name = f"--{each.name.replace('_', '-')}"
+        parser.add_argument(name, type=int, default=each.default, help=each.metadata["help"])
 
 
 def run(options: argparse.Namespace) -> int:
@@ -47,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
         0 if every replay is proved, 1 if a check failed or nothing was proved, 2 if the ROM or the
         plan cannot be used, with the reason in one line on standard error.
     """
-    plan = CheckPlan(**{name: getattr(options, name) for name in vars(_DEFAULT)})
+    plan = CheckPlan(**{each.name: getattr(options, each.name) for each in fields(CheckPlan)})
     try:
         plan.check()
         cartridge = load_cartridge(options.rom, allow_modified=options.allow_modified)
@@ -55,8 +43,7 @@ def run(options: argparse.Namespace) -> int:
     except (CartridgeError, EmulatorError, WrongPlanError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    _say("")
-    _say(report.table())
+    _say(f"\n{report.table()}")
     _say(json.dumps({"check": "replay", **report.as_dict(), "plan": vars(plan)}))
     return 0 if report.passed else 1
 

@@ -1,8 +1,8 @@
 """How far a game has come: RAM in, the story steps that were reached out, in quest order.
 
-The steps are data: `oracle_milestones` and `seedling_milestones`; `stories` picks. Most are bits of
-the save file, which survive death and room changes; a few are true for a moment only
-(`is_momentary`), and treasures can be taken away again. So a score latches: `MilestoneLatch`.
+The steps are data: `oracle_milestones` and `seedling_milestones`. Most are bits of the save file,
+which survive death and room changes; a few are visible only while they happen, and treasures can be
+taken away again, so progress is latched by `MilestoneLatch`.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,6 @@ from rlaif.game.machine.emulator import WRAM_START
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address, room_flags_page
 from rlaif.game.memory.predicates import is_running
-from rlaif.game.memory.symbols import Confidence
 
 _SAVE_FILE = range(0xC5B0, 0xCB00)
 
@@ -41,7 +40,6 @@ class Milestone:
     title: str  # for people
     test: ByteTest
     is_main: bool = True  # the quest needs it; extras count for no fraction
-    confidence: Confidence = "B"  # of the address, as in `symbols`
 
     @property
     def is_momentary(self) -> bool:

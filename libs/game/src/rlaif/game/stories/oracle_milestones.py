@@ -17,16 +17,14 @@ from rlaif.game.stories.milestones import (
 )
 
 ORACLE_MILESTONES: tuple[Milestone, ...] = (
-    Milestone("link_summoned", "Called to the quest", story_flag(0x2A), confidence="A"),
-    Milestone("pregame_intro", "Woke up in Holodrum", story_flag(0x21), confidence="A"),
-    Milestone("intro_done", "Din was taken", story_flag(0x0A), confidence="A"),
-    Milestone("enter_heros_cave", "Entered Hero's Cave", visited(0), confidence="A"),
-    Milestone("sword", "Wooden sword", treasure(0x05), confidence="A"),
-    Milestone(
-        "maku_gate", "Cut the gate of the Maku tree", room_flag(0, 0xD9, 0x80), confidence="A"
-    ),
-    Milestone("gnarled_key_quest", "Spoke to the Maku tree", story_flag(0x18), confidence="A"),
-    Milestone("gnarled_key", "Gnarled key", treasure(0x42), confidence="A"),
+    Milestone("link_summoned", "Called to the quest", story_flag(0x2A)),
+    Milestone("pregame_intro", "Woke up in Holodrum", story_flag(0x21)),
+    Milestone("intro_done", "Din was taken", story_flag(0x0A)),
+    Milestone("enter_heros_cave", "Entered Hero's Cave", visited(0)),
+    Milestone("sword", "Wooden sword", treasure(0x05)),
+    Milestone("maku_gate", "Cut the gate of the Maku tree", room_flag(0, 0xD9, 0x80)),
+    Milestone("gnarled_key_quest", "Spoke to the Maku tree", story_flag(0x18)),
+    Milestone("gnarled_key", "Gnarled key", treasure(0x42)),
     Milestone("d1_keyhole", "Opened the Gnarled Root Dungeon", room_flag(0, 0x96, 0x80)),
     Milestone("d1_enter", "Entered Gnarled Root Dungeon", visited(1)),
     Milestone("d1_miniboss", "Beat the miniboss of Gnarled Root Dungeon", room_flag(4, 0x0B, 0x80)),
