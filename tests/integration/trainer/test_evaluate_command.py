@@ -12,7 +12,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.play.loop import Command
+from rlaif.game.play.window import Command
 from rlaif.trainer.evaluate import Trial
 from rlaif.trainer.evaluation import policy, result
 from rlaif.trainer.evaluation.policy import PolicyError

@@ -213,8 +213,7 @@ def _evaluate(options: argparse.Namespace, trial: Trial) -> int:
 
 def _show(options: argparse.Namespace, trial: Trial) -> int:
     """Play an episode, then show it in a window."""
-    from rlaif.game.play.loop import ScreenError
-    from rlaif.game.play.window import WindowScreen
+    from rlaif.game.play.window import ScreenError, WindowScreen
     from rlaif.trainer.evaluation.replaying import show
 
     cartridge = load_cartridge(options.rom)

@@ -10,7 +10,8 @@ from rlaif.game.captures.replay import ReplayMismatchError, check_identity
 from rlaif.game.machine.actions import decode_actions
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator, SaveStateError
-from rlaif.game.play.loop import Command, FramePace, PlayScreen
+from rlaif.game.play.loop import FramePace
+from rlaif.game.play.window import Command, WindowScreen
 from rlaif.trainer.play.followers.episode_log import RecordedEpisode
 
 STEP = 4
@@ -58,7 +59,7 @@ def pictures(episode: RecordedEpisode, cartridge: Cartridge) -> Iterator[tuple[i
         emulator.close()
 
 
-def show(episode: RecordedEpisode, cartridge: Cartridge, screen: PlayScreen, speed: float) -> bool:
+def show(episode: RecordedEpisode, cartridge: Cartridge, screen: WindowScreen, speed: float) -> bool:
     """Show an episode; returns whether it was shown to its end, not closed by the viewer."""
     pace, paused, shown = FramePace(speed), False, 0
     for frame, picture in pictures(episode, cartridge):
