@@ -6,6 +6,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -202,7 +203,8 @@ def test_an_episode_is_shown_as_it_was_played_until_the_viewer_leaves(home):
     )
     ((episode, record),) = recorded
     assert record is not None
-    whole, part = Screen(), Screen(quits_at=5)
+    whole: Any = Screen()
+    part: Any = Screen(quits_at=5)
     cartridge = load_cartridge(NOOK)
     assert show(record, cartridge, whole, speed=0)
     assert whole.pictures >= episode.steps

@@ -59,7 +59,9 @@ def pictures(episode: RecordedEpisode, cartridge: Cartridge) -> Iterator[tuple[i
         emulator.close()
 
 
-def show(episode: RecordedEpisode, cartridge: Cartridge, screen: WindowScreen, speed: float) -> bool:
+def show(
+    episode: RecordedEpisode, cartridge: Cartridge, screen: WindowScreen, speed: float
+) -> bool:
     """Show an episode; returns whether it was shown to its end, not closed by the viewer."""
     pace, paused, shown = FramePace(speed), False, 0
     for frame, picture in pictures(episode, cartridge):
