@@ -22,7 +22,6 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 NOT_CLEAN_YET: set[str] = {
-    "libs/common/contracts",
     "libs/testing",
     "services/hud/static",
     "tests/contracts",

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from rlaif.bus.connection import Bus
-from rlaif.contracts.judging.votes import VoteRecord
+from rlaif.contracts.judging.reviews import VoteRecord
 from rlaif.hud.app import create_app as hud_app
 from rlaif.hud.settings import HudSettings
 from rlaif.reward_model.app import create_app as reward_model_app

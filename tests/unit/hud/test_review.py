@@ -7,8 +7,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from rlaif.contracts.judging.reviews import Clip, PairToReview, VoteReport
-from rlaif.contracts.judging.votes import VoteRecord
+from rlaif.contracts.judging.reviews import Clip, PairToReview, VoteRecord, VoteReport
 from rlaif.hud.routes.models import review_router
 from rlaif.hud.upstream import Upstream
 from rlaif.service.problems import install_problem_handlers

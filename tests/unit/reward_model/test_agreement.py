@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlaif.contracts.judging.reviews import ENOUGH_VOTES
-from rlaif.contracts.judging.votes import MODEL, Opinion, Verdict, VoteRecord
+from rlaif.contracts.judging.reviews import ENOUGH_VOTES, MODEL, Opinion, Verdict, VoteRecord
 from rlaif.reward_model.review.agreement import (
     agreement_of,
     agreement_report,

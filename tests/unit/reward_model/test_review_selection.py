@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from rlaif.contracts.judging.quest import QuestProgress, Standing
+from rlaif.contracts.judging.reviews import PANEL, RAM, SIDE_BY_SIDE
 from rlaif.contracts.judging.scores import ScoreRecord
-from rlaif.contracts.judging.votes import PANEL, RAM, SIDE_BY_SIDE
 from rlaif.reward_model.labels.preferences import PairSettings, PairTable
 from rlaif.reward_model.learning.fit.ensembles import fit_side
 from rlaif.reward_model.learning.fit.sides import Side, split_sides

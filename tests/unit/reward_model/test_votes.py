@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from rlaif.contracts.judging.votes import VoteRecord
+from rlaif.contracts.judging.reviews import VoteRecord
 from rlaif.reward_model.labels.duplicates import merge_duplicates
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.labels.preferences import PairSettings, PairTable

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from rlaif.contracts.judging.votes import VoteRecord
+from rlaif.contracts.judging.reviews import VoteRecord
 from rlaif.contracts.reward_models import RewardModelManifest
 from rlaif.reward_model.api.labels import build_router
 from rlaif.reward_model.api.review import build_review_router

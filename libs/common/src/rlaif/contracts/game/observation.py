@@ -193,7 +193,7 @@ def _enemy(number: int) -> tuple[_Row, ...]:
 
 _ENTITIES: tuple[_Row, ...] = (
     *(row for number in range(1, ENEMY_SLOTS + 1) for row in _enemy(number)),
-    *_nearby("npc", "somebody or something to talk to, the nearest"),
+    *_nearby("npc", "someone or something to talk to, the nearest"),
     *_nearby("item", "something to pick up or use, the nearest"),
     ("npc_ahead", "entities", "1: A would talk to, read or open what is in front", 1),
 )

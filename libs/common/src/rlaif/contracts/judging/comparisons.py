@@ -1,18 +1,17 @@
-"""Which of two segments the judges prefer, asked in both orders, and which pairs are wanted."""
+"""Side-by-side comparisons of two segments, shown to a judge in both orders."""
 
 from typing import Literal
 
 from pydantic import AwareDatetime, Field
 
 from rlaif.contracts.judging.scores import JudgeCallRecord
-from rlaif.contracts.model import Contract, Id, Sha256
+from rlaif.contracts.model import Contract, Id, Sha256, Share
 
 Preference = Literal["first", "second", "tie"]
 
 WhyCompared = Literal["near_tie", "uncertain", "ram_tie", "uniform"]
-"""Why a pair was chosen: its scores nearly tie, the reward model's networks disagree about it, the
-game's RAM cannot distinguish the two, so that the vision judge is shown pictures of both, or it was
-drawn from all pairs alike, so that what is measured on such pairs is not about hard ones only."""
+"""Why a pair was chosen: its scores nearly tie, the reward model's networks disagree, RAM cannot
+distinguish the two (the vision judge sees pictures), or drawn uniformly, for unbiased measures."""
 
 
 class ComparisonRecord(Contract):
@@ -26,16 +25,14 @@ class ComparisonRecord(Contract):
     first_score_sha256: Sha256
     second_score_sha256: Sha256
     first_shown_first: Preference | None = Field(
-        description="Answer when `first` was shown first; null when there was none."
+        description="Answer when `first` was shown first; null without one."
     )
     second_shown_first: Preference | None = Field(
-        description="Answer when `second` was shown first; null when there was none."
+        description="Answer when `second` was shown first; null without one."
     )
-    soft: float | None = Field(
-        ge=0,
-        le=1,
+    soft: Share | None = Field(
         description="1 when both orders prefer `first`, 0 when both prefer `second`, 0.5 for a tie "
-        "or when the orders disagree; null when an answer is missing.",
+        "or when the orders disagree; null when an answer is missing."
     )
     calls: tuple[JudgeCallRecord, ...]
     created_at: AwareDatetime
@@ -49,16 +46,15 @@ class WantedPair(Contract):
     first: Id
     second: Id
     why: WhyCompared = "uncertain"
-    uncertainty: float = Field(
-        ge=0, le=1, description="0: all networks of the reward model agree; 1: half against half."
+    uncertainty: Share = Field(
+        description="0: all networks of the reward model agree; 1: half against half."
     )
 
 
 class WantedComparisons(Contract):
-    """`reward_model/wanted_comparisons.json` in the models' bucket: what a judge should compare.
+    """`reward_model/wanted_comparisons.json` in the models' bucket, read by judges.
 
-    The reward-model service rewrites it after each training; judges read it now and then. It
-    may be lost or old without harm.
+    Rewritten after each training; it may be lost or old without harm.
     """
 
     schema_version: Literal[1] = 1

@@ -1,4 +1,4 @@
-"""What the judges say about one segment. A judge that fails or abstains leaves no number."""
+"""Scores of one segment. A judge that fails or abstains leaves no number."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import AwareDatetime, Field, computed_field
 
 from rlaif.contracts.judging.quest import QuestProgress, Source
-from rlaif.contracts.model import Contract, Id, Sha256
+from rlaif.contracts.model import Contract, Count, Id, Seconds, Sha256, Share
 
 PROGRESS = "progress"
 
@@ -29,22 +29,17 @@ RUBRIC_WEIGHTS: dict[str, float] = {
 class CriterionScore(Contract):
     """One criterion after the vote."""
 
-    value: float = Field(
-        ge=0,
-        le=1,
-        description="Majority level / 2: the levels 0, 1, 2 as 0, .5, 1. Of progress on a quest, "
-        "the level of the rise that the votes came to.",
+    value: Share = Field(
+        description="Majority level (0, 1, 2) / 2. Of progress on a quest, the level of the rise."
     )
     votes: tuple[int, ...] = Field(min_length=1, description="Valid votes, levels 0 to 2.")
-    agreement: float = Field(ge=0, le=1, description="Share of the votes that are this level.")
+    agreement: Share = Field(description="Share of the votes for this level.")
     judge: str = Field(description="Judge that voted; `ram` for computed values, else `human`.")
     source: Source = "votes"
-    soft: float | None = Field(
+    soft: Share | None = Field(
         default=None,
-        ge=0,
-        le=1,
-        description="Soft label: mean of the valid votes / 2. Of progress on a quest, how strong "
-        "the rise is: 0.5 for none.",
+        description="Soft label: mean of the valid votes / 2. Of progress on a quest, size of the "
+        "rise: 0.5 for none.",
     )
 
 
@@ -54,34 +49,32 @@ class JudgeCallRecord(Contract):
     judge: str
     route: str
     model: str
-    vote: int = Field(ge=0)
+    vote: Count
     seed: int
     prompt_sha256: Sha256
     outcome: Literal["ok", "invalid", "throttled", "error", "timeout"]
-    latency_seconds: float = Field(ge=0)
+    latency_seconds: Seconds
     rationale: str | None = None
-    detail: str | None = Field(default=None, description="What went wrong, when something did.")
-    variant: int = Field(default=0, ge=0, description="Order of the facts and wording around them.")
+    detail: str | None = Field(default=None, description="Of a failure.")
+    variant: Count = Field(default=0, description="Order of the facts, and wording.")
     system_sha256: Sha256 | None = Field(
         default=None, description="Digest of the frozen part: guide, rubric and schema."
     )
-    engine: str | None = Field(default=None, description="What the server says it runs.")
+    engine: str | None = Field(default=None, description="As reported by the server.")
     answer: str | None = Field(default=None, description="Raw text, cut at 2,000 characters.")
     cached: bool = Field(default=False, description="The answer to an equal request was used.")
-    prompt_tokens: int | None = Field(default=None, ge=0)
-    completion_tokens: int | None = Field(default=None, ge=0)
-    cached_tokens: int | None = Field(
-        default=None,
-        ge=0,
-        description="Of the prompt's tokens, those of the server's prefix cache.",
+    prompt_tokens: Count | None = None
+    completion_tokens: Count | None = None
+    cached_tokens: Count | None = Field(
+        default=None, description="Prompt tokens from the server's prefix cache."
     )
     finish_reason: str | None = Field(
         default=None, description="Why the model stopped; `length` means cut off."
     )
     fault: str | None = Field(
         default=None,
-        description="What went wrong: throttled, refused, no_completion, length, server_error, "
-        "unreachable, or the time that was over: connect_, write_, read_, pool_ or total_timeout.",
+        description="throttled, refused, no_completion, length, server_error, unreachable, "
+        "or connect_, write_, read_, pool_ or total_timeout.",
     )
     status: int | None = Field(default=None, description="HTTP status, when it was not 200.")
 
@@ -101,62 +94,58 @@ class ScoreRecord(Contract):
         default_factory=dict, description="Criterion → why it has no score."
     )
     weights: dict[str, float]
-    weighted: float | None = Field(
-        ge=0,
-        le=1,
-        description="Rubric mean over the judged criteria; null below half of the weight.",
+    weighted: Share | None = Field(
+        description="Rubric mean over the judged criteria; null below half of the weight."
     )
     calls: tuple[JudgeCallRecord, ...]
-    env_step: int = Field(default=0, ge=0, description="Of the segment: orders labels in time.")
+    env_step: Count = Field(default=0, description="Of the segment: orders labels in time.")
     created_at: AwareDatetime
     provenance: Literal["judges", "human"] = "judges"
-    author: str | None = Field(default=None, description="Who overrode the judges.")
-    note: str | None = Field(default=None, description="Why, in the author's words.")
+    author: str | None = Field(default=None, description="Person that overrode the judges.")
+    note: str | None = Field(default=None, description="Reason of the author.")
     evidence_sha256: Sha256 | None = Field(
-        default=None, description="Digest of what the judges read; equal for near-duplicates."
+        default=None, description="Digest of the evidence; equal for near-duplicates."
     )
     truth: dict[str, int] = Field(
-        default_factory=dict, description="Criterion → level that the RAM decides without a judge."
+        default_factory=dict, description="Criterion → level that is known from RAM."
     )
     known_rise: int | None = Field(
         default=None,
         ge=0,
         le=2,
-        description="Level of the rise on the quest where the RAM is sure of it; progress by its "
-        "anchors, in `truth`, has another scale.",
+        description="Level of the rise on the quest where it is known from RAM; `progress` in "
+        "`truth` has another scale.",
     )
     audits: dict[str, CriterionScore] = Field(
         default_factory=dict,
-        description="Criteria that were computed and asked as well, to check the judge.",
+        description="Computed criteria that the judge was asked as well, as a check.",
     )
     quest: QuestProgress | None = Field(
         default=None,
-        description="Where the segment started and ended on the quest; null when no judge could "
-        "say, and in scores of older judges.",
+        description="Null without an answer, and in scores of older judges.",
     )
     distrusted: tuple[str, ...] = Field(
         default=(),
-        description="Judges whose answers could not be parsed: the score is provisional, and is "
-        "replaced once they can be.",
+        description="Judges whose answers could not be parsed: the score is provisional until they "
+        "can be.",
     )
 
     @computed_field(  # type: ignore[prop-decorator]  # mypy knows no decorated property
-        description="Kind of source → share of the judged criteria's weight that it decided: "
-        "`votes` of language models, `computed` from the RAM, `human`; empty without criteria."
+        description="Source → its share of the judged criteria's weight: `votes` of language "
+        "models, `computed` from RAM, `human`; empty without criteria."
     )
     @property
     def decided_by(self) -> dict[Source, float]:
-        """Which share of the score models, the RAM and people decided."""
         return shares_by_source(self.criteria, self.weights)
 
     @property
     def votes_agreement(self) -> float | None:
-        """How far the language models agreed: mean over the criteria that they decided, or None."""
+        """Mean agreement over the criteria that language models decided."""
         voted = [score.agreement for score in self.criteria.values() if score.source == "votes"]
         return sum(voted) / len(voted) if voted else None
 
     def known_level(self, criterion: str) -> int | None:
-        """The level that the RAM decides, on the scale of this score's votes; None for none."""
+        """The level known from RAM, on the scale of this score's votes."""
         on_quest = criterion == PROGRESS and self.quest is not None
         return self.known_rise if on_quest else self.truth.get(criterion)
 
@@ -164,7 +153,7 @@ class ScoreRecord(Contract):
 def shares_by_source(
     criteria: Mapping[str, CriterionScore], weights: Mapping[str, float]
 ) -> dict[Source, float]:
-    """Kind of source → its share of the judged criteria's weight; empty when nothing has any."""
+    """Source → its share of the judged criteria's weight; empty without any."""
     shares: dict[Source, float] = {}
     total = sum(weights.get(name, 0.0) for name in criteria)
     for name, score in criteria.items():
@@ -178,8 +167,7 @@ def rubric_mean(
 ) -> float | None:
     """Weighted mean in [0, 1] of the judged criteria's values, each in [0, 1].
 
-    Missing criteria are left out of both sums: nothing is imputed. None when those judged have less
-    than `least_weight`, a share of the total weight.
+    Nothing is imputed. None when the judged criteria have less than `least_weight` of the weight.
     """
     judged = sum(weights[name] for name in values)
     if judged <= 0 or judged < least_weight * sum(weights.values()):

@@ -161,7 +161,7 @@ KINDS: tuple[str, ...] = ("MOVE_TO", "PUSH_BLOCK", "USE_ITEM", "TALK", "CUT", "T
 class Plan(_Asked):
     """What to do next, at most eight macros; the reason comes first, so that it is thought first.
 
-    `confidence` is the model's own, 0 to 1; nobody has measured it.
+    `confidence` is the model's own, 0 to 1, and not calibrated.
     """
 
     reason: Reason

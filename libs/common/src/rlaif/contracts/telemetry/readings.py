@@ -1,13 +1,10 @@
-"""Live readings on plain NATS: lossy, never stored, for people who watch.
+"""Live readings on plain NATS: lossy and not stored. Nothing in the pipeline depends on them."""
 
-Nothing in the pipeline depends on them. A reading that is unknown is null.
-"""
-
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AwareDatetime, Field
 
-from rlaif.contracts.model import Contract, Id
+from rlaif.contracts.model import Contract, Count, Id, Positive, Seconds
 from rlaif.contracts.reward_models import GamingAlarm, GateMetrics
 from rlaif.contracts.telemetry.assistance import AssistanceEvent, ModeFigures
 from rlaif.contracts.telemetry.curriculum import CurriculumFigures
@@ -17,20 +14,25 @@ from rlaif.contracts.telemetry.world import WorldFigures
 
 MAX_RUNNERS = 256
 MAX_ENVIRONMENTS = 256
-"""That are reported one by one; a player takes 150 bytes."""
+"""Reported individually; a player takes 150 bytes."""
+
+RunStep = Annotated[int, Field(ge=0, description="Environment steps of the run.")]
+FrameStep = Annotated[int, Field(ge=0, description="As in the screen's frame.")]
+PixelX = Annotated[int, Field(description="Pixels from the left edge of the room.")]
+PixelY = Annotated[int, Field(description="Pixels from the top edge of the room.")]
 
 
 class Telemetry(Contract):
-    """A JSON reading; `SUBJECT` is where it travels."""
+    """A JSON reading on `SUBJECT`."""
 
     SUBJECT: ClassVar[str]
     at: AwareDatetime
 
 
 class TrainingProgress(RunFigures, Telemetry):
-    """Where the run stands, about once a second.
+    """State of the run, about once per second.
 
-    Counts are 0, and not null, before the first iteration: readings have always been so.
+    Counts are 0, and not null, before the first iteration.
     """
 
     SUBJECT: ClassVar[str] = "telemetry.progress"
@@ -39,31 +41,29 @@ class TrainingProgress(RunFigures, Telemetry):
     status: str = Field(
         description="starting, training, waiting, stopping, stopped, finished or failed."
     )
-    iteration: int = Field(ge=0)
-    env_steps: int = Field(ge=0)
-    episodes: int = Field(default=0, ge=0, description="Finished episodes.")
-    segments_captured: int = Field(default=0, ge=0)
-    segments_skipped: int = Field(default=0, ge=0, description="Not captured: over the budget.")
+    iteration: Count
+    env_steps: Count
+    episodes: Count = Field(default=0, description="Finished episodes.")
+    segments_captured: Count = 0
+    segments_skipped: Count = Field(default=0, description="Not captured: over the budget.")
     reward_model_version: int | None = None
     reward_model_loaded_at_step: int | None = None
     reward_model_refused: int | None = Field(
-        default=None,
-        description="Version whose file failed a check since the last one was loaded.",
+        default=None, description="Version whose file failed a check since the last load."
     )
-    reward_model_refusal: str | None = Field(default=None, description="Why it did.")
+    reward_model_refusal: str | None = Field(default=None, description="Its failed check.")
     trouble: str | None = Field(
-        default=None, description="Why it waits, loses files or learns nothing; null: it does not."
+        default=None, description="Why it waits, loses files or does not learn; null: no issue."
     )
     phase: str | None = Field(
         default=None,
-        description="Of a run that searches first: search, demonstrations or policy; null for "
-        "others.",
+        description="Of a search-then-train run: search, demonstrations or policy; else null.",
     )
-    phase_words: str | None = Field(default=None, description="What it does in it, or did last.")
+    phase_words: str | None = Field(default=None, description="Present or last activity in it.")
 
 
 class ServiceHealth(Telemetry):
-    """What `/readyz` of one process says: every two seconds, and at once when it changes."""
+    """Report of `/readyz` of one process: every two seconds, and after each change."""
 
     SUBJECT: ClassVar[str] = "telemetry.health"
 
@@ -71,7 +71,7 @@ class ServiceHealth(Telemetry):
     instance: Id = Field(description="One process of that service; new at each start.")
     status: Literal["ready", "not ready", "stopping"]
     checks: dict[str, str | None] = Field(
-        description="Check → what is wrong and what to do, in one sentence; null when it passes."
+        description="Check → issue and remedy in one sentence; null when it passes."
     )
 
 
@@ -79,8 +79,8 @@ class Missing(Contract):
     """Something of which there is not enough yet."""
 
     what: str = Field(description="Such as `new labels`.")
-    have: int = Field(ge=0)
-    need: int = Field(ge=1)
+    have: Count
+    need: Positive
 
 
 class RewardModelStatus(Telemetry):
@@ -89,32 +89,30 @@ class RewardModelStatus(Telemetry):
     SUBJECT: ClassVar[str] = "telemetry.reward-model"
 
     state: str = Field(description="idle or training.")
-    labels: int = Field(ge=0, description="Scored segments that the next training learns from.")
+    labels: Count = Field(description="Scored segments for the next training.")
     missing: tuple[Missing, ...] = Field(
-        description="What there is not enough of for the next training to start by itself, and "
-        "for the gate to let its model pass."
+        description="Missing for the next automatic training, and for the gate to accept its model."
     )
     champion_version: int | None = None
     activation: int | None = Field(
-        default=None, description="As in rm.published: rises with every change of the champion."
+        default=None, description="As in rm.published: increases with every change of the champion."
     )
     pinned: bool = Field(default=False, description="No candidate replaces the champion now.")
     pin_reason: str | None = None
     pinned_until: AwareDatetime | None = Field(
-        default=None, description="When the pin ends by itself; null: when a person unpins it."
+        default=None, description="End of the pin; null: when a person unpins it."
     )
     withdrawn: str | None = Field(
         default=None,
-        description="Why the champion was taken out of use, so that no model is live; null when "
-        "one is, or none ever was.",
+        description="Why the champion was withdrawn, so that no model is live; null: one is live, "
+        "or none ever was.",
     )
     champion_gate: GateMetrics | None = Field(
-        default=None, description="What the gate measured of the champion, from its manifest."
+        default=None, description="Measurements of the champion, from its manifest."
     )
     gaming_alarm: GamingAlarm | None = Field(
         default=None,
-        description="The last alarm of the reward hacking monitor; null if there was none since "
-        "the service started.",
+        description="Last alarm of the reward hacking monitor since the start of the service.",
     )
 
 
@@ -124,34 +122,33 @@ class RewardBreakdown(Telemetry):
     SUBJECT: ClassVar[str] = "telemetry.reward"
 
     run_id: Id
-    env_step: int = Field(ge=0)
+    env_step: Count
     parts: dict[str, float]
     total: float
 
 
 class PaidStep(Contract):
-    """What one decision of the watched game was paid."""
+    """Rewards of one decision of the watched game."""
 
     number: int = Field(
-        description="Rises by one with each decision; one is left out where what lies between is "
-        "not known."
+        description="Increases by one per decision; skips one after a gap of unknown length."
     )
-    env_step: int = Field(ge=0, description="As in the screen's frame.")
-    reward: float = Field(description="What the game paid, by its ledger's own sum.")
+    env_step: FrameStep
+    reward: float = Field(description="Environment reward.")
     parts: dict[str, float] = Field(
-        default_factory=dict, description="Its parts; those that paid nothing are left out."
+        default_factory=dict, description="Its parts, without those that are 0."
     )
     paid: float | None = Field(
         default=None,
-        description="What the live reward model paid, at its full weight: while it takes over from "
-        "another, PPO gets less. Null without one, or when it does not pay step by step.",
+        description="Shaping reward at full weight: during a ramp-in, PPO gets less. Null without "
+        "a reward model, or when it does not shape each step.",
     )
     reward_model_version: int | None = None
     ended: bool = Field(default=False, description="The episode ended with it.")
 
 
 class PaidSteps(Telemetry):
-    """What the newest decisions of the watched game were paid, twice a second."""
+    """Rewards of the newest decisions of the watched game, twice per second."""
 
     SUBJECT: ClassVar[str] = "telemetry.steps"
 
@@ -169,7 +166,7 @@ class JudgeCall(Telemetry):
     model: str
     segment_id: Id
     outcome: str = Field(description="ok, invalid, length, throttled, refused, error or timeout.")
-    latency_seconds: float = Field(ge=0)
+    latency_seconds: Seconds
     rationale: str | None = None
 
 
@@ -185,27 +182,26 @@ class PlayerCall(AssistanceEvent, Telemetry):
 
 
 class AssistanceStatus(Telemetry):
-    """What the language model did in the run so far, every three seconds."""
+    """Counts of the assisting language model in the run, every three seconds."""
 
     SUBJECT: ClassVar[str] = "telemetry.assistance"
 
     run_id: Id
-    env_steps: int = Field(ge=0, description="Of the run, as in telemetry.progress.")
+    env_steps: RunStep
     has_planner: bool | None = Field(
         default=None,
-        description="Whether a planner is set; null before the first iteration since the trainer "
-        "started.",
+        description="Whether a planner is set; null before the first iteration of the attempt.",
     )
     by_mode: dict[str, ModeFigures] = Field(
         default_factory=dict, description="Route of the planner → counts of the run."
     )
     down: dict[str, str] = Field(
-        default_factory=dict, description="Route that gives no answer now → why."
+        default_factory=dict, description="Route with an outage → its cause."
     )
 
 
 class SearchProgress(SearchFigures, Telemetry):
-    """What the search of a run has found so far, every three seconds once there was one."""
+    """Results of the search of a run, every three seconds once there was one."""
 
     SUBJECT: ClassVar[str] = "telemetry.search"
 
@@ -213,7 +209,7 @@ class SearchProgress(SearchFigures, Telemetry):
 
 
 class CurriculumProgress(CurriculumFigures, Telemetry):
-    """How far the curriculum of a run came, every three seconds once there was one."""
+    """Progress of the curriculum of a run, every three seconds once there was one."""
 
     SUBJECT: ClassVar[str] = "telemetry.curriculum"
 
@@ -221,43 +217,41 @@ class CurriculumProgress(CurriculumFigures, Telemetry):
 
 
 class MapPosition(Telemetry):
-    """Where the watched player stands."""
+    """Position of the watched player."""
 
     SUBJECT: ClassVar[str] = "telemetry.map"
 
     env: Id
     group: int
     room: int
-    x: int = Field(description="Pixels from the left edge of the room.")
-    y: int = Field(description="Pixels from the top edge of the room.")
-    rooms_visited: int = Field(ge=0)
+    x: PixelX
+    y: PixelY
+    rooms_visited: Count
 
 
 class WatchedPay(Telemetry):
-    """Output of the live reward model for the state on the watched screen, and its reward.
+    """Potential of the state on the watched screen, and its shaping reward.
 
-    At the model's full weight: while it takes over from another, PPO gets less of it.
+    At the model's full weight: during a ramp-in, PPO gets less of it.
     """
 
     SUBJECT: ClassVar[str] = "telemetry.pay"
 
     env: Id
-    env_step: int = Field(ge=0, description="As in the screen's frame.")
-    reward_model_version: int | None = Field(
-        default=None, description="Null while no reward model counts."
-    )
+    env_step: FrameStep
+    reward_model_version: int | None = Field(default=None, description="Null without a live model.")
     potential: float | None = Field(default=None, description="Of the state on the screen.")
     paid: tuple[float, ...] | None = Field(
         default=None,
         max_length=100,
-        description="Shaping of the last seconds, summed over `bin_seconds` each, oldest first; "
-        "null without a reward model, or when it does not pay as a potential.",
+        description="Shaping reward of the last seconds, summed over `bin_seconds` each, oldest "
+        "first; null without a reward model, or when it does not shape each step.",
     )
     bin_seconds: float = Field(gt=0, description="Seconds of the watcher's clock.")
 
 
 class WorldProgress(WorldFigures, Telemetry):
-    """What the run has seen of the game's world so far, every few seconds."""
+    """Rooms that the run has visited, every few seconds."""
 
     SUBJECT: ClassVar[str] = "telemetry.world"
 
@@ -265,50 +259,45 @@ class WorldProgress(WorldFigures, Telemetry):
 
 
 class RunnerSign(Contract):
-    """How long ago a runner gave its last sign of life, by the clock of its machine."""
+    """Time since the last signs of life of a runner, by the clock of its machine."""
 
-    runner: int = Field(ge=0)
-    silent_seconds: float = Field(
-        ge=0,
-        description="Since its process last moved; one that waits for the learner still does.",
+    runner: Count
+    silent_seconds: Seconds = Field(
+        description="Since its process last did anything, waiting for the learner included."
     )
-    still_seconds: float | None = Field(
-        ge=0, description="Since it last played; null: it has not yet."
-    )
+    still_seconds: Seconds | None = Field(description="Since it last played; null: not yet.")
 
 
 class EnvironmentStands(Contract):
-    """Where the player of one environment stands."""
+    """Position of the player of one environment."""
 
-    env: Id = Field(description="The runner's number and the environment's in it, such as 1-0.")
-    runner: int = Field(ge=0)
+    env: Id = Field(description="Numbers of the runner and of its environment, such as 1-0.")
+    runner: Count
     group: int
     room: int
-    x: int = Field(description="Pixels from the left edge of the room.")
-    y: int = Field(description="Pixels from the top edge of the room.")
-    rooms_visited: int = Field(ge=0, description="Distinct rooms of the episode.")
-    steps: int = Field(ge=0, description="Steps of four frames of the episode.")
-    episode_return: float = Field(description="The game's own reward so far, in this episode.")
+    x: PixelX
+    y: PixelY
+    rooms_visited: Count = Field(description="Distinct rooms of the episode.")
+    steps: Count = Field(description="Steps of four frames of the episode.")
+    episode_return: float = Field(description="Environment reward of the episode so far.")
 
 
 class EnvironmentsSeen(Telemetry):
-    """Where all environments of the run stand, on whichever machines, once a second."""
+    """Player positions of all environments of the run, once per second."""
 
     SUBJECT: ClassVar[str] = "telemetry.environments"
 
     run_id: Id
-    watched: Id | None = Field(description="Whose screen the trainer shows in full; null: none's.")
+    watched: Id | None = Field(description="Environment whose screen is published, if any.")
     runners: tuple[RunnerSign, ...] = Field(max_length=MAX_RUNNERS)
     environments: tuple[EnvironmentStands, ...] = Field(max_length=MAX_ENVIRONMENTS)
-    left_out: int = Field(
-        default=0, ge=0, description="Further environments that are not reported."
-    )
+    left_out: Count = Field(default=0, description="Further environments, not reported.")
 
 
 class WatchWish(Telemetry):
-    """The environment whose screen people want to see; the page's service says it again and again.
+    """The environment whose screen people request, repeated by the HUD.
 
-    The only reading that the trainer listens to: it decides what is drawn, never what is played.
+    The only reading that the trainer receives: it selects the screen and does not affect play.
     """
 
     SUBJECT: ClassVar[str] = "telemetry.watch"

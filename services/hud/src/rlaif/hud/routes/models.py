@@ -11,10 +11,10 @@ from rlaif.contracts.judging.reviews import (
     PairList,
     PairToReview,
     UndoRequest,
+    VoteRecord,
     VoteReport,
     VoteRequest,
 )
-from rlaif.contracts.judging.votes import VoteRecord
 from rlaif.contracts.reward_model_rest import (
     ActivationRequest,
     ChampionReport,

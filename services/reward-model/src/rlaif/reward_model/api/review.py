@@ -12,10 +12,10 @@ from rlaif.contracts.judging.reviews import (
     PairList,
     PairToReview,
     UndoRequest,
+    VoteRecord,
     VoteReport,
     VoteRequest,
 )
-from rlaif.contracts.judging.votes import VoteRecord
 from rlaif.reward_model.api.problems import ready, store_problems
 from rlaif.reward_model.review.service import Ballot, Review, UnknownPairError, VoteConflictError
 from rlaif.service.paging import Page, Paging, PairId, RequestId

@@ -15,7 +15,7 @@ People's votes on pairs (`votes.py`) count for any configuration and keep both s
 
 from collections.abc import Iterable, Iterator
 
-from rlaif.contracts.judging.votes import VoteRecord
+from rlaif.contracts.judging.reviews import VoteRecord
 from rlaif.reward_model.labels.comparisons import ComparisonLog
 from rlaif.reward_model.labels.config_labels import (
     Activity,

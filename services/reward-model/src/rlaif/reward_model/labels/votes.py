@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from rlaif.contracts.judging.votes import VoteRecord
+from rlaif.contracts.judging.reviews import VoteRecord
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StoreUnavailableError

@@ -12,8 +12,14 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from rlaif.contracts.judging.reviews import ENOUGH_VOTES, Agreement, AgreementReport
-from rlaif.contracts.judging.votes import MODEL, Lean, VoteRecord
+from rlaif.contracts.judging.reviews import (
+    ENOUGH_VOTES,
+    MODEL,
+    Agreement,
+    AgreementReport,
+    Lean,
+    VoteRecord,
+)
 
 PEOPLE = "people"
 """The row with the agreement of people with each other, which bounds that of judges."""

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from rlaif.contracts.judging.reviews import PANEL, RAM, SIDE_BY_SIDE, Lean, Opinion
 from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, ScoreRecord
-from rlaif.contracts.judging.votes import PANEL, RAM, SIDE_BY_SIDE, Lean, Opinion
 from rlaif.reward_model.labels.judged_share import COUNTERS_TIE_BAND, counters_margin
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.preferences import TIE_BAND, PairSettings, PairTable

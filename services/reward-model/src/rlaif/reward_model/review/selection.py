@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rlaif.contracts.judging.votes import WhyReviewed
+from rlaif.contracts.judging.reviews import WhyReviewed
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.learning.fit.sides import Side, split_sides
 from rlaif.reward_model.learning.pair_selection import (

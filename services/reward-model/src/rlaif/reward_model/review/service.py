@@ -14,17 +14,21 @@ from typing import Literal
 
 import numpy as np
 
-from rlaif.contracts.judging.reviews import AgreementReport, Clip, PairToReview, VoteReport, Word
-from rlaif.contracts.judging.scores import ScoreRecord
-from rlaif.contracts.judging.votes import (
+from rlaif.contracts.judging.reviews import (
     MODEL,
     WHOLE,
+    AgreementReport,
     Choice,
+    Clip,
     Opinion,
+    PairToReview,
     Verdict,
     VoteRecord,
+    VoteReport,
     WhyReviewed,
+    Word,
 )
+from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.reward_model.labels.labels import LabelError, LabelledSegment
 from rlaif.reward_model.labels.preferences import PairTable
 from rlaif.reward_model.labels.score_reading import ScoreReader
