@@ -34,7 +34,7 @@ class ModelError(Exception):
 
 
 class OutageError(ModelError):
-    """The route does not work now; `retry_after` are seconds, if the server says so."""
+    """The route does not work now; `retry_after`: seconds, if the server names them."""
 
     def __init__(
         self, detail: str, retry_after: float | None = None, *, status: int | None = None

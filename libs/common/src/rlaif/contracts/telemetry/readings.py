@@ -18,8 +18,8 @@ MAX_ENVIRONMENTS = 256
 
 RunStep = Annotated[int, Field(ge=0, description="Environment steps of the run.")]
 FrameStep = Annotated[int, Field(ge=0, description="As in the screen's frame.")]
-PixelX = Annotated[int, Field(description="Pixels from the left edge of the room.")]
-PixelY = Annotated[int, Field(description="Pixels from the top edge of the room.")]
+RoomX = Annotated[int, Field(description="Pixels from the left edge of the room.")]
+RoomY = Annotated[int, Field(description="Pixels from the top edge of the room.")]
 
 
 class Telemetry(Contract):
@@ -224,8 +224,8 @@ class MapPosition(Telemetry):
     env: Id
     group: int
     room: int
-    x: PixelX
-    y: PixelY
+    x: RoomX
+    y: RoomY
     rooms_visited: Count
 
 
@@ -275,8 +275,8 @@ class EnvironmentStands(Contract):
     runner: Count
     group: int
     room: int
-    x: PixelX
-    y: PixelY
+    x: RoomX
+    y: RoomY
     rooms_visited: Count = Field(description="Distinct rooms of the episode.")
     steps: Count = Field(description="Steps of four frames of the episode.")
     episode_return: float = Field(description="Environment reward of the episode so far.")
