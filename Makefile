@@ -73,7 +73,7 @@ export CHECK_PYTHON
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo train test test-unit test-contracts test-integration test-e2e test-ui test-llm coverage chaos \
-        test-oldest test-newest test-floors floors lock check check-page format rom clean play replay-check ladder \
+        test-quick test-oldest test-newest test-floors floors lock check check-page format rom clean play replay-check ladder \
         train-cartridge play-trained evaluate-trained film-trained report-cartridge \
         bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-labels bench-overhead bench-hud bench-planner bench-learning memory-flat \
         live-page validate secrets deploy-secrets images image-pins containers containers-test ray-lock
@@ -108,6 +108,9 @@ test: $(VENV)/.ready ## All tests: unit, contracts, integration, the page in a b
 	$(PYTESTS) $(COLLECT_SKIPPED) tests/unit tests/contracts; \
 	$(PYTESTS) $(COLLECT_SKIPPED) $(SLOWEST) tests/integration tests/ui; \
 	$(PYTEST) $(COLLECT_SKIPPED) tests/e2e
+
+test-quick: $(VENV)/.ready ## Tests without servers, torch and Ray: less than a minute
+	$(PYTESTS) -m quick --hypothesis-profile=few
 
 test-unit: $(VENV)/.ready ## Tests without servers
 	$(PYTESTS) tests/unit
