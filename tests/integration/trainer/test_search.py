@@ -20,10 +20,9 @@ from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.starts.power_on import bring_to_control
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.search.figures import Figures
 from rlaif.trainer.search.opening import TREE, identity_of, open_search
 from rlaif.trainer.search.replay import replay
-from rlaif.trainer.search.search import SearchSettings
+from rlaif.trainer.search.search import Figures, SearchSettings
 from rlaif.trainer.search.session import FRAMES as FRAMES_OF_A_STEP
 from rlaif.trainer.search.tree import Node, Tree, TreeError, read_tree
 from rlaif.trainer.search.worker import ReplayMismatchError

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from rlaif.trainer.curriculum.agreement import of_one_order
-from rlaif.trainer.curriculum.demonstrations import Demonstration
+from rlaif.trainer.curriculum.demonstrations import Demonstration, of_one_order
 
 Made = Callable[..., Demonstration]
 FIRST = {4: "sword", 8: "rod", 14: "feather", 20: "flute"}

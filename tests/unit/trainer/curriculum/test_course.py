@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlaif.trainer.curriculum.attempt import SLACK_FRAMES
 from rlaif.trainer.curriculum.course import WHOLE, Course, CourseFollower
 from rlaif.trainer.curriculum.demonstrations import Demonstration
+from rlaif.trainer.curriculum.route import SLACK_FRAMES
 from rlaif.trainer.play.start import Start, StartSet
 from rlaif.trainer.settings.learning import CurriculumSettings
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlaif.trainer.curriculum.inventory import Inventory, sufficient_inventory
 from rlaif.trainer.curriculum.minimization import loops
+from rlaif.trainer.curriculum.verification import Inventory, sufficient_inventory
 
 AMOUNTS = st.integers(0, 99)
 MOMENTS = st.lists(

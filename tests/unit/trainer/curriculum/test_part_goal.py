@@ -5,8 +5,8 @@ import pytest
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
 from rlaif.game.memory.predicates import has_control
-from rlaif.trainer.curriculum.inventory import Inventory
-from rlaif.trainer.curriculum.part_goal import PartGoal, room_of, set_in
+from rlaif.trainer.curriculum.minimization import PartGoal, room_of, set_in
+from rlaif.trainer.curriculum.verification import Inventory
 from rlaif.trainer.search.marks import marks_of
 
 CONTROL = {"wGameState": 2, "wCutsceneIndex": 1, "w1Link.state": 1}

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlaif.trainer.curriculum.attempt import SLACK_FRAMES
 from rlaif.trainer.curriculum.demonstrations import Demonstration
-from rlaif.trainer.curriculum.route import Route, subtasks_of_decisions
+from rlaif.trainer.curriculum.route import SLACK_FRAMES, Route, subtasks_of_decisions
 from rlaif.trainer.play.frontier import MAX_TIME
 from rlaif.trainer.settings.learning import CurriculumSettings
 

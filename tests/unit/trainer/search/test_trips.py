@@ -9,8 +9,7 @@ from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
 from rlaif.game.motion.grid import WALKS, tile_under
 from rlaif.game.motion.room_graph import Crossing, RoomGraph, RoomId
-from rlaif.trainer.search.proposals import Tries
-from rlaif.trainer.search.trips import destination, room_key, trip
+from rlaif.trainer.search.proposals import Tries, destination, room_key, trip
 
 HERE, NEXT, CAVE = RoomId(0, 0x77), RoomId(0, 0x78), RoomId(5, 0xA1)
 EAST = Crossing(HERE, NEXT, "edge", Action.RIGHT, 155, 70, 6, 70)

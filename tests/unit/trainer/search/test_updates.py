@@ -3,7 +3,7 @@
 from rlaif.game.machine.actions import Action
 from rlaif.game.motion.room_graph import Crossing, RoomId
 from rlaif.trainer.search.cell import Worth
-from rlaif.trainer.search.updates import PendingUpdates
+from rlaif.trainer.search.search import PendingUpdates
 
 FULL = Worth(4.0, 1000)
 WAY = Crossing(RoomId(0, 1), RoomId(0, 2), "edge", Action.RIGHT, 155, 70, 6, 70)

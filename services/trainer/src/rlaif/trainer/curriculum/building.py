@@ -11,24 +11,73 @@ from rlaif.game.captures.capture import unpack_keyframe
 from rlaif.game.decisions.catalog import COUNT, DECISIONS, Arm
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.predicates import is_dying
 from rlaif.game.motion.things import KINDS
 from rlaif.game.policy_input.layout import INPUT_VERSION, POLICY_INPUT, SIZE
 from rlaif.trainer.curriculum import library
 from rlaif.trainer.curriculum.demonstrations import (
     Demonstration,
     DemonstrationIdentity,
+    Segment,
     segments,
 )
-from rlaif.trainer.curriculum.minimization import whole_parts
-from rlaif.trainer.curriculum.noise import with_noise
-from rlaif.trainer.curriculum.parallel_minimization import minimize
+from rlaif.trainer.curriculum.minimization import minimize, whole_parts
 from rlaif.trainer.curriculum.player import Player
 from rlaif.trainer.curriculum.recording import Recorder, RecordSettings
 from rlaif.trainer.curriculum.replaying import TrajectoryMismatchError, replay
+from rlaif.trainer.curriculum.route import limit
 from rlaif.trainer.curriculum.trajectories import Part, Trajectory, best_trajectories
 from rlaif.trainer.curriculum.verification import VerifiedTrajectory, verify
 from rlaif.trainer.search.marks import level_of
 from rlaif.trainer.search.tree import read_tree
+
+WRONG_DECISIONS = 2.0
+"""Mean number of injected decisions per subtask."""
+
+_PATIENCE = 2.0
+
+
+def with_noise(
+    demonstration: Demonstration,
+    segment: Segment,
+    state: bytes,
+    recorder: Recorder,
+    rng: np.random.Generator,
+    *,
+    name: str,
+) -> Demonstration | None:
+    """Replay a subtask from its first state with noise; return None if it misses its goal.
+
+    Args:
+        demonstration: The demonstration of the subtask.
+        segment: The subtask.
+        state: Save state of its first start.
+        recorder: Plays and records.
+        rng: Draws the noise.
+        name: Name of the result.
+    """
+    first = demonstration.states[segment.starts[0]].at
+    count = segment.last - first
+    wrong = rng.random(count) < min(0.5, WRONG_DECISIONS / max(1, count))
+    if not wrong.any():
+        wrong[int(rng.integers(count))] = True
+    max_frames = limit(demonstration.frames_between(first, segment.last), _PATIENCE)
+    recorder.begin(state)
+    for decision, is_disturbed in zip(
+        demonstration.decisions[first : segment.last].tolist(), wrong.tolist(), strict=True
+    ):
+        if is_disturbed:
+            recorder.wait()
+            choices = recorder.allowed()
+            recorder.decide(choices[int(rng.integers(len(choices)))], is_noise=True)
+        recorder.wait()
+        recorder.decide(decision)
+        if recorder.frames > max_frames or is_dying(recorder.ram):
+            return None
+        if segment.goal <= recorder.marks:
+            return recorder.demonstration(name, part_of=(demonstration.name, segment.last))
+    return None
+
 
 _STEPS_PER_MINUTE = 15 * 60
 """Emulator steps of four frames, at 60 frames per second."""

@@ -9,9 +9,8 @@ import numpy as np
 from rlaif.game.captures.capture import pack_keyframe, unpack_keyframe
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
-from rlaif.trainer.curriculum.attempt import Attempt
 from rlaif.trainer.curriculum.demonstrations import Demonstration
-from rlaif.trainer.curriculum.route import Route
+from rlaif.trainer.curriculum.route import Attempt, Route
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower, WatchedGame
 from rlaif.trainer.play.frontier import CurriculumFigures
 from rlaif.trainer.play.start import Start, StartSource

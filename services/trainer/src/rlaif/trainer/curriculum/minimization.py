@@ -13,18 +13,70 @@ its own part only; later parts start from a state for which more was spent, not 
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from rlaif.game.decisions.catalog import BUTTON
 from rlaif.game.machine.actions import Action
-from rlaif.game.memory.predicates import is_dying
-from rlaif.trainer.curriculum.inventory import sufficient_inventory
-from rlaif.trainer.curriculum.part_goal import PartGoal, room_of, set_in
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.predicates import has_control, is_dying
 from rlaif.trainer.curriculum.player import Player
 from rlaif.trainer.curriculum.state_loader import GameState, StateLoader
 from rlaif.trainer.curriculum.trajectories import Part, Section
-from rlaif.trainer.curriculum.verification import VerifiedTrajectory
+from rlaif.trainer.curriculum.verification import (
+    Inventory,
+    VerifiedTrajectory,
+    sufficient_inventory,
+)
 from rlaif.trainer.search.marks import Marks, marks_of
+from rlaif.trainer.spreading import spread
+
+_ROOM = tuple(map(address, ("wActiveGroup", "wActiveRoom")))
+_SET = tuple(map(address, ("wRoomStateModifier", "wSwitchState", "wToggleBlocksState")))
+
+
+def room_of(ram: RamBlocks) -> tuple[int, ...]:
+    """Return the player's (group, room)."""
+    return tuple(map(ram.u8, _ROOM))
+
+
+def set_in(ram: RamBlocks) -> tuple[int, ...]:
+    """Return persistent state without a flag: the season, switches and toggled blocks."""
+    return tuple(map(ram.u8, _SET))
+
+
+class PartGoal(NamedTuple):
+    """The condition for the end of a part.
+
+    Attributes:
+        marks: Flags that must have been seen.
+        room: Required room (`room_of`).
+        set: Required result of `set_in`. A lever has no flag. If its pull had been cut out, the
+            next part would still start behind the gate that it opens, where no policy could arrive
+            from the part before.
+        kept: Flags that must still be set.
+        needed: Minimum consumables.
+    """
+
+    marks: Marks
+    room: tuple[int, ...]
+    set: tuple[int, ...]
+    kept: Marks
+    needed: Inventory
+
+    def is_reached(self, ram: RamBlocks, seen: Marks) -> bool:
+        """Whether a part with these seen flags may end in this state."""
+        return (
+            self.marks <= seen
+            and room_of(ram) == self.room
+            and set_in(ram) == self.set
+            and has_control(ram)
+            and Inventory.of(ram).cover(self.needed)
+            and self.kept <= marks_of(ram)
+        )
+
 
 MAX_TRIAL_STEPS = 600_000
 """Limit of emulator steps per part, about 100 seconds of one core: five times what a part of 60
@@ -276,3 +328,49 @@ def loops(rooms: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
         (out, back) for out in left for back in entered if back > out and rooms[out] == rooms[back]
     ]
     return sorted(found, key=lambda loop: loop[0] - loop[1])
+
+
+Minimized = dict[str, Part]
+"""The result of each part, by its key."""
+
+_Job = tuple[str, WholePart]
+
+
+def minimize(
+    parts: Sequence[WholePart],
+    rom: bytes,
+    *,
+    sound: bool,
+    processes: int,
+    on_done: Callable[[int, int], None],
+) -> Minimized:
+    """Minimize parts in worker processes, equal ones once; with 0 processes, in this one.
+
+    `on_done` is called after each part with the numbers of finished and of all parts.
+
+    Raises:
+        LostProcessError: A process ended early.
+    """
+    # The longest first, so that it does not start last and keep one process busy alone.
+    jobs = sorted({each.key: each for each in parts}.items(), key=lambda job: -job[1].steps)
+    found: Minimized = {}
+
+    def note(done: tuple[str, Part]) -> None:
+        key, part = done
+        found[key] = part
+        on_done(len(found), len(jobs))
+
+    spread(partial(_minimize, rom, sound), jobs, processes, note)
+    return found
+
+
+def _minimize(
+    rom: bytes, sound: bool, jobs: Sequence[_Job], on_done: Callable[[tuple[str, Part]], None]
+) -> None:
+    emulator = PyBoyEmulator(rom, sound_emulated=sound)
+    try:
+        minimizer = Minimizer(Player(emulator))
+        for key, whole in jobs:
+            on_done((key, minimizer.minimized(whole)))
+    finally:
+        emulator.close()

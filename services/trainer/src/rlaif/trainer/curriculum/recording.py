@@ -1,7 +1,7 @@
 """Records the policy's inputs while decisions are played, and returns them as a demonstration."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -45,6 +45,20 @@ class RecordSettings:
     states_every: int = 4
 
 
+@dataclass
+class _Record:
+    """What was played since `begin`, as in `Demonstration`."""
+
+    decisions: list[int] = field(default_factory=list)
+    imitated: list[bool] = field(default_factory=list)
+    frames: list[int] = field(default_factory=list)
+    rewards: list[float] = field(default_factory=list)
+    observations: list[Float32] = field(default_factory=list)
+    inputs: list[Float32] = field(default_factory=list)
+    reached: list[Reached] = field(default_factory=list)
+    states: list[KeptState] = field(default_factory=list)
+
+
 class Recorder(Player):
     """A player that records.
 
@@ -71,14 +85,7 @@ class Recorder(Player):
         self._last: int | None = None
         self._in_vain = InVain()
         self._marks = marks_of(self.ram)
-        self._decisions: list[int] = []
-        self._imitated: list[bool] = []
-        self._frames: list[int] = []
-        self._step_rewards: list[float] = []
-        self._observations: list[Float32] = []
-        self._inputs: list[Float32] = []
-        self._reached: list[Reached] = []
-        self._states: list[KeptState] = []
+        self._record = _Record()
         self._keep_state()
 
     def continue_from(self, state: bytes) -> None:
@@ -87,8 +94,8 @@ class Recorder(Player):
         self._facts = read_facts(self.ram)
         self._rewards.step(self._facts, Action.NOP)
         self._marks |= marks_of(self.ram)
-        if self._states[-1].at == len(self._decisions):
-            self._states.pop()
+        if self._record.states[-1].at == len(self._record.decisions):
+            self._record.states.pop()
         self._keep_state()
 
     def step(self, action: Action) -> None:
@@ -96,9 +103,9 @@ class Recorder(Player):
         super().step(action)
         self._facts = read_facts(self.ram, self._facts)
         reward = total(self._rewards.step(self._facts, action))
-        if self._decisions:
-            self._frames[-1] += FRAMES
-            self._step_rewards[-1] += reward
+        if self._record.decisions:
+            self._record.frames[-1] += FRAMES
+            self._record.rewards[-1] += reward
 
     def press(self, decision: int, digits: str) -> None:
         """Play a decision as exactly these emulator steps.
@@ -135,47 +142,49 @@ class Recorder(Player):
         return Demonstration(
             name=name,
             identity=self._identity,
-            decisions=np.array(self._decisions, dtype=np.int64),
-            imitated=np.array(self._imitated, dtype=np.bool_),
-            frames=np.array(self._frames, dtype=np.int32),
-            rewards=np.array(self._step_rewards, dtype=np.float32),
-            observations=np.array([*self._observations, encode(self.ram)], dtype=np.float32),
-            policy_inputs=np.array([*self._inputs, self._input()], dtype=np.float32),
-            reached=tuple(self._reached),
-            states=tuple(self._states),
+            decisions=np.array(self._record.decisions, dtype=np.int64),
+            imitated=np.array(self._record.imitated, dtype=np.bool_),
+            frames=np.array(self._record.frames, dtype=np.int32),
+            rewards=np.array(self._record.rewards, dtype=np.float32),
+            observations=np.array([*self._record.observations, encode(self.ram)], dtype=np.float32),
+            policy_inputs=np.array([*self._record.inputs, self._input()], dtype=np.float32),
+            reached=tuple(self._record.reached),
+            states=tuple(self._record.states),
             part_of=part_of,
         )
 
     def _note(self, decision: int, *, is_noise: bool) -> None:
         """Record a decision, unless the game runs on its own."""
-        if self._decisions and plays_alone(self.ram):
+        if self._record.decisions and plays_alone(self.ram):
             return
         seen = self._input()
-        self._observations.append(encode(self.ram))
-        self._inputs.append(seen)
-        self._decisions.append(decision)
-        self._imitated.append(not is_noise and bool(seen[ALLOWED][decision]))
-        self._frames.append(0)
-        self._step_rewards.append(0.0)
+        self._record.observations.append(encode(self.ram))
+        self._record.inputs.append(seen)
+        self._record.decisions.append(decision)
+        self._record.imitated.append(not is_noise and bool(seen[ALLOWED][decision]))
+        self._record.frames.append(0)
+        self._record.rewards.append(0.0)
         self._last = decision
         self._in_vain.decide(decision)
 
     def _end(self) -> None:
         """Finish a decision: record new flags, and save a state if one is due."""
-        played = len(self._decisions)
+        played = len(self._record.decisions)
         new = marks_of(self.ram) - self._marks
         if new:
             self._marks |= new
-            self._reached.append(Reached(played, new))
-        since = played - self._states[-1].at
+            self._record.reached.append(Reached(played, new))
+        since = played - self._record.states[-1].at
         is_due = since >= self._settings.states_every
-        follows_flag = bool(self._reached) and self._reached[-1].at > self._states[-1].at
+        follows_flag = (
+            bool(self._record.reached) and self._record.reached[-1].at > self._record.states[-1].at
+        )
         if since and (is_due or follows_flag) and has_control(self.ram):
             self._keep_state()
 
     def _keep_state(self) -> None:
         keyframe = pack_keyframe(self.save())
-        self._states.append(KeptState(len(self._decisions), keyframe, self.digest()))
+        self._record.states.append(KeptState(len(self._record.decisions), keyframe, self.digest()))
 
     def _input(self) -> Float32:
         in_vain = self._in_vain.look(self.ram)

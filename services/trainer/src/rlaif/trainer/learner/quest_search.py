@@ -16,11 +16,10 @@ from rlaif.trainer.rewards.game.presets import preset
 from rlaif.trainer.run_folder.protocol import PhaseReport
 from rlaif.trainer.run_folder.quest_record import DEMONSTRATIONS_FOLDER, SEARCH_FOLDER
 from rlaif.trainer.run_folder.search_report import Find, tree_of_progress
-from rlaif.trainer.search.figures import Figures, FirstFound
 from rlaif.trainer.search.marks import level_of
 from rlaif.trainer.search.opening import TREE, open_search
 from rlaif.trainer.search.pool import Processes
-from rlaif.trainer.search.search import SearchSettings
+from rlaif.trainer.search.search import Figures, FirstFound, SearchSettings
 from rlaif.trainer.search.tree import Tree, TreeError, read_tree
 
 ESSENCE = "essence:"

@@ -10,9 +10,8 @@ from pathlib import Path
 from rlaif.files.failures import command
 from rlaif.files.whole import write_whole
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.trainer.search.figures import Figures
 from rlaif.trainer.search.opening import open_search
-from rlaif.trainer.search.search import SearchSettings
+from rlaif.trainer.search.search import Figures, SearchSettings
 
 _REPORT_SECONDS = 10.0
 

@@ -13,12 +13,35 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rlaif.game.machine.emulator import WRAM_START
-from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.blocks import RamBlocks, bcd, bcd16
 from rlaif.game.memory.entities import enemies
 from rlaif.game.memory.memory_map import address
 from rlaif.game.motion.things import edges, things
 from rlaif.trainer.search.marks import large, mark_bytes, marks_in, marks_of
-from rlaif.trainer.search.supplies import money_of, supplies_of
+
+_MONEY = address("wNumRupees"), address("wNumOreChunks")
+_SUPPLIES = tuple(
+    address(name)
+    for name in (
+        "wNumBombs",
+        "wNumEmberSeeds",
+        "wNumScentSeeds",
+        "wNumPegasusSeeds",
+        "wNumGaleSeeds",
+        "wNumMysterySeeds",
+    )
+)
+
+
+def money_of(ram: RamBlocks) -> tuple[int, ...]:
+    """Return the amount of each kind of money."""
+    return tuple(bcd16(ram.u16(where)) for where in _MONEY)
+
+
+def supplies_of(ram: RamBlocks) -> tuple[int, ...]:
+    """Return the number of bombs, and of seeds of each kind."""
+    return tuple(bcd(ram.u8(where)) for where in _SUPPLIES)
+
 
 _GROUP, _ROOM = address("wActiveGroup"), address("wActiveRoom")
 _SEASON, _GRAB = address("wRoomStateModifier"), address("wLinkGrabState")

@@ -11,9 +11,17 @@ from rlaif.game.memory.predicates import has_control, is_dying
 from rlaif.game.motion.room_watcher import standing
 from rlaif.trainer.search.cell import Cell, Worth, cell_of, strength_of
 from rlaif.trainer.search.marks import Marks, marks_of
-from rlaif.trainer.search.proposals import Tries, choose, decisions_of, proposals, untried
+from rlaif.trainer.search.proposals import (
+    Tries,
+    choose,
+    decisions_of,
+    destination,
+    proposals,
+    room_key,
+    trip,
+    untried,
+)
 from rlaif.trainer.search.session import Session
-from rlaif.trainer.search.trips import destination, room_key, trip
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ which workers answer, and with one worker on the seed alone.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -18,19 +18,124 @@ from rlaif.game.captures.capture import pack_keyframe
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.memory.blocks import read_blocks
-from rlaif.game.motion.room_graph import RoomGraph
+from rlaif.game.motion.room_graph import Crossing, RoomGraph
 from rlaif.game.starts.power_on import bring_to_control
 from rlaif.trainer.search.cell import Worth, cell_of, strength_of
 from rlaif.trainer.search.draws import Draws, DrawSettings
-from rlaif.trainer.search.figures import Figures, FirstFound
 from rlaif.trainer.search.marks import Marks, large, level_of, marks_of
 from rlaif.trainer.search.pool import WorkerPool
 from rlaif.trainer.search.proposals import Tries
 from rlaif.trainer.search.rollout import Find, RolloutSettings
 from rlaif.trainer.search.session import FRAMES
 from rlaif.trainer.search.tree import Node, Tree
-from rlaif.trainer.search.updates import PendingUpdates
 from rlaif.trainer.search.worker import Begin, Job, Report
+
+
+@dataclass(frozen=True)
+class FirstFound:
+    """When a flag was found for the first time."""
+
+    mark: str
+    frames: int  # played by all workers until then
+    seconds: float  # of searching until then
+    node: int
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The state of a search.
+
+    Attributes:
+        frames: Game frames played by all workers.
+        seconds: Search time, summed over all runs of a resumed search.
+        cpu_seconds: CPU time of the workers.
+        level: Level of the best state (`marks.level_of`).
+        best: Node of the best state.
+    """
+
+    frames: int
+    seconds: float
+    cpu_seconds: float
+    rollouts: int
+    decisions: int
+    deaths: int
+    nodes: int
+    cells: int
+    rooms: int
+    level: float
+    best: int
+    marks: tuple[FirstFound, ...]
+
+    @property
+    def frames_per_second(self) -> float:
+        """Throughput of all workers together, in wall-clock time."""
+        return self.frames / self.seconds if self.seconds else 0.0
+
+    @property
+    def frames_per_cpu_second(self) -> float:
+        """Throughput per second of CPU time."""
+        return self.frames / self.cpu_seconds if self.cpu_seconds else 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self) | {
+            "frames_per_second": round(self.frames_per_second, 1),
+            "frames_per_cpu_second": round(self.frames_per_cpu_second, 1),
+        }
+
+
+@dataclass
+class Update:
+    """Pending updates for one worker."""
+
+    cells: dict[bytes, Worth] = field(default_factory=dict)
+    dropped: list[bytes] = field(default_factory=list)
+    marks: set[str] = field(default_factory=set)
+    tries: dict[bytes, int] = field(default_factory=dict)
+    crossings: list[Crossing] = field(default_factory=list)
+
+
+class PendingUpdates:
+    """Pending updates for all workers, by number.
+
+    A worker gets no update about its own discoveries.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self._of = [Update() for _ in range(workers)]
+
+    def take(self, worker: int) -> Update:
+        """Return the pending updates of a worker and clear them."""
+        update, self._of[worker] = self._of[worker], Update()
+        return update
+
+    def cells(self, cells: dict[bytes, Worth], marks: Marks, *, by: int | None = None) -> None:
+        """Announce known cells and flags."""
+        for update in self._others(by):
+            update.cells.update(cells)
+            update.marks |= marks
+
+    def drop(self, cells: Iterable[bytes]) -> None:
+        """Announce dropped cells, to their finder, too."""
+        dropped = tuple(cells)
+        for update in self._of:
+            update.dropped.extend(dropped)
+            for cell in dropped:
+                update.cells.pop(cell, None)
+
+    def tries(self, tries: dict[bytes, int], *, by: int | None = None) -> None:
+        """Announce further attempts, by proposal key."""
+        for update in self._others(by):
+            for key, count in tries.items():
+                update.tries[key] = update.tries.get(key, 0) + count
+
+    def crossings(self, crossings: Iterable[Crossing], *, by: int | None = None) -> None:
+        """Announce room crossings."""
+        found = tuple(crossings)
+        for update in self._others(by):
+            update.crossings.extend(found)
+
+    def _others(self, by: int | None) -> Iterable[Update]:
+        return (update for worker, update in enumerate(self._of) if worker != by)
 
 
 @dataclass(frozen=True)
@@ -57,6 +162,27 @@ class _Kept:
     returned: int = 0  # frames that were played to return to it
 
 
+@dataclass
+class _Found:
+    """What a search has found so far.
+
+    Attributes:
+        counts: Counters of `Figures`.
+        best: Level and node of the best state.
+        frames: Node → frames from power-on.
+    """
+
+    counts: dict[str, int] = field(
+        default_factory=lambda: {"frames": 0, "rollouts": 0, "decisions": 0, "deaths": 0}
+    )
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    best: tuple[float, int] = (0.0, 0)
+    rooms: set[int] = field(default_factory=set)
+    marks: dict[str, FirstFound] = field(default_factory=dict)
+    frames: dict[int, int] = field(default_factory=dict)
+
+
 class Search:
     """One search in one tree."""
 
@@ -75,14 +201,10 @@ class Search:
         self._clock = clock
         self._draws = Draws(self._settings.draws)
         self._kept: dict[bytes, _Kept] = {}
-        self._marks: dict[str, FirstFound] = {}
         self._tries = Tries()
         self._graph = RoomGraph()
         self._rng = np.random.default_rng(self._settings.seed)
-        self._counts = {"frames": 0, "rollouts": 0, "decisions": 0, "deaths": 0}
-        self._seconds = self._cpu_seconds = 0.0
-        self._best = (0.0, 0)
-        self._rooms: set[int] = set()
+        self._found = _Found()
         self._updates = PendingUpdates(pool.size)
         self._jobs: dict[int, Job] = {}
         if not len(tree):
@@ -93,15 +215,15 @@ class Search:
     def figures(self) -> Figures:
         """Statistics of the search."""
         return Figures(
-            **self._counts,
-            seconds=self._seconds,
-            cpu_seconds=self._cpu_seconds,
+            **self._found.counts,
+            seconds=self._found.seconds,
+            cpu_seconds=self._found.cpu_seconds,
             nodes=self._tree.next_id,
             cells=len(self._draws),
-            rooms=len(self._rooms),
-            level=self._best[0],
-            best=self._best[1],
-            marks=tuple(self._marks.values()),
+            rooms=len(self._found.rooms),
+            level=self._found.best[0],
+            best=self._found.best[1],
+            marks=tuple(self._found.marks.values()),
         )
 
     def run(self) -> Iterator[Figures]:
@@ -109,7 +231,7 @@ class Search:
 
         To end, stop iterating and call `close`.
         """
-        began, before = self._clock(), self._seconds
+        began, before = self._clock(), self._found.seconds
         committed = written = began
         self._tree.begin()
         for worker in range(self._pool.size):
@@ -120,7 +242,7 @@ class Search:
                 self._take_in(worker, report)
                 self._submit(worker)
             now = self._clock()
-            self._seconds = before + now - began
+            self._found.seconds = before + now - began
             if now - written >= self._settings.progress_seconds:
                 self._write_progress()
                 written = now
@@ -165,19 +287,19 @@ class Search:
         self._tree.commit()
 
     def _resume(self) -> None:
-        self._frames = dict(self._tree.frames())
+        self._found.frames = dict(self._tree.frames())
         for start in self._tree.starts:
             worth = Worth(start.strength, start.frames)
             self._kept[start.cell] = _Kept(start.node, worth, start.digest)
             self._draws.add(start.cell, large(start.marks), room=start.room, place=start.place)
             self._rank(start.node, start.marks)
-        self._rooms = set(self._tree.rooms())
+        self._found.rooms = set(self._tree.rooms())
         saved = self._tree.progress("search")
         if saved is not None:
             self._load(saved)
         self._find_late_marks()
         cells = {cell: kept.worth for cell, kept in self._kept.items()}
-        self._updates.cells(cells, frozenset(self._marks))
+        self._updates.cells(cells, frozenset(self._found.marks))
         self._updates.tries(self._tries.all())
         self._updates.crossings(self._graph)
 
@@ -186,17 +308,19 @@ class Search:
         self._tries.load_state_dict(saved["tries"])
         self._graph = RoomGraph.from_json(saved["graph"])
         self._rng.bit_generator.state = saved["rng"]
-        self._counts, self._seconds = saved["counts"], saved["seconds"]
-        self._cpu_seconds = saved["cpu_seconds"]
-        self._marks = {row["mark"]: FirstFound(**row) for row in saved["marks"]}
+        self._found.counts, self._found.seconds = saved["counts"], saved["seconds"]
+        self._found.cpu_seconds = saved["cpu_seconds"]
+        self._found.marks = {row["mark"]: FirstFound(**row) for row in saved["marks"]}
 
     def _find_late_marks(self) -> None:
         """Add the flags that were found after the last write of the progress."""
-        if not self._draws.marks - set(self._marks):
+        if not self._draws.marks - set(self._found.marks):
             return
         for node in self._tree.nodes():
-            for mark in sorted(node.marks - set(self._marks)):
-                self._marks[mark] = FirstFound(mark, node.found_at, self._seconds, node.id)
+            for mark in sorted(node.marks - set(self._found.marks)):
+                self._found.marks[mark] = FirstFound(
+                    mark, node.found_at, self._found.seconds, node.id
+                )
 
     def _write_progress(self) -> None:
         self._tree.write_progress(
@@ -206,10 +330,10 @@ class Search:
                     "tries": self._tries.state_dict(),
                     "graph": self._graph.to_json(),
                     "rng": self._rng.bit_generator.state,
-                    "counts": self._counts,
-                    "seconds": self._seconds,
-                    "cpu_seconds": self._cpu_seconds,
-                    "marks": [asdict(first) for first in self._marks.values()],
+                    "counts": self._found.counts,
+                    "seconds": self._found.seconds,
+                    "cpu_seconds": self._found.cpu_seconds,
+                    "marks": [asdict(first) for first in self._found.marks.values()],
                 }
             }
         )
@@ -250,7 +374,7 @@ class Search:
         job = self._jobs.pop(worker)
         ids: list[int] = []
         for saved in report.saved:
-            if saved.node in self._frames:
+            if saved.node in self._found.frames:
                 self._tree.put_state(saved.node, saved.sha256, saved.packed)
         for find in report.finds:
             ids.append(self._keep(worker, find, ids))
@@ -258,11 +382,11 @@ class Search:
             self._draws.renew(start.cell, untried=outcome.untried)
             if outcome.new_cells:
                 self._draws.rewarded(start.cell)
-        self._counts["frames"] += report.frames
-        self._counts["rollouts"] += len(job.starts)
-        self._counts["decisions"] += report.decisions
-        self._counts["deaths"] += report.deaths
-        self._cpu_seconds += report.cpu_seconds
+        self._found.counts["frames"] += report.frames
+        self._found.counts["rollouts"] += len(job.starts)
+        self._found.counts["decisions"] += report.decisions
+        self._found.counts["deaths"] += report.deaths
+        self._found.cpu_seconds += report.cpu_seconds
         self._tries.learn(report.tries)
         self._updates.tries(report.tries, by=worker)
         crossings = [c for c in report.crossings if self._graph.add_crossing(c)]
@@ -285,12 +409,12 @@ class Search:
             actions=find.actions,
             frames=find.worth.frames,
             digest=find.digest,
-            found_at=self._counts["frames"] + find.played,
+            found_at=self._found.counts["frames"] + find.played,
             place=find.place,
         )
         self._tree.add(node, stands=is_best)
-        self._frames[node.id] = node.frames
-        self._rooms.add(node.room)
+        self._found.frames[node.id] = node.frames
+        self._found.rooms.add(node.room)
         if not is_best:
             return node.id
         if known is None:
@@ -309,14 +433,14 @@ class Search:
         return node.id
 
     def _announce(self, worker: int, node: Node, worth: Worth) -> None:
-        for mark in sorted(node.marks - set(self._marks)):
-            self._marks[mark] = FirstFound(mark, node.found_at, self._seconds, node.id)
+        for mark in sorted(node.marks - set(self._found.marks)):
+            self._found.marks[mark] = FirstFound(mark, node.found_at, self._found.seconds, node.id)
         self._updates.cells({node.cell: worth}, node.marks, by=worker)
 
     def _rank(self, node: int, marks: Marks) -> None:
         level = level_of(marks)
-        if level > self._best[0]:
-            self._best = (level, node)
+        if level > self._found.best[0]:
+            self._found.best = (level, node)
 
     def _shrink(self) -> None:
         excess = len(self._draws) - self._settings.max_cells
@@ -329,5 +453,5 @@ class Search:
             self._tree.drop_cell(cell)
             del self._kept[cell]
         needed = [start.node for job in self._jobs.values() for start in job.starts]
-        self._tree.sweep([0, self._best[1], *needed])
-        self._frames = dict(self._tree.frames())
+        self._tree.sweep([0, self._found.best[1], *needed])
+        self._found.frames = dict(self._tree.frames())

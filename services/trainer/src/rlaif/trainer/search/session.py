@@ -1,5 +1,7 @@
 """Plays decisions in one emulator and records the buttons."""
 
+from dataclasses import dataclass, field
+
 from rlaif.game.decisions.catalog import INTERACT
 from rlaif.game.decisions.mask import allowed
 from rlaif.game.decisions.playing import DecisionLimits, carry_out
@@ -15,6 +17,14 @@ FRAMES = 4
 
 _MAX_WAITS = 4
 """Decisions until the player is expected to have control; one lasts at most 16 seconds."""
+
+
+@dataclass
+class _Record:
+    """What was played since the last `mark`."""
+
+    decisions: list[tuple[int, int]] = field(default_factory=list)
+    actions: list[str] = field(default_factory=list)
 
 
 class Session:
@@ -40,12 +50,12 @@ class Session:
     @property
     def decisions(self) -> tuple[tuple[int, int], ...]:
         """(index, emulator steps) since the last mark; the steps add up to the actions."""
-        return tuple(self._decisions)
+        return tuple(self._record.decisions)
 
     @property
     def actions(self) -> str:
         """One digit per emulator step since the last mark."""
-        return "".join(self._actions)
+        return "".join(self._record.actions)
 
     def load(self, state: bytes) -> None:
         self._emulator.load_state(state)
@@ -69,8 +79,7 @@ class Session:
 
     def mark(self) -> None:
         """Start a new record here."""
-        self._decisions: list[tuple[int, int]] = []
-        self._actions: list[str] = []
+        self._record = _Record()
 
     def play(self, decision: int) -> bool:
         """Play a decision to its end; return False if the action mask forbids it."""
@@ -81,7 +90,7 @@ class Session:
         while not (choice := option.next(self.ram)).over:
             self._step(choice.action)
             steps += 1
-        self._decisions.append((decision, steps))
+        self._record.decisions.append((decision, steps))
         self.played += 1
         return True
 
@@ -102,7 +111,7 @@ class Session:
 
     def _step(self, action: Action) -> None:
         self._emulator.step(action, FRAMES)
-        self._actions.append(str(int(action)))
+        self._record.actions.append(str(int(action)))
         self.frames += FRAMES
         before, self.ram = self.ram, read_blocks(self._emulator)
         place = place_of(self.ram)

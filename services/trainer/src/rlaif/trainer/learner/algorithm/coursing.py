@@ -11,10 +11,9 @@ from ray.rllib.core.columns import Columns
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.trainer.curriculum import library
-from rlaif.trainer.curriculum.agreement import of_one_order
 from rlaif.trainer.curriculum.building import identity_of
 from rlaif.trainer.curriculum.course import Course
-from rlaif.trainer.curriculum.demonstrations import Demonstration
+from rlaif.trainer.curriculum.demonstrations import Demonstration, of_one_order
 from rlaif.trainer.curriculum.examples import Examples, held_out
 from rlaif.trainer.learner.algorithm.demonstrated import RETURNS, SUBTASKS
 from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
