@@ -213,7 +213,7 @@ class Ladder:
             with clock.of("rung", late):
                 for t, chosen in enumerate(turn, start=first):
                     vector.step(t, chosen)
-        self._compare(vector.ram_digests(), self._eight)
+        self._compare([game.emulator.ram_digest() for game in vector.games], self._eight)
         vector.close()
         return clock.seconds["raw"], clock.seconds["rung"]
 

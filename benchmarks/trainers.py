@@ -83,7 +83,8 @@ class BenchmarkRunner(EmulatorEnvRunner):
         steps = frames = 0
         vector = self._vector
         assert vector is not None, "nothing was played"
-        for watcher, digest in zip(vector._followers, vector.ram_digests(), strict=True):
+        for seat in vector._seats:
+            watcher, digest = seat.follower, seat.game.emulator.ram_digest()
             assert isinstance(watcher, Recorded)
             for number, episode in enumerate(watcher.played):
                 began = time.perf_counter(), time.process_time()

@@ -67,7 +67,11 @@ class Play:
         empty = np.zeros((steps, 2), dtype=np.float32)
         done = self.vector.end_fragment(np.zeros((steps, 2, 8), dtype=np.float32), empty)
         seen = done.transitions.observations.tobytes() + done.rewards.tobytes()
-        return seen, self.vector.ram_digests(), tuple(each.start for each in done.episodes)
+        return (
+            seen,
+            [game.emulator.ram_digest() for game in self.vector.games],
+            tuple(each.start for each in done.episodes),
+        )
 
 
 def test_games_resume_in_the_middle_of_their_episodes(tmp_path: Path):

@@ -185,7 +185,7 @@ class Play:
         )  # fmt: skip
         return (
             [None if array is None else array.tobytes() for array in arrays],
-            self.vector.ram_digests(),
+            [game.emulator.ram_digest() for game in self.vector.games],
             [(each.start, each.frames) for each in done.episodes],
         )
 
@@ -228,7 +228,7 @@ def test_who_dies_has_paid_for_it_once_and_plays_on(vector_of: Making):
     vector.begin_fragment(6, capture_quota=0, context=CaptureContext())
     for t in range(6):
         if t == 3:
-            vector._games[0].emulator.poke(None, _HEALTH, 0)
+            vector.games[0].emulator.poke(None, _HEALTH, 0)
         vector.step(t, np.array([WALK[t % 4]]))
     fragment = vector.end_fragment(np.zeros((6, 1, 1), np.float32), np.zeros((6, 1), np.float32))
     trans = fragment.transitions
@@ -238,7 +238,7 @@ def test_who_dies_has_paid_for_it_once_and_plays_on(vector_of: Making):
     assert fragment.reward_parts["death"] == -2.0
     assert fragment.frames is not None
     assert fragment.frames[3, 0] > 100, "until the game has put him somewhere"
-    facts = vector._games[0].facts
+    facts = vector.games[0].facts
     assert facts.control
     assert facts.health > 0
 
@@ -250,7 +250,7 @@ def test_the_seeds_end_an_episode_there_and_so_does_the_setting(vector_of: Makin
     ):
         vector = vector_of(config, count=1)
         vector.begin_fragment(1, capture_quota=0, context=CaptureContext())
-        vector._games[0].emulator.poke(None, _HEALTH, 0)
+        vector.games[0].emulator.poke(None, _HEALTH, 0)
         vector.step(0, np.array([Action.NOP]))
         empty = np.zeros((1, 1), np.float32)
         fragment = vector.end_fragment(np.zeros((1, 1, 1), np.float32), empty)
@@ -266,7 +266,7 @@ def test_the_end_of_the_quest_ends_the_episode(vector_of: Making):
     ):
         vector = vector_of(config, count=1)
         vector.begin_fragment(40, capture_quota=0, context=CaptureContext())
-        vector._games[0].emulator.poke(None, _FINISHED, 1)
+        vector.games[0].emulator.poke(None, _FINISHED, 1)
         for t in range(40):
             vector.step(t, np.array([Action.START if t % 8 == 0 else Action.NOP]))
         empty = np.zeros((40, 1), np.float32)
@@ -281,7 +281,9 @@ def test_where_play_was_before_there_is_next_to_no_warm_up(from_play: bool, most
     row = np.zeros(128, dtype=np.float32)
     game.reset(row)
     state = game.emulator.save_state()
-    game.starts = StartSet([Start(state, "there", pack_keyframe(state), from_play=from_play)])
+    game.source.starts = StartSet(
+        [Start(state, "there", pack_keyframe(state), from_play=from_play)]
+    )
     lengths = set()
     for _ in range(12):
         game.reset(row)

@@ -141,7 +141,7 @@ def test_its_decisions_succeed_in_the_policys_environment(made: Made) -> None:
         vector.step(t, np.array([decision]))
     logits = np.zeros((made.whole.length, 1, 1), dtype=np.float32)
     fragment = vector.end_fragment(logits, logits[..., 0])
-    marks = marks_of(read_blocks(vector._games[0].emulator))
+    marks = marks_of(read_blocks(vector.games[0].emulator))
     vector.close()
     assert made.whole.marks <= marks
     assert fragment.frames is not None

@@ -78,7 +78,7 @@ def test_every_seed_starts_another_game():
     row = np.zeros(128, dtype=np.float32)
     digests = set()
     for seed in range(20):
-        game.use(np.random.default_rng(seed))
+        game.source.rng = np.random.default_rng(seed)
         game.reset(row)
         # The frame count alone is no difference between games: compare place and direction.
         digests.add(game.emulator.read(0xD008, 0xD00E))
@@ -172,7 +172,7 @@ def test_another_source_of_starts_can_be_plugged_in():
 def test_a_game_that_will_not_go_on_is_cut_and_says_why():
     """The screen is switched off for good; a cut is no end of the game, so it bootstraps."""
     vector = EmulatorVector(CONFIG, count=1, runner=1, seed=1)
-    memory = vector._games[0].emulator._pyboy.memory
+    memory = vector.games[0].emulator._pyboy.memory
     vector.begin_fragment(100, capture_quota=0, context=CaptureContext())
     for t in range(100):
         memory[0xFF40] = 0

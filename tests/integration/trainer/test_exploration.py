@@ -53,7 +53,7 @@ def played(directory: Path) -> Iterator[tuple[GameEnv, Explorer]]:
         frame_skip=GAME.frame_skip,
     )
     watcher = explorer.environment(0, game)
-    game.starts = watcher.starts(game.starts)
+    game.source.starts = watcher.starts(game.source.starts)
     row = np.zeros(128, dtype=np.float32)
     ended = True
     for step in range(STEPS):
@@ -107,7 +107,7 @@ def test_an_episode_from_the_archive_starts_in_its_cell_without_reward(
     calm = GameEnv(
         GameSettings(actions="seed", noop_start=0, walk_start=0),
         np.random.default_rng(0),
-        starts=explorer.starts(game.starts),
+        starts=explorer.starts(game.source.starts),
     )
     row = np.zeros(128, dtype=np.float32)
     found = 0
@@ -223,7 +223,7 @@ def test_states_found_in_practice_have_a_complete_lineage(
     record = practised[1]
     copied = shutil.copytree(directory, tmp_path / "run")
     explore = ExploreConfig(copied, ExploreSettings(restarts=0.0, practice=1.0), save_every=1)
-    game = GameEnv(LONG, np.random.default_rng(5), starts=played[0].starts)
+    game = GameEnv(LONG, np.random.default_rng(5), starts=played[0].source.starts)
     explorer = Explorer.of_game(
         explore, runner=1, cartridge=game.cartridge, emulator=game.emulator, frame_skip=4
     )
@@ -231,7 +231,7 @@ def test_states_found_in_practice_have_a_complete_lineage(
     known = explorer.archive.digests
     explorer.practice.learn("test", states_before(explorer.archive, record, game.emulator))
     watcher = explorer.environment(0, game)
-    game.starts = watcher.starts(game.starts)
+    game.source.starts = watcher.starts(game.source.starts)
     row, rng = np.zeros(128, dtype=np.float32), np.random.default_rng(6)
     for _ in range(6):
         game.reset(row)

@@ -113,13 +113,15 @@ def test_a_bonus_is_for_the_button_that_the_policy_pressed_itself(runner: Callab
 def test_guidance_touches_no_game_and_no_capture(runner: Callable[..., Runner]):
     guided, alone = runner(), runner(None)
     with_it, without = guided.play(), alone.play()
-    assert guided.vector.ram_digests() == alone.vector.ram_digests()
+    assert [game.emulator.ram_digest() for game in guided.vector.games] == [
+        game.emulator.ram_digest() for game in alone.vector.games
+    ]
     assert np.array_equal(with_it.rewards, without.rewards)
     assert np.array_equal(with_it.transitions.observations, without.transitions.observations)
     # A save state holds the picture that was drawn last, so keyframes may differ in that alone.
-    for one, other in zip(with_it.captures, without.captures, strict=True):
-        changed = {"keyframe_sha256": other.capture.keyframe_sha256}
-        assert one.capture.model_copy(update=changed) == other.capture
+    for kept, bare in zip(with_it.captures, without.captures, strict=True):
+        changed = {"keyframe_sha256": bare.capture.keyframe_sha256}
+        assert kept.capture.model_copy(update=changed) == bare.capture
     assert [each.reward for each in with_it.episodes] == [each.reward for each in without.episodes]
     assert without.guidance is None
 

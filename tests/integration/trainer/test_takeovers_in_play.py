@@ -100,7 +100,7 @@ def play(
         vector.step(t, actions[t - t % 3])
     shape = (STEPS, count)
     fragment = vector.end_fragment(np.zeros((*shape, 8), np.float32), np.zeros(shape, np.float32))
-    digests, saved = vector.ram_digests(), vector.state_dict()
+    digests, saved = [game.emulator.ram_digest() for game in vector.games], vector.state_dict()
     vector.close()
     return fragment, digests, saved
 

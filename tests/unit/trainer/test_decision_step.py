@@ -79,20 +79,20 @@ def test_a_button_is_one_step_of_the_game():
     step = DecisionStep(game, gamma=GAMMA)
     step.begin(Action.START)
     assert list(pressed(step, game, reward=2.0)) == [Action.START]
-    assert (step.steps, step.frames, step.reward) == (1, 4, 2.0)
+    assert (step.now.steps, step.now.frames, step.now.reward) == (1, 4, 2.0)
 
 
 def test_a_decision_presses_what_its_option_says_until_it_is_over():
     step, game = deciding(Action.UP, Action.UP, Action.A)
     assert list(pressed(step, game)) == [Action.UP, Action.UP, Action.A]
-    assert (step.steps, step.frames) == (3, 12)
+    assert (step.now.steps, step.now.frames) == (3, 12)
 
 
 def test_a_decision_that_is_over_at_once_still_takes_a_step():
     """Time has to pass, or a policy could decide for ever in one moment."""
     step, game = deciding()
     assert list(pressed(step, game)) == [Action.NOP]
-    assert step.frames == 4
+    assert step.now.frames == 4
 
 
 OUTCOMES = st.lists(
@@ -114,14 +114,14 @@ def test_its_reward_is_the_discounted_sum_of_what_its_steps_earned(
         undiscounted += reward
         frames += 4 + wait
     assert step.button() is None
-    assert step.frames == frames == game.frames
-    assert step.reward == pytest.approx(expected, abs=1e-9)
+    assert step.now.frames == frames == game.frames
+    assert step.now.reward == pytest.approx(expected, abs=1e-9)
 
     plain, game = deciding(*[Action.UP] * len(outcomes), gamma=1.0)
     for reward, wait in outcomes:
         plain.button()
         plain.note(game.play(reward, wait))
-    assert plain.reward == pytest.approx(undiscounted, abs=1e-9)
+    assert plain.now.reward == pytest.approx(undiscounted, abs=1e-9)
 
 
 @pytest.mark.parametrize("how", ["terminated", "truncated"])
@@ -130,7 +130,8 @@ def test_it_is_over_when_the_episode_is(how: str):
     step.button()
     step.note(game.play(**{how: True}))
     assert step.button() is None
-    assert step.ended
+    assert step.now.outcome is not None
+    assert step.now.outcome.is_last
 
 
 def test_who_dies_lies_there_until_the_game_puts_him_somewhere():
@@ -143,9 +144,10 @@ def test_who_dies_lies_there_until_the_game_puts_him_somewhere():
         step.note(game.play(dead=dead))
     assert lying == [Action.NOP] * 3
     assert step.button() is None, "the policy decides what he does with his next life"
-    assert step.died
-    assert not step.ended
-    assert (step.reward, step.frames) == (-2.0, 16)
+    assert step.now.died
+    assert step.now.outcome is not None
+    assert not step.now.outcome.is_last
+    assert (step.now.reward, step.now.frames) == (-2.0, 16)
 
 
 def test_a_game_that_asks_the_dead_what_they_want_gets_the_policys_answer():
@@ -157,15 +159,16 @@ def test_a_game_that_asks_the_dead_what_they_want_gets_the_policys_answer():
         patch.setattr(decisions, "carry_out", lambda *_, **__: Presses(Action.A, Action.A))
         step.begin(INTERACT)
     assert list(pressed(step, game, dead=True)) == [Action.A, Action.A]
-    assert step.died, "he may stand somewhere else after this one"
+    assert step.now.died, "he may stand somewhere else after this one"
 
 
 def test_a_death_that_ends_the_episode_is_no_jump():
     step, game = deciding(Action.UP)
     step.button()
     step.note(game.play(dead=True, terminated=True))
-    assert step.ended
-    assert not step.died
+    assert step.now.outcome is not None
+    assert step.now.outcome.is_last
+    assert not step.now.died
 
 
 def test_what_was_decided_is_known_until_the_episode_is_over():

@@ -118,7 +118,7 @@ def test_all_runners_are_told_with_their_signs_of_life(tmp_path: Path) -> None:
     assert screens.environments("run-1", NOW) is None
     feeds = [feed(tmp_path, 1), feed(tmp_path, 2)]
     screens.update(tmp_path)
-    feeds[0]._standings.write([LINK, LINK])  # type: ignore[union-attr]  # the disk took it
+    feeds[0]._files.players.write([LINK, LINK])  # type: ignore[union-attr]  # the disk took it
     told = screens.environments("run-1", NOW)
     assert told is not None
     assert [sign.runner for sign in told.runners] == [1, 2]

@@ -51,11 +51,3 @@ def test_one_changed_byte_counts_from_nothing(detector):
 def test_waited_frames_count_too(detector, machine):
     machine.screen_is_on = False
     assert detector.check(False, SCREEN_OFF_FRAMES) == "screen_off"
-
-
-def test_another_episode_starts_from_nothing(detector, machine):
-    machine.screen_is_on = False
-    for _ in range(SCREEN_OFF_FRAMES // 4 - 1):
-        detector.check(False, 4)
-    detector.begin()
-    assert detector.check(False, 4) is None

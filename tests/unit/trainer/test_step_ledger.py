@@ -31,7 +31,7 @@ def test_each_step_has_the_pay_that_the_learner_counts_for_it(tmp_path_factory, 
     rng = np.random.default_rng(len(ends))
     rows = rng.random((len(ends) + 1, WIDTH), dtype=np.float32)
     finals = rng.random((len(ends), WIDTH), dtype=np.float32)
-    meter = PayMeter(ledger=StepLedger(folder / "steps", PARTS))
+    meter = PayMeter(StepLedger(len(PARTS), StepsFile.create(folder / "steps", PARTS)))
     meter.pay_by(PayingModel(3, phi, GAMMA, WEIGHT))
     meter.begin_episode(rows[0])
     for t, end in enumerate(ends):
@@ -65,7 +65,7 @@ def test_each_step_has_the_pay_that_the_learner_counts_for_it(tmp_path_factory, 
 
 
 def test_the_parts_of_a_decision_are_those_of_all_its_steps_and_sum_to_its_reward(tmp_path):
-    meter = PayMeter(ledger=StepLedger(tmp_path / "steps", PARTS))
+    meter = PayMeter(StepLedger(len(PARTS), StepsFile.create(tmp_path / "steps", PARTS)))
     row = np.zeros(WIDTH, np.float32)
     meter.begin_episode(row)
     for parts in ([1.0, 0.0, -0.25], [0.0, 0.5, 0.0]):
@@ -89,7 +89,7 @@ def test_the_parts_of_a_decision_are_those_of_all_its_steps_and_sum_to_its_rewar
     ids=["no model", "one that answers nonsense"],
 )
 def test_pay_that_is_not_known_is_not_zero(tmp_path, model):
-    meter = PayMeter(ledger=StepLedger(tmp_path / "steps", PARTS))
+    meter = PayMeter(StepLedger(len(PARTS), StepsFile.create(tmp_path / "steps", PARTS)))
     meter.pay_by(model)
     meter.begin_episode(np.zeros(WIDTH, np.float32))
     meter.after_step(np.ones(WIDTH, np.float32), terminated=False, truncated=False)
@@ -99,7 +99,7 @@ def test_pay_that_is_not_known_is_not_zero(tmp_path, model):
 
 
 def test_steps_before_and_after_a_jump_do_not_follow_each_other(tmp_path):
-    meter = PayMeter(ledger=StepLedger(tmp_path / "steps", PARTS))
+    meter = PayMeter(StepLedger(len(PARTS), StepsFile.create(tmp_path / "steps", PARTS)))
     row = np.zeros(WIDTH, np.float32)
     meter.begin_episode(row)
     meter.after_step(row, terminated=False, truncated=False)

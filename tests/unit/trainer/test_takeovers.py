@@ -22,7 +22,9 @@ from rlaif.testing.scripted_planner import ScriptedPlanner
 from rlaif.trainer.play.assist.assistance import REJECTED_REST, Assistance, CrossingLearner
 from rlaif.trainer.play.assist.takeover import AssistanceParts, Situation, mode_of
 from rlaif.trainer.play.facts import read_facts
+from rlaif.trainer.play.game_env import Scene
 from rlaif.trainer.play.planner_port import PlannerQuestion
+from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.settings.planner import TakeoverSettings
 
 WHOSE = 0xC001
@@ -42,6 +44,7 @@ class WrittenGame:
             screen=lambda: np.zeros((144, 160, 3), dtype=np.uint8),
         )
         self.steps = 0
+        self._before: GameFacts | None = None
         self.poke(WHOSE, number)
         self._poke("wSavefileString", SAVEFILE_STRING)
         for name in ("wCutsceneIndex", "wScrollMode", "w1Link.state", "wLinkHealth"):
@@ -49,14 +52,18 @@ class WrittenGame:
         self._poke("wGameState", 2)
         self._poke("wActiveCollisions", _DUNGEON_TABLE)
         self.walk()
-        self.facts_before = self.facts
+        self.end_step()
 
     def poke(self, where: int, value: int | bytes) -> None:
         """Write at an address; the scene is another one."""
         data = bytes([value]) if isinstance(value, int) else value
         self._wram[where - 0xC000 : where - 0xC000 + len(data)] = data
-        self.scene = RamBlocks(bytes(self._wram))
-        self.facts = read_facts(self.scene)
+        ram = RamBlocks(bytes(self._wram))
+        self.facts = read_facts(ram)
+        self.scene = Scene(ram, self._before or self.facts)
+
+    def end_step(self) -> None:
+        self._before = self.facts
 
     def walk(self, room: int = 1) -> None:
         """Plain play in a room."""
@@ -149,7 +156,7 @@ class World:
                 self.assistance.walked(n, int(played[n]))
         self.assistance.after_step(ended)
         for game in self.games:
-            game.facts_before = game.facts  # of the step that comes next
+            game.end_step()
         self.by_planner.append(by_planner.tolist())
         self.played.append(played.tolist())
         return self.by_planner[-1]

@@ -106,7 +106,7 @@ def test_a_long_stay_counts_once_however_long_it_is(play: Play) -> None:
 def test_a_new_room_wants_a_picture_until_it_can_be_seen(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room_log, "room_size", lambda _ram: (10, 8))
+    monkeypatch.setattr(room_log, "camera", lambda _emulator, _ram: (0, 0))
     monkeypatch.setattr(room_log, "png", lambda picture: bytes(picture))
     play.game.emulator = SimpleNamespace(screen=lambda: list(range(144)))
     play.begin(FIELD)

@@ -32,10 +32,11 @@ class WatchedScenes(WatchedGame, Protocol):
     """What a course needs of an environment.
 
     Attributes:
-        scene: RAM of the newest scene; a new object whenever owned items change.
+        scene: The newest scene; a new object whenever owned items change.
     """
 
-    scene: RamBlocks | None
+    @property
+    def scene(self) -> object: ...
 
 
 class Course:
@@ -118,7 +119,7 @@ class CourseFollower:
         self._frames = 0
         self._otherwise = True
         self._is_whole = False
-        self._scene: RamBlocks | None = None
+        self._scene: object = None
 
     def starts(self, given: StartSource) -> StartSource:
         """Return a source of start states on demonstrations, which falls back to `given`."""

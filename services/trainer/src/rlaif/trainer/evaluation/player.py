@@ -25,6 +25,7 @@ from rlaif.trainer.play.decisions import DecisionStep
 from rlaif.trainer.play.followers.episode_log import EpisodeLog, RecordedEpisode
 from rlaif.trainer.play.followers.frame_stack import FrameStack
 from rlaif.trainer.play.game_env import GameEnv, Row, StepOutcome
+from rlaif.trainer.play.recording import segment_recorder
 from rlaif.trainer.play.start import StartSource
 from rlaif.trainer.settings.game import STEP_FRAMES
 
@@ -185,7 +186,7 @@ def play(
     starts: StartSource | None = None
     for number in numbers[:GROUP]:
         game = GameEnv(task.env.game, _stream(task, number), starts=starts, cache=cache)
-        starts = game.starts  # playing from power-on takes a second or two: once
+        starts = game.source.starts  # playing from power-on takes a second or two: once
         games.append(game)
     inputs = _Inputs(task.env)
     done: list[EvaluatedEpisode] = []
@@ -225,7 +226,7 @@ def _begin(
     task: EvaluationTask, game: GameEnv, number: int, inputs: _Inputs, n: int, record: bool
 ) -> _Seat:
     """Begin the episode of that number in game `n`."""
-    game.use(_stream(task, number))
+    game.source.rng = _stream(task, number)
     game.reset(inputs.rows[n])
     story: Story = story_of(game.cartridge.game)
     seat = _Seat(
@@ -244,13 +245,7 @@ def _begin(
 
 def _log(game: GameEnv, number: int) -> EpisodeLog:
     name = f"trial-{number}"
-    log = EpisodeLog(
-        run_id="trial",
-        env_id=name,
-        game=game.cartridge.identity,
-        emulator=game.emulator,
-        frame_skip=STEP_FRAMES,
-    )
+    log = EpisodeLog(segment_recorder(game, "trial", name, STEP_FRAMES), game.emulator)
     log.begin(name, game.start.keyframe, game.warm_up)
     return log
 

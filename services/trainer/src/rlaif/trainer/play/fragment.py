@@ -9,11 +9,12 @@ import numpy.typing as npt
 
 from rlaif.trainer.play.assist.figures import AssistanceFigures
 from rlaif.trainer.play.followers.episode_log import RecordedEpisode
-from rlaif.trainer.play.followers.frame_stack import PictureFragment
+from rlaif.trainer.play.followers.frame_stack import HEIGHT, WIDTH, PictureFragment
 from rlaif.trainer.play.followers.room_log import RoomsPlayed
 from rlaif.trainer.play.frontier import CurriculumFigures
 from rlaif.trainer.play.start import PRACTICE
-from rlaif.trainer.rewards.learned.shaping import Transitions
+from rlaif.trainer.rewards.game.presets import PARTS
+from rlaif.trainer.rewards.learned.shaping import Bool, Float32, Transitions
 from rlaif.trainer.run_folder.spool import SpooledCapture
 
 
@@ -137,6 +138,95 @@ class Fragment:
     def frames(self) -> npt.NDArray[np.int32] | None:
         """`[T, N] int32`, game frames of each decision; None where each is one step."""
         return self.transitions.frames
+
+
+@dataclass
+class FragmentBuffer:
+    """Columns of the fragment that is being filled; see `Fragment`.
+
+    Attributes:
+        observations: `[T+1, N, 128] float32`; row t is what decision t is chosen on.
+        policy_inputs: `[T+1, N, S] float32`, likewise; None with the `seed` action set.
+        bonuses: Rewards for following suggestions.
+        parts: `[P] float64`, sums of the parts of the reward.
+        pictures: What the policy saw; None for one that reads RAM alone.
+        finals: (t, n, observation, policy input) after each truncated step.
+        episodes: (t, n, episode) of each that ended.
+    """
+
+    observations: Float32
+    policy_inputs: Float32 | None
+    pictures: PictureFragment | None
+    actions: npt.NDArray[np.int64]
+    by_planner: Bool
+    rewards: Float32
+    bonuses: Float32
+    terminated: Bool
+    truncated: Bool
+    frames: npt.NDArray[np.int32]
+    died: Bool
+    parts: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(len(PARTS)))
+    base_steps: int = 0
+    finals: list[tuple[int, int, Float32, Float32 | None]] = field(default_factory=list)
+    episodes: list[tuple[int, int, EpisodeSummary]] = field(default_factory=list)
+
+    @classmethod
+    def begin(
+        cls,
+        steps: int,
+        observations: Float32,
+        policy_inputs: Float32 | None,
+        stacks: npt.NDArray[np.uint8] | None,
+    ) -> "FragmentBuffer":
+        """For T = `steps`; it continues from `[N, …]` observations, policy inputs and stacks."""
+        shape = (steps, len(observations))
+        pictures = None
+        if stacks is not None:
+            frames = np.zeros((*shape, HEIGHT, WIDTH), dtype=np.uint8)
+            pictures = PictureFragment(stacks.copy(), frames)
+        return cls(
+            observations=_column(steps, observations),
+            policy_inputs=None if policy_inputs is None else _column(steps, policy_inputs),
+            pictures=pictures,
+            actions=np.zeros(shape, dtype=np.int64),
+            by_planner=np.zeros(shape, dtype=np.bool_),
+            rewards=np.zeros(shape, dtype=np.float32),
+            bonuses=np.zeros(shape, dtype=np.float32),
+            terminated=np.zeros(shape, dtype=np.bool_),
+            truncated=np.zeros(shape, dtype=np.bool_),
+            frames=np.zeros(shape, dtype=np.int32),
+            died=np.zeros(shape, dtype=np.bool_),
+        )
+
+    @property
+    def transitions(self) -> Transitions:
+        index = np.array([(t, n) for t, n, _, _ in self.finals], dtype=np.int64)
+        rows = [row for _, _, row, _ in self.finals]
+        return Transitions(
+            observations=self.observations,
+            terminated=self.terminated,
+            truncated=self.truncated,
+            final_index=index.reshape(-1, 2),
+            final_observations=_stacked(rows, self.observations),
+            frames=self.frames,
+            died=self.died,
+        )
+
+    @property
+    def final_policy_inputs(self) -> Float32 | None:
+        if self.policy_inputs is None:
+            return None
+        return _stacked([row for *_, row in self.finals if row is not None], self.policy_inputs)
+
+
+def _column(steps: int, first: Float32) -> Float32:
+    column = np.zeros((steps + 1, *first.shape), dtype=np.float32)
+    column[0] = first
+    return column
+
+
+def _stacked(rows: list[Float32], like: Float32) -> Float32:
+    return np.array(rows, dtype=np.float32).reshape(-1, like.shape[-1])
 
 
 def plain(fragment: Fragment) -> dict[str, Any]:

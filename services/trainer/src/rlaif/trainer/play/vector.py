@@ -1,6 +1,7 @@
 """N games stepped together into preallocated arrays: the sampling loop without RLlib."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,33 +9,74 @@ import numpy.typing as npt
 
 from rlaif.game.description.words import words_of
 from rlaif.game.encoder.numba_look import EncoderCache
-from rlaif.game.memory.blocks import read_blocks
-from rlaif.game.stories.milestones import fraction, milestones_reached
-from rlaif.game.stories.story_lookup import story_of
+from rlaif.game.policy_input.layout import SIZE
+from rlaif.game.stories.milestones import fraction
 from rlaif.trainer.play.assist.assistance import Assistance
-from rlaif.trainer.play.capturing.recorder import CaptureContext, Ended
+from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig, PayingModel
-from rlaif.trainer.play.decisions import DecisionRows
+from rlaif.trainer.play.decisions import DecisionStep
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
-from rlaif.trainer.play.followers.frame_stack import HEIGHT, WIDTH, FrameStack, PictureFragment
+from rlaif.trainer.play.followers.frame_stack import FrameStack
 from rlaif.trainer.play.followers.room_log import RoomLog
 from rlaif.trainer.play.followers.screen_feed import ScreenFeed
-from rlaif.trainer.play.fragment import EpisodeSummary, Fragment
-from rlaif.trainer.play.game_env import GameEnv, Row, StepOutcome
+from rlaif.trainer.play.fragment import EpisodeSummary, Fragment, FragmentBuffer
+from rlaif.trainer.play.game_env import UNEVENTFUL, GameEnv, Row, StepOutcome
 from rlaif.trainer.play.recording import Disagreement, Recording
 from rlaif.trainer.play.start import StartSource
 from rlaif.trainer.rewards.game.presets import PARTS
-from rlaif.trainer.rewards.learned.shaping import Transitions
+
+_FIRST_PACE = 8.0
+"""Base steps per decision before the first fragment has been measured."""
+
+
+@dataclass
+class _Seat:
+    """One environment and its running episode.
+
+    Attributes:
+        name: Its id, of which those of its episodes are made.
+        episodes: Episodes that it has started.
+        reward: Sum of the game's own reward.
+        shown: Milestones that the start showed; None if unknown.
+    """
+
+    game: GameEnv
+    step: DecisionStep
+    name: str
+    follower: EpisodeFollower | None = None
+    episodes: int = 0
+    reward: float = 0.0
+    shown: frozenset[str] | None = None
+
+
+@dataclass
+class _Progress:
+    """What the runner has played.
+
+    Attributes:
+        pace: Base steps per decision in the last fragment.
+        has_begun: Whether the first episodes have been started.
+    """
+
+    pace: float
+    env_steps: int = 0
+    fragments: int = 0
+    has_begun: bool = False
 
 
 class EmulatorVector:
-    """Environments of one runner, who follows them, and the fragment being filled.
+    """The environments of one runner, their observers, and the fragment being filled.
 
     Attributes:
+        runner: Its number.
         observations: `[N, 128] float32`, what the next actions are chosen on; a row of the
             fragment being filled, replaced with each step.
-        frame_stack: What a policy that looks at pictures sees; None for one that reads RAM alone.
+        policy_inputs: `[N, S] float32`, the policy's input besides `observations`; None with the
+            `seed` action set, whose policy reads the observation alone.
+        frame_stack: Input of a policy that looks at pictures; None for one that reads RAM alone.
     """
+
+    _buffer: FragmentBuffer
 
     def __init__(
         self,
@@ -51,82 +93,62 @@ class EmulatorVector:
         """Start N = `count` emulators; each draws from a stream of its own.
 
         Without `starts`, episodes start at the save states of `config`, or at power-on. `follow`
-        makes who follows the n-th game; it may start episodes elsewhere. `assist` makes who plays
-        along with all of them, if anybody does. Unless `begin`, a saved state or the first fragment
-        begins the episodes.
+        makes the follower of the n-th game; it may start episodes elsewhere. `assist` makes the
+        assistance of all games, if any. Unless `begin`, the episodes start with a saved state or
+        the first fragment.
         """
-        self._config = config
-        self._frame_skip = config.game.frame_skip
-        self._runner = runner
-        self.count = count
+        self._config, self.runner = config, runner
         drawn_from = [seed, runner, config.attempt, *([config.life] if config.life else [])]
         streams = np.random.SeedSequence(drawn_from).spawn(count + 1)
-        cache = EncoderCache()
-        self._games: list[GameEnv] = []
-        for stream in streams[:count]:
-            game = GameEnv(config.game, np.random.default_rng(stream), starts=starts, cache=cache)
-            # Power-on takes a second or two of play: the others start where the first came to.
-            starts = game.starts
-            self._games.append(game)
-        self._story = story_of(self._games[0].cartridge.game)
-        self._followers: list[EpisodeFollower] = []
+        self._seats = self._new_seats(streams[:count], starts)
+        games = self.games
         if follow is not None:
             self._let_follow(follow)
-        self._assistance = None if assist is None else assist(self._games)
-        self._decisions = DecisionRows(config, self._games)
-        self._shown = False
-        self._pictured: Collection[int] = ()
+        self._assistance = None if assist is None else assist(games)
         self.frame_stack = FrameStack(count) if config.pictures else None
         self._recording = Recording(
             config,
-            self._games,
-            self._story,
-            env_ids=[self._env_id(n) for n in range(count)],
+            games,
+            env_ids=[seat.name for seat in self._seats],
             rng=np.random.default_rng(streams[count]),
             seen=self._seen_last,
         )
-        self._episode_numbers = [0] * count
-        self._returns = [0.0] * count
-        self._shown_at_start: list[frozenset[str] | None] = [None] * count
-        self._row_rewards = [0.0] * count
-        self._rooms = RoomLog(
-            count,
-            words_of(self._games[0].cartridge.game, self._games[0].cartridge.data),
-            pictures=config.screens is not None,
-        )
+        cartridge = games[0].cartridge
+        words = words_of(cartridge.game, cartridge.data)
+        self._rooms = RoomLog(count, words, pictures=config.screens is not None)
         if self._assistance is not None:
             self._assistance.on_reply = self._rooms.note_reply
         self._screen = ScreenFeed(config.screens, config.game.watch_fps, runner=runner, count=count)
-        self._env_steps = 0
-        self._fragments = 0
+        self._progress = _Progress(_FIRST_PACE if config.game.by_decisions else 1.0)
         self.observations = np.zeros((count, 128), dtype=np.float32)
-        self._begun = False
+        self.policy_inputs: npt.NDArray[np.float32] | None = None
+        if config.game.by_decisions:
+            self.policy_inputs = np.zeros((count, SIZE), dtype=np.float32)
         if begin:
             self._begin()
 
+    @property
+    def games(self) -> list[GameEnv]:
+        return [seat.game for seat in self._seats]
+
+    @property
+    def count(self) -> int:
+        return len(self._seats)
+
+    @property
+    def played(self) -> npt.NDArray[np.int64]:
+        """`[T, N]` actions of this fragment as they were played."""
+        return self._buffer.actions
+
     def begin_fragment(self, steps: int, *, capture_quota: int, context: CaptureContext) -> None:
-        if not self._begun:
+        if not self._progress.has_begun:
             self._begin()
         self._screen.open()
-        self._rows = np.zeros((steps + 1, self.count, 128), dtype=np.float32)
-        self._rows[0] = self.observations
-        self._actions = np.zeros((steps, self.count), dtype=np.int64)
-        self._by_planner = np.zeros((steps, self.count), dtype=np.bool_)
-        self._rewards = np.zeros((steps, self.count), dtype=np.float32)
-        self._bonuses = np.zeros((steps, self.count), dtype=np.float32)
-        self._parts = np.zeros(len(PARTS), dtype=np.float64)
-        self._terminated = np.zeros((steps, self.count), dtype=np.bool_)
-        self._truncated = np.zeros((steps, self.count), dtype=np.bool_)
-        self._finals: list[tuple[int, int, npt.NDArray[np.float32]]] = []
-        self._episodes: list[EpisodeSummary] = []
-        self._ends: list[tuple[int, int]] = []
+        stacks = None if self.frame_stack is None else self.frame_stack.stacks
+        self._buffer = FragmentBuffer.begin(steps, self.observations, self.policy_inputs, stacks)
         if self._assistance is not None:
             self._assistance.begin_fragment()
-        if self.frame_stack is not None:
-            self._first_stacks = self.frame_stack.stacks.copy()
-            self._frames = np.zeros((steps, self.count, HEIGHT, WIDTH), dtype=np.uint8)
-        self._decisions.begin_fragment(steps)
-        base_steps = steps * self.count * self._decisions.pace
+        base_steps = steps * self.count * self._progress.pace
         self._recording.begin_fragment(capture_quota, context, steps=base_steps)
 
     def ask_about(self, disagreement: Disagreement | None) -> None:
@@ -144,23 +166,23 @@ class EmulatorVector:
 
         `actions` are the policy's; where a planner took over, its button is played (`played`).
         """
-        helped = self._assistance
+        helped, buffer, screen = self._assistance, self._buffer, self._screen
         if helped is not None:
-            actions = helped.before_step(actions, self._by_planner[t])
-            self._pictured = helped.pictured
+            actions = helped.before_step(actions, buffer.by_planner[t])
             if helped.bonuses is not None:
-                self._bonuses[t] = helped.bonuses
-        self._actions[t] = actions
-        chosen = actions.tolist()
-        if self._screen.turned() and self._screen.meter is not None:
-            self._screen.meter.resume_at(self._rows[t, self._screen.watched])
-        ended = self._play_row(t, chosen)
+                buffer.bonuses[t] = helped.bonuses
+        buffer.actions[t] = actions
+        if screen.turned() and screen.meter is not None:
+            screen.meter.resume_at(buffer.observations[t, screen.watched])
+        ended = self._play_row(t, actions.tolist())
         if helped is not None:
             helped.after_step(ended)
-        self._rewards[t] = self._row_rewards
-        self.observations = self._rows[t + 1]
-        self._env_steps += self.count
-        self._screen.tell_standings(self._games, self._returns)
+        self.observations = buffer.observations[t + 1]
+        if buffer.policy_inputs is not None:
+            self.policy_inputs = buffer.policy_inputs[t + 1]
+            self._read_inputs()
+        self._progress.env_steps += self.count
+        screen.publish_players(self.games, [seat.reward for seat in self._seats])
 
     def _play_row(self, t: int, chosen: list[int]) -> list[int]:
         """Play one decision in every environment; returns those whose episode ended.
@@ -168,167 +190,159 @@ class EmulatorVector:
         All environments play their first base step before any of them is evaluated: that keeps the
         emulator's code in the processor's cache.
         """
-        meter, measured = self._screen.meter, self._screen.measured
-        rows, after = self._decisions, self._rows[t + 1]
+        seats = self._seats
         ended: list[int] = []
         begun: list[tuple[int, bool]] = []
-        for n, step in enumerate(rows.steps):
-            step.begin(chosen[n])
-            button = step.button()
+        for n, seat in enumerate(seats):
+            seat.step.begin(chosen[n])
+            button = seat.step.button()
             assert button is not None, "a decision has at least one base step"
             begun.append((button, self._press(t, n, button)))
-        for n, step in enumerate(rows.steps):
+        for n, seat in enumerate(seats):
+            step = seat.step
             outcome = self._finish_base_step(t, n, *begun[n])
             step.note(outcome)
             while (button := step.button()) is not None:
                 self._show(n)
                 outcome = self._finish_base_step(t, n, button, self._press(t, n, button))
                 step.note(outcome)
-            self._row_rewards[n] = step.reward
-            rows.note(t, n)
-            game = self._games[n]
-            if self.frame_stack is not None:
-                self._frames[t, n] = self.frame_stack.push(n, game.emulator.screen())
-            if n == measured and meter is not None:
-                meter.after_step(
-                    after[n],
-                    terminated=outcome.terminated,
-                    truncated=outcome.truncated,
-                    frames=step.frames,
-                    died=step.died,
-                    env_step=self._env_steps,
-                )
+            self._end_decision(t, n, outcome)
             self._show(n)
             if outcome.terminated or outcome.truncated:
-                if outcome.truncated:
-                    rows.note_final(n)
-                self._end_episode(t, n, game, outcome)
+                self._end_episode(t, n, outcome)
                 ended.append(n)
-        rows.read_inputs(t + 1)
         return ended
 
     def _press(self, t: int, n: int, button: int) -> bool:
+        """Play a base step; returns whether it was drawn."""
         self._recording.before_step(t, n)
-        render = self.frame_stack is not None or n in self._rooms.wanting or n in self._pictured
-        if n == self._screen.watched and self._screen.is_due():
-            self._shown = render = True
-        self._games[n].emulator.step(button, self._frame_skip, render=render)
+        helped, screen = self._assistance, self._screen
+        render = self.frame_stack is not None or n in self._rooms.wanting
+        if helped is not None and n in helped.pictured:
+            render = True
+        if n == screen.watched and screen.is_due():
+            render = True
+        game = self._seats[n].game
+        game.emulator.step(button, self._config.game.frame_skip, render=render)
         return render
 
     def _finish_base_step(self, t: int, n: int, button: int, render: bool) -> StepOutcome:
-        game, row = self._games[n], self._rows[t + 1, n]
+        """Evaluate a base step and notify all observers."""
+        seat, row = self._seats[n], self._buffer.observations[t + 1, n]
+        game, rooms = seat.game, self._rooms
         outcome = game.finish_step(button, row, render=render)
-        self._note_step(n, row, button, outcome)
+        if outcome is not UNEVENTFUL:
+            seat.reward += outcome.reward
+            self._buffer.parts += outcome.parts
+            if n == self._screen.measured and self._screen.meter is not None:
+                self._screen.meter.note(outcome.reward, outcome.parts)
+        if game.facts is not rooms.seen[n]:
+            rooms.see(n, game)
+        captured = self._recording.after_step(n, button, row, outcome)
+        if captured is not None:
+            rooms.note_capture(n, game, captured.capture)
+        if seat.follower is not None:
+            seat.follower.after_step(game.emulator, game.facts, button, outcome.wait)
         if self._assistance is not None:
             self._assistance.walked(n, button)
-        if render and n in self._rooms.wanting:
-            self._rooms.take(n, game)
+        if render and n in rooms.wanting:
+            rooms.take(n, game)
         return outcome
+
+    def _end_decision(self, t: int, n: int, outcome: StepOutcome) -> None:
+        """Write the decision of row t, which ended with `outcome`."""
+        seat, buffer = self._seats[n], self._buffer
+        now = seat.step.now
+        buffer.rewards[t, n] = now.reward
+        buffer.frames[t, n] = now.frames
+        if now.died:
+            buffer.died[t, n] = True
+        buffer.base_steps += now.steps
+        if self.frame_stack is not None and buffer.pictures is not None:
+            screen = seat.game.emulator.screen()
+            buffer.pictures.frames[t, n] = self.frame_stack.push(n, screen)
+        if n == self._screen.measured and self._screen.meter is not None:
+            self._screen.meter.after_step(
+                buffer.observations[t + 1, n],
+                terminated=outcome.terminated,
+                truncated=outcome.truncated,
+                frames=now.frames,
+                died=now.died,
+                env_step=self._progress.env_steps,
+            )
 
     def _show(self, n: int) -> None:
         """Publish the picture of the last base step, after the meter has counted it."""
-        if self._shown and n == self._screen.watched:
-            self._shown = False
-            self._screen.show(self._games[n], self._env_steps)
-
-    def _note_step(self, n: int, row: Row, button: int, outcome: StepOutcome) -> None:
-        """Notify all observers of environment `n` of a base step, up to `row`."""
-        game = self._games[n]
-        eventful = outcome is not game.uneventful
-        if eventful:
-            self._returns[n] += outcome.reward
-            self._parts += outcome.parts
-            if n == self._screen.measured and self._screen.meter is not None:
-                self._screen.meter.note(outcome.reward, outcome.parts)
-        ended = _ended(outcome) if eventful else "running"
-        if game.facts is not self._rooms.seen[n]:
-            self._rooms.see(n, game)
-        captured = self._recording.after_step(n, button, ended, row, outcome)
-        if captured is not None:
-            self._rooms.note_capture(n, game, captured.capture)
-        if self._followers:
-            self._followers[n].after_step(game.emulator, game.facts, button, outcome.wait)
+        screen = self._screen
+        if screen.is_drawn and n == screen.watched:
+            screen.show(self._seats[n].game, self._progress.env_steps)
 
     def end_fragment(
         self,
         action_dist_inputs: npt.NDArray[np.float32],
         action_logp: npt.NDArray[np.float32],
     ) -> Fragment:
-        final_index = np.array([(t, n) for t, n, _ in self._finals], dtype=np.int64)
-        finals = [row for _, _, row in self._finals]
+        buffer, helped = self._buffer, self._assistance
         fragment = Fragment(
-            runner=self._runner,
-            continues=self._fragments > 0,
-            transitions=Transitions(
-                observations=self._rows,
-                terminated=self._terminated,
-                truncated=self._truncated,
-                final_index=final_index.reshape(-1, 2),
-                final_observations=np.array(finals, dtype=np.float32).reshape(-1, 128),
-            ),
-            actions=self._actions,
-            by_planner=self._by_planner,
-            assistance=None if self._assistance is None else self._assistance.end_fragment(),
+            runner=self.runner,
+            continues=self._progress.fragments > 0,
+            transitions=buffer.transitions,
+            actions=buffer.actions,
+            by_planner=buffer.by_planner,
+            assistance=None if helped is None else helped.end_fragment(),
             action_logp=action_logp,
             action_dist_inputs=action_dist_inputs,
-            rewards=self._rewards,
-            reward_parts=dict(zip(PARTS, self._parts.tolist(), strict=True)),
-            guidance=self._bonuses if self._assistance and self._assistance.guides else None,
-            episodes=tuple(self._episodes),
-            env_index_of_end=tuple(self._ends),
+            rewards=buffer.rewards,
+            reward_parts=dict(zip(PARTS, buffer.parts.tolist(), strict=True)),
+            guidance=buffer.bonuses if helped is not None and helped.guides else None,
+            episodes=tuple(episode for _, _, episode in buffer.episodes),
+            env_index_of_end=tuple((t, n) for t, n, _ in buffer.episodes),
             captures=tuple(self._recording.captures),
-            best=self._recording.best,
-            pictures=PictureFragment(self._first_stacks, self._frames)
-            if self.frame_stack
-            else None,
+            best=tuple(self._recording.best),
+            pictures=buffer.pictures,
             segments_skipped=self._recording.skipped,
-            rooms=self._rooms.end_fragment(self._games),
+            rooms=self._rooms.end_fragment(self.games),
+            base_steps=buffer.base_steps,
+            policy_inputs=buffer.policy_inputs,
+            final_policy_inputs=buffer.final_policy_inputs,
         )
-        self._fragments += 1
-        return self._decisions.end_fragment(fragment)
-
-    @property
-    def policy_inputs(self) -> npt.NDArray[np.float32] | None:
-        """`[N, S] float32`, what the policy reads beside `observations`; None for the seeds'."""
-        return self._decisions.current
-
-    @property
-    def played(self) -> npt.NDArray[np.int64]:
-        """`[T, N]` actions of this fragment as they were played."""
-        return self._actions
-
-    def ram_digests(self) -> list[str]:
-        return [game.emulator.ram_digest() for game in self._games]
+        self._progress.fragments += 1
+        self._progress.pace = buffer.base_steps / max(1, buffer.actions.size)
+        return fragment
 
     def state_dict(self) -> dict[str, Any]:
-        """Where these games stand between two fragments, as plain values; 40 ms an environment."""
+        """State of the games between two fragments, as plain values; 40 ms per environment."""
         more = self._recording.state_dict()
         if self._assistance is not None:
             more["assistance"] = self._assistance.state_dict()
-        more["decisions"] = self._decisions.state_dict()
+        seats, progress = self._seats, self._progress
         return more | {
+            "decisions": {
+                "pace": progress.pace,
+                "steps": [seat.step.state_dict() for seat in seats],
+            },
             "played": self._played,
             "observations": self.observations.copy(),
-            "games": [game.state_dict() for game in self._games],
+            "games": [seat.game.state_dict() for seat in seats],
             "watchers": [
-                follower.state_dict(game.facts)
-                for follower, game in zip(self._followers, self._games, strict=False)
+                seat.follower.state_dict(seat.game.facts) for seat in seats if seat.follower
             ],
-            "returns": list(self._returns),
+            "returns": [seat.reward for seat in seats],
             "shown_at_start": [
-                None if shown is None else sorted(shown) for shown in self._shown_at_start
+                None if seat.shown is None else sorted(seat.shown) for seat in seats
             ],
-            "episode_numbers": list(self._episode_numbers),
+            "episode_numbers": [seat.episodes for seat in seats],
             "seen": None if self.frame_stack is None else self.frame_stack.stacks.copy(),
-            "env_steps": self._env_steps,
-            "fragments": self._fragments,
+            "env_steps": progress.env_steps,
+            "fragments": progress.fragments,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> str | None:
-        """Resume in the middle of the episodes; gives why that cannot be, and then changes nothing.
+        """Resume in the middle of the episodes.
 
-        For the captures a new episode begins there: its keyframe is the state that was loaded. A
-        takeover that was under way is over, and the policy plays on.
+        Returns why that is impossible, and then changes nothing. The captures treat a resumed
+        episode as a new one, whose keyframe is the state that was loaded. A running takeover is
+        dropped.
 
         Raises:
             KeyframeError: A save state in it is damaged.
@@ -337,128 +351,139 @@ class EmulatorVector:
         played = {"actions": "seed"} | state["played"]  # which 0.1.0 did not write
         if played != self._played:
             return f"the state is of {played}, this run plays {self._played}"
+        # Older releases did not save all of these.
+        shown = state.get("shown_at_start", [None] * self.count)
+        decisions = state.get("decisions")
         rows = np.zeros_like(self.observations)
-        for n, game in enumerate(self._games):
-            keyframe = game.load_state_dict(state["games"][n], rows[n])
-            number = self._episode_numbers[n] = state["episode_numbers"][n]
-            self._recording.resume_episode(n, f"{self._env_id(n)}-{number}", keyframe, rows[n])
-            self._rooms.begin_episode(n, game)
-            self._episode_numbers[n] += 1
-            if self._followers and state["watchers"]:
-                self._followers[n].load_state_dict(state["watchers"][n], game.facts)
+        for n, seat in enumerate(self._seats):
+            keyframe = seat.game.load_state_dict(state["games"][n], rows[n])
+            seat.reward, seat.episodes = state["returns"][n], state["episode_numbers"][n]
+            seat.shown = None if shown[n] is None else frozenset(shown[n])
+            self._recording.resume_episode(n, f"{seat.name}-{seat.episodes}", keyframe, rows[n])
+            self._rooms.begin_episode(n, seat.game)
+            seat.episodes += 1
+            if seat.follower is not None and state["watchers"]:
+                seat.follower.load_state_dict(state["watchers"][n], seat.game.facts)
+            if decisions is not None:
+                seat.step.load_state_dict(decisions["steps"][n])
         if self._assistance is not None:
             self._assistance.load_state_dict(state.get("assistance"))
-        self._decisions.load_state_dict(state.get("decisions"))
-        self._returns = list(state["returns"])
-        # What a checkpoint of an older release did not keep is not known of these episodes.
-        self._shown_at_start = [
-            None if shown is None else frozenset(shown)
-            for shown in state.get("shown_at_start", [None] * self.count)
-        ]
         self._recording.load_state_dict(state)
         if self.frame_stack is not None and state.get("seen") is not None:
             self.frame_stack.stacks[:] = state["seen"]
-        self._env_steps = state["env_steps"]
-        self._fragments = state["fragments"]
+        pace = self._progress.pace if decisions is None else decisions["pace"]
+        self._progress = _Progress(pace, state["env_steps"], state["fragments"], has_begun=True)
         self.observations = rows
+        self._read_inputs()
         if self._screen.meter is not None:
             self._screen.meter.resume_at(rows[self._screen.watched])
-        self._begun = True
         return None
 
     @property
     def _played(self) -> dict[str, Any]:
-        cartridge, config = self._games[0].cartridge, self._config
+        game, settings = self._seats[0].game, self._config.game
         return {
-            "actions": config.game.actions,
+            "actions": settings.actions,
             "environments": self.count,
-            "rom_sha256": cartridge.sha256,
-            "emulator": self._games[0].emulator.identity.model_dump(mode="json"),
-            "frame_skip": config.game.frame_skip,
-            "reward_preset": config.game.reward_preset,
+            "rom_sha256": game.cartridge.sha256,
+            "emulator": game.emulator.identity.model_dump(mode="json"),
+            "frame_skip": settings.frame_skip,
+            "reward_preset": settings.reward_preset,
         }
 
     def close(self) -> None:
-        for game in self._games:
+        for game in self.games:
             game.close()
         if self._assistance is not None:
             self._assistance.close()
         self._screen.close()
 
-    def _let_follow(self, follow: Callable[[GameEnv, int], EpisodeFollower]) -> None:
-        for n, game in enumerate(self._games):
-            follower = follow(game, n)
-            game.starts = follower.starts(game.starts)
-            game.count_visits(follower)
-            self._followers.append(follower)
+    def _new_seats(
+        self, streams: Sequence[np.random.SeedSequence], starts: StartSource | None
+    ) -> list[_Seat]:
+        config, cache = self._config, EncoderCache()
+        life = f"x{config.life:x}" if config.life else ""
+        seats = []
+        for n, stream in enumerate(streams):
+            game = GameEnv(config.game, np.random.default_rng(stream), starts=starts, cache=cache)
+            # Power-on takes a second or two of play: the others start where the first came to.
+            starts = game.source.starts
+            name = f"{config.run_id}-{config.attempt}-{self.runner}{life}-{n}"
+            seats.append(_Seat(game, DecisionStep(game, gamma=config.gamma), name))
+        return seats
 
-    def _end_episode(self, t: int, n: int, game: GameEnv, outcome: StepOutcome) -> None:
-        row = self._rows[t + 1, n]
-        self._terminated[t, n] = outcome.terminated
-        self._truncated[t, n] = outcome.truncated
+    def _let_follow(self, follow: Callable[[GameEnv, int], EpisodeFollower]) -> None:
+        for n, seat in enumerate(self._seats):
+            seat.follower = follow(seat.game, n)
+            seat.game.source.starts = seat.follower.starts(seat.game.source.starts)
+            seat.game.count_visits(seat.follower)
+
+    def _end_episode(self, t: int, n: int, outcome: StepOutcome) -> None:
+        seat, buffer = self._seats[n], self._buffer
+        game, row = seat.game, buffer.observations[t + 1, n]
+        buffer.terminated[t, n] = outcome.terminated
+        buffer.truncated[t, n] = outcome.truncated
         if outcome.truncated:
-            self._finals.append((t, n, row.copy()))
-        reached = milestones_reached(read_blocks(game.emulator), self._story)
-        shown = self._shown_at_start[n]
-        self._episodes.append(
-            EpisodeSummary(
-                length=game.steps,
-                reward=self._returns[n],
-                rooms=game.rooms_visited,
-                terminated=outcome.terminated,
-                fault=outcome.fault,
-                start=game.start.provenance,
-                frames=game.frames,
-                milestones=tuple(milestone.name for milestone in reached),
-                milestone_fraction=fraction(reached, self._story),
-                gained=None if shown is None else sum(step.name not in shown for step in reached),
-                died=(outcome.terminated and game.facts.dead)
-                if self._config.game.ends_at_death
-                else None,
-            )
+            final_input = None
+            if self.policy_inputs is not None:
+                final_input = np.empty(SIZE, dtype=np.float32)
+                seat.step.write_policy_input(final_input, self._config.game.actions)
+            buffer.finals.append((t, n, row.copy(), final_input))
+        reached = self._recording.milestones(n)
+        names = [milestone.name for milestone in reached]
+        shown = seat.shown
+        episode = EpisodeSummary(
+            length=game.steps,
+            reward=seat.reward,
+            rooms=game.rooms_visited,
+            terminated=outcome.terminated,
+            fault=outcome.fault,
+            start=game.start.provenance,
+            frames=game.frames,
+            milestones=tuple(names),
+            milestone_fraction=fraction(reached, self._recording.story),
+            gained=None if shown is None else len(set(names) - shown),
+            died=(outcome.terminated and game.facts.dead)
+            if self._config.game.ends_at_death
+            else None,
         )
-        self._ends.append((t, n))
-        ended = _ended(outcome)
-        self._recording.end_episode(n, reached, reward=self._returns[n], ended=ended)
+        buffer.episodes.append((t, n, episode))
+        gained = set(names) - (shown or set())
+        self._recording.end_episode(n, gained, seat.reward, outcome.ended)
         self._rooms.end_episode(n, game)
         self._begin_episode(n, row)
 
     def _begin(self) -> None:
-        self._begun = True
+        self._progress.has_begun = True
         for n in range(self.count):
             self._begin_episode(n, self.observations[n])
-        self._decisions.read_inputs()
+        self._read_inputs()
 
     def _begin_episode(self, n: int, row: Row) -> None:
-        game = self._games[n]
+        seat = self._seats[n]
+        game = seat.game
         game.reset(row)
-        self._decisions.steps[n].begin_episode()
+        seat.step.begin_episode()
         if self.frame_stack is not None:
             self.frame_stack.clear(n)
-        self._returns[n] = 0.0
-        shown = milestones_reached(read_blocks(game.emulator), self._story)
-        self._shown_at_start[n] = frozenset(step.name for step in shown)
-        name = f"{self._env_id(n)}-{self._episode_numbers[n]}"
-        self._recording.begin_episode(n, name, row)
+        seat.reward = 0.0
+        seat.shown = frozenset(milestone.name for milestone in self._recording.milestones(n))
+        self._recording.begin_episode(n, f"{seat.name}-{seat.episodes}", row, seat.shown)
         self._rooms.begin_episode(n, game)
-        if self._followers:
-            self._followers[n].begin_episode(game.emulator, game.facts, game.start, game.warm_up)
+        if seat.follower is not None:
+            seat.follower.begin_episode(game.emulator, game.facts, game.start, game.warm_up)
         if self._assistance is not None:
             self._assistance.begin_episode(n)
         if n == self._screen.measured and self._screen.meter is not None:
             self._screen.meter.begin_episode(row)
-        self._episode_numbers[n] += 1
+        seat.episodes += 1
 
-    def _env_id(self, n: int) -> str:
-        life = f"x{self._config.life:x}" if self._config.life else ""
-        return f"{self._config.run_id}-{self._config.attempt}-{self._runner}{life}-{n}"
+    def _read_inputs(self) -> None:
+        """Read the present states of all environments into `policy_inputs`."""
+        if self.policy_inputs is not None:
+            for seat, row in zip(self._seats, self.policy_inputs, strict=True):
+                seat.step.write_policy_input(row, self._config.game.actions)
 
-    def _seen_last(self, t: int, n: int, most: int) -> npt.NDArray[np.float32]:
-        seen = min(t, self._decisions.steps[n].before, most - 1)
-        return self._rows[t - seen : t + 1, n]
-
-
-def _ended(outcome: StepOutcome) -> Ended:
-    if outcome.terminated:
-        return "terminated"
-    return "truncated" if outcome.truncated else "running"
+    def _seen_last(self, t: int, n: int, limit: int) -> npt.NDArray[np.float32]:
+        seen = min(t, self._seats[n].step.before, limit - 1)
+        return self._buffer.observations[t - seen : t + 1, n]

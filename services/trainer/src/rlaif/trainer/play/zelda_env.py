@@ -64,7 +64,7 @@ class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
         super().reset(seed=seed)
         if self._game is None:
             self._game = GameEnv(self._game_settings, self.np_random, starts=self._starts)
-        self._game.use(self.np_random)
+        self._game.source.rng = self.np_random
         observation = np.empty(128, dtype=np.float32)
         self._game.reset(observation)
         return observation, {"start": self._game.start.provenance}

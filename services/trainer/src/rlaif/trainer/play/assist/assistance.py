@@ -29,7 +29,7 @@ from rlaif.game.motion.room_watcher import RoomWatcher
 from rlaif.trainer.play.assist.figures import AssistanceFigures
 from rlaif.trainer.play.assist.guidance import VISION, Guidance, button_of
 from rlaif.trainer.play.assist.takeover import AssistanceParts, Takeover, mode_at
-from rlaif.trainer.play.game_env import GameEnv
+from rlaif.trainer.play.game_env import GameEnv, Scene
 from rlaif.trainer.play.planner_port import PlannerReply
 from rlaif.trainer.rewards.game.facts import GameFacts
 
@@ -71,14 +71,14 @@ class _AssistedGame:
     """State of one environment.
 
     Attributes:
-        scene: RAM of its newest scene.
+        scene: Its newest scene that was seen.
         is_new: `scene` changed since the last decision.
     """
 
     game: GameEnv
     takeover: Takeover
     learner: CrossingLearner
-    scene: RamBlocks | None = None
+    scene: Scene | None = None
     is_new: bool = False
 
 
@@ -143,9 +143,9 @@ class Assistance:
         """Environment `n` played a base step: learn the crossing that a new scene shows."""
         each = self._games[n]
         scene = each.game.scene
-        if scene is not None and scene is not each.scene:
+        if scene is not each.scene:
             each.scene, each.is_new = scene, True
-            each.learner.see(scene, each.game.facts_before, button)
+            each.learner.see(scene.ram, scene.before, button)
 
     def after_step(self, ended: Collection[int] = ()) -> None:
         """All environments played a decision; the episodes continue except for those in `ended`."""
@@ -158,7 +158,7 @@ class Assistance:
             game = each.game
             if each.is_new and each.scene is not None:
                 each.is_new = False
-                each.takeover.seen = mode_at(game.facts, each.scene)
+                each.takeover.seen = mode_at(game.facts, each.scene.ram)
             if each.takeover.after_step(may_ask=self._rest < 0):
                 self._rest = REJECTED_REST - 1
             if guide is not None and n in drawn:

@@ -1,13 +1,12 @@
 """Captures the selected segments of an episode; asks the emulator only at their borders."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.contracts.game.captures import Amount, GameIdentity, RoomNumber, SegmentPay
+from rlaif.contracts.game.captures import Amount, RoomNumber, SegmentPay
 from rlaif.game.captures.capture import PackedKeyframe, SegmentRecorder, pack_keyframe
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
@@ -15,6 +14,7 @@ from rlaif.game.stories.milestones import Story, milestones_reached
 from rlaif.reward_net.pay import step_pay
 from rlaif.trainer.play.capturing.selection import FirstSightings, Reason, SegmentSelector
 from rlaif.trainer.play.config import PayingModel
+from rlaif.trainer.play.game_env import StepOutcome
 from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.rewards.game.presets import PARTS
 from rlaif.trainer.rewards.learned.shaping import discount_of
@@ -100,8 +100,8 @@ class SegmentLog:
             reward_model_version=model.version,
             weight=model.weight,
             gamma=model.gamma,
-            potentials=_told(potentials),
-            model=_told(paid),
+            potentials=_rounded(potentials),
+            model=_rounded(paid),
         )
 
     def _counted(self, potentials: Float64) -> Float64:
@@ -112,7 +112,7 @@ class SegmentLog:
         return np.concatenate([[0.0], np.cumsum(rises)])
 
 
-def _told(values: Float64) -> tuple[float, ...]:
+def _rounded(values: Float64) -> tuple[float, ...]:
     return tuple(values.round(_DECIMALS).tolist())
 
 
@@ -121,15 +121,12 @@ class FirstSightingsReader:
 
     def __init__(self, story: Story) -> None:
         self._story = story
-        self._known_rooms: set[int] = set()
-        self._known_steps: set[str] = set()
-        self._entered: list[int] = []
-        self._place = (-1, -1)
 
-    def begin_episode(self, facts: GameFacts, ram: RamBlocks) -> None:
-        self._known_steps = {step.name for step in milestones_reached(ram, self._story)}
+    def begin_episode(self, facts: GameFacts, shown: frozenset[str]) -> None:
+        """An episode starts in a state that shows these milestones."""
+        self._known_steps = set(shown)
         self._known_rooms = {facts.room_index}
-        self._entered = []
+        self._entered: list[int] = []
         self._place = (facts.group, facts.room)
 
     def note_step(self, facts: GameFacts) -> None:
@@ -149,25 +146,9 @@ class FirstSightingsReader:
         return sightings
 
 
-Ended = Literal["running", "terminated", "truncated"]
-
 _LONGER_FOR_LATER = 15
 """A segment that is not chosen yet may start so many times farther from its keyframe: a new one for
 each would cost a tenth of the speed, this costs about one in a hundred."""
-
-
-class PaidStep(Protocol):
-    """What a step gave; see `rlaif.trainer.play.game_env.StepOutcome`."""
-
-    @property
-    def reward(self) -> float: ...
-
-    @property
-    def parts(self) -> Float32:
-        """`[P]`; they sum to it."""
-
-    @property
-    def wait(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -179,10 +160,28 @@ class CaptureContext:
     reward_model_version: int | None = None
 
 
-class EnvRecorder:
-    """Records one environment.
+@dataclass
+class _Episode:
+    """The running episode, since its start or a resume.
 
-    A segment is `log.max_steps` decision steps of one episode; only whole ones are captured. It is
+    Attributes:
+        keyframe: The newest save state.
+        facts: After the last step.
+        step: Steps so far.
+        chosen: Why the running segment was chosen before it was played; None if it was not.
+    """
+
+    id: str
+    keyframe: PackedKeyframe
+    facts: GameFacts
+    step: int = 0
+    chosen: Reason | None = None
+
+
+class EnvRecorder:
+    """Captures the selected segments of one environment.
+
+    A segment is `log.max_steps` base steps of one episode; only whole ones are captured. It is
     chosen before it is played, or at its end for what it showed. The RAM digests that make a
     capture verifiable (0.1 ms each) are taken at the start of segments that may be captured, and at
     the end of those that are; a new keyframe (33 ms) only when one would start too far from the
@@ -190,48 +189,29 @@ class EnvRecorder:
 
     Attributes:
         context: Goes into the captures from now on.
-        chosen: Why the running segment was chosen before it was played; None when it was not.
         paying: The live reward model; captures contain its shaping rewards.
     """
 
+    _episode: _Episode
+
     def __init__(
         self,
-        *,
-        run_id: str,
-        env_id: str,
-        game: GameIdentity,
+        recorder: SegmentRecorder,
         emulator: Emulator,
-        frame_skip: int,
+        selector: SegmentSelector,
         log: SegmentLog,
+        *,
+        frame_skip: int,
         keyframe_steps: int,
         story: Story,
-        selector: SegmentSelector,
     ) -> None:
-        self._emulator = emulator
-        self._segment_steps = log.max_steps
-        self._keyframe_frames = keyframe_steps * STEP_FRAMES
-        self._selector = selector
-        self._sightings = FirstSightingsReader(story)
-        self._recorder = SegmentRecorder(
-            run_id=run_id,
-            env_id=env_id,
-            game=game,
-            emulator=emulator.identity,
-            frame_skip=frame_skip,
-        )
-        self._keyframe: PackedKeyframe | None = None
-        self._episode_id = ""
-        self._step = 0
-        self._facts: GameFacts | None = None
+        self._recorder, self._emulator = recorder, emulator
+        self._selector, self._log = selector, log
         self._frame_skip = frame_skip
-        self._log = log
+        self._keyframe_frames = keyframe_steps * STEP_FRAMES
+        self._sightings = FirstSightingsReader(story)
         self.paying: PayingModel | None = None
         self.context = CaptureContext()
-        self.chosen: Reason | None = None
-
-    @property
-    def step(self) -> int:
-        return self._step
 
     def begin_episode(
         self,
@@ -239,73 +219,74 @@ class EnvRecorder:
         keyframe: PackedKeyframe,
         warm_up: Sequence[tuple[int, int]],
         facts: GameFacts,
+        shown: frozenset[str],
     ) -> None:
-        self._episode_id = episode_id
-        self._step = 0
-        self.chosen = None
-        self._keyframe = keyframe
+        """An episode starts at `keyframe`, after `warm_up`; its state shows these milestones."""
+        self._episode = _Episode(episode_id, keyframe, facts)
         self._recorder.keyframe(keyframe.sha256, step=-len(warm_up))
         for action, wait in warm_up:
             self._recorder.add_step(action, wait=wait)
-        self._facts = facts
-        self._sightings.begin_episode(facts, read_blocks(self._emulator))
+        self._sightings.begin_episode(facts, shown)
 
     @property
     def at_border(self) -> bool:
-        return self._step % self._segment_steps == 0
+        return self._episode.step % self._log.max_steps == 0
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether the running segment was chosen before it was played."""
+        return self._episode.chosen is not None
 
     def before_segment(self, row: Float32, disagreement: Callable[[], float] | None = None) -> None:
         """Before a segment's first step: choose it, or note where it starts, to choose it later.
 
-        `row` is the observation of this moment, `disagreement` what the selector asks.
+        `row` is the present observation, `disagreement` that of the reward model's networks.
         """
-        self.chosen = self._selector.at_start(self._episode_id, disagreement)
-        if self.chosen is None and not self._selector.looks_back(self._episode_id):
+        episode = self._episode
+        episode.chosen = self._selector.at_start(episode.id, disagreement)
+        if episode.chosen is None and not self._selector.looks_back(episode.id):
             return
-        longest = self._keyframe_frames * (1 if self.chosen else _LONGER_FOR_LATER)
+        longest = self._keyframe_frames * (1 if episode.chosen else _LONGER_FOR_LATER)
         if self._recorder.frames_since_keyframe > longest:
-            self._keyframe = pack_keyframe(self._emulator.save_state())
-            self._recorder.keyframe(self._keyframe.sha256, step=self._step)
+            episode.keyframe = pack_keyframe(self._emulator.save_state())
+            self._recorder.keyframe(episode.keyframe.sha256, step=episode.step)
         self._recorder.start_segment(self._emulator.ram_digest())
-        assert self._facts is not None, "an episode begins before its segments"
-        self._log.begin(row, self._facts)
+        self._log.begin(row, episode.facts)
 
     def after_step(
-        self, action: int, ended: Ended, facts: GameFacts, row: Float32, step: PaidStep
+        self, action: int, facts: GameFacts, row: Float32, outcome: StepOutcome
     ) -> SpooledCapture | None:
         """Add a step; returns the capture at the last step of a selected segment."""
-        self._recorder.add_step(action, wait=step.wait)
-        self._step += 1
+        episode = self._episode
+        self._recorder.add_step(action, wait=outcome.wait)
+        episode.step += 1
         if self._recorder.in_segment:
-            frames = self._frame_skip + step.wait
-            self._log.note(row, facts, step.reward, step.parts, frames=frames)
-        if facts is not self._facts:
-            self._facts = facts
+            frames = self._frame_skip + outcome.wait
+            self._log.note(row, facts, outcome.reward, outcome.parts, frames=frames)
+        if facts is not episode.facts:
+            episode.facts = facts
             self._sightings.note_step(facts)
-        if self._step % self._segment_steps:
-            return None
-        chosen, self.chosen = self.chosen, None
+        return self._end_segment(outcome) if self.at_border else None
+
+    def _end_segment(self, outcome: StepOutcome) -> SpooledCapture | None:
+        episode, recorder = self._episode, self._recorder
+        chosen, episode.chosen = episode.chosen, None
         seen_first = self._sightings.collect(read_blocks(self._emulator))
-        reason = self._selector.at_end(
-            self._episode_id, chosen, seen_first, provable=self._recorder.in_segment
-        )
+        reason = self._selector.at_end(episode.id, chosen, seen_first, provable=recorder.in_segment)
         if reason is None:
-            self._recorder.drop_segment()
+            recorder.drop_segment()
             return None
-        assert self._keyframe is not None
-        capture = self._recorder.finish_segment(
-            episode_id=self._episode_id,
-            index=self._step // self._segment_steps - 1,
+        capture = recorder.finish_segment(
+            episode_id=episode.id,
+            index=episode.step // self._log.max_steps - 1,
             ram_sha256=self._emulator.ram_digest(),
-            ended=ended,
-            env_step=self.context.env_step,
-            policy_iteration=self.context.policy_iteration,
-            reward_model_version=self.context.reward_model_version,
+            ended=outcome.ended,
             selected_by=reason,
+            **asdict(self.context),
         )
-        told = {
+        more = {
             "rooms": self._log.rooms,
             "milestones": seen_first.milestones,
-            "pay": self._log.pay(self.paying, terminated=ended == "terminated"),
+            "pay": self._log.pay(self.paying, terminated=outcome.terminated),
         }
-        return SpooledCapture(capture.model_copy(update=told), self._keyframe.data)
+        return SpooledCapture(capture.model_copy(update=more), episode.keyframe.data)

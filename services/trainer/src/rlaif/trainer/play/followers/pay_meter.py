@@ -1,20 +1,19 @@
-"""What the reward model says of the game that people watch: its steps in, an opinion out.
+"""Shaping rewards of the watched game: its steps in, an opinion of the reward model out.
 
-It is the live model's, at its full weight. What the learner pays for the same steps, an update
-later, is less while that model takes over from the one before it.
+They are those of the live model at its full weight. What the learner pays for the same steps, an
+update later, is less while that model is ramped in.
 """
 
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from rlaif.trainer.play.config import PayingModel
-from rlaif.trainer.rewards.learned.shaping import Bool, Float32, PotentialShaper, Transitions
+from rlaif.trainer.rewards.learned.shaping import Float32, PotentialShaper, Transitions
 from rlaif.trainer.run_folder.live_files import (
     BIN_SECONDS,
     BINS,
@@ -22,64 +21,75 @@ from rlaif.trainer.run_folder.live_files import (
     StepReward,
     StepsFile,
 )
+from rlaif.trainer.settings.game import STEP_FRAMES
 
 
 class StepLedger:
-    """Rewards of each decision of the watched game, written to the steps file."""
+    """Rewards of each decision of the watched game, written to the steps file.
 
-    def __init__(self, path: Path, parts: Sequence[str]) -> None:
-        """Write decisions of a game to a file; `parts` are the names of its reward's parts."""
-        self._path = path
-        self._names = tuple(parts)
-        self._parts = np.zeros(len(parts), dtype=np.float64)
+    Attributes:
+        file: None while it cannot be written.
+    """
+
+    def __init__(self, parts: int, file: StepsFile | None = None) -> None:
+        """Write the decisions of a game whose reward has so many parts."""
+        self.file = file
+        self._parts = np.zeros(parts, dtype=np.float64)
         self._reward = 0.0
         self._number = 0
         self._waiting: deque[StepReward] = deque()
-        self._ring: StepsFile | None = None
-        self.open()
-
-    def open(self) -> None:
-        if self._ring is not None:
-            return
-        try:
-            self._ring = StepsFile.create(self._path, self._names)
-        except (OSError, ValueError):
-            return
 
     def note(self, reward: float, parts: npt.NDArray[np.float32]) -> None:
+        """Add the reward of a base step of the present decision."""
         self._reward += reward
         self._parts += parts
 
     def decided(self, env_step: int, *, ended: bool) -> None:
-        """The decision that these steps were is over; its pay by the reward model is not known."""
+        """The present decision is over; its shaping reward is not known yet."""
         self._number += 1
         parts = tuple(self._parts.tolist())
         self._waiting.append(StepReward(self._number, env_step, self._reward, parts, ended=ended))
-        self._reward = 0.0
-        self._parts[:] = 0.0
+        self._clear()
 
     def settle(self, paid: Sequence[float | None], version: int | None) -> None:
+        """Write the oldest decisions with their shaping rewards."""
         steps = [
             replace(self._waiting.popleft(), paid=each, version=version)
             for each in paid[: len(self._waiting)]
         ]
-        if self._ring is not None:
-            self._ring.append(steps)
+        if self.file is not None:
+            self.file.append(steps)
 
     def restart(self) -> None:
-        """The game was put somewhere else: what waits is not counted, and a number is left out."""
+        """The game jumped: drop pending decisions and leave out one number."""
         self._waiting.clear()
         self._number += 1
+        self._clear()
+
+    def _clear(self) -> None:
         self._reward = 0.0
         self._parts[:] = 0.0
 
-    def close(self) -> None:
-        if self._ring is not None:
-            self._ring.close()
-
 
 _MAX_PENDING = 256
-"""Steps that wait for the next look; more are counted without one, to bound the memory."""
+"""Decisions after which the network is evaluated although nobody reads."""
+
+
+@dataclass(slots=True)
+class _Step:
+    """A decision.
+
+    Attributes:
+        reached: The observation after it.
+        following: The observation of the next decision; None until the next episode starts.
+    """
+
+    reached: Float32
+    following: Float32 | None
+    terminated: bool
+    truncated: bool
+    died: bool
+    frames: int
 
 
 class PayMeter:
@@ -88,39 +98,33 @@ class PayMeter:
     Uses the learner's own `PotentialShaper`. A read takes 0.11 ms with five networks of 64-64.
     """
 
-    def __init__(
-        self, clock: Callable[[], float] = time.monotonic, ledger: StepLedger | None = None
-    ) -> None:
-        self._clock = clock
-        self._ledger = ledger
+    def __init__(self, ledger: StepLedger, clock: Callable[[], float] = time.monotonic) -> None:
+        self._ledger, self._clock = ledger, clock
         self._model: PayingModel | None = None
         self._shaper = PotentialShaper(gamma=1.0, weight=0.0)
-        self._rows: list[Float32] = []
-        self._ends: list[tuple[bool, bool, bool]] = []
-        self._frames: list[int | None] = []
-        self._finals: list[Float32] = []
+        self._first: Float32 | None = None
+        self._steps: list[_Step] = []
         self._newest: Float32 | None = None
         self._continues = False
         self._paid: deque[tuple[float, float]] = deque()
 
     def pay_by(self, model: PayingModel | None) -> None:
-        """Use another model from here on; None: none counts."""
+        """Use another model from here on; None for none."""
         self._settle()
         self._model = model
         if model is not None:
             self._shaper.gamma, self._shaper.weight = model.gamma, model.weight
 
     def resume_at(self, row: Float32) -> None:
-        self._newest = row.copy()
-        self._rows, self._ends, self._finals, self._frames = [self._newest], [], [], []
+        """Measure another game, whose observation is `row`, `[D]`."""
+        self._first = self._newest = row.copy()
+        self._steps = []
         self._continues = False
-        if self._ledger is not None:
-            self._ledger.restart()
+        self._ledger.restart()
 
     def note(self, reward: float, parts: Float32) -> None:
-        """A base step of the decision that is being played was paid this by the game, `[P]`."""
-        if self._ledger is not None:
-            self._ledger.note(reward, parts)
+        """Add the game's own reward of a base step of the present decision; `parts` is `[P]`."""
+        self._ledger.note(reward, parts)
 
     def after_step(
         self,
@@ -128,34 +132,28 @@ class PayMeter:
         *,
         terminated: bool,
         truncated: bool,
-        frames: int | None = None,
+        frames: int = STEP_FRAMES,
         died: bool = False,
         env_step: int = 0,
     ) -> None:
         """A decision reached `row`, `[D]`. After an end `begin_episode` follows.
 
-        `frames` and `died` as `Transitions` has them; the former always or never. `env_step` as
-        with the picture.
+        `frames` and `died` as in `Transitions`; `env_step` as with the picture.
         """
-        if self._ledger is not None:
-            self._ledger.decided(env_step, ended=terminated or truncated)
-        self._newest = row.copy()
-        self._ends.append((terminated, truncated, died))
-        self._frames.append(frames)
-        if truncated:
-            self._finals.append(self._newest)
-        if not (terminated or truncated):
-            self._rows.append(self._newest)
-        if len(self._rows) > _MAX_PENDING:
+        ended = terminated or truncated
+        self._ledger.decided(env_step, ended=ended)
+        row = self._newest = row.copy()
+        step = _Step(row, None if ended else row, terminated, truncated, died, frames)
+        self._steps.append(step)
+        if len(self._steps) > _MAX_PENDING:
             self._settle()
 
     def begin_episode(self, row: Float32) -> None:
         """An episode starts at `row`, `[D]`."""
-        if not self._rows:
+        if not self._steps:
             self.resume_at(row)
             return
-        self._newest = row.copy()
-        self._rows.append(self._newest)
+        self._steps[-1].following = self._newest = row.copy()
 
     def read(self) -> Opinion | None:
         """The opinion of the newest state and of the seconds before it; None without a model."""
@@ -180,11 +178,11 @@ class PayMeter:
         return tuple(bins)
 
     def _settle(self) -> None:
-        # A step that ended its episode is complete when the next one has started.
-        whole = len(self._rows) - 1
-        if whole < 1:
+        # A step that ended its episode is complete when the next episode has started.
+        whole = [step for step in self._steps if step.following is not None]
+        if not whole:
             return
-        steps = self._pending(whole)
+        steps = self._transitions(whole)
         phi = None if self._model is None else self._model.potential(steps.visited())
         if phi is not None and not np.isfinite(phi).all():
             phi = None  # the learner refuses such a model as soon as it meets these states
@@ -192,29 +190,25 @@ class PayMeter:
         paid = self._shaper.shape(0, steps, known, continues=self._continues)
         now = self._clock()
         self._paid.append((now, float(paid.sum(dtype=np.float64))))
-        if self._ledger is not None:
-            version = None if self._model is None or known is None else self._model.version
-            self._ledger.settle([None] * whole if version is None else paid[:, 0].tolist(), version)
+        version = None if self._model is None or known is None else self._model.version
+        unknown: list[float | None] = [None] * len(whole)
+        self._ledger.settle(unknown if version is None else paid[:, 0].tolist(), version)
         while now - self._paid[0][0] > BINS * BIN_SECONDS:
             self._paid.popleft()
-        self._rows, self._ends = self._rows[-1:], self._ends[whole:]
-        self._frames = self._frames[whole:]
-        self._finals = self._finals[len(steps.final_index) :]
+        self._first, self._steps = whole[-1].following, self._steps[len(whole) :]
         self._continues = True
 
-    def _pending(self, whole: int) -> Transitions:
-        ends: Bool = np.array(self._ends[:whole], dtype=np.bool_)
-        index = np.argwhere(ends[:, 1:2]).astype(np.int64).reshape(-1, 2)
-        lengths = [frames for frames in self._frames[:whole] if frames is not None]
-        width = len(self._rows[0])
+    def _transitions(self, steps: Sequence[_Step]) -> Transitions:
+        assert self._first is not None
+        following = [step.following for step in steps if step.following is not None]
+        truncated = np.array([step.truncated for step in steps], dtype=np.bool_)
+        finals = [step.reached for step in steps if step.truncated]
         return Transitions(
-            observations=np.stack(self._rows)[:, None],
-            terminated=ends[:, :1],
-            truncated=ends[:, 1:2],
-            final_index=index,
-            final_observations=np.array(self._finals[: len(index)], dtype=np.float32).reshape(
-                -1, width
-            ),
-            frames=np.array(lengths, dtype=np.int32)[:, None] if lengths else None,
-            died=ends[:, 2:],
+            observations=np.stack([self._first, *following])[:, None],
+            terminated=np.array([[step.terminated] for step in steps], dtype=np.bool_),
+            truncated=truncated[:, None],
+            final_index=np.argwhere(truncated[:, None]).astype(np.int64).reshape(-1, 2),
+            final_observations=np.array(finals, dtype=np.float32).reshape(-1, len(self._first)),
+            frames=np.array([[step.frames] for step in steps], dtype=np.int32),
+            died=np.array([[step.died] for step in steps], dtype=np.bool_),
         )

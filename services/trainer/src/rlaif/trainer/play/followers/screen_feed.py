@@ -1,15 +1,16 @@
-"""What people see of a runner's games, into its files: one picture, and where all players stand.
+"""Live view of a runner's games: one picture and the positions of all players, in its files.
 
-The picture is that of the environment that people want to see, so many times a second, when it is
-one of this runner; else of the first one, now and then, so that another runner's screen can take
-the place of one that fell silent.
+The picture is that of the requested environment if this runner has it; else of the first one, now
+and then, so that it can replace the screen of another runner that fell silent.
 """
 
 import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from rlaif.trainer.play.followers.pay_meter import PayMeter, StepLedger
 from rlaif.trainer.play.game_env import GameEnv
@@ -18,6 +19,7 @@ from rlaif.trainer.run_folder.live_files import (
     PlayerPosition,
     PlayersFile,
     ScreenFile,
+    StepsFile,
     WatchedFile,
     steps_path,
 )
@@ -25,10 +27,42 @@ from rlaif.trainer.run_folder.live_files import (
 _STANDBY_SECONDS = 2.0
 """Between two pictures of a runner that is not watched; a picture costs a millisecond."""
 
-_STANDING_SECONDS = 0.5
+_PLAYERS_SECONDS = 0.5
 _BEAT_SECONDS = 0.5
 _FIRST_RUNNERS = (0, 1)
-"""Of these one exists; its first environment is the default of the watched one."""
+"""One of these exists; its first environment is watched by default."""
+
+
+@dataclass(frozen=True)
+class _Files:
+    """The live files of a runner.
+
+    Attributes:
+        over: Ends the heartbeat.
+    """
+
+    screen: ScreenFile
+    players: PlayersFile
+    watched: WatchedFile
+    steps: StepsFile
+    over: threading.Event
+
+    @classmethod
+    def create(cls, folder: Path, runner: int, count: int) -> Self:
+        folder.mkdir(exist_ok=True)
+        players = PlayersFile.create(folder / f"{runner}.where", count)
+        return cls(
+            screen=ScreenFile.create(folder / f"{runner}.rgb"),
+            players=players,
+            watched=WatchedFile(folder / "watched"),
+            steps=StepsFile.create(steps_path(folder, runner), PARTS),
+            over=_heartbeat(players),
+        )
+
+    def close(self) -> None:
+        self.over.set()
+        for file in (self.screen, self.players, self.watched, self.steps):
+            file.close()
 
 
 class ScreenFeed:
@@ -36,7 +70,8 @@ class ScreenFeed:
 
     Attributes:
         watched: The environment of this runner whose picture is shown.
-        is_wanted: People want to see it, and not another runner's.
+        is_wanted: It was requested, and not another runner's.
+        is_drawn: It draws its present step, to be shown.
         meter: Opinion of the reward model while it is watched; None without pictures.
     """
 
@@ -45,42 +80,28 @@ class ScreenFeed:
         self._folder = folder if fps > 0 else None
         self._fps = fps
         self._runner, self._count = runner, count
-        self._next = self._next_standing = 0.0
-        self._slot: ScreenFile | None = None
-        self._standings: PlayersFile | None = None
-        self._wish: WatchedFile | None = None
-        self._beating: threading.Event | None = None
+        self._next = self._next_players = 0.0
+        self._files: _Files | None = None
+        self._ledger = StepLedger(len(PARTS))
         self.watched = 0
         self.is_wanted = runner in _FIRST_RUNNERS
-        self.meter: PayMeter | None = None
-        self._ledger: StepLedger | None = None
-        if self._folder is not None:
-            self._ledger = StepLedger(steps_path(self._folder, runner), PARTS)
-            self.meter = PayMeter(ledger=self._ledger)
+        self.is_drawn = False
+        self.meter = None if self._folder is None else PayMeter(self._ledger)
         self.open()
 
     def open(self) -> None:
-        if self._folder is None:
-            return
-        with suppress(OSError, ValueError):  # a full disk, or a file that another makes just now
-            self._folder.mkdir(exist_ok=True)
-            if self._ledger is not None:
-                self._ledger.open()
-            if self._slot is None:
-                self._slot = ScreenFile.create(self._folder / f"{self._runner}.rgb")
-            if self._standings is None:
-                path = self._folder / f"{self._runner}.where"
-                self._standings = PlayersFile.create(path, self._count)
-                self._beating = _beats(self._standings)
-            if self._wish is None:
-                self._wish = WatchedFile(self._folder / "watched")
+        """Create the files unless they exist already."""
+        if self._folder is not None and self._files is None:
+            with suppress(OSError, ValueError):  # a full disk, or a file that is being created
+                self._files = _Files.create(self._folder, self._runner, self._count)
+                self._ledger.file = self._files.steps
 
     def turned(self) -> bool:
         """Whether the meter has another environment to follow than before; asked once a row."""
-        if self._wish is None:
+        if self._files is None:
             return False
         before = (self.watched, self.is_wanted)
-        wanted = self._wish.env
+        wanted = self._files.watched.env
         if wanted is None:
             self.watched, self.is_wanted = 0, self._runner in _FIRST_RUNNERS
         else:
@@ -98,21 +119,25 @@ class ScreenFeed:
         return self.watched if self.is_wanted and self.meter is not None else None
 
     def is_due(self) -> bool:
-        if self._slot is None:
+        """Whether the watched environment has to draw this step; `show` then publishes it."""
+        if self._files is None:
             return False
         now = time.monotonic()
         if now < self._next:
             return False
         # On a grid: counted from this step, each wait would be rounded up to whole steps, and a
-        # fifth of the pictures would be missing. What a pause of the play missed is not made up.
+        # fifth of the pictures would be missing. A pause of the play is not made up for.
         pause = 1.0 / self._fps if self.is_wanted else _STANDBY_SECONDS
         self._next = max(self._next + pause, now)
+        self.is_drawn = True
         return True
 
     def show(self, game: GameEnv, env_step: int) -> None:
-        assert self._slot is not None
+        """Publish the picture of the watched environment."""
+        self.is_drawn = False
+        assert self._files is not None
         facts = game.facts
-        self._slot.write(
+        self._files.screen.write(
             game.emulator.screen(),
             env_step=env_step,
             env=self.watched,
@@ -121,32 +146,31 @@ class ScreenFeed:
             opinion=self.meter.read() if self.meter is not None and self.is_wanted else None,
         )
 
-    def tell_standings(self, games: Sequence[GameEnv], returns: Sequence[float]) -> None:
-        if self._standings is None:
+    def publish_players(self, games: Sequence[GameEnv], returns: Sequence[float]) -> None:
+        """Publish the positions of all players, twice per second."""
+        if self._files is None:
             return
         now = time.monotonic()
-        if now < self._next_standing:
-            return
-        self._next_standing = now + _STANDING_SECONDS
-        self._standings.write([_stands(*each) for each in zip(games, returns, strict=True)])
+        if now >= self._next_players:
+            self._next_players = now + _PLAYERS_SECONDS
+            players = [_position(*each) for each in zip(games, returns, strict=True)]
+            self._files.players.write(players)
 
     def close(self) -> None:
-        if self._beating is not None:
-            self._beating.set()
-        for file in (self._slot, self._standings, self._wish, self._ledger):
-            if file is not None:
-                file.close()
+        if self._files is not None:
+            self._files.close()
+            self._files = self._ledger.file = None
 
 
-def _stands(game: GameEnv, episode_return: float) -> PlayerPosition:
+def _position(game: GameEnv, episode_return: float) -> PlayerPosition:
     facts = game.facts
     return PlayerPosition(
         facts.group, facts.room, facts.x, facts.y, game.rooms_visited, game.steps, episode_return
     )
 
 
-def _beats(standings: PlayersFile) -> threading.Event:
-    """Let the process give signs of life from now on, also while it waits; until the event.
+def _heartbeat(players: PlayersFile) -> threading.Event:
+    """Report that the process lives, also while it waits, until the event is set.
 
     A runner that waits for the learner lives; one that is stopped or hangs as a whole does not.
     """
@@ -155,8 +179,8 @@ def _beats(standings: PlayersFile) -> threading.Event:
     def beat() -> None:
         while not over.wait(_BEAT_SECONDS):
             with suppress(ValueError):  # closed meanwhile
-                standings.beat()
+                players.beat()
 
-    standings.beat()
-    threading.Thread(target=beat, name="sign of life", daemon=True).start()
+    players.beat()
+    threading.Thread(target=beat, name="heartbeat", daemon=True).start()
     return over

@@ -19,6 +19,11 @@ from rlaif.trainer.settings.game import STEP_FRAMES
 Float32 = npt.NDArray[np.float32]
 
 
+NOTHING: Float32 = np.zeros(len(PARTS), dtype=np.float32)
+"""The parts of every step without a reward: one object, read-only."""
+NOTHING.flags.writeable = False
+
+
 def total(parts: Float32) -> float:
     """The reward of a step: the float32 sum of its parts. There is no other definition."""
     return float(parts.sum())
@@ -51,7 +56,8 @@ class EpisodeRewards:
     Moments at which no file is being played (the title screen, after saving and quitting) pay
     nothing and are ignored by all terms; the next step is compared with the last one played.
 
-    `nothing` are the parts of every step that pays nothing: one object, read-only.
+    Attributes:
+        asks_each_step: Whether even a step in which nothing changed may have a reward.
     """
 
     def __init__(
@@ -78,12 +84,7 @@ class EpisodeRewards:
         self._on_moves = [it for it in self._paying if it[1].looks_at in ("steps", "moves")]
         self._on_steps = [it for it in self._paying if it[1].looks_at == "steps"]
         self._before: GameFacts | None = None
-        self.nothing = np.zeros(len(PARTS), dtype=np.float32)
-        self.nothing.flags.writeable = False
-
-    @property
-    def asks_each_step(self) -> bool:
-        return bool(self._on_steps)
+        self.asks_each_step = bool(self._on_steps)
 
     @property
     def rooms_visited(self) -> int:
@@ -101,17 +102,17 @@ class EpisodeRewards:
     def step(self, facts: GameFacts, action: int) -> Float32:
         """The parts of one step's reward, `[P] float32` in the order of `PARTS`; do not write."""
         if not facts.running:
-            return self.nothing
+            return NOTHING
         before = self._before
         if before is None:
             self._baseline(facts)
-            return self.nothing
+            return NOTHING
         self._before = facts
-        parts = self.nothing
+        parts = NOTHING
         for part, term in self._asked(before, facts):
             amount = term.step(before, facts, action)
             if amount:
-                if parts is self.nothing:
+                if parts is NOTHING:
                     parts = np.zeros(len(PARTS), dtype=np.float32)
                 parts[part] = amount
         return parts
