@@ -24,9 +24,9 @@ from typing import Any
 from fastapi import FastAPI
 
 from rlaif.bootstrap.settings import BootstrapSettings
-from rlaif.bus.topology import MAX_DELIVER, TopologySettings, as_configuration, stream_config
-from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec
-from rlaif.contracts.events import CloudEvent, EventData
+from rlaif.bus.topology import MAX_DELIVER, TopologySettings, stream_config
+from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec, spec_of
+from rlaif.contracts.events import CloudEvent, DeadLetter, EventData
 from rlaif.contracts.game.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
 from rlaif.contracts.model import ID_PATTERN, SHA256_PATTERN, Contract
 from rlaif.contracts.telemetry.assistance import ModeFigures
@@ -181,13 +181,31 @@ def benchmarks_page() -> dict[str, str]:
 
 
 def permissions_file() -> str:
-    """deploy/base/nats/permissions.conf: what the services' user of NATS may do."""
+    """deploy/base/nats/permissions.conf: the permissions of the services' NATS user."""
+    publish = [
+        *(spec.pattern for spec in CATALOG),
+        "telemetry.>",
+        *(f"$JS.API.STREAM.INFO.{name}" for name in STREAMS),
+        *(f"$JS.API.CONSUMER.INFO.{spec.stream}.{c}" for spec in CATALOG for c in spec.consumers),
+        # Without a consumer's name behind it only ephemeral consumers can be created.
+        *(f"$JS.API.CONSUMER.CREATE.{name}" for name in STREAMS),
+        *(f"$JS.API.CONSUMER.MSG.NEXT.{name}.*" for name in STREAMS),
+        # To list dead letters, and to remove those that are sent again.
+        *(f"$JS.API.STREAM.MSG.{verb}.{spec_of(DeadLetter).stream}" for verb in ("GET", "DELETE")),
+        "$JS.ACK.>",
+    ]
     return (
         "# Written by docs/generate.py from the code. Do not edit; see CONTRIBUTING.md.\n"
         "# The least rights of the services, which make, change and empty no stream; for\n"
         "# permissions { include ./permissions.conf }.\n"
-        f"{as_configuration()}"
+        + _allowed("publish", publish)
+        + _allowed("subscribe", ["_INBOX.>", "telemetry.>"])
     )
+
+
+def _allowed(verb: str, subjects: list[str]) -> str:
+    lines = "".join(f'    "{subject}"\n' for subject in subjects)
+    return f"{verb} {{\n  allow: [\n{lines}  ]\n}}\n"
 
 
 # --- events ---------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from rlaif.contracts.game.names import NAMED_ITEMS
 from rlaif.contracts.planning.model_answers import MAX_CHARACTERS
@@ -24,12 +25,13 @@ from rlaif.contracts.planning.plans import (
     Suggestion,
     macro_words,
     plan_schema,
-    read_macro,
     read_plan,
     read_suggestion,
     suggestion_schema,
 )
 from rlaif.game.machine.actions import ACTION_NAMES
+
+read_macro = TypeAdapter[Macro](Macro).validate_python
 
 columns, rows = st.integers(0, COLUMNS - 1), st.integers(0, ROWS - 1)
 directions = st.sampled_from(get_args(Direction))

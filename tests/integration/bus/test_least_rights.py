@@ -74,12 +74,14 @@ async def test_all_that_a_service_does_is_permitted(bus, start_worker, caplog):
     assert worker.healthy
     assert set(seen) == {"good", "retried", "bad"}
     assert [each.data.reason for each in await bus.dead_letters()] == ["bad"]
+    assert await bus.redrive("captured:bad") == "captured:bad#redrive-1"
+    await eventually(lambda: all_answered(bus, SegmentCaptured, "exporter"), "it is dead again")
     assert await bus.backlog(SegmentCaptured, "exporter") == 0
     events = bus.feed().follow(SegmentCaptured, history=True)
     async with asyncio.timeout(PATIENCE_SECONDS):
-        followed = [(await anext(events)).data.segment_id for _ in range(3)]
+        followed = [(await anext(events)).data.segment_id for _ in range(4)]
     await events.aclose()
-    assert followed == ["good", "retried", "bad"]
+    assert followed == ["good", "retried", "bad", "bad"]
     frames = bus.subscribe(f"{FRAME_SUBJECT}.>")
     first = asyncio.create_task(anext(frames))
     async with asyncio.timeout(PATIENCE_SECONDS):

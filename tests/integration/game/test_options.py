@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
-from rlaif.contracts.planning.plans import read_macro
+from rlaif.contracts.planning.plans import Macro
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import Emulator
@@ -25,6 +26,8 @@ from rlaif.game.skills.limits import Guarded
 from rlaif.game.skills.macros import MacroOutcome, PlanExecutor, option_of
 from rlaif.game.skills.script import Choice, OptionLimits, Script, Scripted
 from rlaif.testing.data.moments import saved_moments
+
+read_macro = TypeAdapter[Macro](Macro).validate_python
 
 FRAME_SKIP = 4
 SHIELD, BOMBS, SWORD, ROD, BRACELET, FEATHER = 0x01, 0x03, 0x05, 0x07, 0x16, 0x17

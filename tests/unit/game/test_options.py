@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from rlaif.contracts.planning.plans import (
     COLUMNS,
@@ -23,7 +24,6 @@ from rlaif.contracts.planning.plans import (
     Take,
     Talk,
     UseItem,
-    read_macro,
 )
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
@@ -45,6 +45,8 @@ from rlaif.game.skills.script import (
     failed,
 )
 from rlaif.game.skills.use import leap
+
+read_macro = TypeAdapter[Macro](Macro).validate_python
 
 SHORT = OptionLimits(most_steps=30, most_waiting=8, still_steps=6)
 MakeRam = Callable[..., RamBlocks]

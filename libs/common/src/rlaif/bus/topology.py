@@ -25,8 +25,7 @@ from nats.js.api import (
 )
 from nats.js.errors import APIError, NotFoundError
 
-from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec, spec_of
-from rlaif.contracts.events import DeadLetter
+from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec
 
 MAX_DELIVER = 20
 """Deliveries of one event to one consumer; the backstop for an event that kills its worker."""
@@ -239,50 +238,6 @@ async def _ensure_consumer(js: JetStreamContext, stream: str, wanted: ConsumerCo
     except NotFoundError:
         return Part(stream, wanted, (await js.add_consumer(stream, wanted)).config, made=True)
     return Part(stream, wanted, found, made=False)
-
-
-INBOX = "_INBOX.>"
-"""Where answers arrive."""
-
-TELEMETRY = "telemetry.>"
-
-
-def may_publish() -> list[str]:
-    """Subjects on which a service sends: events, telemetry, and what it asks of JetStream."""
-    return [
-        *(spec.pattern for spec in CATALOG),
-        TELEMETRY,
-        *(f"$JS.API.STREAM.INFO.{name}" for name in STREAMS),
-        *(
-            f"$JS.API.CONSUMER.INFO.{spec.stream}.{consumer}"
-            for spec in CATALOG
-            for consumer in spec.consumers
-        ),
-        # Without a name behind it, NATS makes no durable consumer: the page follows streams by
-        # consumers that the server forgets.
-        *(f"$JS.API.CONSUMER.CREATE.{name}" for name in STREAMS),
-        *(f"$JS.API.CONSUMER.MSG.NEXT.{name}.*" for name in STREAMS),
-        f"$JS.API.STREAM.MSG.GET.{spec_of(DeadLetter).stream}",
-        # An event that is sent again leaves the dead letters.
-        f"$JS.API.STREAM.MSG.DELETE.{spec_of(DeadLetter).stream}",
-        "$JS.ACK.>",
-    ]
-
-
-def may_subscribe() -> list[str]:
-    """Subjects that a service follows."""
-    return [INBOX, TELEMETRY]
-
-
-def as_configuration() -> str:
-    """Both lists, to be included inside `permissions { … }`."""
-    return "".join(
-        f"{verb} {{\n  allow: [\n{''.join(lines)}  ]\n}}\n"
-        for verb, lines in (
-            ("publish", [f'    "{subject}"\n' for subject in may_publish()]),
-            ("subscribe", [f'    "{subject}"\n' for subject in may_subscribe()]),
-        )
-    )
 
 
 _OF_A_STREAM = ("num_replicas", "max_bytes")

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-T = TypeVar("T")
-
 
 class Connection(Protocol):
     """What is asked of an open bus."""
@@ -55,23 +53,6 @@ class Job(Protocol):
 
     async def stop(self) -> None:
         """Make `run` end after what it has in hand."""
-
-
-class Dependency(Generic[T]):
-    """Something that has to be opened; `why` says why it cannot be used, None when it can."""
-
-    def __init__(self) -> None:
-        self.value: T | None = None
-        self.why: str | None = "not tried yet"
-
-    async def open(self, opening: Callable[[], Awaitable[T]]) -> T:
-        try:
-            value = await opening()
-        except Exception as error:
-            self.why = str(error) or type(error).__name__
-            raise
-        self.value, self.why = value, None
-        return value
 
 
 StoreT = TypeVar("StoreT")
@@ -106,22 +87,12 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
         self._start = start
         self._outage_errors = outage_errors
         self._retry_seconds = retry_seconds
-        self._store: Dependency[StoreT] = Dependency()
-        self._bus: Dependency[BusT] = Dependency()
-        self._job: JobT | None = None
+        self.store: StoreT | None = None
+        self.bus: BusT | None = None
+        self.job: JobT | None = None
+        self._store_issue: str | None = "not tried yet"
+        self._bus_issue: str | None = "not tried yet"
         self._stopping = asyncio.Event()
-
-    @property
-    def store(self) -> StoreT | None:
-        return self._store.value
-
-    @property
-    def bus(self) -> BusT | None:
-        return self._bus.value
-
-    @property
-    def job(self) -> JobT | None:
-        return self._job
 
     def add_checks(self, readiness: Readiness) -> None:
         readiness.add("nats", self.check_bus)
@@ -129,19 +100,18 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
         readiness.add("worker", self.check_job)
 
     def check_bus(self) -> str | None:
-        bus = self._bus.value
-        if bus is not None and not bus.connected:
-            return f"lost NATS at {bus.address}; reconnecting"
-        return self._bus.why
+        if self.bus is not None and not self.bus.connected:
+            return f"lost NATS at {self.bus.address}; reconnecting"
+        return self._bus_issue
 
     def check_store(self) -> str | None:
         """Why the store could not be opened; None when it was. A later outage is not seen here."""
-        return self._store.why
+        return self._store_issue
 
     def check_job(self) -> str | None:
-        if self._job is None:
+        if self.job is None:
             return "waits for NATS and the store"
-        return None if self._job.healthy else "has not fetched events for a while"
+        return None if self.job.healthy else "has not fetched events for a while"
 
     @contextlib.asynccontextmanager
     async def running(self, readiness: Readiness) -> AsyncIterator[None]:
@@ -152,8 +122,8 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
         finally:
             readiness.set_stopping()
             self._stopping.set()
-            if self._job is not None:
-                await self._job.stop()
+            if self.job is not None:
+                await self.job.stop()
             await working
 
     async def _keep_working(self, announcer: HealthAnnouncer) -> None:
@@ -188,21 +158,24 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
             if store is None or self._stopping.is_set():
                 return
             # No await between these two: `stop` finds a job that runs.
-            self._job = self._start(store, bus)
-            await self._job.run()
+            self.job = self._start(store, bus)
+            await self.job.run()
 
     async def _try_store(self) -> StoreT | None:
         try:
-            return await self._store.open(lambda: asyncio.to_thread(self._open_store))
+            self.store = await asyncio.to_thread(self._open_store)
         except Exception as error:
+            self._store_issue = _reason(error)
             outage = _only(self._outage_errors, error)
             if outage is None:
                 raise
             logger.warning("waiting for dependency: %s", outage)
             return None
+        self._store_issue = None
+        return self.store
 
     async def _connect(self) -> BusT | None:
-        opening = asyncio.create_task(self._bus.open(self._open_bus))
+        opening = asyncio.create_task(self._try_bus())
         stopping = asyncio.create_task(self._stopping.wait())
         try:
             await asyncio.wait((opening, stopping), return_when=asyncio.FIRST_COMPLETED)
@@ -212,12 +185,25 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
         await asyncio.wait((opening, stopping))
         return None if opening.cancelled() else opening.result()
 
+    async def _try_bus(self) -> BusT:
+        try:
+            self.bus = await self._open_bus()
+        except Exception as error:
+            self._bus_issue = _reason(error)
+            raise
+        self._bus_issue = None
+        return self.bus
+
     async def _close(self) -> None:
-        self._job = None
-        bus, self._bus.value = self._bus.value, None
+        self.job = None
+        bus, self.bus = self.bus, None
         if bus is not None:
-            self._bus.why = "closed; opening it again"
+            self._bus_issue = "closed; opening it again"
             await bus.close()
+
+
+def _reason(error: Exception) -> str:
+    return str(error) or type(error).__name__
 
 
 def _only(kinds: tuple[type[Exception], ...], error: Exception) -> Exception | None:
@@ -226,9 +212,6 @@ def _only(kinds: tuple[type[Exception], ...], error: Exception) -> Exception | N
         found = [_only(kinds, each) for each in error.exceptions]
         return None if None in found else found[0]
     return error if isinstance(error, kinds) else None
-
-
-logger = logging.getLogger(__name__)
 
 
 @contextlib.asynccontextmanager

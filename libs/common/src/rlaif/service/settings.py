@@ -60,6 +60,17 @@ def _unset_when_blank(token: SecretStr | None) -> SecretStr | None:
     return token if token is not None and token.get_secret_value().strip() else None
 
 
+def _shared(variable: str, default: Any, description: str, **options: Any) -> Any:
+    """A setting whose variable has no prefix, the same for all runs of a trainer."""
+    return Field(
+        default=default,
+        validation_alias=variable,
+        description=description,
+        json_schema_extra=PER_SERVICE,
+        **options,
+    )
+
+
 class SharedSettings(BaseSettings):
     """Base of the settings of every program: how to reach NATS and the stores, and how to log."""
 
@@ -82,84 +93,61 @@ class SharedSettings(BaseSettings):
     renamed: ClassVar[Mapping[str, str]] = {}
     """Variables of earlier releases → their names now."""
 
-    nats_url: Annotated[str, AfterValidator(_valid_nats_url)] = Field(
-        default=DEFAULT_SERVER,
-        validation_alias="NATS_URL",
-        description="NATS server: `nats://user:password@host:4222`, or with `token@`. Separate "
-        "several servers of one cluster with commas. Credentials are percent-decoded: write % as "
-        "%25.",
+    nats_url: Annotated[str, AfterValidator(_valid_nats_url)] = _shared(
+        "NATS_URL",
+        DEFAULT_SERVER,
+        "NATS server: `nats://user:password@host:4222`, or with `token@`. Separate several servers "
+        "of one cluster with commas. Credentials are percent-decoded: write % as %25.",
         repr=False,
-        json_schema_extra=PER_SERVICE,
     )
-    nats_ca_file: str = Field(
-        default="",
-        validation_alias="NATS_CA_FILE",
-        description="PEM file with the certificate authorities of NATS. If it is set, or the URL "
-        "starts with tls://, TLS is required. Empty: the authorities of the system.",
-        json_schema_extra=PER_SERVICE,
+    nats_ca_file: str = _shared(
+        "NATS_CA_FILE",
+        "",
+        "PEM file with the certificate authorities of NATS. If it is set, or the URL starts with "
+        "tls://, TLS is required. Empty: the authorities of the system.",
     )
-    nats_manage_streams: bool = Field(
-        default=True,
-        validation_alias="NATS_MANAGE_STREAMS",
-        description="Whether services create missing streams and consumers, and purge processed "
-        "events from full streams. If false, `python -m rlaif.bootstrap` does that; the service "
-        "then needs no admin permissions and reports missing streams in /readyz.",
-        json_schema_extra=PER_SERVICE,
+    nats_manage_streams: bool = _shared(
+        "NATS_MANAGE_STREAMS",
+        True,
+        "Whether services create missing streams and consumers, and purge processed events from "
+        "full streams. If false, `python -m rlaif.bootstrap` does that; the service then needs no "
+        "admin permissions and reports missing streams in /readyz.",
     )
-    s3_endpoint_url: str = Field(
-        default="http://127.0.0.1:9000",
-        validation_alias="S3_ENDPOINT_URL",
-        description="S3 endpoint. Empty: AWS.",
-        json_schema_extra=PER_SERVICE,
+    s3_endpoint_url: str = _shared(
+        "S3_ENDPOINT_URL", "http://127.0.0.1:9000", "S3 endpoint. Empty: AWS."
     )
-    s3_access_key: str = Field(
-        default="",
-        validation_alias="S3_ACCESS_KEY",
-        description="S3 access key. Empty: the credentials of the platform (role, token file).",
-        json_schema_extra=PER_SERVICE,
+    s3_access_key: str = _shared(
+        "S3_ACCESS_KEY",
+        "",
+        "S3 access key. Empty: the credentials of the platform (role, token file).",
     )
-    s3_secret_key: SecretStr = Field(
-        default=SecretStr(""),
-        validation_alias="S3_SECRET_KEY",
-        description="S3 secret key; leave it empty if the access key is.",
-        json_schema_extra=PER_SERVICE,
+    s3_secret_key: SecretStr = _shared(
+        "S3_SECRET_KEY", SecretStr(""), "S3 secret key; leave it empty if the access key is."
     )
-    s3_ca_file: str = Field(
-        default="",
-        validation_alias="S3_CA_FILE",
-        description="PEM file with the certificate authorities of an https:// endpoint. Empty: "
-        "those of the client.",
-        json_schema_extra=PER_SERVICE,
+    s3_ca_file: str = _shared(
+        "S3_CA_FILE",
+        "",
+        "PEM file with the certificate authorities of an https:// endpoint. Empty: those of the "
+        "client.",
     )
-    s3_region: str = Field(
-        default="us-east-1",
-        validation_alias="S3_REGION",
-        description="S3 region; most servers other than AWS accept any.",
-        json_schema_extra=PER_SERVICE,
+    s3_region: str = _shared(
+        "S3_REGION", "us-east-1", "S3 region; most servers other than AWS accept any."
     )
-    episodes_store: str = Field(
-        default="s3://zelda-episodes",
-        validation_alias="EPISODES_STORE",
-        description="Store of captures, segments and scores: s3://bucket, file:///path or /path.",
-        json_schema_extra=PER_SERVICE,
+    episodes_store: str = _shared(
+        "EPISODES_STORE",
+        "s3://zelda-episodes",
+        "Store of captures, segments and scores: s3://bucket, file:///path or /path.",
     )
-    models_store: str = Field(
-        default="s3://zelda-models",
-        validation_alias="MODELS_STORE",
-        description="Store of checkpoints and reward models: s3://bucket, file:///path or /path.",
-        json_schema_extra=PER_SERVICE,
+    models_store: str = _shared(
+        "MODELS_STORE",
+        "s3://zelda-models",
+        "Store of checkpoints and reward models: s3://bucket, file:///path or /path.",
     )
-    log_level: Annotated[LogLevel, BeforeValidator(_lower)] = Field(
-        default="info",
-        validation_alias="LOG_LEVEL",
-        description="Minimum log level. debug also logs health probes and metric scrapes.",
-        json_schema_extra=PER_SERVICE,
+    log_level: Annotated[LogLevel, BeforeValidator(_lower)] = _shared(
+        "LOG_LEVEL", "info", "Minimum log level. debug also logs health probes and metric scrapes."
     )
-    log_format: Annotated[LogFormat, BeforeValidator(_lower)] = Field(
-        default="json",
-        validation_alias="LOG_FORMAT",
-        description="Log format: json (one object per line) or text.",
-        json_schema_extra=PER_SERVICE,
+    log_format: Annotated[LogFormat, BeforeValidator(_lower)] = _shared(
+        "LOG_FORMAT", "json", "Log format: json (one object per line) or text."
     )
 
     @classmethod
@@ -329,10 +317,9 @@ class ServiceSettings(SharedSettings):
     port: int = Field(
         default=8080, ge=0, le=65535, description="TCP port to listen on; 0 selects a free one."
     )
-    api_token: Annotated[SecretStr | None, AfterValidator(_unset_when_blank)] = Field(
-        default=None,
-        validation_alias="RLAIF_API_TOKEN",
-        json_schema_extra=PER_SERVICE,
-        description="Bearer token required for every write request. Unset: only services on a "
-        "loopback address accept writes.",
+    api_token: Annotated[SecretStr | None, AfterValidator(_unset_when_blank)] = _shared(
+        "RLAIF_API_TOKEN",
+        None,
+        "Bearer token required for every write request. Unset: only services on a loopback address "
+        "accept writes.",
     )

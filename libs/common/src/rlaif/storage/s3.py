@@ -292,8 +292,9 @@ class S3Store:
         if isinstance(error, ClientError):
             if _is_foreign(error):
                 return (
-                    f"{self._server} answers HTTP {_status(error)}{_kind(error)} instead of an "
-                    f"S3 error: is {_between(_status(error))} in between? Check S3_ENDPOINT_URL"
+                    f"{self._server} answers HTTP {_status(error)} ({_content_type(error)}) "
+                    "instead of an S3 error: is a proxy or a sign-in page in between? "
+                    "Check S3_ENDPOINT_URL"
                 )
             if error.operation_name.startswith("AssumeRole"):
                 return f"{text}; check AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE"
@@ -461,12 +462,3 @@ def _is_foreign(error: ClientError) -> bool:
     if _code(error) not in ("", str(_status(error))):
         return False
     return not error.operation_name.startswith("Head") or _content_type(error).startswith("text/")
-
-
-def _kind(error: ClientError) -> str:
-    kind = _content_type(error)
-    return f" with {kind}" if kind else " with an empty body"
-
-
-def _between(status: int) -> str:
-    return "a proxy that asks for a password" if status == 407 else "a proxy or a sign-in page"

@@ -1,6 +1,7 @@
 """A real nats-server on a free port, with its own store, for tests that need the real thing."""
 
 import asyncio
+import shutil
 import signal
 import socket
 import subprocess
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from rlaif.bus.topology import as_configuration
 from rlaif.servers.nats_server import HOST, NatsServerRecipe, find_nats_server
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 START_TIMEOUT_SECONDS = 30.0
 STOP_TIMEOUT_SECONDS = 5.0
 _POLL_SECONDS = 0.01
+_DEPLOYED = Path(__file__).parents[5] / "deploy/base/nats"
 _PORT_TRIES = 3
 
 
@@ -202,16 +203,19 @@ async def _made_anew(bus: "Bus") -> None:
 
 
 @pytest.fixture
-def guarded_nats(tmp_path: Path) -> Iterator[NatsServer]:
-    """A server without streams, where the user `service` has the least rights of services.
+def guarded_nats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[NatsServer]:
+    """A server without streams, with the deployed accounts; a user's password is its name.
 
-    The user `admin` may do everything; `url_of` says where each connects.
+    The user `admin` may do everything, `service` has the least rights of services; `url_of` says
+    where each connects.
     """
-    users = (
-        "{ user: admin, password: admin }",
-        f"{{ user: service, password: service, permissions {{ {as_configuration()} }} }}",
-    )
-    server = NatsServer(tmp_path, more="authorization { users: [\n" + "\n".join(users) + "\n] }")
+    for user in ("admin", "service"):
+        monkeypatch.setenv(f"NATS_{user.upper()}_USER", user)
+        monkeypatch.setenv(f"NATS_{user.upper()}_PASSWORD", user)
+    text = (_DEPLOYED / "nats.conf").read_text(encoding="utf-8")
+    shutil.copy(_DEPLOYED / "permissions.conf", tmp_path)
+    accounts = text[text.index("accounts {") : text.index("include ./cluster.conf")]
+    server = NatsServer(tmp_path, more=accounts)
     server.start()
     try:
         yield server

@@ -14,7 +14,6 @@ from pydantic import (
     ConfigDict,
     Field,
     Strict,
-    TypeAdapter,
     ValidationError,
     model_validator,
 )
@@ -230,12 +229,6 @@ def macro_words(macro: Macro) -> str:
     return " ".join([str(kind), *(f"{name}={value}" for name, value in told.items())])
 
 
-def read_macro(value: object) -> Macro:
-    """A macro out of plain values; ValueError when it is none."""
-    return _MACRO.validate_python(value)
-
-
-_MACRO: TypeAdapter[Macro] = TypeAdapter(Macro)
 _OUR_WORDS = frozenset(
     {*KINDS, *Plan.model_fields, *Suggestion.model_fields, *UseItem.model_fields, "room", "choice"}
 )
