@@ -103,7 +103,7 @@ def test_the_loop_closes_is_watched_loses_nothing_and_stops(ring: Ring):
     asyncio.run(eventually(lambda: shows_a_load(ring), "the first load"))
     page = ring.get("hud", "state").json()
     assert impossible(page) == []
-    assert page["troubles"] == []
+    assert page["issues"] == []
     assert {each["name"]: each["state"] for each in page["services"]} == dict.fromkeys(
         REQUIRED, "ready"
     )

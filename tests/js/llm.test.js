@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { between, shared } from "../../services/hud/src/rlaif/hud/static/js/panels/llm/latencies.js";
+import { between, shared } from "../../services/hud/src/rlaif/hud/static/js/panels/llm/routes.js";
 
 const bucket = (from, to, calls = 1) => ({ from_seconds: from, to_seconds: to, calls });
 const route = (...latencies) => ({ name: "state", route: "/state", latencies: latencies.length ? latencies : null });

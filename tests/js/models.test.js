@@ -1,55 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ApiProblem } from "../../services/hud/src/rlaif/hud/static/js/api.js";
 import { Answer } from "../../services/hud/src/rlaif/hud/static/js/answer.js";
-import { GivenUp, authorised } from "../../services/hud/src/rlaif/hud/static/js/authorised.js";
-import { Chosen, parse } from "../../services/hud/src/rlaif/hud/static/js/panels/models/chosen.js";
-import { differences, settingsOf } from "../../services/hud/src/rlaif/hud/static/js/panels/models/differences.js";
+import { ApiProblem } from "../../services/hud/src/rlaif/hud/static/js/api.js";
+import { authorised, GivenUp } from "../../services/hud/src/rlaif/hud/static/js/authorised.js";
+import { Chosen, differences, parse, settingsOf } from "../../services/hud/src/rlaif/hud/static/js/panels/models/compare.js";
 import { measured } from "../../services/hud/src/rlaif/hud/static/js/panels/models/figures.js";
-import { MOST, boundsOf, everyNth, layout } from "../../services/hud/src/rlaif/hud/static/js/panels/models/lineage-layout.js";
 import { signature } from "../../services/hud/src/rlaif/hud/static/js/panels/models/records.js";
+import { byGroup, pay } from "../../services/hud/src/rlaif/hud/static/js/panels/models/version/examination.js";
 import { rangeOf } from "../../services/hud/src/rlaif/hud/static/js/panels/models/version/gate.js";
-import { byGroup, pay } from "../../services/hud/src/rlaif/hud/static/js/panels/models/version/pays.js";
 import { Scope } from "../../services/hud/src/rlaif/hud/static/js/scope.js";
-
-const BOX = { width: 600, height: 240, left: 50, right: 20, top: 20, bottom: 40 };
-const attempt = (more) => ({ key: "x", version: null, parent: null, at: 0, value: 0.7, low: 0.6, high: 0.8, ...more });
-
-test("the lineage is in the order of time, and lines lead from parents to children", () => {
-  const { points, edges } = layout([
-    attempt({ key: "v2", version: 2, parent: 1, at: 30 }),
-    attempt({ key: "no", at: 20 }),
-    attempt({ key: "v1", version: 1, at: 10 }),
-  ], BOX);
-  assert.deepEqual(points.map(({ key }) => key), ["v1", "no", "v2"]);
-  assert.deepEqual(points.map(({ x }) => x), [50, 315, 580]);
-  assert.deepEqual(edges.map(({ from, to }) => [from.key, to.key]), [["v1", "v2"]]);
-});
-
-test("what was not measured has no height, and no line", () => {
-  const { points, edges } = layout([attempt({ key: "v1", version: 1, value: null, low: null, high: null }), attempt({ key: "v2", version: 2, parent: 1, at: 1 })], BOX);
-  assert.equal(points[0].y, null);
-  assert.equal(edges.length, 0);
-});
-
-test("of very many attempts the newest are drawn, and it is said how many are not", () => {
-  const { points, hidden } = layout(Array.from({ length: MOST + 5 }, (_, at) => attempt({ key: `v${at}`, version: at + 1, at })), BOX);
-  assert.equal(points.length, MOST);
-  assert.equal(hidden, 5);
-  assert.equal(points[0].version, 6);
-});
-
-test("the axis shows chance always, and everything below it", () => {
-  assert.deepEqual(boundsOf([attempt({ low: 0.6 })]), [0.5, 1]);
-  assert.deepEqual(boundsOf([attempt({ low: 0.33 })]), [0.3, 1]);
-  assert.deepEqual(boundsOf([]), [0.5, 1]);
-});
-
-test("so many names are left out that the others fit", () => {
-  assert.equal(everyNth(10, 600, 30), 1);
-  assert.equal(everyNth(60, 600, 30), 3);
-});
 
 test("two versions are chosen, a third takes the place of the first, and the address knows", () => {
   const said = [];
@@ -151,7 +111,7 @@ test("an answer shows what came, keeps it when the next question fails, and drop
   const app = { api: { get: (path, { signal }) => new Promise((resolve, reject) => waiting.push({ path, signal, resolve, reject })) } };
   const scope = new Scope();
   const drawn = [];
-  const answer = new Answer(app, scope, ({ value, problem, loading }) => drawn.push([value, problem?.title ?? null, loading]));
+  const answer = new Answer(app, scope).watch(({ value, problem, loading }) => drawn.push([value, problem?.title ?? null, loading]));
   const first = answer.ask("/a");
   const second = answer.ask("/a");
   waiting[0].resolve("late");

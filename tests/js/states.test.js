@@ -3,8 +3,7 @@ import { test } from "node:test";
 
 import { bannersOf } from "../../services/hud/src/rlaif/hud/static/js/banners.js";
 import { packed, unpacked } from "../../services/hud/src/rlaif/hud/static/js/last-known.js";
-import { notYet } from "../../services/hud/src/rlaif/hud/static/js/starting.js";
-import { judge } from "../../services/hud/src/rlaif/hud/static/js/status.js";
+import { judge, notYet } from "../../services/hud/src/rlaif/hud/static/js/status.js";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");
 const before = (seconds) => new Date(NOW - 1000 * seconds).toISOString();
@@ -53,43 +52,43 @@ test("no frame yet is told apart from no run yet, and from a run that cannot sta
 });
 
 const LIVE = { name: "live", note: "" };
-const trouble = (number, what = `misses ${number}`) => ({ key: `t${number}`, who: `judge ${number}`, what, since: before(number) });
+const issue = (number, description = `misses ${number}`) => ({ key: `t${number}`, service: `judge ${number}`, description, since: before(number) });
 const keys = (banners) => banners.map(({ key }) => key);
 
 test("a healthy pipeline has no banner", () => {
-  assert.deepEqual(bannersOf({ status: LIVE, open: true, state: { troubles: [], build: "a" }, build: "a" }), []);
+  assert.deepEqual(bannersOf({ status: LIVE, open: true, state: { issues: [], build: "a" }, build: "a" }), []);
 });
 
 test("of many issues the first are shown with the number of the others", () => {
-  const banners = bannersOf({ status: LIVE, open: true, state: { troubles: [1, 2, 3, 4, 5, 6].map((number) => trouble(number)) }, build: "" });
+  const banners = bannersOf({ status: LIVE, open: true, state: { issues: [1, 2, 3, 4, 5, 6].map((number) => issue(number)) }, build: "" });
   assert.deepEqual(keys(banners), ["t1", "t2", "t3", "t4", "more"]);
   assert.match(banners.at(-1).text, /^2 more/);
 });
 
 test("one issue of several services is one banner with the oldest start", () => {
-  const troubles = [trouble(1, "is silent"), trouble(2), trouble(3, "is silent")];
-  const [silent, other] = bannersOf({ status: LIVE, open: true, state: { troubles }, build: "" });
+  const issues = [issue(1, "is silent"), issue(2), issue(3, "is silent")];
+  const [silent, other] = bannersOf({ status: LIVE, open: true, state: { issues }, build: "" });
   assert.deepEqual([silent.title, silent.since, other.title], ["judge 1, judge 3", before(3), "judge 2"]);
 });
 
 test("an issue links to its page", () => {
-  const [alarm, other] = bannersOf({ status: LIVE, open: true, state: { troubles: [{ ...trouble(1), page: "/models" }, trouble(2)] }, build: "" });
+  const [alarm, other] = bannersOf({ status: LIVE, open: true, state: { issues: [{ ...issue(1), page: "/models" }, issue(2)] }, build: "" });
   assert.deepEqual([alarm.page, other.page], ["/models", undefined]);
 });
 
 test("an issue shown on this page has no banner", () => {
-  const state = { troubles: [{ ...trouble(1), page: "/models#models-watch" }, { ...trouble(2), page: "/models" }] };
+  const state = { issues: [{ ...issue(1), page: "/models#models-watch" }, { ...issue(2), page: "/models" }] };
   for (const [path, there] of [["/models", ["t2"]], ["/models/2", ["t1", "t2"]], ["/", ["t1", "t2"]]]) assert.deepEqual(keys(bannersOf({ status: LIVE, open: true, state, build: "", path })), there);
 });
 
 test("without a connection old issues are not shown", () => {
-  const state = { troubles: [trouble(1)], build: "b" };
+  const state = { issues: [issue(1)], build: "b" };
   assert.deepEqual(keys(bannersOf({ status: { name: "disconnected", note: "" }, open: false, state, build: "a" })), ["lost"]);
   assert.deepEqual(bannersOf({ status: { name: "connecting", note: "" }, open: false, state, build: "a" }), []);
 });
 
 test("another build is a new version that can be loaded", () => {
-  const [banner] = bannersOf({ status: LIVE, open: true, state: { troubles: [], build: "b" }, build: "a" });
+  const [banner] = bannersOf({ status: LIVE, open: true, state: { issues: [], build: "b" }, build: "a" });
   assert.deepEqual([banner.key, banner.action], ["version", "reload"]);
 });
 
@@ -115,7 +114,7 @@ test("before the first run the nearest cause of waiting is shown", (t) => {
   t.mock.timers.enable({ apis: ["Date"], now: NOW });
   const titles = (state) => notYet(state)?.title ?? null;
   const health = (seconds, ok = true) => ({ started_at: before(seconds), checks: { bus: { ok, detail: ok ? null : "refused" } } });
-  const services = (state, heard_at = before(1)) => [{ name: "trainer", state, checks: {}, heard_at }];
+  const services = (state, reported_at = before(1)) => [{ name: "trainer", state, checks: {}, reported_at }];
   assert.equal(titles({ health: health(60, false), services: services("ready") }), "The HUD is running; the message bus is not available.");
   assert.equal(titles({ health: health(3), services: services("unknown", null) }), "No report from the trainer yet.");
   assert.equal(titles({ health: health(60), services: services("unknown", null) }), "No trainer has reported yet.");
@@ -127,19 +126,19 @@ test("before the first run the nearest cause of waiting is shown", (t) => {
 });
 
 test("a silent environment is named, with its successor and the time of the switch", (t) => {
-  const watch = { env: "1-0", next: "2-0", silent_since: before(3), takes_over_at: before(-6.5) };
+  const watch = { env: "1-0", next: "2-0", silent_since: before(3), switch_at: before(-6.5) };
   const { name, note, overlay } = status({ state: { screen: frame(3), run: { status: "training" }, watch } }, t);
   assert.deepEqual([name, overlay, note], ["stale", "1-0 is not responding. Switching to 2-0 in 7 s", overlay]);
 });
 
 test("without another environment no switch is announced", (t) => {
   const run = { status: "training" };
-  const alone = { env: "1-0", next: null, silent_since: before(12), takes_over_at: null };
+  const alone = { env: "1-0", next: null, silent_since: before(12), switch_at: null };
   assert.match(status({ state: { screen: frame(12), run, watch: alone } }, t).overlay, /12 s; no other environment/);
 });
 
 test("a runner that waits for the learner does not count as silent", (t) => {
-  const watch = { env: "1-0", next: null, silent_since: null, takes_over_at: null, still_seconds: 4.2 };
+  const watch = { env: "1-0", next: null, silent_since: null, switch_at: null, still_seconds: 4.2 };
   const { overlay } = status({ state: { screen: frame(4), run: { status: "training" }, watch } }, t);
   assert.equal(overlay, "1-0 has not moved for 4 s: its runner is waiting for the learner");
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Cursor } from "../../services/hud/src/rlaif/hud/static/js/cursor.js";
+import { Cursor } from "../../services/hud/src/rlaif/hud/static/js/charts/axis.js";
 import { Store } from "../../services/hud/src/rlaif/hud/static/js/store.js";
 
 const soon = () => new Promise((done) => setTimeout(done, 30));

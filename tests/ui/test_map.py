@@ -170,9 +170,9 @@ async def test_a_silent_environment_is_replaced_after_a_countdown(
         await chromium.wait_for(f"{SHADE} === 160")
         async with httpx.AsyncClient(base_url=hud_url) as client:
             watched = (await client.get("/api/v1/watched")).json()
-        (takeover,) = watched["takeovers"]
-        assert (takeover["left"], takeover["taken"]) == ("1-0", "2-0")
-        assert takeover["env_step"] == 91_000
+        (switch,) = watched["switches"]
+        assert (switch["from_env"], switch["to_env"]) == ("1-0", "2-0")
+        assert switch["env_step"] == 91_000
     finally:
         task.cancel()
         with suppress(asyncio.CancelledError):

@@ -28,8 +28,8 @@ planner did, and the judges; dead letters. Of segments: test_segments.py."""
 SHOWN = {
     "/": "['#course .cell', '#chart-pay .part'].every(each => document.querySelector(each))",
     "/models": "document.querySelector('#models .notice') !== null",
-    "/llm": "document.querySelectorAll('#judges .parts li').length === 3",
-    "/system": "document.querySelector('#dead [data-figure]') !== null",
+    "/llm": "document.querySelectorAll('#llm-routes tbody tr').length === 6",
+    "/system": "document.querySelector('#letters [data-figure], #letters .empty') !== null",
 }
 """By page: a selector that exists once everything is drawn."""
 

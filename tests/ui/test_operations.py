@@ -73,11 +73,11 @@ async def test_the_page_of_the_language_models_says_who_answers_what_was_said_an
     await shoot("llm")
     assert await agree(chromium, hud_url) == []
     await chromium.evaluate(
-        "document.getElementById('llm-choice').value = 'ended=badly';"
+        "document.getElementById('llm-choice').value = 'failed=true';"
         "document.getElementById('llm-choice').dispatchEvent(new Event('change'))"
     )
     await chromium.wait_for("document.querySelectorAll('#llm-calls li').length === 1")
-    assert await chromium.evaluate("location.search") == "?ended=badly"
+    assert await chromium.evaluate("location.search") == "?failed=true"
 
 
 async def test_the_page_of_the_system_shows_queues_and_redrives_a_dead_letter(
@@ -109,7 +109,9 @@ async def test_the_page_of_the_system_shows_queues_and_redrives_a_dead_letter(
     await chromium.evaluate("document.querySelector('#letters button').click()")
     await chromium.wait_for("document.getElementById('letters').innerText.includes('#redrive-')")
     await chromium.wait_for("document.querySelectorAll('#letters li').length === 0")
-    await chromium.wait_for("document.getElementById('dead').innerText.includes('No dead letters')")
+    await chromium.wait_for(
+        "document.getElementById('letters').innerText.includes('No dead letters')"
+    )
     assert await bus.dead_letters() == []
 
 

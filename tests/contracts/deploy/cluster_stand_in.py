@@ -519,7 +519,7 @@ def curl(given: list[str]) -> None:
     hosts = {each["spec"]["host"] for each in cluster.find("Route")}
     if not (port in ports if port else host in hosts):
         raise ClusterError(f"curl: (7) Failed to connect to {url}")
-    _say(json.dumps({"loop": {}, "services": {}, "troubles": []}))
+    _say(json.dumps({"loop": {}, "services": {}, "issues": []}))
 
 
 def podman(given: list[str]) -> None:

@@ -40,8 +40,8 @@ from rlaif.testing.waiting import eventually
 OpenPage = Callable[..., AbstractAsyncContextManager[Any]]
 StartHud = Callable[..., AbstractAsyncContextManager[str]]
 SECTIONS = (
-    "run", "reward", "loop", "segments", "reward_models", "judge", "dead_letters",
-    "services", "troubles",
+    "run", "reward", "loop", "segments", "reward_models", "dead_letters",
+    "services", "issues",
 )  # fmt: skip
 
 
@@ -122,8 +122,9 @@ async def test_a_restarted_hud_gets_its_state_back_from_the_streams(
 
 def complete(page: Any) -> bool:
     loop = page.state.get("loop", {})
-    counts = [loop.get(name) for name in ("captured", "exported", "scored", "published")]
-    return counts == [1, 1, 1, 1] and loop["champion_version"] == 1
+    counts = [loop.get(name) for name in ("captured", "exported", "scored")]
+    models = page.state.get("reward_models", {"published": ()})
+    return counts == [1, 1, 1] and [each["version"] for each in models["published"]] == [1]
 
 
 async def test_what_the_live_connection_says_is_what_the_rest_interface_says(
@@ -153,7 +154,7 @@ async def test_what_the_live_connection_says_is_what_the_rest_interface_says(
 
         await eventually(agree, "the same state on both ways")
     assert impossible(told) == []
-    assert told["troubles"] == []
+    assert told["issues"] == []
     published = told["reward_models"]["published"]
     assert [(row["version"], row["loaded_at_steps"]) for row in published] == [
         (2, [3000]), (1, [2000, 4000]),
@@ -184,7 +185,7 @@ async def test_a_restarted_hud_gets_loads_and_pin_back_from_who_keeps_them(
             lives.append((models["champion"], models["published"]))
     assert lives[0] == lives[1]
     champion, published = lives[1]
-    assert (champion["version"], champion["went_back_from"]) == (1, 2)
+    assert (champion["version"], champion["rolled_back_from"]) == (1, 2)
     assert champion["pin_reason"] == "it was gamed"
     assert [row["loaded_at_steps"] for row in published] == [[3000], [2000, 4000]]
 
@@ -197,12 +198,13 @@ async def test_a_service_that_cannot_go_on_is_named_and_one_that_is_gone_is_miss
 
         async def named() -> bool:
             await stage.health("judge", status="not ready", route="HTTP 400: unknown model")
-            return any("unknown model" in each["what"] for each in page.state.get("troubles", []))
+            issues = page.state.get("issues", [])
+            return any("unknown model" in each["description"] for each in issues)
 
         await eventually(named, "the broken route")
 
         def missed() -> bool:
-            return [each["key"] for each in page.state["troubles"]] == ["judge: silent"]
+            return [each["key"] for each in page.state["issues"]] == ["judge: silent"]
 
         await eventually(missed, "the silence")
 

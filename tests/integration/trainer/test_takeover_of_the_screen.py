@@ -106,8 +106,8 @@ async def test_a_stopped_runner_loses_the_screen_and_it_does_not_jump(
             os.kill(stopped, signal.SIGCONT)
         numbers = [each["sequence"] for each in seen]
         assert numbers == sorted(numbers), "no picture of before comes again"
-        (takeover,) = watched["takeovers"]
-        assert (takeover["why"], takeover["left"]) == ("silent", "1-0")
+        (switch,) = watched["switches"]
+        assert (switch["reason"], switch["from_env"]) == ("silent", "1-0")
         print(f"taken over {took:.1f} s after SIGSTOP")  # noqa: T201  # the figure, with -s
 
         # The first runner plays again, and the screen stays where it is.

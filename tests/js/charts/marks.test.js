@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { held, nameMarks } from "../../../services/hud/src/rlaif/hud/static/js/charts/marks.js";
+import { held, nameMarks } from "../../../services/hud/src/rlaif/hud/static/js/charts/draw.js";
 
 const mark = (at, label) => ({ at, step: at, label });
 const texts = (marks) => nameMarks(marks).map(({ text }) => text);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { areaPath, barsPath, dotsPath, linePath } from "../../../services/hud/src/rlaif/hud/static/js/charts/path.js";
+import { areaPath, barsPath, dotsPath, linePath } from "../../../services/hud/src/rlaif/hud/static/js/charts/scale.js";
 
 const same = (value) => value;
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { firstFrom, hit, inside, lastUpTo, nearest, newest, reach } from "../../../services/hud/src/rlaif/hud/static/js/charts/points.js";
+import { firstFrom, hit, inside, lastUpTo, nearest, newest, reach } from "../../../services/hud/src/rlaif/hud/static/js/charts/scale.js";
 
 const LINE = [[10, 1], [20, 2], [20, 3], [40, 4]];
 

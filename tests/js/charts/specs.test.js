@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { appended, stepChart } from "../../../services/hud/src/rlaif/hud/static/js/panels/timeline/step-specs.js";
-import { chartsOf, folded, marksOf, NOTHING, reachOf, REST, smoothed } from "../../../services/hud/src/rlaif/hud/static/js/panels/timeline/specs.js";
 import { residual, sumAt } from "../../../services/hud/src/rlaif/hud/static/js/charts/stack.js";
+import { appended, chartsOf, folded, marksOf, NOTHING, reachOf, REST, smoothed, stepChart } from "../../../services/hud/src/rlaif/hud/static/js/panels/timeline/specs.js";
 
 const SCORES = { window: 20, scored: 2, means: [[10, 0.5]], points: [{ env_step: 10, weighted: 0.5, episode_id: "e-1", segment_id: "s-1" }] };
 const step = (number, parts, paid = 0.25) => ({ number, env_step: 8 * number, reward: Object.values(parts).reduce((sum, amount) => sum + amount, 0), parts, paid, reward_model_version: 3, ended: false });
@@ -41,12 +40,12 @@ test("a load is a mark that leads to its model; without a model there is nothing
   assert.deepEqual(marks, [{ step: 5, label: "v7", href: "/models/7" }, { step: 9, label: "none" }]);
 });
 
-test("a player that fell silent in this run is a mark; one that a person left, or of a run before, is none", () => {
-  const takeover = (at, why, env_step = 50) => ({ at, why, env_step, left: "1-0", taken: "2-0" });
+test("a silent player of this run is a mark; a selection or an earlier run is none", () => {
+  const change = (at, reason, env_step = 50) => ({ at, reason, env_step, from_env: "1-0", to_env: "2-0" });
   const past = { ...NOTHING, starts: [{ at: "2026-11-20T12:00:00Z" }] };
-  const told = [takeover("2026-11-20T11:00:00Z", "silent"), takeover("2026-11-20T12:10:00Z", "chosen"), takeover("2026-11-20T12:20:00Z", "silent"), takeover("2026-11-20T12:30:00Z", "silent", null)];
-  assert.deepEqual(marksOf(past, told), [{ step: 50, label: "1-0→2-0", kind: "takeover" }]);
-  assert.deepEqual(marksOf(NOTHING, told), []);
+  const changes = [change("2026-11-20T11:00:00Z", "silent"), change("2026-11-20T12:10:00Z", "selected"), change("2026-11-20T12:20:00Z", "silent"), change("2026-11-20T12:30:00Z", "silent", null)];
+  assert.deepEqual(marksOf(past, changes), [{ step: 50, label: "1-0→2-0", kind: "switch" }]);
+  assert.deepEqual(marksOf(NOTHING, changes), []);
 });
 
 test("the parts of each step and the model's pay sum to what the step was paid", () => {

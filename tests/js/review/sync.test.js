@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { leader, nudged, shownAt, ticked } from "../../../services/hud/src/rlaif/hud/static/js/review/sync.js";
+import { leader, nudged, shownAt, ticked } from "../../../services/hud/src/rlaif/hud/static/js/segments/film.js";
 
 const film = (...frames) => frames.map((frame, step) => ({ step, frame }));
 const LONG = film(4, 8, 12, 16, 200);

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { pairOf } from "../../../services/hud/src/rlaif/hud/static/js/review/log.js";
-import { agreed, isJudge, kappaOf, lineOf, nameOf, said, sameAs } from "../../../services/hud/src/rlaif/hud/static/js/review/words.js";
+import { agreed, isJudge, kappaOf, lineOf, nameOf, pairOf, said, sameAs } from "../../../services/hud/src/rlaif/hud/static/js/review/words.js";
 
 test("how many judges said the same is one sentence", () => {
   assert.equal(agreed({ agreed: 2, asked: 3 }), "You agreed with 2 of 3 judges.");

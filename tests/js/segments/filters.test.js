@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { addressOf, countOf, filtersOf, questionOf } from "../../../services/hud/src/rlaif/hud/static/js/segments/filters.js";
+import { addressOf, countOf, filtersOf, questionOf } from "../../../services/hud/src/rlaif/hud/static/js/segments/found.js";
 
 test("an address gives back the filters that made it, and nothing else", () => {
   const filters = { order: "model_gap", min_score: "0.2", milestone: "sword" };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { paySpecs } from "../../../services/hud/src/rlaif/hud/static/js/segments/pay-specs.js";
+import { paySpecs } from "../../../services/hud/src/rlaif/hud/static/js/panels/segments/pay.js";
 
 const step = (number, more = {}) => ({ step: number, game: 0, parts: {}, model: 0.5, potential: number, ...more });
 const STEPS = [step(0, { game: 0.75, parts: { room: 0.5, item: 0.25 } }), step(1, { game: -1, parts: { damage: -1 }, model: -0.25 })];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { advanced, FRAMES_A_SECOND, otherSpeed, pictureAt, pictureOfStep } from "../../../services/hud/src/rlaif/hud/static/js/segments/playback.js";
+import { advanced, FRAMES_A_SECOND, otherSpeed, pictureAt, pictureOfStep } from "../../../services/hud/src/rlaif/hud/static/js/segments/film.js";
 
 const FILM = [{ step: 0, frame: 4 }, { step: 1, frame: 8 }, { step: 4, frame: 120 }];
 

@@ -1,7 +1,7 @@
 """The language model that plays: two kinds of readings in, one section of the snapshot out."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -10,8 +10,7 @@ from rlaif.contracts.telemetry.assistance import ModeFigures
 from rlaif.contracts.telemetry.readings import AssistanceStatus, JudgeCall, PlayerCall
 from rlaif.hud.broadcast import Broadcast
 from rlaif.hud.browsers.hub import Hub
-from rlaif.hud.read_model.projections import HudState
-from rlaif.hud.read_model.trainer import CALLS_SHOWN
+from rlaif.hud.read_model.projections import PLANS_SHOWN, HudState
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
@@ -31,8 +30,15 @@ def state() -> HudState:
 
 
 def player_call(step: int = 7, **values: Any) -> PlayerCall:
-    basics = {"kind": "plan", "mode": "dialog", "env": "1-0", "call": "ok", "run_id": "run-1"}
-    return PlayerCall.model_validate({"at": NOON, "step": step, **basics, **values})
+    basics = {
+        "at": NOON,
+        "kind": "plan",
+        "mode": "dialog",
+        "env": "1-0",
+        "call": "ok",
+        "run_id": "run-1",
+    }
+    return PlayerCall.model_validate({"step": step, **basics, **values})
 
 
 def status(**values: Any) -> AssistanceStatus:
@@ -48,15 +54,15 @@ def judge_call() -> JudgeCall:
 
 
 def test_calls_of_judges_and_of_the_player_on_one_subject_are_told_apart(state):
-    seen = Outcomes()
+    seen: Any = Outcomes()
     hub: Any = Hub(lambda: state.snapshot(NOON), max_clients=1)
-    broadcast = Broadcast(state, hub, clock=lambda: NOON, observer=seen)
+    broadcast = Broadcast(state, hub, clock=lambda: NOON, metrics=seen)
     state.apply_reading(status(), NOON)
     for reading in (judge_call(), player_call(), judge_call()):
         broadcast.telemetry("telemetry.llm", reading.model_dump_json().encode())
     assert seen == ["used"] * 3
     shown = state.snapshot(NOON)
-    assert shown.judge.calls == 2
+    assert len(state.judges.calls) == 2
     assert shown.assistance is not None
     assert len(shown.assistance.newest) == 1
 
@@ -67,13 +73,13 @@ def test_a_reading_of_before_there_were_two_kinds_is_a_judges(state):
         "at": "2026-11-20T12:00:00Z", "judge": "state", "route": "/dialog", "model": "m",
         "segment_id": "s-1", "outcome": "ok", "latency_seconds": 0.4, "rationale": None,
     }  # fmt: skip
-    seen = Outcomes()
+    seen: Any = Outcomes()
     hub: Any = Hub(lambda: state.snapshot(NOON), max_clients=1)
-    Broadcast(state, hub, clock=lambda: NOON, observer=seen).telemetry(
+    Broadcast(state, hub, clock=lambda: NOON, metrics=seen).telemetry(
         "telemetry.llm", json.dumps(old).encode()
     )
     assert seen == ["used"]
-    assert state.snapshot(NOON).judge.calls == 1
+    assert len(state.judges.calls) == 1
 
 
 def test_what_a_page_of_before_reads_as_a_judges_call_is_none_of_the_players():
@@ -112,10 +118,11 @@ def test_sums_are_those_of_the_routes(state):
 
 def test_only_the_newest_are_kept_and_only_those_of_the_run_are_shown(state):
     state.apply_reading(player_call(run_id="run-0"), NOON)
-    for step in range(CALLS_SHOWN + 5):
-        state.apply_reading(player_call(step), NOON)
+    for step in range(PLANS_SHOWN + 5):
+        state.apply_reading(player_call(step, at=NOON + timedelta(seconds=step)), NOON)
     state.apply_reading(player_call(run_id="run-0"), NOON)
     state.apply_reading(status(), NOON)
     view = state.snapshot(NOON).assistance
     assert view is not None
-    assert [each.step for each in view.newest] == list(range(CALLS_SHOWN + 4, 4, -1))
+    times = [NOON + timedelta(seconds=step) for step in range(PLANS_SHOWN + 4, 4, -1)]
+    assert [each.at for each in view.newest] == times

@@ -28,7 +28,7 @@ def make() -> tuple[Broadcast, Outbox, Counts]:
     state = HudState(epoch="e")
     hub = Hub(lambda: state.snapshot(NOON), max_clients=64)
     counts = Counts()
-    broadcast = Broadcast(state, hub, clock=lambda: NOON, observer=counts)
+    broadcast = Broadcast(state, hub, clock=lambda: NOON, metrics=counts)  # type: ignore[arg-type]
     outbox = hub.join()
     outbox.take()
     return broadcast, outbox, counts

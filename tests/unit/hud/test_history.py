@@ -115,7 +115,7 @@ def test_a_run_of_any_length_takes_bounded_room_and_keeps_its_sums() -> None:
     for piece in pieces(0, count * STEP, [2]):
         folded(piece, into=history)
     view = history.view("run-1", points=1000)
-    assert view.pieces <= 2 * MAX_POINTS
+    assert view.kept_points <= 2 * MAX_POINTS
     assert len(view.points) <= 1000
     assert sum(point.iterations for point in view.points) == count
     assert sum(point.episodes for point in view.points) == count
@@ -127,7 +127,7 @@ def test_a_run_that_another_one_followed_takes_less_room_and_has_the_same_sums()
     history = folded(run_started(), *pieces(0, 1000 * STEP, [2]), run_loaded(1, 1000 * STEP))
     folded(run_started(run_id="run-2"), into=history)
     view = history.view("run-1", points=1000)
-    assert view.pieces <= 2 * MAX_POINTS_OF_OLDER_RUNS
+    assert view.kept_points <= 2 * MAX_POINTS_OF_OLDER_RUNS
     assert sum(point.episodes for point in view.points) == 1000
     assert (view.points[0].since_step, view.points[-1].env_step) == (0, 1000 * STEP)
 

@@ -76,7 +76,7 @@ def test_a_hud_that_starts_again_knows_the_same_past_with_every_service_away() -
     ]  # fmt: skip
     champion = told.reward_models.champion
     assert champion is not None
-    assert (champion.version, champion.pinned, champion.went_back_from) == (1, True, 2)
+    assert (champion.version, champion.pinned, champion.rolled_back_from) == (1, True, 2)
     assert champion.pin_reason == "it was gamed"
     assert told.headline.text.startswith(
         "Milestones per episode 1.00 → 2.50 since v1 (n = 30 and 60"
@@ -156,7 +156,7 @@ async def test_the_past_is_told_in_as_many_points_as_are_asked_for(
 ) -> None:
     whole = (await client.get("/api/v1/history")).json()
     few = (await client.get("/api/v1/history", params={"run": "run-1", "points": 7})).json()
-    assert (len(whole["points"]), whole["pieces"]) == (60, 60)
+    assert (len(whole["points"]), whole["kept_points"]) == (60, 60)
     assert len(few["points"]) == 7
     for name in ("iterations", "episodes", "paid_total", "learned_from"):
         assert sum(each[name] for each in few["points"]) == pytest.approx(
@@ -180,7 +180,7 @@ async def test_before_and_after_each_load_is_told_newest_first(client: httpx.Asy
     )
     assert first["low"] <= first["change"] == 1.5 <= first["high"]
     assert told["loads"][0]["figures"]["milestones"]["change"] is None
-    assert (told["least"], told["most"], told["known"]) == (20, 100, 3)
+    assert (told["min_episodes"], told["max_episodes"], told["known"]) == (20, 100, 3)
 
 
 async def test_of_a_run_that_nobody_knows_nothing_is_told(client: httpx.AsyncClient) -> None:

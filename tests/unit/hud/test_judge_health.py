@@ -26,14 +26,14 @@ def test_an_outage_of_40_seconds_after_500_good_calls_is_seen() -> None:
         health.add(call(number, "ok"))
     news = [health.add(call(600 + 10 * n, "timeout")) for n in range(4)]
     assert [each and each[1] for each in news] == [None, None, "warning", None]
-    [failing] = health.view().failing
+    [failing] = health.failing
     assert (failing.judge, failing.calls, failing.outcome) == ("state", 4, "timeout")
     assert failing.since == NOON + timedelta(seconds=600)
     recovery = health.add(call(640, "ok"))
     assert recovery is not None
     assert recovery[1] == "info"
     assert "4 calls without one in 40 s" in recovery[0]
-    assert health.view().failing == ()
+    assert health.failing == ()
 
 
 @pytest.mark.parametrize("outcome", ["ok", "invalid"])
@@ -61,6 +61,6 @@ def test_every_way_not_to_answer_counts(outcome: str) -> None:
 
 
 def test_the_words_of_the_judge_are_all_known() -> None:
-    told = str(JudgeCall.model_fields["outcome"].description)
-    words = set(told.rstrip(".").replace(" or ", ", ").split(", "))
+    described = str(JudgeCall.model_fields["outcome"].description)
+    words = set(described.rstrip(".").replace(" or ", ", ").split(", "))
     assert words == UNANSWERED | {"ok", "invalid", "length"}

@@ -139,10 +139,10 @@ def test_what_was_said_and_followed_is_told_newest_first() -> None:
     )
     page.played("timeout", ending_reason="no answer in 15 s")
     late, plan, judged = page.said()
-    assert (late.said, late.ok, late.followed) == ("no answer in 15 s", False, None)
-    assert plan.said == "MOVE_TO column=3 → PRESS A — The door."
-    assert (plan.followed, plan.ending, plan.asked) == (True, "done", "a plan")
-    assert (judged.said, judged.segment_id, judged.remedy) == ("It went on.", "segment-1", None)
+    assert (late.answer, late.ok, late.followed) == ("no answer in 15 s", False, None)
+    assert plan.answer == "MOVE_TO column=3 → PRESS A — The door."
+    assert (plan.followed, plan.ending, plan.request) == (True, "done", "a plan")
+    assert (judged.answer, judged.segment_id, judged.remedy) == ("It went on.", "segment-1", None)
     assert [call.user for call in page.said(user="planner")] == ["planner", "planner"]
     assert page.said(failed=True) == [late]
     assert page.said(failed=False, limit=1) == [plan]

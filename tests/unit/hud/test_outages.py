@@ -71,25 +71,25 @@ def plays(state: HudState, status: str, *, version: int | None = None) -> None:
     state.apply_reading(reading, NOON)
 
 
-def troubles(state: HudState, seconds: float) -> list[str]:
-    return [f"{each.who}: {each.what}" for each in state.snapshot(after(seconds)).troubles]
+def issues(state: HudState, seconds: float) -> list[str]:
+    return [f"{each.service}: {each.description}" for each in state.snapshot(after(seconds)).issues]
 
 
 def test_nothing_is_in_the_way_of_a_fresh_ring() -> None:
-    assert troubles(hud(), 0) == []
+    assert issues(hud(), 0) == []
 
 
 def test_a_trouble_keeps_the_time_at_which_it_began() -> None:
     state = hud()
     judge_says(state, 1, "refused: HTTP 400")
-    assert troubles(state, 1) == [], "services that start or reconnect fail for a moment"
+    assert issues(state, 1) == [], "services that start or reconnect fail for a moment"
     for seconds in (3, 5, 7):
         judge_says(state, seconds, "refused: HTTP 400")
-        [trouble] = state.snapshot(after(seconds)).troubles
-    assert (trouble.who, trouble.what) == ("judge", "route vision: refused: HTTP 400")
-    assert trouble.since == after(1)
+        [issue] = state.snapshot(after(seconds)).issues
+    assert (issue.service, issue.description) == ("judge", "route vision: refused: HTTP 400")
+    assert issue.since == after(1)
     judge_says(state, 8)
-    assert troubles(state, 8) == []
+    assert issues(state, 8) == []
 
 
 def test_models_that_do_not_answer_are_a_trouble_until_one_does() -> None:
@@ -97,11 +97,11 @@ def test_models_that_do_not_answer_are_a_trouble_until_one_does() -> None:
     judge_says(state, 1)
     for seconds in (1, 2, 3):
         call(state, seconds, "timeout")
-    [text] = troubles(state, 3)
+    [text] = issues(state, 3)
     assert "no answer from the language model of state (/dialog): the newest 3 calls" in text
     assert "receives no answers from m" in state.snapshot(after(3)).events[-1].text
     call(state, 4, "ok")
-    assert troubles(state, 4) == []
+    assert issues(state, 4) == []
     assert "answers again, after 3 calls" in state.snapshot(after(4)).events[-1].text
 
 
@@ -110,8 +110,8 @@ def test_what_the_judge_says_itself_is_not_said_twice() -> None:
     for seconds in (1, 2, 3):
         call(state, seconds, "error")
     judge_says(state, 3, "refused")
-    assert troubles(state, 3) == [], "it has said so, for a moment only"
-    assert troubles(state, 5) == ["judge: route vision: refused"]
+    assert issues(state, 3) == [], "it has said so, for a moment only"
+    assert issues(state, 5) == ["judge: route vision: refused"]
 
 
 def test_segments_that_wait_while_no_call_ends_are_a_trouble() -> None:
@@ -119,15 +119,15 @@ def test_segments_that_wait_while_no_call_ends_are_a_trouble() -> None:
     happen(state, segment_captured(), 1)
     happen(state, segment_exported(), 2)
     patience = STALLED_UNKNOWN.total_seconds()
-    assert troubles(state, 2) == []
+    assert issues(state, 2) == []
     for seconds in range(4, 120, 2):
         judge_says(state, seconds)
-        found = troubles(state, seconds)
+        found = issues(state, seconds)
         assert bool(found) == (seconds >= patience + 2), seconds
     assert "1 segment waits for a score" in found[0]
     happen(state, segment_scored(), 120)
     judge_says(state, 120)
-    assert troubles(state, 120) == []
+    assert issues(state, 120) == []
 
 
 def test_how_long_calls_take_decides_how_long_a_wait_is_no_stall() -> None:
@@ -136,7 +136,7 @@ def test_how_long_calls_take_decides_how_long_a_wait_is_no_stall() -> None:
     happen(state, segment_exported(), 2)
     for seconds in range(2, 30, 2):
         judge_says(state, seconds)
-        found = troubles(state, seconds)
+        found = issues(state, seconds)
         assert bool(found) == (seconds >= 22), seconds
 
 
@@ -144,20 +144,20 @@ def test_a_hud_without_bus_blames_nobody_else() -> None:
     state = hud()
     judge_says(state, 1)
     state.health.checked(WELL | {"bus": "NATS does not answer"}, 0, after(2))
-    assert troubles(state, 2) == []
+    assert issues(state, 2) == []
     for seconds in range(4, 60, 2):
         state.health.checked(WELL | {"bus": "NATS does not answer"}, 0, after(seconds))
-        [text] = troubles(state, seconds)
+        [text] = issues(state, seconds)
         assert text == "hud: the message bus is not available: NATS does not answer"
     state.health.checked(WELL, 0, after(60))
-    assert troubles(state, 60) == [], "the judge has not had time to speak"
+    assert issues(state, 60) == [], "the judge has not had time to speak"
 
 
 def test_a_machine_that_slept_misses_nobody() -> None:
     state = hud()
     judge_says(state, 1)
-    assert troubles(state, 2) == []
-    assert troubles(state, 3600) == []
+    assert issues(state, 2) == []
+    assert issues(state, 3600) == []
 
 
 def test_a_refused_reward_model_is_a_trouble() -> None:
@@ -173,10 +173,10 @@ def test_a_refused_reward_model_is_a_trouble() -> None:
         reward_model_refusal="hash_mismatch: not that file",
     )
     state.apply_reading(reading, NOON)
-    [text] = troubles(state, 0)
+    [text] = issues(state, 0)
     assert text.startswith("trainer: rejected reward model v2")
     assert "hash_mismatch" in text
-    assert state.snapshot(NOON).troubles[0].page == "/models"
+    assert state.snapshot(NOON).issues[0].page == "/models"
 
 
 def test_a_gaming_alarm_is_an_issue_while_the_run_uses_the_version() -> None:
@@ -189,12 +189,12 @@ def test_a_gaming_alarm_is_an_issue_while_the_run_uses_the_version() -> None:
     status = RewardModelStatus(at=NOON, state="idle", labels=9, missing=(), gaming_alarm=alarm)
     state.apply_reading(status, NOON)
     plays(state, "training", version=6)
-    assert troubles(state, 60) == [], "another version is in use"
+    assert issues(state, 60) == [], "another version is in use"
     plays(state, "training", version=7)
-    [trouble] = state.snapshot(after(60)).troubles
-    assert (trouble.key, trouble.who) == ("gaming: v7", "reward-model")
-    assert alarm.description in trouble.what
-    assert trouble.page == "/models#models-watch"
-    assert [each.since for each in state.snapshot(after(90)).troubles] == [after(60)]
+    [issue] = state.snapshot(after(60)).issues
+    assert (issue.key, issue.service) == ("gaming: v7", "reward-model")
+    assert alarm.description in issue.description
+    assert issue.page == "/models#models-watch"
+    assert [each.since for each in state.snapshot(after(90)).issues] == [after(60)]
     plays(state, "stopped", version=7)
-    assert troubles(state, 90) == []
+    assert issues(state, 90) == []

@@ -30,7 +30,7 @@ def state(
 
 def findings(ring: ServiceReports, now: datetime) -> list[tuple[str, str]]:
     return [
-        (each.who, each.what)
+        (each.service, each.description)
         for each in findings_of(ring.views(now, connected=True), ring.missing(now))
     ]
 

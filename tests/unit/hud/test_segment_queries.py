@@ -40,15 +40,15 @@ def ids(rows: list[SegmentRow]) -> list[str]:
 @pytest.mark.parametrize(
     ("wanted", "known", "other"),
     [
-        (SegmentFilter(run_id="run-1"), {}, None),
+        (SegmentFilter(run="run-1"), {}, None),
         (SegmentFilter(min_score=0.5), {"weighted": 0.5}, {"weighted": 0.49}),
         (SegmentFilter(max_score=0.5), {"weighted": 0.5}, {"weighted": 0.51}),
-        (SegmentFilter(most_agreement=0.7), {"votes_agreement": 0.6}, {"votes_agreement": 1.0}),
+        (SegmentFilter(max_agreement=0.7), {"votes_agreement": 0.6}, {"votes_agreement": 1.0}),
         (SegmentFilter(milestone=ANY), {"milestones": ("sword",)}, {"milestones": ()}),
         (SegmentFilter(milestone="sword"), {"milestones": ("sword",)}, {"milestones": ("boss",)}),
         (SegmentFilter(selected_by="uniform"), {"selected_by": "uniform"}, {"selected_by": "x"}),
         (SegmentFilter(reward_model_version=2), {"reward_model_version": 2}, {}),
-        (SegmentFilter(room=(0, 7)), {"rooms": ((0, 5), (0, 7))}, {"rooms": ((0, 5),)}),
+        (SegmentFilter(room="0-7"), {"rooms": ((0, 5), (0, 7))}, {"rooms": ((0, 5),)}),
         (SegmentFilter(scored=False), {}, {"scored_at": NOON}),
     ],
 )
@@ -64,10 +64,10 @@ def test_a_filter_keeps_what_fits_and_nothing_else(
     [
         SegmentFilter(min_score=0.0),
         SegmentFilter(max_score=1.0),
-        SegmentFilter(most_agreement=1.0),
+        SegmentFilter(max_agreement=1.0),
         SegmentFilter(milestone=ANY),
         SegmentFilter(selected_by="uniform"),
-        SegmentFilter(room=(0, 0)),
+        SegmentFilter(room="0-0"),
     ],
 )
 def test_what_is_not_known_fits_no_filter(wanted: SegmentFilter) -> None:

@@ -9,7 +9,12 @@ import pytest
 from fastapi import FastAPI
 
 from rlaif.contracts.catalog import envelop
-from rlaif.contracts.game.captures import Capture, EmulatorIdentity, GameIdentity, SegmentPay
+from rlaif.contracts.game.captures import (
+    Capture,
+    EmulatorIdentity,
+    GameIdentity,
+    SegmentPay,
+)
 from rlaif.contracts.game.films import Patch, pack_film, unpack_film
 from rlaif.contracts.game.segments import SegmentManifest, StateRecord, StoredFile
 from rlaif.hud.read_model.projections import HudState
@@ -231,7 +236,6 @@ async def test_the_page_says_what_the_trainer_noted_and_what_each_part_of_the_sc
     captured_and_scored(state, 1)
     body = (await client.get(ONE)).json()
     assert body["capture"]["rooms"] == [{"group": 0, "room": 119, "name": "Seedling"}]
-    assert body["capture"]["pay"]["game"] == 0.5
     assert body["rubric"][0]["criterion"] == "progress"
     steps = (await client.get(body["steps_url"])).json()["steps"]
     assert [(each["game"], each["model"]) for each in steps] == [(0.0, None), (0.5, None)]

@@ -7,10 +7,10 @@ from rlaif.contracts.game.segments import StateRecord
 from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, CriterionScore, rubric_mean
 from rlaif.hud.read_model.segments.detail import (
     judge_cards,
+    levels_of,
     pay_summary,
     room_names,
     rubric,
-    said,
     steps,
 )
 from rlaif.testing.data.scores import judge_call, score_record
@@ -35,8 +35,8 @@ def test_the_parts_of_the_rubric_sum_to_the_score_and_say_who_decided() -> None:
     assert sum(line.share or 0.0 for line in lines.values()) == pytest.approx(1.0)
     assert [line.weight for line in rubric(record)] == [0.4, 0.2, 0.2, 0.1, 0.1]
     assert (lines["novelty"].decided_by, lines["progress"].decided_by) == ("computed", "votes")
-    assert (lines["dialog"].part, lines["dialog"].why_not) == (None, "split_votes")
-    assert lines["efficiency"].why_not == "not judged"
+    assert (lines["dialog"].part, lines["dialog"].reason) == (None, "split_votes")
+    assert lines["efficiency"].reason == "not judged"
 
 
 def test_a_judges_card_has_its_calls_what_they_said_and_what_they_cost() -> None:
@@ -53,8 +53,8 @@ def test_a_judges_card_has_its_calls_what_they_said_and_what_they_cost() -> None
     assert (vision.decided, vision.ok, len(vision.calls)) == (("progress",), 1, 2)
     assert (vision.prompt_tokens, vision.completion_tokens) == (900, 20)
     assert vision.latency_seconds == 2.0, "a call without a usable answer is no latency"
-    assert [call.said for call in vision.calls] == [{"progress": 2}, None]
-    assert (state.prompt_tokens, state.distrusted, state.decided) == (None, True, ())
+    assert [call.levels for call in vision.calls] == [{"progress": 2}, None]
+    assert (state.prompt_tokens, state.excluded, state.decided) == (None, True, ())
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_judges_card_has_its_calls_what_they_said_and_what_they_cost() -> None
 def test_an_answer_is_read_as_it_is_or_not_at_all(
     answer: str | None, expected: dict[str, int | None] | None
 ) -> None:
-    assert said(answer) == expected
+    assert levels_of(answer) == expected
 
 
 PAY = SegmentPay(
@@ -87,7 +87,7 @@ PAY = SegmentPay(
 )
 
 
-def test_pay_is_summed_and_what_its_parts_do_not_explain_is_said() -> None:
+def test_pay_is_summed_and_what_its_parts_do_not_explain_is_levels_of() -> None:
     told = pay_summary(PAY)
     assert (told.game, told.model, told.rise) == (0.25, 0.0, 0.0)
     assert told.parts == {"room": 0.25, "item": 0.25, "damage": -0.2}

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from rlaif.bus.errors import BusUnavailableError
-from rlaif.bus.queues import Queues
 from rlaif.contracts.catalog import envelop
-from rlaif.contracts.events import CloudEvent, DeadLetter, EventData
+from rlaif.contracts.events import CloudEvent, EventData
 from rlaif.hud import connections
-from rlaif.hud.broadcast import Broadcast
+from rlaif.hud.broadcast import Broadcast, HudMetrics
 from rlaif.hud.browsers.hub import Hub
-from rlaif.hud.connections import BusLink, LiveBus, StoreWatch
+from rlaif.hud.connections import BusLink, StoreWatch
 from rlaif.hud.read_model.projections import HudState
+from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import ObjectInfo, StoreUnavailableError
 from rlaif.testing.data.events import segment_captured
@@ -49,30 +49,13 @@ class FakeBus:
         return self
 
     async def send(self, reading: object) -> None:
-        raise AssertionError("nobody wished for anything")
+        raise AssertionError("no screen was requested")
 
     async def send_bytes(self, subject: str, payload: bytes) -> None:
         raise AssertionError("the HUD sends no frames")
 
-    async def queues(self) -> Queues:
-        raise NotImplementedError
-
-    async def dead_letters(self, *, limit: int = 100) -> list[CloudEvent[DeadLetter]]:
-        raise NotImplementedError
-
-    async def redrive(self, event_id: str) -> str:
-        raise NotImplementedError
-
     async def close(self) -> None:
         self.closed = True
-
-
-class Quiet:
-    def event(self, event_type: str) -> None:
-        pass
-
-    def reading(self, subject: str, outcome: str) -> None:
-        pass
 
 
 @pytest.fixture
@@ -82,11 +65,12 @@ def state() -> HudState:
 
 @asynccontextmanager
 async def linked(
-    state: HudState, connect: Callable[[], Awaitable[LiveBus]], patch: pytest.MonkeyPatch
+    state: HudState, connect: Callable[[], Awaitable[FakeBus]], patch: pytest.MonkeyPatch
 ) -> AsyncIterator[BusLink]:
     patch.setattr(connections, "FIRST_PAUSE", 0.01)
     hub = Hub(lambda: state.snapshot(NOON), max_clients=1)
-    link = BusLink(connect, Broadcast(state, hub, clock=lambda: NOON, observer=Quiet()))
+    metrics = HudMetrics(ServiceMetrics("hud"), hub)
+    link = BusLink(connect, Broadcast(state, hub, clock=lambda: NOON, metrics=metrics))  # type: ignore[arg-type]
     task = asyncio.create_task(link.run())
     yield link
     task.cancel()
@@ -98,7 +82,7 @@ async def test_a_bus_that_is_not_there_yet_is_tried_again(
 ) -> None:
     tries = 0
 
-    async def connect() -> LiveBus:
+    async def connect() -> FakeBus:
         nonlocal tries
         tries += 1
         if tries < 3:
@@ -117,7 +101,7 @@ async def test_a_feed_that_ends_is_followed_again_without_counting_twice(
 ) -> None:
     buses: list[FakeBus] = []
 
-    async def connect() -> LiveBus:
+    async def connect() -> FakeBus:
         buses.append(FakeBus())
         return buses[-1]
 
@@ -135,7 +119,7 @@ async def test_a_lost_server_is_reported_while_the_connection_comes_back(
 ) -> None:
     bus = FakeBus()
 
-    async def connect() -> LiveBus:
+    async def connect() -> FakeBus:
         return bus
 
     async with linked(state, connect, monkeypatch) as link:

@@ -11,10 +11,11 @@ from rlaif.bus.errors import BusUnavailableError, UnknownDeadLetterError
 from rlaif.bus.queues import Queue, Queues, StreamFill
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import DeadLetter
-from rlaif.hud.broadcast import Broadcast
+from rlaif.hud.broadcast import Broadcast, HudMetrics
 from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.system import system_router
+from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import install_problem_handlers
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -56,11 +57,6 @@ def letter(event_id: str) -> Any:
     return envelop(data, source="rlaif/exporter", time=NOON)
 
 
-class Counts:
-    def event(self, event_type: str) -> None: ...
-    def reading(self, subject: str, outcome: str) -> None: ...
-
-
 class System:
     """The routes over a fake bus."""
 
@@ -69,7 +65,8 @@ class System:
         self.bus: FakeBus | None = FakeBus()
         self.state = HudState(epoch="e")
         hub = Hub(lambda: self.state.snapshot(self.now), max_clients=1)
-        broadcast = Broadcast(self.state, hub, clock=lambda: self.now, observer=Counts())
+        metrics = HudMetrics(ServiceMetrics("hud"), hub)
+        broadcast = Broadcast(self.state, hub, clock=lambda: self.now, metrics=metrics)
         app = FastAPI()
         install_problem_handlers(app)
         bus: Any = lambda: self.bus  # noqa: E731
@@ -87,9 +84,9 @@ async def test_queues_are_as_nats_has_them(system: System) -> None:
     answer = await system.client.get("/queues")
     assert answer.headers["cache-control"] == "no-store"
     (queue,) = answer.json()["queues"]
-    assert (queue["name"], queue["waiting"]) == ("exporter rlaif.segment.captured.v1", 3)
-    assert queue["handled_at"] is None, "nothing was handled, and not at the beginning of time"
-    assert answer.json()["streams"][0]["most_bytes"] is None
+    assert (queue["consumer"], queue["pending"]) == ("exporter", 3)
+    assert queue["acknowledged_at"] is None, "nothing was handled, and not at the beginning of time"
+    assert answer.json()["streams"][0]["max_bytes"] is None
 
 
 async def test_many_pages_ask_nats_once_in_a_while(system: System) -> None:
@@ -120,14 +117,13 @@ async def test_a_dead_letter_says_why_and_not_what(system: System) -> None:
     assert "original" not in body["items"][0]
 
 
-async def test_an_event_that_is_sent_again_is_counted_as_given_up_no_more(system: System) -> None:
+async def test_an_event_that_is_sent_again_is_no_longer_a_dead_letter(system: System) -> None:
     system.state.streams_opened()
     system.state.apply_event(letter("captured:1"))
     assert system.state.snapshot(NOON).dead_letters.count == 1
     answer = await system.client.post("/dead-letters/redrive", json={"event_id": "captured:1"})
     assert answer.json()["new_event_id"] == "captured:1#redrive-1"
-    view = system.state.snapshot(NOON).dead_letters
-    assert (view.count, view.last) == (0, None)
+    assert system.state.snapshot(NOON).dead_letters.count == 0
     assert system.state.journal.latest(1)[0].kind == "letter.redriven"
 
 

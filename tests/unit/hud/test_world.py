@@ -20,12 +20,13 @@ from rlaif.contracts.telemetry.readings import (
 )
 from rlaif.contracts.telemetry.world import RoomSeen, SegmentName
 from rlaif.hud.app import create_app
-from rlaif.hud.broadcast import Broadcast
+from rlaif.hud.broadcast import Broadcast, HudMetrics
 from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.read_model.screen import Screen
 from rlaif.hud.routes.world import world_router
 from rlaif.hud.settings import HudSettings
+from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import install_problem_handlers
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
@@ -58,10 +59,10 @@ def test_a_takeover_is_announced_and_then_happens_at_its_time_without_another_fr
         assert screen.check(after(second)) is None
         view = screen.watch()
         if second == 1:
-            assert (view.silent_since, view.next, view.takes_over_at) == (None, None, None)
+            assert (view.silent_since, view.next, view.switch_at) == (None, None, None)
         else:
             assert view.silent_since == NOON
-            assert (view.next, view.takes_over_at) == ("2-0", after(10))
+            assert (view.next, view.switch_at) == ("2-0", after(10))
     screen.selection.alive("2-0", after(9.8))
     assert screen.check(after(9.9)) is None
     shown = screen.check(after(10), env_step=5000)
@@ -70,9 +71,9 @@ def test_a_takeover_is_announced_and_then_happens_at_its_time_without_another_fr
         "its newest picture, with the next number"
     )
     assert screen.env == screen.selection.requested == "2-0", "it is to be drawn in full now"
-    (takeover,) = screen.selection.takeovers
-    assert (takeover.left, takeover.taken, takeover.why) == ("1-0", "2-0", "silent")
-    assert (takeover.at, takeover.env_step) == (after(10), 5000)
+    (switch,) = screen.selection.switches
+    assert (switch.from_env, switch.to_env, switch.reason) == ("1-0", "2-0", "silent")
+    assert (switch.at, switch.env_step) == (after(10), 5000)
 
 
 def test_who_came_back_does_not_take_the_screen_again() -> None:
@@ -100,7 +101,7 @@ def test_nobody_takes_over_when_nobody_is_heard() -> None:
     screen = watching()
     assert screen.check(after(30)) is None
     view = screen.watch()
-    assert (view.env, view.silent_since, view.next, view.takes_over_at) == (
+    assert (view.env, view.silent_since, view.next, view.switch_at) == (
         "1-0", NOON, None, None,
     )  # fmt: skip
 
@@ -125,13 +126,13 @@ def test_a_chosen_environment_is_shown_with_its_first_frame_and_not_before() -> 
     screen.selection.select("2-3", after(1))
     assert screen.selection.requested == "2-3"
     assert screen.check(after(1)) is None
-    assert (screen.watch().env, screen.watch().chosen) == ("1-0", "2-3")
+    assert (screen.watch().env, screen.watch().selected) == ("1-0", "2-3")
     assert screen.offer("1-0", frame(1.1), after(1.1)) is not None, "until then the old one moves"
     shown = screen.offer("2-3", frame(1.2, b"chosen"), after(1.2))
     assert shown is not None
     assert shown.sequence == 3
     assert screen.offer("1-0", frame(1.3), after(1.3)) is None
-    assert [each.why for each in screen.selection.takeovers] == ["chosen"]
+    assert [each.reason for each in screen.selection.switches] == ["selected"]
 
 
 def test_a_choice_that_never_comes_is_dropped_and_the_old_one_drawn_again() -> None:
@@ -140,7 +141,7 @@ def test_a_choice_that_never_comes_is_dropped_and_the_old_one_drawn_again() -> N
     for second in range(1, 11):
         screen.selection.alive("1-0", after(second))
         screen.check(after(second))
-    assert (screen.selection.requested, screen.env, screen.watch().chosen) == ("1-0", "1-0", None)
+    assert (screen.selection.requested, screen.env, screen.watch().selected) == ("1-0", "1-0", None)
 
 
 def test_after_a_restart_the_page_shows_whom_the_trainer_draws() -> None:
@@ -150,7 +151,7 @@ def test_after_a_restart_the_page_shows_whom_the_trainer_draws() -> None:
     assert screen.offer("1-0", frame(0.1), after(0.1)) is not None
     assert screen.env == "1-0"
     assert screen.selection.requested is None, "the trainer's own choice counts"
-    assert list(screen.selection.takeovers) == [], "nothing fell silent"
+    assert list(screen.selection.switches) == [], "nothing fell silent"
 
 
 def test_a_clock_that_was_set_back_does_not_stop_the_screen() -> None:
@@ -202,10 +203,8 @@ def clock() -> Clock:
 @pytest.fixture
 def broadcast(clock: Clock) -> Broadcast:
     state = HudState(epoch="e", started_at=NOON)
-    silent: Any = type("Observer", (), {"reading": lambda *_: None, "event": lambda *_: None})()
-    return Broadcast(
-        state, Hub(lambda: state.snapshot(NOON), max_clients=3), clock=clock, observer=silent
-    )
+    hub = Hub(lambda: state.snapshot(NOON), max_clients=3)
+    return Broadcast(state, hub, clock=clock, metrics=HudMetrics(ServiceMetrics("hud"), hub))
 
 
 def test_signs_of_life_count_by_the_trainers_own_clock(broadcast: Broadcast, clock: Clock) -> None:
@@ -219,7 +218,7 @@ def test_signs_of_life_count_by_the_trainers_own_clock(broadcast: Broadcast, clo
         state.apply_reading(seen(stopped, alive, at=after(3600)), clock.now)
         broadcast.tick(second)
     assert state.screen.env == "2-0"
-    lines = [line for line in state.journal.latest(5) if line.kind == "screen.takeover"]
+    lines = [line for line in state.journal.latest(5) if line.kind == "screen.switch"]
     assert [line.text for line in lines] == [
         "The screen switched from 1-0 to 2-0: 1-0 is unresponsive."
     ]

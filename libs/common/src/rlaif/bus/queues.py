@@ -10,12 +10,12 @@ from rlaif.contracts.catalog import CATALOG, STREAMS
 
 @dataclass(frozen=True)
 class StreamFill:
-    """How full a stream is; `most_bytes` None: the server alone limits it."""
+    """How full a stream is; `max_bytes` None: the server alone limits it."""
 
     name: str
     messages: int
     bytes: int
-    most_bytes: int | None
+    max_bytes: int | None
 
 
 @dataclass(frozen=True)
@@ -24,18 +24,19 @@ class Queue:
 
     Attributes:
         event: Type of the events.
-        waiting: Events not delivered yet.
-        in_hand: Events delivered and not acknowledged, `again` of them more than once.
-        handled_at: Time of the last answer; None before the first.
+        pending: Events that are not delivered yet.
+        in_flight: Delivered events without an acknowledgement.
+        redelivered: Of these, delivered more than once.
+        acknowledged_at: Time of the last acknowledgement; None if there is none.
     """
 
     consumer: str
     stream: str
     event: str
-    waiting: int
-    in_hand: int
-    again: int
-    handled_at: datetime | None
+    pending: int
+    in_flight: int
+    redelivered: int
+    acknowledged_at: datetime | None
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ async def read_queues(js: JetStreamContext) -> Queues:
                 name=name,
                 messages=info.state.messages,
                 bytes=info.state.bytes,
-                most_bytes=most if most is not None and most > 0 else None,
+                max_bytes=most if most is not None and most > 0 else None,
             )
         )
     queues = []
@@ -70,10 +71,10 @@ async def read_queues(js: JetStreamContext) -> Queues:
                     consumer=consumer,
                     stream=spec.stream,
                     event=spec.type,
-                    waiting=found.num_pending or 0,
-                    in_hand=found.num_ack_pending or 0,
-                    again=found.num_redelivered or 0,
-                    handled_at=floor.last_active if floor is not None else None,
+                    pending=found.num_pending or 0,
+                    in_flight=found.num_ack_pending or 0,
+                    redelivered=found.num_redelivered or 0,
+                    acknowledged_at=floor.last_active if floor is not None else None,
                 )
             )
     return Queues(tuple(streams), tuple(queues))

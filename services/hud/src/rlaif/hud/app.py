@@ -10,17 +10,17 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.middleware.gzip import GZipMiddleware
 
-from rlaif.bus.connection import open_bus
+from rlaif.bus.connection import Bus, open_bus
 from rlaif.hud.broadcast import Broadcast, HudMetrics
 from rlaif.hud.browsers.compression import WebSocketProtocol
 from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.browsers.live import live_router
-from rlaif.hud.connections import BusLink, LiveBus, StoreWatch, read_scores
+from rlaif.hud.connections import BusLink, StoreWatch, read_scores
 from rlaif.hud.page import ForwardedPrefix, build_of, mount_files, page_router
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.history import history_router
 from rlaif.hud.routes.llm import llm_router
-from rlaif.hud.routes.models import models_router, review_router
+from rlaif.hud.routes.models import models_router
 from rlaif.hud.routes.segments import segments_router
 from rlaif.hud.routes.state import api_router
 from rlaif.hud.routes.system import system_router
@@ -54,7 +54,7 @@ _TAKEOVER = timedelta(seconds=10)
 def create_app(
     settings: HudSettings,
     *,
-    connect: Callable[[], Awaitable[LiveBus]] | None = None,
+    connect: Callable[[], Awaitable[Bus]] | None = None,
     store: ObjectStore | None = None,
     clock: Callable[[], datetime] = utc_now,
 ) -> FastAPI:
@@ -69,11 +69,10 @@ def create_app(
     hub = Hub(lambda: state.snapshot(clock()), max_clients=settings.max_clients)
     service_metrics, readiness = ServiceMetrics("hud"), Readiness()
     metrics = HudMetrics(service_metrics, hub)
-    broadcast = Broadcast(state, hub, clock=clock, observer=metrics)
+    broadcast = Broadcast(state, hub, clock=clock, metrics=metrics)
     objects = store or open_store(settings.episodes_store, S3Credentials.of(settings))
     bus = BusLink(connect or (lambda: open_bus(settings, name="hud")), broadcast)
     watch = StoreWatch(objects)
-    reward_model = Upstream("reward-model", settings.reward_model_url)
     readiness.add("bus", bus.check)
     readiness.add("store", watch.check)
     app = build_app(
@@ -90,11 +89,10 @@ def create_app(
         routers=[
             page_router(build),
             api_router(state, clock),
-            models_router(state, reward_model),
+            models_router(state, Upstream("reward-model", settings.reward_model_url)),
             history_router(state),
             world_router(broadcast, objects),
             segments_router(state, objects, room_name=state.world.name),
-            review_router(reward_model),
             system_router(bus.bus, broadcast, clock),
             llm_router(state, Upstream("judge", settings.judge_url)),
             live_router(hub, metrics.refused, settings.allowed_origins, clock),

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -62,30 +62,43 @@ SECTIONS_SECONDS = 0.5
 logger = logging.getLogger(__name__)
 
 
-class Observer(Protocol):
-    """Counts what is received."""
+class HudMetrics:
+    """The metrics of the HUD."""
 
-    def event(self, event_type: str) -> None: ...
+    def __init__(self, metrics: ServiceMetrics, hub: Hub) -> None:
+        self._events = metrics.counter("events", "Events folded into the page.", ("event",))
+        self._readings = metrics.counter(
+            "readings", "Telemetry messages received.", ("subject", "outcome")
+        )
+        self._refused = metrics.counter("refused_clients", "Pages refused.", ("reason",))
+        metrics.gauge("clients", "Pages connected now.").set_function(lambda: hub.clients)
+
+    def event(self, event_type: str) -> None:
+        self._events.labels(event_type).inc()
 
     def reading(self, subject: str, outcome: str) -> None:
         """A reading or frame was `used`, `skipped` or `invalid`."""
+        self._readings.labels(subject, outcome).inc()
+
+    def refused(self, reason: str) -> None:
+        self._refused.labels(reason).inc()
 
 
 class Broadcast:
     """Writes the read model and sends it to the browsers."""
 
     def __init__(
-        self, state: HudState, hub: Hub, *, clock: Callable[[], datetime], observer: Observer
+        self, state: HudState, hub: Hub, *, clock: Callable[[], datetime], metrics: HudMetrics
     ) -> None:
         self.state = state
         self.hub = hub
         self._clock = clock
-        self._observer = observer
+        self._metrics = metrics
         self._sent_at = float("-inf")
         self._sent_event_id = 0
 
     def event(self, event: CloudEvent[Any]) -> None:
-        self._observer.event(event.type)
+        self._metrics.event(event.type)
         self.state.apply_event(event)
 
     def telemetry(self, subject: str, payload: bytes) -> None:
@@ -94,9 +107,9 @@ class Broadcast:
             used = self._frame(subject, payload) or self._reading(subject, payload)
         except (ValidationError, FrameFormatError) as error:
             logger.debug("invalid telemetry on %s: %s", subject, error)
-            self._observer.reading(_family(subject), "invalid")
+            self._metrics.reading(_family(subject), "invalid")
             return
-        self._observer.reading(_family(subject), "used" if used else "skipped")
+        self._metrics.reading(_family(subject), "used" if used else "skipped")
 
     def redriven(self, event_id: str) -> None:
         self.state.redriven(event_id, self._clock())
@@ -151,24 +164,3 @@ class Broadcast:
 def _family(subject: str) -> str:
     """The first two words, so that no environment's name becomes a label."""
     return ".".join(subject.split(".")[:2])
-
-
-class HudMetrics:
-    """The metrics of the HUD; implements `Observer`."""
-
-    def __init__(self, metrics: ServiceMetrics, hub: Hub) -> None:
-        self._events = metrics.counter("events", "Events folded into the page.", ("event",))
-        self._readings = metrics.counter(
-            "readings", "Telemetry messages received.", ("subject", "outcome")
-        )
-        self._refused = metrics.counter("refused_clients", "Pages refused.", ("reason",))
-        metrics.gauge("clients", "Pages connected now.").set_function(lambda: hub.clients)
-
-    def event(self, event_type: str) -> None:
-        self._events.labels(event_type).inc()
-
-    def reading(self, subject: str, outcome: str) -> None:
-        self._readings.labels(subject, outcome).inc()
-
-    def refused(self, reason: str) -> None:
-        self._refused.labels(reason).inc()

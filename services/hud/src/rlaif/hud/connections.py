@@ -2,17 +2,15 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from typing import Protocol
 
 from pydantic import ValidationError
 
+from rlaif.bus.connection import Bus
 from rlaif.bus.errors import BusError
-from rlaif.bus.ports import EventFeed, TelemetryPublisher
-from rlaif.bus.queues import Queues
+from rlaif.bus.ports import TelemetryPublisher
 from rlaif.contracts.catalog import CATALOG
-from rlaif.contracts.events import CloudEvent, DeadLetter
 from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.contracts.telemetry.frames import FRAME_SUBJECT
 from rlaif.contracts.telemetry.readings import WatchWish
@@ -36,28 +34,7 @@ REQUEST_SECONDS = 0.5
 """Interval of the requests for an environment's screen."""
 
 
-class LiveBus(Protocol):
-    """The part of `rlaif.bus.connection.Bus` that the HUD uses."""
-
-    @property
-    def connected(self) -> bool: ...
-
-    def feed(self) -> EventFeed: ...
-
-    def subscribe(self, subject: str) -> AsyncIterator[tuple[str, bytes]]: ...
-
-    def telemetry(self) -> TelemetryPublisher: ...
-
-    async def queues(self) -> Queues: ...
-
-    async def dead_letters(self, *, limit: int = 100) -> list[CloudEvent[DeadLetter]]: ...
-
-    async def redrive(self, event_id: str) -> str: ...
-
-    async def close(self) -> None: ...
-
-
-async def listen(bus: LiveBus, broadcast: Broadcast) -> None:
+async def listen(bus: Bus, broadcast: Broadcast) -> None:
     """Subscribe to everything; an ExceptionGroup names the source that ended or failed."""
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(_follow_events(bus, broadcast))
@@ -70,7 +47,7 @@ class SourceEndedError(Exception):
     """A source that should never end has ended."""
 
 
-async def _follow_events(bus: LiveBus, broadcast: Broadcast) -> None:
+async def _follow_events(bus: Bus, broadcast: Broadcast) -> None:
     events = bus.feed().follow(*(spec.data for spec in CATALOG), history=True)
     broadcast.state.streams_opened()
     async for event in events:
@@ -78,7 +55,7 @@ async def _follow_events(bus: LiveBus, broadcast: Broadcast) -> None:
     raise SourceEndedError("the event feed ended")
 
 
-async def _follow_telemetry(bus: LiveBus, subject: str, broadcast: Broadcast) -> None:
+async def _follow_telemetry(bus: Bus, subject: str, broadcast: Broadcast) -> None:
     async for at, payload in bus.subscribe(subject):
         broadcast.telemetry(at, payload)
     raise SourceEndedError(f"the subscription to {subject} ended")
@@ -145,13 +122,13 @@ logger = logging.getLogger(__name__)
 class BusLink:
     """Connects to the bus and listens, with retries; `why` is None while it is connected."""
 
-    def __init__(self, connect: Callable[[], Awaitable[LiveBus]], broadcast: Broadcast) -> None:
+    def __init__(self, connect: Callable[[], Awaitable[Bus]], broadcast: Broadcast) -> None:
         self.why: str | None = "not connected yet"
         self._connect = connect
         self._broadcast = broadcast
-        self._bus: LiveBus | None = None
+        self._bus: Bus | None = None
 
-    def bus(self) -> LiveBus | None:
+    def bus(self) -> Bus | None:
         return self._bus if self.check() is None else None
 
     def check(self) -> str | None:

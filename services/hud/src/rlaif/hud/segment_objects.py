@@ -1,6 +1,8 @@
 """Reads the stored objects of one segment. Calls block."""
 
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import PurePosixPath
@@ -8,7 +10,12 @@ from pathlib import PurePosixPath
 from pydantic import ValidationError
 
 from rlaif.contracts.game.captures import Capture
-from rlaif.contracts.game.films import MAX_PICTURES, FilmError, Patch, pack_film
+from rlaif.contracts.game.films import (
+    MAX_PICTURES,
+    FilmError,
+    Patch,
+    pack_film,
+)
 from rlaif.contracts.game.segments import SegmentManifest, StateRecord
 from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.storage import keys, sealed
@@ -40,6 +47,21 @@ class StoredSegment:
     score_problem: str | None
 
 
+@contextmanager
+def _readable(key: str, what: str, *, missing_is_unreadable: bool = True) -> Iterator[None]:
+    """Turn the errors of reading an object into `UnreadableObjectError`."""
+    try:
+        yield
+    except ValidationError as error:
+        raise UnreadableObjectError(f"{key} is not {what} of a known version") from error
+    except ObjectNotFoundError as error:
+        if not missing_is_unreadable:
+            raise
+        raise UnreadableObjectError(str(error)) from error
+    except (ObjectCorruptError, FilmError) as error:
+        raise UnreadableObjectError(str(error)) from error
+
+
 def read_manifest(store: ObjectStore, episode_id: str, segment_id: str) -> SegmentManifest:
     """The manifest of a segment.
 
@@ -48,13 +70,9 @@ def read_manifest(store: ObjectStore, episode_id: str, segment_id: str) -> Segme
         UnreadableObjectError: It is not a manifest.
     """
     key = keys.manifest(episode_id, segment_id)
-    try:
+    with _readable(key, "a manifest", missing_is_unreadable=False):
         data = sealed.read_capped(store, key, cap=_MANIFEST_CAP_BYTES)
         return SegmentManifest.model_validate_json(data)
-    except ValidationError as error:
-        raise UnreadableObjectError(f"{key} is not a manifest of a version known here") from error
-    except ObjectCorruptError as error:
-        raise UnreadableObjectError(str(error)) from error
 
 
 def read_segment(
@@ -68,44 +86,33 @@ def read_segment(
     if judge_config is None:
         return StoredSegment(manifest, None, None)
     key = keys.score(judge_config, segment_id)
+    # A score under the second key replaces a provisional one.
+    again = keys.rejudged(judge_config, segment_id)
     try:
-        # A score under the second key replaces a provisional one.
-        for each in (keys.rejudged(judge_config, segment_id), key):
-            if store.head(each) is not None:
-                key = each
-                break
-        data = sealed.read_capped(store, key, cap=SCORE_CAP_BYTES)
-        return StoredSegment(manifest, ScoreRecord.model_validate_json(data), None)
+        key = again if store.head(again) is not None else key
+        with _readable(key, "a score", missing_is_unreadable=False):
+            data = sealed.read_capped(store, key, cap=SCORE_CAP_BYTES)
+            return StoredSegment(manifest, ScoreRecord.model_validate_json(data), None)
     except ObjectNotFoundError:
         return StoredSegment(manifest, None, f"{key} does not exist")
-    except ObjectCorruptError as error:
+    except UnreadableObjectError as error:
         return StoredSegment(manifest, None, str(error))
-    except ValidationError:
-        return StoredSegment(manifest, None, f"{key} is not a score of a version known here")
 
 
 def read_capture(store: ObjectStore, manifest: SegmentManifest) -> Capture:
     """The capture; UnreadableObjectError if it is missing or another."""
     key = manifest.capture_key
-    try:
+    with _readable(key, "a capture"):
         data = sealed.read(store, key, manifest.capture_sha256, cap=_CAPTURE_CAP_BYTES)
         return Capture.model_validate_json(data)
-    except ValidationError as error:
-        raise UnreadableObjectError(f"{key} is not a capture of a version known here") from error
-    except (ObjectNotFoundError, ObjectCorruptError) as error:
-        raise UnreadableObjectError(str(error)) from error
 
 
 def read_states(store: ObjectStore, manifest: SegmentManifest) -> list[StateRecord]:
     """State after each decision step; UnreadableObjectError if they cannot be read."""
     file = manifest.states
-    try:
+    with _readable(file.key, "a list of states"):
         data = sealed.read(store, file.key, file.sha256, cap=_STATES_CAP_BYTES)
         return [StateRecord.model_validate_json(line) for line in data.splitlines()]
-    except ValidationError as error:
-        raise UnreadableObjectError(f"{file.key} is not a list of states") from error
-    except (ObjectNotFoundError, ObjectCorruptError) as error:
-        raise UnreadableObjectError(str(error)) from error
 
 
 def read_film(store: ObjectStore, manifest: SegmentManifest) -> bytes:
@@ -114,13 +121,11 @@ def read_film(store: ObjectStore, manifest: SegmentManifest) -> bytes:
     Raises:
         UnreadableObjectError: It cannot be read, or there is no picture at all.
     """
-    try:
-        if manifest.film is not None:
-            film = manifest.film
+    film = manifest.film
+    with _readable(film.key if film else manifest.segment_id, "a film"):
+        if film is not None:
             return sealed.read(store, film.key, film.sha256, cap=FILM_CAP_BYTES)
         return _film_of_pictures(store, manifest)
-    except (ObjectNotFoundError, ObjectCorruptError, FilmError) as error:
-        raise UnreadableObjectError(str(error)) from error
 
 
 def _film_of_pictures(store: ObjectStore, manifest: SegmentManifest) -> bytes:

@@ -13,15 +13,15 @@ from datetime import datetime, timedelta
 
 from rlaif.contracts.reward_models import GamingAlarm
 from rlaif.contracts.telemetry.readings import ServiceHealth
-from rlaif.hud.read_model.judge_health import JudgeHealth
+from rlaif.hud.read_model.judge_health import JudgeHealth, latencies_of, percentile
 from rlaif.hud.read_model.views import (
     CheckView,
     FailingJudge,
     HealthView,
+    IssueView,
     RunView,
     ServiceState,
     ServiceView,
-    TroubleView,
 )
 
 REQUIRED = ("trainer", "exporter", "judge", "reward-model")
@@ -107,7 +107,7 @@ class ServiceReports:
         return ServiceView(
             name=name,
             state=state,
-            heard_at=newest.at if newest else None,
+            reported_at=newest.at if newest else None,
             instances=len(live),
             checks=_worst(each.reading.checks for each in live),
         )
@@ -144,8 +144,8 @@ class Finding:
     """
 
     key: str
-    who: str
-    what: str
+    service: str
+    description: str
     since: datetime | None = None
     brief: timedelta = timedelta()
     page: str | None = None
@@ -156,7 +156,7 @@ class PipelineHealth:
 
     def __init__(self, started_at: datetime | None) -> None:
         self.services: tuple[ServiceView, ...] = ()
-        self.issues: tuple[TroubleView, ...] = ()
+        self.issues: tuple[IssueView, ...] = ()
         self.own = HealthView(started_at=started_at, checks={}, clients=0)
         self._reports = ServiceReports(started_at) if started_at else None
         self._since: dict[str, datetime] = {}
@@ -220,10 +220,10 @@ class PipelineHealth:
         for each in findings:
             self._since[each.key] = each.since or known.get(each.key, now)
         self.issues = tuple(
-            TroubleView(
+            IssueView(
                 key=each.key,
-                who=each.who,
-                what=each.what,
+                service=each.service,
+                description=each.description,
                 since=self._since[each.key],
                 page=each.page,
             )
@@ -248,7 +248,7 @@ class PipelineHealth:
         if self._waits_since is None:
             return []
         since = max(filter(None, (self._waits_since, judges.last_call_at, scored_at)))
-        slow = judges.view().latency_p95_seconds
+        slow = percentile(latencies_of(judges.calls), 95)
         patience = STALLED_UNKNOWN
         if slow is not None:
             patience = max(STALLED, timedelta(seconds=SLOW_CALLS * slow))
@@ -266,9 +266,9 @@ def findings_of(services: Iterable[ServiceView], missing: frozenset[str]) -> lis
         who = service.name
         if service.state == "silent":
             text = "no reports: it hangs, lost NATS or is gone; check its log"
-            found.append(Finding(f"{who}: silent", who, text, service.heard_at))
+            found.append(Finding(f"{who}: silent", who, text, service.reported_at))
         elif service.state == "stopped":
-            found.append(Finding(f"{who}: stopped", who, "was stopped", service.heard_at))
+            found.append(Finding(f"{who}: stopped", who, "was stopped", service.reported_at))
         elif who in missing:
             text = "no report since the HUD started; start it"
             found.append(Finding(f"{who}: missed", who, text))

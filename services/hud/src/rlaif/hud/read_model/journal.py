@@ -16,7 +16,7 @@ from rlaif.contracts.events import (
     SegmentExported,
     SegmentScored,
 )
-from rlaif.hud.read_model.views import EventsPage, JournalEntry, Takeover
+from rlaif.hud.read_model.views import EventsPage, JournalEntry, ScreenSwitch
 
 Level = Literal["info", "warning"]
 Line = tuple[str, Level, str | None]
@@ -39,13 +39,13 @@ class Journal:
             JournalEntry(id=self.last_id, at=at, kind=kind, about=about, text=text, level=level)
         )
 
-    def add_takeover(self, takeover: Takeover) -> None:
-        at = "" if takeover.env_step is None else f" at step {takeover.env_step:,}"
-        text = f"The screen switched from {takeover.left} to {takeover.taken}{at}: "
-        chosen = takeover.why == "chosen"
-        text += "selected by a person." if chosen else f"{takeover.left} is unresponsive."
-        level: Level = "info" if chosen else "warning"
-        self.add("screen.takeover", text, level, at=takeover.at, about=takeover.taken)
+    def add_switch(self, switch: ScreenSwitch) -> None:
+        at = "" if switch.env_step is None else f" at step {switch.env_step:,}"
+        text = f"The screen switched from {switch.from_env} to {switch.to_env}{at}: "
+        selected = switch.reason == "selected"
+        text += "selected by a person." if selected else f"{switch.from_env} is unresponsive."
+        level: Level = "info" if selected else "warning"
+        self.add("screen.switch", text, level, at=switch.at, about=switch.to_env)
 
     def latest(self, count: int) -> tuple[JournalEntry, ...]:
         return tuple(self._lines)[-count:]

@@ -4,14 +4,14 @@ A share over many calls hides an outage of a minute. Therefore consecutive calls
 an answer are counted as well, until the first answer.
 """
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Sequence
 from datetime import datetime
 from statistics import quantiles
 from typing import Literal
 
 from rlaif.contracts.telemetry.readings import JudgeCall
-from rlaif.hud.read_model.views import FailingJudge, JudgeRow, JudgeView
+from rlaif.hud.read_model.views import FailingJudge
 
 UNANSWERED = frozenset({"throttled", "refused", "error", "timeout"})
 """Outcomes without an answer; `invalid` is an answer."""
@@ -29,14 +29,11 @@ class JudgeHealth:
     def __init__(self, *, window: int = WINDOW) -> None:
         self.window = window
         self._calls: deque[JudgeCall] = deque(maxlen=window)
-        self._failure: JudgeCall | None = None
         self._failing: dict[str, FailingJudge] = {}
 
     def add(self, call: JudgeCall) -> tuple[str, Literal["info", "warning"]] | None:
         """Add a call; returns the log line of an outage that starts or ends with it."""
         self._calls.append(call)
-        if call.outcome != "ok":
-            self._failure = call
         before = self._failing.pop(call.judge, None)
         if call.outcome not in UNANSWERED:
             if before is None or before.calls < OUTAGE_CALLS:
@@ -70,25 +67,6 @@ class JudgeHealth:
         found = (each for each in self._failing.values() if each.calls >= OUTAGE_CALLS)
         return tuple(sorted(found, key=lambda each: each.judge))
 
-    def view(self) -> JudgeView:
-        calls = self.calls
-        latencies = latencies_of(calls)
-        return JudgeView(
-            window=self.window,
-            calls=len(calls),
-            ok=len(latencies),
-            outcomes=dict(Counter(call.outcome for call in calls).most_common()),
-            latency_p50_seconds=percentile(latencies, 50),
-            latency_p95_seconds=percentile(latencies, 95),
-            last_call_at=self.last_call_at,
-            last_failure=self._failure,
-            judges=tuple(
-                _row(judge, [call for call in calls if call.judge == judge])
-                for judge in sorted({call.judge for call in calls})
-            ),
-            failing=self.failing,
-        )
-
 
 def percentile(values: Sequence[float], percent: int) -> float | None:
     """The value below which `percent` of the values lie, interpolated; None without values."""
@@ -100,14 +78,3 @@ def percentile(values: Sequence[float], percent: int) -> float | None:
 def latencies_of(calls: Sequence[JudgeCall]) -> list[float]:
     """Seconds of the successful calls."""
     return [call.latency_seconds for call in calls if call.outcome == "ok"]
-
-
-def _row(judge: str, calls: Sequence[JudgeCall]) -> JudgeRow:
-    latencies = latencies_of(calls)
-    return JudgeRow(
-        judge=judge,
-        model=calls[-1].model,
-        calls=len(calls),
-        ok=len(latencies),
-        latency_p50_seconds=percentile(latencies, 50),
-    )

@@ -8,7 +8,6 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from typing import Literal
 
 from pydantic import Field
 
@@ -17,8 +16,7 @@ from rlaif.contracts.telemetry.readings import JudgeCall, PlayerCall
 from rlaif.hud.read_model import View
 from rlaif.hud.read_model.judge_health import JudgeHealth, latencies_of, percentile
 from rlaif.hud.read_model.trainer import TrainerReadings
-
-User = Literal["judge", "planner"]
+from rlaif.hud.read_model.views import CallView, User
 
 ERRORS_SHOWN = 12
 
@@ -93,26 +91,6 @@ class RouteView(View):
     down: str | None = Field(description="Why it does not answer now; null if it does.")
 
 
-class CallView(View):
-    """One call. Texts are written by a language model: show them as text only."""
-
-    at: datetime
-    user: User
-    name: str
-    route: str
-    model: str | None
-    outcome: str
-    ok: bool
-    latency_seconds: float | None
-    segment_id: str | None = Field(description="The segment of a judge's call.")
-    episode_id: str | None = Field(description="Null if the segment is unknown.")
-    asked: str = Field(description="Purpose of the call.")
-    said: str | None
-    followed: bool | None = Field(description="Null for judges, and without a usable answer.")
-    ending: str | None
-    remedy: str | None = Field(description="Recommended action; null for a successful call.")
-
-
 class LlmView(View):
     """Routes, and the newest failed calls."""
 
@@ -158,6 +136,13 @@ def calls_view(
         if (user is None or call.user == user) and (failed is None or call.ok != failed)
     ]
     return CallsView(items=tuple(found[:limit]), kept=len(found))
+
+
+def plans_view(trainer: TrainerReadings, limit: int) -> tuple[CallView, ...]:
+    """The newest questions of the planner in the current run, newest first."""
+    run_id = trainer.assistance.run_id if trainer.assistance else None
+    own = [call for call in reversed(trainer.calls) if call.run_id == run_id]
+    return tuple(_played(call) for call in own[:limit])
 
 
 def histogram(seconds: Sequence[float]) -> tuple[LatencyBucket, ...] | None:
@@ -261,10 +246,11 @@ def _judged(call: JudgeCall, episode_of: EpisodeOf) -> CallView:
         latency_seconds=call.latency_seconds,
         segment_id=call.segment_id,
         episode_id=episode_of(call.segment_id),
-        asked="levels of a segment",
-        said=call.rationale,
+        request="levels of a segment",
+        answer=call.rationale,
         followed=None,
         ending=None,
+        detail=None,
         remedy=None if ok else remedy,
     )
 
@@ -286,9 +272,20 @@ def _played(call: PlayerCall) -> CallView:
         latency_seconds=call.latency_seconds,
         segment_id=None,
         episode_id=None,
-        asked="a plan" if call.kind == "plan" else "a button",
-        said=" — ".join(filter(None, (wanted, call.reason))) or call.ending_reason or None,
+        request="a plan" if call.kind == "plan" else "a button",
+        answer=" — ".join(filter(None, (wanted, call.reason))) or call.ending_reason or None,
         followed=call.followed,
         ending=call.ending or None,
+        detail=", ".join(_details(call)),
         remedy=None if ok else remedy,
     )
+
+
+def _details(call: PlayerCall) -> Iterator[str]:
+    yield f"environment {call.env}, step {call.step}"
+    if call.cached:
+        yield "cached answer"
+    if call.steps:
+        yield f"played for {call.steps} steps"
+    if call.ending_reason:
+        yield call.ending_reason

@@ -11,98 +11,31 @@ from rlaif.contracts.events import (
     RewardModelPublished,
     RewardModelRejected,
 )
-from rlaif.contracts.reward_models import GamingAlarm, GateMetrics, RewardModelManifest
+from rlaif.contracts.reward_models import GamingAlarm, GateMetrics
 from rlaif.contracts.telemetry.readings import RewardModelStatus
 from rlaif.hud.read_model import View
 from rlaif.hud.read_model.views import (
     ChampionView,
     NextModelView,
-    RejectionRow,
     RewardModelRow,
     RewardModelsView,
 )
 
 
-class RejectionDetail(RejectionRow):
-    """A rejected candidate with the gate's measurements."""
+class RejectionView(View):
+    """One candidate that the gate rejected."""
 
+    candidate_id: str
+    rejected_at: datetime
+    reasons: tuple[str, ...]
+    labels: int
+    episodes: int
+    heldout_accuracy: float | None
     metrics: GateMetrics | None = Field(
         default=None,
         description="Null from older versions, and for withdrawn champions.",
     )
 
-
-class ModelStanding(View):
-    """State of one version."""
-
-    champion: bool
-    in_use: bool = Field(description="Used by the trainer.")
-    activated_at: tuple[datetime, ...] = Field(
-        description="When it became the champion, oldest first."
-    )
-    loaded_at_steps: tuple[int, ...] = Field(
-        description="Environment steps of the current run at which the trainer loaded it."
-    )
-
-
-class ModelView(View):
-    """One published version: its record and its state."""
-
-    manifest: RewardModelManifest
-    standing: ModelStanding | None = Field(description="Null if no event of it is known.")
-
-
-class AttemptView(View):
-    """One training and its outcome."""
-
-    candidate_id: str
-    outcome: str = Field(description="published, rejected, unchanged or held.")
-    version: int | None
-    reasons: tuple[str, ...]
-    metrics: GateMetrics
-    labels: int
-    episodes: int
-    seconds: float
-    ended_at: datetime
-
-
-class NeedView(View):
-    """A requirement of a training: the number `found`, and the minimum `least`."""
-
-    what: str
-    found: int
-    least: int
-
-
-class JudgeConfigView(View):
-    """One judge configuration whose scores are in the store."""
-
-    judge_config: str
-    scores: int
-    labels: int
-    learned: bool = Field(description="Whether its labels are used for training.")
-    followed: bool
-
-
-class TrainingView(View):
-    """State of the training of the next reward model, as reported by the service."""
-
-    state: str = Field(description="idle or training.")
-    judge_config: str | None
-    labels: int
-    new_labels: int = Field(description="Not used by any training yet.")
-    episodes: int
-    needs: tuple[NeedView, ...] = Field(description="Requirements of an automatic training.")
-    pairs: NeedView | None = Field(description="Decided held-out pairs of the last training.")
-    skipped: dict[str, int] = Field(description="Reason → score objects without a label.")
-    judge_configs: tuple[JudgeConfigView, ...] = ()
-    last_attempt: AttemptView | None
-    last_rejection: AttemptView | None
-    demotion: str | None = Field(default=None, description="Why a champion was withdrawn last.")
-
-
-REJECTED_SHOWN = 20
-"""Rows in the snapshot; REST has all that are kept."""
 
 MAX_REJECTED = 200
 
@@ -117,7 +50,7 @@ class RewardModels:
     def __init__(self, *, keep_rejected: int = MAX_REJECTED) -> None:
         self._keep_rejected = keep_rejected
         self._published: dict[int, CloudEvent[RewardModelPublished]] = {}
-        self._rejected: dict[str, RejectionDetail] = {}
+        self._rejected: dict[str, RejectionView] = {}
         self._rejected_ids: set[str] = set()
         self._activations: dict[tuple[int, int], CloudEvent[RewardModelPublished]] = {}
         self._status: RewardModelStatus | None = None
@@ -148,7 +81,7 @@ class RewardModels:
         if data.candidate_id in self._rejected_ids:
             return False
         self._rejected_ids.add(data.candidate_id)
-        row = RejectionDetail(rejected_at=event.time, **data.model_dump())
+        row = RejectionView(rejected_at=event.time, **data.model_dump())
         self._rejected[data.candidate_id] = row
         if len(self._rejected) > self._keep_rejected:
             oldest = min(self._rejected.values(), key=lambda row: row.rejected_at)
@@ -209,30 +142,11 @@ class RewardModels:
                 )
                 for version, event in sorted(self._published.items())[::-1]
             ),
-            rejected=tuple(
-                RejectionRow(**row.model_dump(exclude={"metrics"}))
-                for row in self.rejections()[:REJECTED_SHOWN]
-            ),
             rejected_count=len(self._rejected_ids) if followed else None,
         )
 
-    def rejections(self) -> list[RejectionDetail]:
+    def rejections(self) -> list[RejectionView]:
         return sorted(self._rejected.values(), key=lambda row: row.rejected_at, reverse=True)
-
-    def standing(
-        self, version: int, *, in_use: int | None, loads: Sequence[tuple[int, int]]
-    ) -> ModelStanding | None:
-        """State of a version; None if no event of it is known."""
-        if version not in self._published:
-            return None
-        champion = self.champion()
-        activations = (each for each in self._activations.values() if each.data.version == version)
-        return ModelStanding(
-            champion=champion is not None and champion.version == version,
-            in_use=version == in_use,
-            activated_at=tuple(sorted(each.time for each in activations)),
-            loaded_at_steps=_steps(version, loads),
-        )
 
     def _live(
         self,
@@ -244,7 +158,7 @@ class RewardModels:
         return ChampionView(
             version=version,
             since=event.time if event else None,
-            went_back_from=self.rolled_back_from(event) if event else None,
+            rolled_back_from=self.rolled_back_from(event) if event else None,
             pinned=source.pinned if source else None,
             pin_reason=source.pin_reason if source else None,
             pinned_until=source.pinned_until if source else None,

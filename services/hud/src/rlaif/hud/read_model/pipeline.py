@@ -1,19 +1,15 @@
 """Counts of the pipeline: segments per stage and run, and dead letters."""
 
-from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
 from typing import Literal
 
 from rlaif.contracts.events import CloudEvent, DeadLetter
-from rlaif.hud.read_model.views import DeadLetterRow, DeadLettersView
+from rlaif.hud.read_model.views import DeadLettersView
 
 Stage = Literal["captured", "exported", "scored"]
 STAGES: tuple[Stage, ...] = ("captured", "exported", "scored")
-
-MAX_LETTERS = 1000
-"""Dead letters that are kept, 400 bytes each."""
 
 
 class Seen:
@@ -82,37 +78,29 @@ class PipelineCounts:
 
 
 class DeadLetters:
-    """Counts dead letters and keeps the newest ones."""
+    """Dead letters that were not sent again."""
 
     def __init__(self) -> None:
         self._seen = Seen()
-        self._count = 0
-        self._consumers: Counter[str] = Counter()
-        self._rows: list[DeadLetterRow] = []
+        self._consumers: dict[str, tuple[str, str]] = {}
 
     def add(self, event: CloudEvent[DeadLetter]) -> bool:
         """Add one dead letter; False when it was known."""
         if not self._seen.first(event.id):
             return False
-        self._count += 1
-        self._consumers[event.data.consumer] += 1
-        self._rows.append(DeadLetterRow.of(event.data))
-        if len(self._rows) > MAX_LETTERS:
-            self._rows.remove(min(self._rows, key=lambda each: each.dead_at))
+        self._consumers[event.id] = (event.data.event_id, event.data.consumer)
         return True
 
     def remove(self, event_id: str) -> bool:
         """Remove the letters of an event; False when there is none."""
-        gone = [row for row in self._rows if row.event_id == event_id]
-        self._rows = [row for row in self._rows if row.event_id != event_id]
-        self._count -= len(gone)
-        self._consumers.subtract(row.consumer for row in gone)
+        gone = [id for id, (dead, _) in self._consumers.items() if dead == event_id]
+        for id in gone:
+            del self._consumers[id]
         return bool(gone)
 
     def of_consumer(self, consumer: str) -> int:
-        return self._consumers[consumer]
+        return sum(each == consumer for _, each in self._consumers.values())
 
     def view(self, *, followed: bool) -> DeadLettersView:
         """The count is null until the streams are followed."""
-        last = max(self._rows, key=lambda row: row.dead_at, default=None)
-        return DeadLettersView(count=self._count if followed else None, last=last)
+        return DeadLettersView(count=len(self._consumers) if followed else None)

@@ -37,7 +37,8 @@ from rlaif.hud.read_model.history.history import History
 from rlaif.hud.read_model.history.views import HeadlineView
 from rlaif.hud.read_model.journal import Journal, is_news, sentence
 from rlaif.hud.read_model.judge_health import JudgeHealth
-from rlaif.hud.read_model.models import ModelStanding, RewardModels
+from rlaif.hud.read_model.llm import plans_view
+from rlaif.hud.read_model.models import RewardModels
 from rlaif.hud.read_model.pipeline import PipelineCounts, Stage
 from rlaif.hud.read_model.screen import Screen, ShownFrame
 from rlaif.hud.read_model.segments.detail import score_detail
@@ -48,6 +49,8 @@ from rlaif.hud.read_model.world import Environments, MapOfRun, World
 
 SEGMENTS_SHOWN = 25
 """Rows of the page's score table; their score objects are read."""
+
+PLANS_SHOWN = 20
 
 EVENTS_SHOWN = 100
 """Lines of the event log in a snapshot."""
@@ -124,7 +127,7 @@ class HudState:
                     self.journal.add("judge.outage", *line, at=reading.at, about=reading.judge)
             case MapPosition():
                 name = self.world.name(reading.group, reading.room)
-                self.trainer.moved(reading, name, now)
+                self.trainer.moved(reading, name)
             case PlayerCall() | PaidSteps():
                 self.trainer.apply(reading, now)
             case _:
@@ -151,8 +154,8 @@ class HudState:
 
     def refresh(self, now: datetime) -> None:
         """Update what changes with time alone: silence of services, stalled segments."""
-        for switch in self.screen.new_takeovers():
-            self.journal.add_takeover(switch)
+        for switch in self.screen.new_switches():
+            self.journal.add_switch(switch)
         current = self._counts.of(self._run_id)
         dead = self._counts.dead.of_consumer("judge")
         self.health.check(
@@ -187,15 +190,15 @@ class HudState:
                 return self.segments.newest(SEGMENTS_SHOWN)
             case "reward_models":
                 return self._models_view()
-            case "judge":
-                return self.judges.view()
             case "dead_letters":
                 return self._counts.dead.view(followed=self._followed)
+            case "assistance":
+                return self.trainer.assistance_view(plans_view(self.trainer, PLANS_SHOWN))
             case "headline":
                 return self._headline()
             case "services":
                 return self.health.services
-            case "troubles":
+            case "issues":
                 return self.health.issues
             case "health":
                 return self.health.own
@@ -225,10 +228,6 @@ class HudState:
         """The episode of a segment; None if the segment is unknown."""
         row = self.segments.get(segment_id)
         return row.episode_id if row else None
-
-    def model_standing(self, version: int) -> ModelStanding | None:
-        """State of a published version; None if no event of it is known."""
-        return self.models.standing(version, in_use=self._in_use, loads=self._loads())
 
     @property
     def _env_step(self) -> int | None:
@@ -317,8 +316,6 @@ class HudState:
 
     def _loop_view(self) -> LoopView:
         run, known = self._counts.of(self._run_id), self._followed
-        champion = self.models.champion()
-        trainer = self.trainer.run
         return LoopView(
             run_id=self._run_id,
             captured=run.counts["captured"] if known else None,
@@ -328,9 +325,4 @@ class HudState:
             captured_at=run.last_at.get("captured"),
             exported_at=run.last_at.get("exported"),
             scored_at=run.last_at.get("scored"),
-            published=self.models.count if known else None,
-            published_at=champion.since if champion else None,
-            champion_version=champion.version if champion else None,
-            loaded_version=trainer.reward_model_version if trainer else None,
-            loaded_at_step=trainer.reward_model_loaded_at_step if trainer else None,
         )

@@ -4,10 +4,11 @@ from collections import deque
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 from rlaif.contracts.telemetry.frames import Codec, ScreenFrame
 from rlaif.contracts.telemetry.readings import EnvironmentsSeen
-from rlaif.hud.read_model.views import ScreenView, Takeover, WatchView
+from rlaif.hud.read_model.views import ScreenSwitch, ScreenView, WatchView
 
 _SILENT = timedelta(seconds=2)
 """Silence of the shown environment after which the page shows it."""
@@ -17,7 +18,7 @@ _ALIVE = timedelta(seconds=4)
 
 _RATE_WINDOW = timedelta(seconds=2)
 _MAX_ENVIRONMENTS = 512
-_MAX_TAKEOVERS = 20
+_MAX_SWITCHES = 20
 _MAX_FRAMES = 256
 """Environments whose newest frame is kept, about 1 kB each."""
 
@@ -42,19 +43,19 @@ class Selection:
     Attributes:
         env: None before the first frame.
         requested: The environment that the trainer is asked to draw in full; None: its own choice.
-        takeovers: The newest switches, oldest first.
+        switches: The newest switches, oldest first.
     """
 
     def __init__(self, takeover: timedelta) -> None:
         self.env: str | None = None
         self.requested: str | None = None
-        self.takeovers: deque[Takeover] = deque(maxlen=_MAX_TAKEOVERS)
+        self.switches: deque[ScreenSwitch] = deque(maxlen=_MAX_SWITCHES)
         self._takeover = takeover
         self._alive_at: dict[str, datetime] = {}
         self._still: dict[str, timedelta] = {}
         self._next: str | None = None
         self._selected_at: datetime | None = None
-        self._view = WatchView.of(None)
+        self._view = WatchView()
 
     def alive(self, env: str, at: datetime, *, still: timedelta | None = None) -> None:
         """An environment gave a sign of life; `still` is the time since its last step."""
@@ -97,18 +98,18 @@ class Selection:
         silence = timedelta() if alive_at is None else now - alive_at
         heir = self._heir(now, among) if silence >= _SILENT else None
         still = self._still.get(self.env or "", timedelta())
-        self._view = WatchView.of(
-            self.env,
-            chosen=self._next if since is not None else None,
+        self._view = WatchView(
+            env=self.env,
+            selected=self._next if since is not None else None,
             silent_since=alive_at if silence >= _SILENT else None,
             still_seconds=still.total_seconds() if silence < _SILENT <= still else None,
             next=heir,
-            takes_over_at=alive_at + self._takeover if heir is not None and alive_at else None,
+            switch_at=alive_at + self._takeover if heir is not None and alive_at else None,
         )
         return heir if silence >= self._takeover else None
 
     def view(self) -> WatchView:
-        return self._view.model_copy(update={"env": self.env, "takeovers": tuple(self.takeovers)})
+        return self._view.model_copy(update={"env": self.env, "switches": tuple(self.switches)})
 
     def _heir(self, now: datetime, among: Collection[str]) -> str | None:
         """The environment with the newest sign of life; of several the first by name."""
@@ -129,8 +130,10 @@ class Selection:
         if before is None or before == env or by_trainer:
             return
         self.requested = env
-        why = "chosen" if selected else "silent"
-        self.takeovers.append(Takeover(at=now, env_step=env_step, left=before, taken=env, why=why))
+        reason: Literal["silent", "selected"] = "selected" if selected else "silent"
+        self.switches.append(
+            ScreenSwitch(at=now, env_step=env_step, from_env=before, to_env=env, reason=reason)
+        )
 
 
 class Screen:
@@ -185,10 +188,10 @@ class Screen:
         self.selection.shows(heir, now, env_step)
         return self._show(heir, now)
 
-    def new_takeovers(self) -> list[Takeover]:
+    def new_switches(self) -> list[ScreenSwitch]:
         found = [
             each
-            for each in self.selection.takeovers
+            for each in self.selection.switches
             if self._logged_at is None or each.at > self._logged_at
         ]
         if found:

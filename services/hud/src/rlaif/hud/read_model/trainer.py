@@ -21,20 +21,16 @@ from rlaif.contracts.telemetry.readings import (
 from rlaif.hud.read_model.views import (
     AssistanceMode,
     AssistanceView,
-    CurriculumView,
+    CallView,
     MapView,
     PaidStepsView,
     PayView,
-    RewardView,
     RunView,
-    SearchView,
     Section,
 )
 
 MAX_CALLS = 300
 """Questions of the planner that are kept."""
-
-CALLS_SHOWN = 20
 
 MAX_STEPS = 300
 """Decisions that are kept: the maximum of a segment."""
@@ -48,8 +44,7 @@ class TrainerReadings:
         self.assistance: AssistanceStatus | None = None
         self.calls: deque[PlayerCall] = deque(maxlen=MAX_CALLS)
         self.steps = StepWindow()
-        self._assistance_at: datetime | None = None
-        self._sections: dict[str, SearchView | CurriculumView | RewardView | MapView | PayView] = {}
+        self._sections: dict[str, Section] = {}
 
     def apply(self, reading: Telemetry, now: datetime) -> RunView | None:
         """Keep a reading; returns the run when it is another one or its status changed."""
@@ -57,32 +52,30 @@ class TrainerReadings:
             case TrainingProgress():
                 return self._progress(reading, now)
             case AssistanceStatus():
-                self.assistance, self._assistance_at = reading, now
+                self.assistance = reading
             case PlayerCall():
                 self.calls.append(reading)
             case PaidSteps():
                 self.steps.add(reading, now)
             case RewardBreakdown():
-                self._sections["reward"] = RewardView(**dict(reading), received_at=now)
+                self._sections["reward"] = reading
             case WatchedPay():
-                self._sections["pay"] = _pay_view(reading, now)
+                self._sections["pay"] = _pay_view(reading)
             case SearchProgress():
-                self._sections["search"] = SearchView(**dict(reading), received_at=now)
+                self._sections["search"] = reading
             case CurriculumProgress():
-                self._sections["curriculum"] = CurriculumView(**dict(reading), received_at=now)
+                self._sections["curriculum"] = reading
         return None
 
-    def moved(self, reading: MapPosition, name: str | None, now: datetime) -> None:
-        self._sections["map"] = MapView(**dict(reading), name=name, received_at=now)
+    def moved(self, reading: MapPosition, name: str | None) -> None:
+        self._sections["map"] = MapView(**dict(reading), name=name)
 
     def section(self, name: str) -> Section:
-        """The section `run`, `reward`, `map`, `pay`, `assistance`, `search` or `curriculum`."""
+        """The section `run`, `reward`, `map`, `pay`, `search` or `curriculum`."""
         if name == "run":
             return self.run
-        if name == "assistance":
-            return self._assistance_view()
         found = self._sections.get(name)
-        if isinstance(found, SearchView | CurriculumView) and self.run is not None:
+        if isinstance(found, SearchProgress | CurriculumProgress) and self.run is not None:
             return found if found.run_id == self.run.run_id else None
         return found
 
@@ -96,21 +89,19 @@ class TrainerReadings:
         self.run = RunView(**shown, received_at=now, status_since=since)
         return None if same else self.run
 
-    def _assistance_view(self) -> AssistanceView | None:
+    def assistance_view(self, newest: tuple[CallView, ...]) -> AssistanceView | None:
         status = self.assistance
-        if status is None or self._assistance_at is None:
+        if status is None:
             return None
         modes = {name: _mode(figures) for name, figures in sorted(status.by_mode.items())}
-        own = [call for call in reversed(self.calls) if call.run_id == status.run_id]
         sums = ("planner_steps", "calls", "ok", "takeovers", "done", "suggestions", "followed")
         return AssistanceView(
             run_id=status.run_id,
-            received_at=self._assistance_at,
             has_planner=status.has_planner,
             env_steps=status.env_steps,
             modes=modes,
             down=status.down,
-            newest=tuple(own[:CALLS_SHOWN]),
+            newest=newest,
             **{name: sum(getattr(mode, name) for mode in modes.values()) for name in sums},
         )
 
@@ -155,11 +146,10 @@ class StepWindow:
         )
 
 
-def _pay_view(reading: WatchedPay, now: datetime) -> PayView:
+def _pay_view(reading: WatchedPay) -> PayView:
     paid = reading.paid
     return PayView(
         **dict(reading),
-        received_at=now,
         paid_sum=None if paid is None else sum(paid),
         paid_seconds=None if paid is None else len(paid) * reading.bin_seconds,
     )

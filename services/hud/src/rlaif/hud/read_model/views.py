@@ -8,18 +8,15 @@ from typing import Any, Literal
 
 from pydantic import Field, computed_field
 
-from rlaif.contracts.events import DeadLetter
 from rlaif.contracts.judging.quest import QuestProgress, Source
 from rlaif.contracts.judging.scores import CriterionScore
 from rlaif.contracts.model import Id
 from rlaif.contracts.reward_models import GateMetrics
 from rlaif.contracts.telemetry.readings import (
     CurriculumProgress,
-    JudgeCall,
     MapPosition,
     Missing,
     PaidStep,
-    PlayerCall,
     RewardBreakdown,
     SearchProgress,
     TrainingProgress,
@@ -42,35 +39,15 @@ class RunView(TrainingProgress):
     )
 
 
-class RewardView(RewardBreakdown):
-    """The reward's newest breakdown into parts."""
-
-    received_at: datetime
-
-
-class SearchView(SearchProgress):
-    """The search of the run, as reported last."""
-
-    received_at: datetime = Field(description="HUD clock.")
-
-
-class CurriculumView(CurriculumProgress):
-    """The curriculum of the run, as reported last."""
-
-    received_at: datetime = Field(description="HUD clock.")
-
-
 class MapView(MapPosition):
     """The last position of the watched player."""
 
-    received_at: datetime
     name: str | None = Field(default=None, description="Name of the room; null if it is unknown.")
 
 
 class PayView(WatchedPay):
     """Value and rewards of the live reward model for the watched player, as reported last."""
 
-    received_at: datetime
     paid_sum: float | None = Field(description="Of `paid`; null when that is.")
     paid_seconds: float | None = Field(description="Duration that `paid` covers; null likewise.")
 
@@ -86,14 +63,14 @@ class ScreenView(View):
     frames_per_second: float | None = Field(description="Over the last 2 s; null with one frame.")
 
 
-class Takeover(View):
+class ScreenSwitch(View):
     """The screen was switched to another environment."""
 
     at: datetime = Field(description="HUD clock.")
     env_step: int | None = Field(description="Environment steps of the run; null if unknown.")
-    left: Id
-    taken: Id
-    why: Literal["silent", "chosen"] = Field(
+    from_env: Id
+    to_env: Id
+    reason: Literal["silent", "selected"] = Field(
         description="The previous one was silent for too long, or a person selected another one."
     )
 
@@ -101,23 +78,25 @@ class Takeover(View):
 class WatchView(View):
     """Whose screen is shown, and the next one if it is silent."""
 
-    env: Id | None = Field(description="Null before the first frame.")
-    chosen: Id | None = Field(description="Selected by a person, and not shown yet.")
+    env: Id | None = Field(default=None, description="Null before the first frame.")
+    selected: Id | None = Field(
+        default=None, description="Selected by a person, and not shown yet."
+    )
     silent_since: datetime | None = Field(
-        description="HUD clock; last sign of life, if that is more than two seconds ago."
+        default=None,
+        description="HUD clock; last sign of life, if that is more than two seconds ago.",
     )
     still_seconds: float | None = Field(
-        description="Time without a step, of an environment that is alive; null while it plays."
+        default=None,
+        description="Time without a step, of an environment that is alive; null while it plays.",
     )
-    next: Id | None = Field(description="The environment to switch to; null if none is alive.")
-    takes_over_at: datetime | None = Field(description="Time of the switch; null if there is none.")
-    takeovers: tuple[Takeover, ...] = Field(description="The newest, oldest first.")
-
-    @classmethod
-    def of(cls, env: str | None, **known: Any) -> "WatchView":
-        """Fields that are not given are null."""
-        fields = {**dict.fromkeys(cls.model_fields), "takeovers": (), **known}
-        return cls(**{**fields, "env": env})
+    next: Id | None = Field(
+        default=None, description="The environment to switch to; null if none is alive."
+    )
+    switch_at: datetime | None = Field(
+        default=None, description="Time of the switch; null if there is none."
+    )
+    switches: tuple[ScreenSwitch, ...] = Field(default=(), description="The newest, oldest first.")
 
 
 class LoopView(View):
@@ -135,11 +114,6 @@ class LoopView(View):
     captured_at: datetime | None
     exported_at: datetime | None
     scored_at: datetime | None
-    published: int | None = Field(description="Reward-model versions, over all runs.")
-    published_at: datetime | None
-    champion_version: int | None = Field(description="Of the newest activation.")
-    loaded_version: int | None = Field(description="Used by the trainer.")
-    loaded_at_step: int | None
 
 
 class Rationale(View):
@@ -239,23 +213,12 @@ class RewardModelRow(View):
     )
 
 
-class RejectionRow(View):
-    """One candidate that the gate rejected."""
-
-    candidate_id: str
-    rejected_at: datetime
-    reasons: tuple[str, ...]
-    labels: int
-    episodes: int
-    heldout_accuracy: float | None
-
-
 class ChampionView(View):
     """The reward model that is live, and whether it may be replaced."""
 
     version: int
     since: datetime | None = Field(description="Null if no event of it is known.")
-    went_back_from: int | None = Field(
+    rolled_back_from: int | None = Field(
         description="The newer version that was rolled back; null unless it was a rollback."
     )
     pinned: bool | None = Field(description="Null until the reward-model service has reported.")
@@ -279,7 +242,7 @@ class NextModelView(View):
 
 
 class RewardModelsView(View):
-    """The champion, the next version, and published and rejected ones, newest first."""
+    """The champion, the next version, and published ones, newest first."""
 
     champion: ChampionView | None
     withdrawn: str | None = Field(
@@ -287,18 +250,7 @@ class RewardModelsView(View):
     )
     next: NextModelView | None = Field(description="Null until the service has reported.")
     published: tuple[RewardModelRow, ...]
-    rejected: tuple[RejectionRow, ...]
-    rejected_count: int | None
-
-
-class JudgeRow(View):
-    """Calls of one judge in the window."""
-
-    judge: str
-    model: str
-    calls: int
-    ok: int
-    latency_p50_seconds: float | None
+    rejected_count: int | None = Field(description="`GET reward-models/rejected` lists them.")
 
 
 class FailingJudge(View):
@@ -311,19 +263,28 @@ class FailingJudge(View):
     calls: int
 
 
-class JudgeView(View):
-    """Health of the newest calls of the judges."""
+User = Literal["judge", "planner"]
 
-    window: int = Field(description="Maximum number of calls that are counted.")
-    calls: int
-    ok: int
-    outcomes: dict[str, int]
-    latency_p50_seconds: float | None
-    latency_p95_seconds: float | None
-    last_call_at: datetime | None
-    last_failure: JudgeCall | None
-    judges: tuple[JudgeRow, ...]
-    failing: tuple[FailingJudge, ...] = Field(description="Judges with an outage.")
+
+class CallView(View):
+    """One call. Texts are written by a language model: show them as text only."""
+
+    at: datetime
+    user: User
+    name: str
+    route: str
+    model: str | None
+    outcome: str
+    ok: bool
+    latency_seconds: float | None
+    segment_id: str | None = Field(description="The segment of a judge's call.")
+    episode_id: str | None = Field(description="Null if the segment is unknown.")
+    request: str = Field(description="What was requested.")
+    answer: str | None
+    followed: bool | None = Field(description="Null for judges, and without a usable answer.")
+    ending: str | None
+    detail: str | None = Field(description="Environment and end of a plan; null for judges.")
+    remedy: str | None = Field(description="Recommended action; null for a successful call.")
 
 
 class AssistanceMode(View):
@@ -348,7 +309,6 @@ class AssistanceView(View):
     """The planner; sums are over all routes and the current run."""
 
     run_id: Id
-    received_at: datetime = Field(description="HUD clock.")
     has_planner: bool | None = Field(description="Null while it is unknown.")
     env_steps: int
     planner_steps: int
@@ -360,32 +320,13 @@ class AssistanceView(View):
     followed: int
     modes: dict[str, AssistanceMode]
     down: dict[str, str] = Field(description="Route that does not answer now → reason.")
-    newest: tuple[PlayerCall, ...] = Field(
-        description="Newest first; written by a language model: show it as text only."
-    )
-
-
-class DeadLetterRow(View):
-    """One event that a consumer gave up."""
-
-    dead_at: datetime
-    stream: str
-    consumer: str
-    event_id: str
-    reason: str
-    detail: str
-    attempts: int
-
-    @classmethod
-    def of(cls, letter: DeadLetter) -> "DeadLetterRow":
-        return cls(**letter.model_dump(include=set(cls.model_fields)))
+    newest: tuple[CallView, ...] = Field(description="Questions of the run, newest first.")
 
 
 class DeadLettersView(View):
-    """Events that were given up."""
+    """Events that a consumer gave up; `GET dead-letters` lists them."""
 
     count: int | None
-    last: DeadLetterRow | None
 
 
 class PaidStepsView(View):
@@ -417,17 +358,17 @@ class ServiceView(View):
 
     name: str
     state: ServiceState
-    heard_at: datetime | None = Field(description="HUD clock; newest report.")
+    reported_at: datetime | None = Field(description="HUD clock; newest report.")
     instances: int = Field(description="Processes that report.")
     checks: dict[str, CheckView] = Field(description="As in `/readyz`; the worst of all processes.")
 
 
-class TroubleView(View):
+class IssueView(View):
     """An issue of the pipeline."""
 
     key: str = Field(description="Stable while the issue lasts.")
-    who: str = Field(description="The service.")
-    what: str = Field(description="Description and recommended action.")
+    service: str
+    description: str = Field(description="What is wrong, and the recommended action.")
     since: datetime = Field(description="HUD clock.")
     page: str | None = Field(
         description="Address of its details on the HUD; null if there are none."
@@ -470,7 +411,7 @@ class Snapshot(View):
     taken_at: datetime
     last_event_id: int
     run: RunView | None
-    reward: RewardView | None
+    reward: RewardBreakdown | None
     map: MapView | None
     pay: PayView | None = Field(description="Null until the trainer has reported.")
     screen: ScreenView | None
@@ -478,14 +419,13 @@ class Snapshot(View):
     loop: LoopView
     segments: tuple[SegmentRow, ...]
     reward_models: RewardModelsView
-    judge: JudgeView
     assistance: AssistanceView | None = Field(description="Null until the trainer has reported.")
-    search: SearchView | None = Field(description="Null without a search.")
-    curriculum: CurriculumView | None = Field(description="Null without a curriculum.")
+    search: SearchProgress | None = Field(description="Null without a search.")
+    curriculum: CurriculumProgress | None = Field(description="Null without a curriculum.")
     dead_letters: DeadLettersView
     headline: HeadlineView
     services: tuple[ServiceView, ...]
-    troubles: tuple[TroubleView, ...] = Field(description="Empty if the pipeline is healthy.")
+    issues: tuple[IssueView, ...] = Field(description="Empty if the pipeline is healthy.")
     health: HealthView
     events: tuple[JournalEntry, ...]
 

@@ -36,31 +36,31 @@ class RoomOnMap(RoomSeen):
 
 
 class MapOfRun(View):
-    """The rooms that the run has visited."""
+    """The rooms that the run has visited; null fields before the first report."""
 
-    run_id: Id | None = Field(description="Null before the first report.")
-    at: datetime | None = Field(description="Trainer's clock; null likewise.")
-    received_at: datetime | None = Field(description="HUD clock; null likewise.")
-    rooms: tuple[RoomOnMap, ...] = Field(description="By the newest visit.")
-    rooms_left_out: int | None = Field(description="Rooms that are left out; null likewise.")
+    run_id: Id | None = None
+    at: datetime | None = Field(default=None, description="Trainer's clock.")
+    received_at: datetime | None = Field(default=None, description="HUD clock.")
+    rooms: tuple[RoomOnMap, ...] = Field(default=(), description="By the newest visit.")
+    rooms_left_out: int | None = None
 
 
 class Environments(View):
-    """Positions of all players of the run, on all machines."""
+    """Positions of all players of the run, on all machines; null before the first report."""
 
-    run_id: Id | None = Field(description="Null before the first report.")
-    received_at: datetime | None = Field(description="HUD clock; null likewise.")
+    run_id: Id | None = None
+    received_at: datetime | None = Field(default=None, description="HUD clock.")
     watched: Id | None = Field(description="The environment whose screen is shown.")
-    runners: tuple[RunnerSign, ...]
-    environments: tuple[EnvironmentStands, ...]
-    left_out: int | None = Field(description="Environments that are left out.")
+    runners: tuple[RunnerSign, ...] = ()
+    environments: tuple[EnvironmentStands, ...] = ()
+    left_out: int | None = Field(default=None, description="Environments that are left out.")
 
 
 FRAMES_PER_SECOND = 60
 ROOM_PICTURES = "/api/v1/map/rooms"
 
 ScoreOf = Callable[[str], float | None]
-"""Segment → its score, if it has one and is known."""
+"""Segment → its score; None if there is none."""
 
 
 class World:
@@ -93,7 +93,7 @@ class World:
     def map(self, run: RunView | None, score_of: ScoreOf) -> MapOfRun:
         reading = self._rooms
         if reading is None or (run is not None and run.run_id != reading.run_id):
-            return MapOfRun(run_id=None, at=None, received_at=None, rooms=(), rooms_left_out=None)
+            return MapOfRun()
         return MapOfRun(
             run_id=reading.run_id,
             at=reading.at,
@@ -104,14 +104,15 @@ class World:
 
     def environments(self, run: RunView | None, watched: str | None) -> Environments:
         reading = self._positions
-        known = reading is not None and (run is None or run.run_id == reading.run_id)
+        if reading is None or (run is not None and run.run_id != reading.run_id):
+            return Environments(watched=watched)
         return Environments(
-            run_id=reading.run_id if reading and known else None,
-            received_at=self._positions_at if known else None,
+            run_id=reading.run_id,
+            received_at=self._positions_at,
             watched=watched,
-            runners=reading.runners if reading and known else (),
-            environments=reading.environments if reading and known else (),
-            left_out=reading.left_out if reading and known else None,
+            runners=reading.runners,
+            environments=reading.environments,
+            left_out=reading.left_out,
         )
 
 

@@ -3,12 +3,13 @@
 import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query
 
 from rlaif.contracts.model import ID_PATTERN
 from rlaif.hud.read_model.history.views import HistoryView, LoadsView, ScorePointsView
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.read_model.views import PaidStepsView
+from rlaif.hud.routes.stored import NO_STORE
 
 MAX_POINTS = 1000
 
@@ -23,12 +24,11 @@ RunId = Annotated[
 
 def history_router(state: HudState) -> APIRouter:
     """The routes; all of them read."""
-    router = APIRouter(prefix="/api/v1", tags=["history"])
+    router = APIRouter(prefix="/api/v1", tags=["history"], dependencies=NO_STORE)
     one_at_a_time = asyncio.Lock()
 
     @router.get("/history", operation_id="get_history")
     async def get_history(
-        response: Response,
         run: RunId = None,
         points: Annotated[
             int,
@@ -36,43 +36,36 @@ def history_router(state: HudState) -> APIRouter:
         ] = 300,
     ) -> HistoryView:
         """The history of a run from stored events: progress, rewards, loads and starts."""
-        response.headers["Cache-Control"] = "no-store"
         return state.history.view(run or state.current_run_id, points=points)
 
     @router.get("/loads", operation_id="list_loads")
     async def list_loads(
-        response: Response,
         run: RunId = None,
         limit: Annotated[int, Query(ge=1, le=100, description="Newest loads.")] = 20,
     ) -> LoadsView:
         """Before and after each model load of a run, with bootstrap intervals."""
-        response.headers["Cache-Control"] = "no-store"
         compare = state.history.loads(run or state.current_run_id, newest=limit)
         async with one_at_a_time:  # concurrent requests share the cached comparisons
             return await asyncio.to_thread(compare)
 
     @router.get("/score-points", operation_id="get_score_points")
     async def get_score_points(
-        response: Response,
         run: RunId = None,
         points: Annotated[
             int, Query(ge=3, le=MAX_POINTS, description="Maximum number of points.")
         ] = 300,
     ) -> ScorePointsView:
         """Scores of the segments of a run, and their moving mean."""
-        response.headers["Cache-Control"] = "no-store"
         return state.history.score_points(run or state.current_run_id, points)
 
     @router.get("/steps", operation_id="get_paid_steps")
     async def get_paid_steps(
-        response: Response,
         after: Annotated[
             int | None,
             Query(description="Only steps after this number; all of them if there is a gap."),
         ] = None,
     ) -> PaidStepsView:
         """Rewards of the newest decisions of the watched game, by part."""
-        response.headers["Cache-Control"] = "no-store"
         return state.trainer.steps.view(after)
 
     return router

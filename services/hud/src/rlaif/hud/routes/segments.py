@@ -1,9 +1,7 @@
 """Segments: the list with its filters, one segment's page, its film and its steps."""
 
 import asyncio
-import re
 from collections.abc import Callable
-from hashlib import sha256
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
@@ -29,7 +27,7 @@ from rlaif.hud.read_model.segments.views import (
     SegmentSteps,
 )
 from rlaif.hud.read_model.views import PictureLink, SegmentRow
-from rlaif.hud.routes.stored import FOR_EVER, stored, unless_cached
+from rlaif.hud.routes.stored import immutable, stored
 from rlaif.hud.segment_objects import (
     StoredSegment,
     UnreadableObjectError,
@@ -51,51 +49,9 @@ EpisodeId = Annotated[str, Path(pattern=ID_PATTERN, description="Episode.")]
 PictureName = Annotated[
     str, Path(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}\.png$", description="File name.")
 ]
-Share = Annotated[float | None, Query(ge=0, le=1)]
 
 _READS_AT_ONCE = 4
 """Segments that are read from the store concurrently: all pages share a thread pool."""
-
-_ROOM = re.compile(r"^([0-9]{1,3})-([0-9]{1,3})$")
-
-
-def wanted_segments(
-    run: Annotated[str | None, Query(pattern=ID_PATTERN, description="Run.")] = None,
-    min_score: Annotated[Share, Query(description="Minimum score.")] = None,
-    max_score: Annotated[Share, Query(description="Maximum score.")] = None,
-    max_agreement: Annotated[
-        Share, Query(description="Maximum agreement of the language models.")
-    ] = None,
-    milestone: Annotated[
-        str | None,
-        Query(max_length=100, description="Milestone that was reached; `any` for any."),
-    ] = None,
-    selected_by: Annotated[
-        str | None, Query(max_length=40, description="Why it was captured.")
-    ] = None,
-    reward_model_version: Annotated[
-        int | None, Query(ge=1, description="Reward model in use then.")
-    ] = None,
-    room: Annotated[
-        str | None,
-        Query(pattern=_ROOM.pattern, description="Visited room: group-room, such as 0-119."),
-    ] = None,
-    scored: Annotated[bool | None, Query(description="Whether it was scored.")] = None,
-) -> SegmentFilter:
-    """FastAPI dependency that reads a filter."""
-    found = _ROOM.match(room) if room else None
-    return SegmentFilter(
-        run_id=run,
-        min_score=min_score,
-        max_score=max_score,
-        most_agreement=max_agreement,
-        milestone=milestone,
-        selected_by=selected_by,
-        reward_model_version=reward_model_version,
-        room=(int(found[1]), int(found[2])) if found else None,
-        scored=scored,
-    )
-
 
 RoomName = Callable[[int, int], str | None]
 """(group, room) → its name; None if unknown."""
@@ -117,7 +73,7 @@ def _add_lists(router: APIRouter, state: HudState, room_name: RoomName | None) -
     @router.get("", operation_id="list_segments")
     async def list_segments(
         page: Paging,
-        wanted: Annotated[SegmentFilter, Depends(wanted_segments)],
+        wanted: Annotated[SegmentFilter, Depends()],
         order: Annotated[
             Order,
             Query(
@@ -240,7 +196,6 @@ def _detail(
         segment=row,
         manifest=manifest,
         score=score_detail(score) if score else None,
-        calls=score.calls if score else (),
         score_problem=found.score_problem,
         pictures=tuple(
             PictureLink(step=step, url=f"{path}/frames/{name}")
@@ -277,7 +232,7 @@ def _add_pictures(router: APIRouter, store: ObjectStore, reads: asyncio.Semaphor
         png = await stored(
             "picture", name, lambda: read_picture(store, episode_id, segment_id, name)
         )
-        return unless_cached(request, png, "image/png", _for_ever(png))
+        return immutable(request, png, "image/png")
 
     @router.get(
         "/{episode_id}/{segment_id}/pack",
@@ -288,7 +243,7 @@ def _add_pictures(router: APIRouter, store: ObjectStore, reads: asyncio.Semaphor
     async def get_pack(request: Request, episode_id: EpisodeId, segment_id: SegmentId) -> Response:
         """All pictures of a segment in one object."""
         film = await _film(store, reads, episode_id, segment_id)
-        return unless_cached(request, film, MEDIA_TYPE, _for_ever(film))
+        return immutable(request, film, MEDIA_TYPE)
 
     @router.get(
         "/{episode_id}/{segment_id}/video.webp",
@@ -305,9 +260,7 @@ def _add_pictures(router: APIRouter, store: ObjectStore, reads: asyncio.Semaphor
             raise Problem(
                 404, "no-video", "No video", f"No video of this segment: {error}."
             ) from error
-        headers = _for_ever(video)
-        headers["Content-Disposition"] = f'attachment; filename="{segment_id}.webp"'
-        return unless_cached(request, video, "image/webp", headers)
+        return immutable(request, video, "image/webp", file_name=f"{segment_id}.webp")
 
 
 async def _film(
@@ -319,11 +272,3 @@ async def _film(
             segment_id,
             lambda: read_film(store, read_manifest(store, episode_id, segment_id)),
         )
-
-
-def _for_ever(body: bytes) -> dict[str, str]:
-    return {
-        "ETag": f'"{sha256(body).hexdigest()[:32]}"',
-        "Cache-Control": FOR_EVER,
-        "X-Content-Type-Options": "nosniff",
-    }

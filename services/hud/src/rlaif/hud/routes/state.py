@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.read_model.views import EventsPage, Snapshot
-from rlaif.hud.routes.stored import unless_cached
+from rlaif.hud.routes.stored import NO_STORE, unless_cached
 from rlaif.service.problems import Problem
 
 SCREEN_RESPONSE: dict[int | str, dict[str, Any]] = {
@@ -18,22 +18,16 @@ SCREEN_RESPONSE: dict[int | str, dict[str, Any]] = {
 
 def api_router(state: HudState, clock: Callable[[], datetime]) -> APIRouter:
     """The routes of the live page."""
-    router = APIRouter(prefix="/api/v1")
-    _add_live_routes(router, state, clock)
-    return router
+    router = APIRouter(prefix="/api/v1", tags=["live"], dependencies=NO_STORE)
 
-
-def _add_live_routes(router: APIRouter, state: HudState, clock: Callable[[], datetime]) -> None:
-    @router.get("/state", operation_id="get_state", tags=["live"])
-    async def get_state(response: Response) -> Snapshot:
+    @router.get("/state", operation_id="get_state")
+    async def get_state() -> Snapshot:
         """Everything that the page shows, at this moment."""
-        response.headers["Cache-Control"] = "no-store"
         return state.snapshot(clock())
 
     @router.get(
         "/screen",
         operation_id="get_screen",
-        tags=["live"],
         response_class=Response,
         responses=SCREEN_RESPONSE,
     )
@@ -45,10 +39,12 @@ def _add_live_routes(router: APIRouter, state: HudState, clock: Callable[[], dat
         headers = {"ETag": f'"{state.journal.epoch}-{frame.sequence}"', "Cache-Control": "no-cache"}
         return unless_cached(request, frame.picture, frame.codec.media_type, headers)
 
-    @router.get("/events", operation_id="list_events", tags=["live"])
+    @router.get("/events", operation_id="list_events")
     async def list_events(
         after: Annotated[int, Query(ge=0, description="Id of the last line seen.")] = 0,
-        limit: Annotated[int, Query(ge=1, le=1000, description="Most lines.")] = 200,
+        limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of lines.")] = 200,
     ) -> EventsPage:
         """Lines of the event log after an id, oldest first."""
         return state.journal.after(after, limit=limit)
+
+    return router

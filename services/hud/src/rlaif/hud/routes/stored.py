@@ -1,10 +1,11 @@
-"""What routes have in common that answer with objects of the store."""
+"""Shared by routes: caching of answers, and reads of stored objects."""
 
 import asyncio
 from collections.abc import Callable
+from hashlib import sha256
 from typing import TypeVar
 
-from fastapi import Request, Response
+from fastapi import Depends, Request, Response
 
 from rlaif.hud.segment_objects import UnreadableObjectError
 from rlaif.service.problems import Problem, not_found, store_unavailable
@@ -12,8 +13,16 @@ from rlaif.storage.ports import ObjectCorruptError, ObjectNotFoundError, StoreUn
 
 T = TypeVar("T")
 
-FOR_EVER = "public, max-age=31536000, immutable"
+FOREVER = "public, max-age=31536000, immutable"
 """`Cache-Control` of what never changes."""
+
+
+def _no_store(response: Response) -> None:
+    response.headers["Cache-Control"] = "no-store"
+
+
+NO_STORE = [Depends(_no_store)]
+"""Dependencies of a router whose answers are not cached, unless a route returns a `Response`."""
 
 
 async def stored(what: str, id: str, read: Callable[[], T]) -> T:
@@ -28,10 +37,24 @@ async def stored(what: str, id: str, read: Callable[[], T]) -> T:
         raise store_unavailable(str(error)) from error
 
 
+def immutable(
+    request: Request, body: bytes, media_type: str, *, file_name: str | None = None
+) -> Response:
+    """The body of an object that never changes, to be saved as `file_name` if given."""
+    headers = {
+        "ETag": f'"{sha256(body).hexdigest()[:32]}"',
+        "Cache-Control": FOREVER,
+        "X-Content-Type-Options": "nosniff",
+    }
+    if file_name is not None:
+        headers["Content-Disposition"] = f'attachment; filename="{file_name}"'
+    return unless_cached(request, body, media_type, headers)
+
+
 def unless_cached(
     request: Request, body: bytes, media_type: str, headers: dict[str, str]
 ) -> Response:
-    """The body, or 304 when the client has what `ETag` names."""
+    """The body, or 304 if the client has the version that `ETag` identifies."""
     known = request.headers.get("if-none-match", "")
     if headers["ETag"] in (tag.strip().removeprefix("W/") for tag in known.split(",")):
         return Response(status_code=304, headers=headers)

@@ -2,19 +2,20 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
+from rlaif.bus.connection import Bus
 from rlaif.bus.errors import BusError, UnknownDeadLetterError
+from rlaif.bus.queues import Queue, StreamFill
 from rlaif.contracts.catalog import spec_of
 from rlaif.contracts.events import DeadLetter
 from rlaif.hud.broadcast import Broadcast
-from rlaif.hud.connections import LiveBus
-from rlaif.hud.read_model.views import DeadLetterRow
+from rlaif.hud.read_model import View
+from rlaif.hud.routes.stored import NO_STORE
 from rlaif.service.problems import Problem
 
 MOMENT = 2.0
@@ -25,34 +26,24 @@ MAX_LETTERS = 100
 LETTERS = spec_of(DeadLetter).stream
 
 
-class StreamView(BaseModel):
-    """Size of a stream."""
-
-    name: str
-    messages: int
-    bytes: int
-    most_bytes: int | None = Field(description="Null: limited by the server only.")
-
-
-class QueueView(BaseModel):
-    """State of a consumer."""
-
-    name: str = Field(description="The consumer and its events' type.")
-    consumer: str
-    stream: str
-    event: str
-    waiting: int = Field(description="Events that are not delivered yet.")
-    in_hand: int = Field(description="Delivered events without an acknowledgement.")
-    again: int = Field(description="Of these, delivered more than once.")
-    handled_at: datetime | None = Field(description="Time of the last acknowledgement; null: none.")
-
-
 class QueuesView(BaseModel):
     """Streams and queues, as NATS has them."""
 
     at: datetime
-    streams: list[StreamView]
-    queues: list[QueueView]
+    streams: tuple[StreamFill, ...]
+    queues: tuple[Queue, ...]
+
+
+class DeadLetterRow(View):
+    """One event that a consumer gave up."""
+
+    dead_at: datetime
+    stream: str
+    consumer: str
+    event_id: str
+    reason: str
+    detail: str
+    attempts: int
 
 
 class DeadLettersPage(BaseModel):
@@ -80,7 +71,7 @@ class Redriven(BaseModel):
 class _Queues:
     """Caches the answer of NATS."""
 
-    def __init__(self, bus: Callable[[], LiveBus | None], clock: Callable[[], datetime]) -> None:
+    def __init__(self, bus: Callable[[], Bus | None], clock: Callable[[], datetime]) -> None:
         self._bus, self._clock = bus, clock
         self._lock = asyncio.Lock()
         self._known: QueuesView | None = None
@@ -90,28 +81,20 @@ class _Queues:
             now = self._clock()
             if self._known is None or (now - self._known.at).total_seconds() >= MOMENT:
                 found = await _asked(self._bus).queues()
-                self._known = QueuesView(
-                    at=now,
-                    streams=[StreamView(**asdict(each)) for each in found.streams],
-                    queues=[
-                        QueueView(name=f"{each.consumer} {each.event}", **asdict(each))
-                        for each in found.queues
-                    ],
-                )
+                self._known = QueuesView(at=now, streams=found.streams, queues=found.queues)
             return self._known
 
 
 def system_router(
-    bus: Callable[[], LiveBus | None], broadcast: Broadcast, clock: Callable[[], datetime]
+    bus: Callable[[], Bus | None], broadcast: Broadcast, clock: Callable[[], datetime]
 ) -> APIRouter:
     """The routes; `bus` returns None while NATS is unavailable."""
-    router = APIRouter(prefix="/api/v1", tags=["system"])
+    router = APIRouter(prefix="/api/v1", tags=["system"], dependencies=NO_STORE)
     queues = _Queues(bus, clock)
 
     @router.get("/queues", operation_id="list_queues")
-    async def list_queues(response: Response) -> QueuesView:
+    async def list_queues() -> QueuesView:
         """Sizes of the streams, and the state of each consumer."""
-        response.headers["Cache-Control"] = "no-store"
         try:
             return await queues.view()
         except BusError as error:
@@ -119,17 +102,15 @@ def system_router(
 
     @router.get("/dead-letters", operation_id="list_dead_letters")
     async def list_dead_letters(
-        response: Response,
         limit: Annotated[int, Query(ge=1, le=MAX_LETTERS, description="Maximum number.")] = 20,
     ) -> DeadLettersPage:
         """Events that a consumer gave up, newest first, with the reason."""
-        response.headers["Cache-Control"] = "no-store"
         try:
             found = await _asked(bus).dead_letters(limit=limit)
             fill = await queues.view()
         except BusError as error:
             raise _unavailable(str(error)) from error
-        rows = [DeadLetterRow.of(each.data) for each in found]
+        rows = [DeadLetterRow(**each.data.model_dump()) for each in found]
         count = next((each.messages for each in fill.streams if each.name == LETTERS), len(rows))
         return DeadLettersPage(items=rows, count=max(count, len(rows)))
 
@@ -148,7 +129,7 @@ def system_router(
     return router
 
 
-def _asked(bus: Callable[[], LiveBus | None]) -> LiveBus:
+def _asked(bus: Callable[[], Bus | None]) -> Bus:
     found = bus()
     if found is None:
         raise _unavailable("The HUD is not connected to NATS.")

@@ -1,6 +1,5 @@
 """REST routes of the map: rooms with pictures, positions of all players, the screen shown."""
 
-from hashlib import sha256
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
@@ -10,7 +9,7 @@ from rlaif.contracts.model import ID_PATTERN, Id
 from rlaif.hud.broadcast import Broadcast
 from rlaif.hud.read_model.views import WatchView
 from rlaif.hud.read_model.world import Environments, MapOfRun
-from rlaif.hud.routes.stored import FOR_EVER, stored, unless_cached
+from rlaif.hud.routes.stored import NO_STORE, immutable, stored
 from rlaif.service.problems import Problem
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectCorruptError, ObjectStore
@@ -34,24 +33,21 @@ class WatchedEnvironment(BaseModel):
 
 def world_router(broadcast: Broadcast, store: ObjectStore) -> APIRouter:
     """The routes of the map."""
-    router = APIRouter(prefix="/api/v1")
+    router = APIRouter(prefix="/api/v1", tags=["world"], dependencies=NO_STORE)
     _add_map(router, broadcast, store)
     _add_environments(router, broadcast)
     return router
 
 
 def _add_map(router: APIRouter, broadcast: Broadcast, store: ObjectStore) -> None:
-    @router.get("/map", operation_id="get_map", tags=["world"], summary="The rooms of the run")
-    async def get_map(response: Response) -> MapOfRun:
+    @router.get("/map", operation_id="get_map")
+    async def get_map() -> MapOfRun:
         """The rooms that the current run has visited."""
-        response.headers["Cache-Control"] = "no-store"
         return broadcast.state.map()
 
     @router.get(
         "/map/rooms/{run_id}/{group}/{room}.png",
         operation_id="get_room_picture",
-        tags=["world"],
-        summary="Picture of a room",
         response_class=Response,
         responses={200: {"content": {"image/png": {}}, "description": "160x128 pixels."}},
     )
@@ -68,35 +64,21 @@ def _add_map(router: APIRouter, broadcast: Broadcast, store: ObjectStore) -> Non
             return picture
 
         png = await stored("picture", f"{group}-{room} of {run_id}", read)
-        headers = {
-            "ETag": f'"{sha256(png).hexdigest()[:32]}"',
-            "Cache-Control": FOR_EVER,
-            "X-Content-Type-Options": "nosniff",
-        }
-        return unless_cached(request, png, "image/png", headers)
+        return immutable(request, png, "image/png")
 
 
 def _add_environments(router: APIRouter, broadcast: Broadcast) -> None:
-    @router.get(
-        "/environments",
-        operation_id="list_environments",
-        tags=["world"],
-        summary="Positions of all players",
-    )
-    async def list_environments(response: Response) -> Environments:
+    @router.get("/environments", operation_id="list_environments")
+    async def list_environments() -> Environments:
         """Every environment of the run, on any machine, as reported within the last second."""
-        response.headers["Cache-Control"] = "no-store"
         return broadcast.state.environments()
 
-    @router.get("/watched", operation_id="get_watched", tags=["world"], summary="Whose screen")
-    async def get_watched(response: Response) -> WatchView:
+    @router.get("/watched", operation_id="get_watched")
+    async def get_watched() -> WatchView:
         """Whose screen is shown, and the next one if it is silent."""
-        response.headers["Cache-Control"] = "no-store"
         return broadcast.state.screen.watch()
 
-    @router.post(
-        "/watched", operation_id="choose_watched", tags=["world"], summary="Show another screen"
-    )
+    @router.post("/watched", operation_id="choose_watched")
     async def choose_watched(body: WatchedEnvironment) -> WatchView:
         """Show this environment's screen on all pages, as soon as the trainer has drawn it."""
         if not broadcast.state.world.knows(body.env):

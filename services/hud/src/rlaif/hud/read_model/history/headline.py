@@ -4,8 +4,10 @@ The sentence has parts: each number names the field that it shows, so that the p
 screen readers have the same words.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
+from string import Formatter
 from typing import Literal
 
 from rlaif.hud.read_model.history.comparison import (
@@ -35,8 +37,6 @@ _JUDGES = {
     "see worse play": "judges see worse play",
     "unknown": "too few scores for a statement of the judges",
 }
-
-Parts = list[SentencePart]
 
 
 @dataclass(frozen=True)
@@ -77,15 +77,14 @@ def headline(
 ) -> HeadlineView:
     """The headline of one run; `known`: no `live_version` means that no model is live."""
     found = _trend(run, scores) if run else None
-    parts = _sentence(found, live_version, pinned=bool(pinned), known=known)
-    return HeadlineView(
-        text="".join(part.text for part in parts),
-        parts=tuple(parts),
+    view = HeadlineView(
+        text="",
+        parts=(),
         run_id=run.run_id if run else None,
         since=found.since if found else None,
         since_version=found.since_version if found else None,
         since_step=found.since_step if found else None,
-        least=MIN_EPISODES,
+        min_episodes=MIN_EPISODES,
         confidence=CONFIDENCE,
         milestones=found.milestones if found else None,
         scores=found.scores if found else None,
@@ -94,6 +93,8 @@ def headline(
         pinned=pinned,
         runs=_side_by_side(run, others) if run else None,
     )
+    parts = tuple(_parts("; ".join(_clauses(view, known=known)) + ".", view))
+    return view.model_copy(update={"parts": parts, "text": "".join(part.text for part in parts)})
 
 
 def _trend(run: RunStory, scores: Sequence[ScorePoint]) -> Trend:
@@ -152,91 +153,46 @@ def _compare(before: Sequence[Episode], after: Sequence[Episode]) -> Difference:
     return difference(*groups)
 
 
-def _sentence(trend: Trend | None, version: int | None, *, pinned: bool, known: bool) -> Parts:
-    clauses = [_of_trend(trend), _of_judges(trend), _of_champion(version, pinned, known)]
-    parts: Parts = []
-    for clause in filter(None, clauses):
-        parts += [_words("; "), *clause] if parts else clause
-    return [*parts, _words(".")]
+def _clauses(view: HeadlineView, *, known: bool) -> Iterator[str]:
+    """Format strings over the fields of the view."""
+    yield _of_milestones(view)
+    if view.judges is not None and view.milestones and view.milestones.change is not None:
+        yield _JUDGES[view.judges]
+    if view.live_version is not None:
+        yield "{live_version:v} is live, pinned" if view.pinned else "{live_version:v} is live"
+    elif known:
+        yield "no reward model is live"
 
 
-def _of_trend(trend: Trend | None) -> Parts:
-    if trend is None:
-        return [_words("No episodes have been reported yet")]
-    found = trend.milestones
-    since = [
-        _words("its first episodes")
-        if trend.since == "start"
-        else _number("since_version", f"v{trend.since_version}")
-    ]
+def _of_milestones(view: HeadlineView) -> str:
+    found = view.milestones
+    if found is None:
+        return "No episodes have been reported yet"
+    since = "its first episodes" if view.since == "start" else "{since_version:v}"
     if found.after is None:
         if found.before is None:
-            return [_words("No episode has finished yet")]
-        return [_words("No episode that started since "), *since, _words(" has finished")]
-    now = _number("milestones.after", f"{found.after:.2f}")
+            return "No episode has finished yet"
+        return f"No episode that started since {since} has finished"
     if found.change is None or found.before is None:
-        return [_words("Milestones per episode "), now, *_too_few(found, since)]
-    return [
-        _words("Milestones per episode "),
-        _number("milestones.before", f"{found.before:.2f}"),
-        _words(f" {_ARROW} "),
-        now,
-        _words(" since "),
-        *since,
-        _words(", no clear change (n = " if found.direction == 0 else " (n = "),
-        _number("milestones.n_before", str(found.n_before)),
-        _words(" and "),
-        _number("milestones.n_after", str(found.n_after)),
-        _words("; "),
-        _number("confidence", "95 %"),
-        _words(" interval of the change "),
-        _number("milestones.low", _signed(found.low)),
-        _words(" to "),
-        _number("milestones.high", _signed(found.high)),
-        _words(")"),
-    ]
+        fewer, end = ("after", "") if found.n_after <= found.n_before else ("before", " before it")
+        return (
+            "Milestones per episode {milestones.after:.2f} (n = {milestones.n_after}); too few "
+            f"episodes to compare since {since} ({{milestones.n_{fewer}}} of {{min_episodes}}{end})"
+        )
+    clear = "" if found.direction else ", no clear change"
+    return (
+        f"Milestones per episode {{milestones.before:.2f}} {_ARROW} {{milestones.after:.2f}} "
+        f"since {since}{clear} (n = {{milestones.n_before}} and {{milestones.n_after}}; "
+        "{confidence:.0%} interval of the change {milestones.low:+z.2f} to {milestones.high:+z.2f})"
+    )
 
 
-def _too_few(found: Difference, since: Parts) -> Parts:
-    fewer = "after" if found.n_after <= found.n_before else "before"
-    return [
-        _words(" (n = "),
-        _number("milestones.n_after", str(found.n_after)),
-        _words("); too few episodes to compare since "),
-        *since,
-        _words(" ("),
-        _number(f"milestones.n_{fewer}", str(min(found.n_after, found.n_before))),
-        _words(" of "),
-        _number("least", str(MIN_EPISODES)),
-        _words(" before it)" if fewer == "before" else ")"),
-    ]
-
-
-def _of_judges(trend: Trend | None) -> Parts:
-    if trend is None or trend.milestones.change is None:
-        return []
-    return [_words(_JUDGES[trend.judges])]
-
-
-def _of_champion(version: int | None, pinned: bool, known: bool) -> Parts:
-    if version is None:
-        return [_words("no reward model is live")] if known else []
-    return [
-        _number("live_version", f"v{version}"),
-        _words(" is live, pinned" if pinned else " is live"),
-    ]
-
-
-def _signed(value: float | None) -> str:
-    if value is None:
-        return "\N{EM DASH}"
-    text = f"{abs(value):.2f}"
-    return f"{_MINUS}{text}" if value < 0 and float(text) else f"+{text}"
-
-
-def _words(text: str) -> SentencePart:
-    return SentencePart(text=text, figure=None)
-
-
-def _number(field: str, text: str) -> SentencePart:
-    return SentencePart(text=text, figure=f"headline.{field}")
+def _parts(template: str, view: HeadlineView) -> Iterator[SentencePart]:
+    for literal, field, spec, _ in Formatter().parse(template):
+        if literal:
+            yield SentencePart(text=literal, figure=None)
+        if field:
+            value = attrgetter(field)(view)
+            text = f"v{value}" if spec == "v" else format(value, spec or "")
+            text = text.replace("-", _MINUS).replace("%", " %")
+            yield SentencePart(text=text, figure=f"headline.{field}")

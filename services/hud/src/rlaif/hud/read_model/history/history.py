@@ -8,7 +8,13 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from rlaif.contracts.events import ChampionChanged, CloudEvent, RunIterated, RunLoaded, RunStarted
+from rlaif.contracts.events import (
+    ChampionChanged,
+    CloudEvent,
+    RunIterated,
+    RunLoaded,
+    RunStarted,
+)
 from rlaif.hud.read_model.history.headline import headline
 from rlaif.hud.read_model.history.loads import compare_loads
 from rlaif.hud.read_model.history.points import thinned
@@ -67,7 +73,7 @@ class History:
             run_id=run.run_id if run else run_id,
             from_step=kept[0].since_step if kept else None,
             to_step=kept[-1].env_step if kept else None,
-            pieces=len(kept),
+            kept_points=len(kept),
             points=tuple(thinned(kept, points)),
             loads=tuple(run.loads) if run else (),
             starts=tuple(run.starts) if run else (),

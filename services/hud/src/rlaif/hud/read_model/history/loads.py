@@ -56,7 +56,11 @@ def compare_loads(
 
 def _view(run_id: str | None, loads: Sequence[LoadView], *, known: int = 0) -> LoadsView:
     return LoadsView(
-        run_id=run_id, least=MIN_EPISODES, most=MAX_COHORT, known=known, loads=tuple(loads)
+        run_id=run_id,
+        min_episodes=MIN_EPISODES,
+        max_episodes=MAX_COHORT,
+        known=known,
+        loads=tuple(loads),
     )
 
 

@@ -1,6 +1,6 @@
 """Points of a run's charts: sums over a range of environment steps, and means with their range."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 
 from pydantic import Field, computed_field
@@ -129,8 +129,13 @@ def joined(one: Point, later: Point) -> Point:
     )
 
 
-def thinned(points: Sequence[Point], most: int) -> list[Point]:
-    """At most `most` points of equal width in steps, with the same sums."""
+def thinned(
+    points: Sequence[Point], most: int, borders: Collection[int] = frozenset()
+) -> list[Point]:
+    """At most `most` points of equal width in steps, with the same sums.
+
+    A point also starts at each of the steps `borders`.
+    """
     if len(points) <= most:
         return list(points)
     first, width = points[0].since_step, (points[-1].env_step - points[0].since_step) / most
@@ -138,7 +143,7 @@ def thinned(points: Sequence[Point], most: int) -> list[Point]:
     last = -1
     for point in points:
         bin_of = min(most - 1, int((point.env_step - 1 - first) / width))
-        if bin_of == last:
+        if bin_of == last and point.since_step not in borders:
             found[-1] = joined(found[-1], point)
         else:
             found.append(point)

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from rlaif.contracts.events import RunIterated, RunLoaded, RunStarted
 from rlaif.contracts.run_points import EndedEpisodes
-from rlaif.hud.read_model.history.points import Point, joined, point_of
+from rlaif.hud.read_model.history.points import Point, point_of, thinned
 from rlaif.hud.read_model.history.views import LoadMark, StartMark
 
 MAX_POINTS = 1000
@@ -168,21 +168,8 @@ class RunStory:
         self._merge_points(MAX_POINTS_OF_OLDER_RUNS)
 
     def _merge_points(self, most: int) -> None:
-        """Merge neighbours while there are twice too many, but not across a load."""
-        borders = {load.step for load in self.loads}
-        while len(self.points) > 2 * most:
-            found: list[Point] = []
-            is_single = False
-            for point in self.points:
-                if is_single and point.since_step not in borders:
-                    found[-1] = joined(found[-1], point)
-                    is_single = False
-                else:
-                    found.append(point)
-                    is_single = True
-            if len(found) == len(self.points):
-                break
-            self.points = found
+        if len(self.points) > 2 * most:
+            self.points = thinned(self.points, most, borders={load.step for load in self.loads})
 
     def _rewind(self, step: int) -> None:
         """Drop what came after the checkpoint that the run is resumed from."""

@@ -51,7 +51,7 @@ class HistoryView(View):
     run_id: str | None = Field(description="Null before the first report.")
     from_step: int | None = Field(description="First step of the points that are kept.")
     to_step: int | None
-    pieces: int = Field(description="Points that are kept; `points` are merged from them.")
+    kept_points: int = Field(description="Points that are kept; `points` are merged from them.")
     points: tuple[Point, ...]
     loads: tuple[LoadMark, ...]
     starts: tuple[StartMark, ...]
@@ -83,8 +83,8 @@ class LoadsView(View):
     """Before and after each model load of a run, newest first."""
 
     run_id: str | None
-    least: int = Field(description="Episodes that each group needs.")
-    most: int = Field(description="Newest episodes of each group that are compared.")
+    min_episodes: int = Field(description="Of each group.")
+    max_episodes: int = Field(description="Newest episodes of each group that are compared.")
     known: int = Field(description="Loads of the run that are kept; `loads` are the newest.")
     loads: tuple[LoadView, ...]
 
@@ -117,7 +117,7 @@ class HeadlineView(View):
     )
     since_version: int | None
     since_step: int | None
-    least: int = Field(description="Episodes that each group needs.")
+    min_episodes: int = Field(description="Of each group.")
     confidence: float = Field(description="Of the intervals.")
     milestones: Difference | None = Field(
         description="Milestones per episode since its start, from RAM."

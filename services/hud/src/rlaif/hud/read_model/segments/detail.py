@@ -5,21 +5,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any, get_args
 
-from rlaif.contracts.game.captures import Amount, Capture, SegmentPay
+from rlaif.contracts.game.captures import Capture, SegmentPay
 from rlaif.contracts.game.segments import StateRecord
 from rlaif.contracts.judging.quest import Source
 from rlaif.contracts.judging.scores import JudgeCallRecord, ScoreRecord
 from rlaif.contracts.planning.model_answers import NoAnswerError, read_answer_object, whole_number
 from rlaif.hud.read_model.segments.views import (
-    CallView,
     CaptureView,
+    JudgeCallView,
     JudgeCard,
     PaySummary,
     PlaceView,
     RubricLine,
     SegmentSteps,
     StepView,
-    known,
 )
 from rlaif.hud.read_model.views import QuestView, Rationale, ScoreDetail
 
@@ -82,7 +81,7 @@ def _line(record: ScoreRecord, name: str, weight: float, judged: float) -> Rubri
         criterion=name,
         weight=weight,
         score=score,
-        why_not=None if score else record.abstentions.get(name, "not judged"),
+        reason=None if score else record.abstentions.get(name, "not judged"),
         decided_by=score.source if score else None,
         share=share,
         part=share * score.value if score and share is not None else None,
@@ -110,24 +109,24 @@ def _card(record: ScoreRecord, judge: str, calls: Sequence[JudgeCallRecord]) -> 
             for name, score in record.criteria.items()
             if score.source == "votes" and score.judge == judge
         ),
-        calls=tuple(CallView(**dict(call), said=said(call.answer)) for call in calls),
+        calls=tuple(JudgeCallView(**dict(call), levels=levels_of(call.answer)) for call in calls),
         ok=sum(call.outcome == "ok" for call in calls),
         prompt_tokens=_sum(call.prompt_tokens for call in calls),
         completion_tokens=_sum(call.completion_tokens for call in calls),
         latency_seconds=fmean(answered) if answered else None,
-        distrusted=judge in record.distrusted,
+        excluded=judge in record.distrusted,
     )
 
 
-def said(answer: str | None) -> dict[str, int | None] | None:
+def levels_of(answer: str | None) -> dict[str, int | None] | None:
     """The levels, objectives and distances of an answer; None when it cannot be read."""
     if answer is None:
         return None
     try:
-        told = read_answer_object(answer)
+        parsed = read_answer_object(answer)
     except NoAnswerError:
         return None
-    rated = [(str(k)[:40], v) for k, v in told.items() if k not in ("rationale", "reason")]
+    rated = [(str(k)[:40], v) for k, v in parsed.items() if k not in ("rationale", "reason")]
     levels = {k: whole_number(v) for k, v in rated[:_MAX_LEVELS]}
     return {k: v if type(v) is int else None for k, v in levels.items()}
 
@@ -145,7 +144,6 @@ def capture_view(capture: Capture, names: Mapping[tuple[int, int], str | None]) 
         if rooms is None
         else tuple(PlaceView(group=g, room=r, name=names.get((g, r))) for g, r in rooms),
         milestones=capture.milestones,
-        pay=pay_summary(capture.pay) if capture.pay else None,
     )
 
 
@@ -173,7 +171,7 @@ def room_names(states: Iterable[StateRecord]) -> dict[tuple[int, int], str | Non
     """(group, room) → the name that the game gives it."""
     found: dict[tuple[int, int], str | None] = {}
     for record in states:
-        room = known(record.state, "room")
+        room = _get(record.state, "room")
         if isinstance(room, dict) and isinstance(room.get("group"), int):
             found.setdefault((room["group"], room.get("room", -1)), room.get("name"))
     return found
@@ -181,8 +179,8 @@ def room_names(states: Iterable[StateRecord]) -> dict[tuple[int, int], str | Non
 
 def steps(segment_id: str, states: Sequence[StateRecord], pay: SegmentPay | None) -> SegmentSteps:
     """State and rewards of every decision step."""
-    game = _by_step(pay.game) if pay else {}
-    parts = {name: _by_step(amounts) for name, amounts in pay.parts.items()} if pay else {}
+    game = dict(pay.game) if pay else {}
+    parts = {name: dict(amounts) for name, amounts in pay.parts.items()} if pay else {}
     return SegmentSteps(
         segment_id=segment_id,
         steps=tuple(
@@ -208,20 +206,24 @@ def steps(segment_id: str, states: Sequence[StateRecord], pay: SegmentPay | None
 
 def _moment(state: dict[str, Any]) -> dict[str, Any]:
     return {
-        "group": known(state, "room", "group"),
-        "room": known(state, "room", "room"),
-        "name": known(state, "room", "name"),
-        "x": known(state, "player", "x"),
-        "y": known(state, "player", "y"),
-        "hearts": known(state, "player", "hearts"),
-        "rupees": known(state, "rupees"),
-        "text": known(state, "flags", "dialog"),
-        "menu": known(state, "flags", "menu"),
+        "group": _get(state, "room", "group"),
+        "room": _get(state, "room", "room"),
+        "name": _get(state, "room", "name"),
+        "x": _get(state, "player", "x"),
+        "y": _get(state, "player", "y"),
+        "hearts": _get(state, "player", "hearts"),
+        "rupees": _get(state, "rupees"),
+        "text": _get(state, "flags", "dialog"),
+        "menu": _get(state, "flags", "menu"),
     }
 
 
-def _by_step(amounts: Iterable[Amount]) -> dict[int, float]:
-    return dict(amounts)
+def _get(state: dict[str, Any], *path: str) -> Any:
+    """A nested value of a state; None if it is missing."""
+    value: Any = state
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 def _at(values: Sequence[float] | None, index: int) -> float | None:
@@ -229,5 +231,5 @@ def _at(values: Sequence[float] | None, index: int) -> float | None:
 
 
 def _sum(values: Iterable[int | None]) -> int | None:
-    told = [value for value in values if value is not None]
-    return sum(told) if told else None
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

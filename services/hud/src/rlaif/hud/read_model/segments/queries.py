@@ -8,8 +8,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
+from pydantic import Field
+
+from rlaif.contracts.model import ID_PATTERN
 from rlaif.hud.read_model.segments.views import Facet, SegmentFacets
 from rlaif.hud.read_model.views import SegmentRow
 
@@ -26,34 +29,45 @@ MIN_SEGMENTS_OF_VERSION = 8
 _MAX_FACETS = 100
 
 
+Share = Annotated[float | None, Field(ge=0, le=1)]
+
+
 @dataclass(frozen=True)
 class SegmentFilter:
-    """Conditions on a row; None is no condition, and unknown values match none.
+    """Conditions on a row; None is no condition, and unknown values match none."""
 
-    Attributes:
-        most_agreement: Maximum agreement of the language models.
-        milestone: A milestone, or `ANY`.
-        room: (group, room) that it visits.
-    """
-
-    run_id: str | None = None
-    min_score: float | None = None
-    max_score: float | None = None
-    most_agreement: float | None = None
-    milestone: str | None = None
-    selected_by: str | None = None
-    reward_model_version: int | None = None
-    room: tuple[int, int] | None = None
-    scored: bool | None = None
+    run: Annotated[str | None, Field(pattern=ID_PATTERN, description="Run.")] = None
+    min_score: Annotated[Share, Field(description="Minimum score.")] = None
+    max_score: Annotated[Share, Field(description="Maximum score.")] = None
+    max_agreement: Annotated[
+        Share, Field(description="Maximum agreement of the language models.")
+    ] = None
+    milestone: Annotated[
+        str | None, Field(max_length=100, description="Reached milestone; `any` for any.")
+    ] = None
+    selected_by: Annotated[
+        str | None, Field(max_length=40, description="Reason of the capture.")
+    ] = None
+    reward_model_version: Annotated[
+        int | None, Field(ge=1, description="Reward model in use then.")
+    ] = None
+    room: Annotated[
+        str | None,
+        Field(
+            pattern=r"^[0-9]{1,3}-[0-9]{1,3}$",
+            description="Visited room: group-room, such as 0-119.",
+        ),
+    ] = None
+    scored: Annotated[bool | None, Field(description="Whether it was scored.")] = None
 
     def keeps(self, row: SegmentRow) -> bool:
         return (
-            _equal(self.run_id, row.run_id)
+            _equal(self.run, row.run_id)
             and _equal(self.selected_by, row.selected_by)
             and _equal(self.reward_model_version, row.reward_model_version)
             and _equal(self.scored, row.scored_at is not None)
             and _between(row.weighted, self.min_score, self.max_score)
-            and _between(row.votes_agreement, None, self.most_agreement)
+            and _between(row.votes_agreement, None, self.max_agreement)
             and self._shows(row)
         )
 
@@ -63,7 +77,7 @@ class SegmentFilter:
             reached if self.milestone == ANY else self.milestone in reached
         ):
             return False
-        return self.room is None or self.room in (row.rooms or ())
+        return self.room is None or self.room in (f"{g}-{r}" for g, r in row.rooms or ())
 
 
 @dataclass(frozen=True)

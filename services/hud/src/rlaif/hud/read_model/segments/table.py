@@ -5,7 +5,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from heapq import nlargest, nsmallest
 
-from rlaif.contracts.events import CloudEvent, SegmentCaptured, SegmentExported, SegmentScored
+from rlaif.contracts.events import (
+    CloudEvent,
+    SegmentCaptured,
+    SegmentExported,
+    SegmentScored,
+)
 from rlaif.hud.read_model.views import ScoreDetail, SegmentRow
 
 _SLACK = 8

@@ -1,6 +1,6 @@
 """JSON of a segment's page and of the list's filters. Unknown is null, never 0."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -36,7 +36,7 @@ class RubricLine(View):
     criterion: str
     weight: float = Field(description="In the rubric; the weights sum to 1.")
     score: CriterionScore | None = Field(description="Null without a decision.")
-    why_not: str | None = Field(description="Reason of a missing score.")
+    reason: str | None = Field(description="Reason of a missing score.")
     decided_by: Literal["votes", "computed", "human"] | None = Field(
         description="`votes` of language models, or `computed` from RAM."
     )
@@ -50,10 +50,10 @@ class RubricLine(View):
     )
 
 
-class CallView(JudgeCallRecord):
+class JudgeCallView(JudgeCallRecord):
     """One call of a language model, which wrote the texts: show them as text only."""
 
-    said: dict[str, int | None] | None = Field(
+    levels: dict[str, int | None] | None = Field(
         description="Levels of the answer; null for insufficient evidence. Null if the answer is "
         "not kept or cannot be parsed."
     )
@@ -66,12 +66,12 @@ class JudgeCard(View):
     model: str
     route: str
     decided: tuple[str, ...] = Field(description="Criteria that its votes decided.")
-    calls: tuple[CallView, ...]
+    calls: tuple[JudgeCallView, ...]
     ok: int = Field(description="Of `calls`: with a usable answer.")
     prompt_tokens: int | None = Field(description="Sum of the reported ones; null if none.")
     completion_tokens: int | None
     latency_seconds: float | None = Field(description="Mean of the successful calls.")
-    distrusted: bool = Field(description="It is excluded, or its answers could not be parsed.")
+    excluded: bool = Field(description="It is excluded, or its answers could not be parsed.")
 
 
 class PaySummary(View):
@@ -108,7 +108,6 @@ class CaptureView(View):
     start_step: int
     rooms: tuple[PlaceView, ...] | None
     milestones: tuple[str, ...] | None
-    pay: PaySummary | None = Field(description="Null in records of older versions.")
 
 
 class StepView(View):
@@ -148,7 +147,6 @@ class SegmentDetail(View):
     segment: SegmentRow | None = Field(description="Null if no event of it is known.")
     manifest: SegmentManifest
     score: ScoreDetail | None
-    calls: tuple[JudgeCallRecord, ...]
     score_problem: str | None
     pictures: tuple[PictureLink, ...]
     judge_config: str | None = Field(description="Judge configuration of the score.")
@@ -161,13 +159,3 @@ class SegmentDetail(View):
     pack_url: str = Field(description="All pictures in one object.")
     pictures_are: Literal["every step", "some steps"]
     video_url: str | None = Field(description="Null without a film.")
-
-
-def known(state: dict[str, Any], *path: str) -> Any:
-    """A value inside a state of states.jsonl; None where it is not."""
-    value: Any = state
-    for name in path:
-        if not isinstance(value, dict):
-            return None
-        value = value.get(name)
-    return value

@@ -1,29 +1,21 @@
-// A REST response shown by a panel: pending, received or failed. Requests to an unavailable service are repeated.
+// REST documents that panels show: pending, received or failed; polled while the page is visible, repeated while the service is away.
 
 import { ApiProblem } from "./api.js";
 import { h } from "./dom.js";
+import { empty } from "./parts.js";
 
 const RETRY = 10_000; // ms
 
-/**
- * @template T
- * @typedef {object} Got
- * @property {T | null} value  the latest response
- * @property {ApiProblem | null} problem  why the last request failed
- * @property {boolean} loading
- */
-
-/** @template T */
 export class Answer {
-  /** @type {T | null} */
+  /** The latest response. @type {any} */
   value = null;
-  /** @type {ApiProblem | null} */
+  /** Why the last request failed. @type {ApiProblem | null} */
   problem = null;
   loading = false;
   #api;
-  /** @type {string | null} */
-  #path = null;
-  #draw;
+  #path;
+  /** @type {((answer: Answer) => void)[]} */
+  #draws = [];
   /** @type {AbortController | null} */
   #asking = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -32,30 +24,42 @@ export class Answer {
   /**
    * @param {import("./app.js").App} app
    * @param {import("./scope.js").Scope} scope  ends all updates
-   * @param {(answer: Got<T>) => void} draw  called at each change
+   * @param {{path?: string, every?: number}} [how]  what is requested first, and again each `every` ms
    */
-  constructor(app, scope, draw) {
+  constructor(app, scope, { path, every } = {}) {
     this.#api = app.api;
-    this.#draw = draw;
+    this.#path = path;
     scope.add(() => {
       this.#asking?.abort();
       clearTimeout(this.#again);
     });
+    if (path) void this.ask();
+    if (!every) return;
+    const poll = () => document.hidden || this.loading || this.ask();
+    scope.every(every, poll);
+    scope.on(document, "visibilitychange", poll);
+  }
+
+  /** Call `draw` now and at each change; a value is kept while a newer one is loading. @param {(answer: Answer) => void} draw */
+  watch(draw) {
+    this.#draws.push(draw);
+    draw(this);
+    return this;
   }
 
   /** Request a path; the response of an earlier request is dropped. @param {string} [path]  defaults to the previous one */
-  async ask(path) {
-    if (path !== undefined && path !== this.#path) this.value = this.problem = null;
-    this.#path = path ?? this.#path;
-    if (this.#path === null) return;
+  async ask(path = this.#path) {
+    if (path === undefined) return;
+    if (path !== this.#path) this.value = this.problem = null;
+    this.#path = path;
     this.#asking?.abort();
     clearTimeout(this.#again);
     const asking = new AbortController();
     this.#asking = asking;
     this.loading = true;
-    this.#draw(this);
+    if (this.value === null) this.#report();
     try {
-      this.value = await this.#api.get(this.#path, { signal: asking.signal });
+      this.value = await this.#api.get(path, { signal: asking.signal });
       this.problem = null;
     } catch (error) {
       if (asking.signal.aborted) return;
@@ -65,12 +69,27 @@ export class Answer {
     if (asking.signal.aborted) return;
     if (this.problem && isAway(this.problem)) this.#again = setTimeout(() => void this.ask(), RETRY);
     this.loading = false;
-    this.#draw(this);
+    this.#report();
+  }
+
+  /** The content of the value, or why there is none. @template T @param {(value: any) => T} make @param {string} [loading] */
+  content(make, loading = "Loading…") {
+    if (this.value) return make(this.value);
+    return this.problem ? this.notice() : empty(loading);
+  }
+
+  /** Why the last request failed, with a button to repeat it; null if it did not. */
+  notice() {
+    return this.problem && whyNot(this.problem, () => void this.ask());
+  }
+
+  #report() {
+    for (const draw of this.#draws) draw(this);
   }
 }
 
 /** Whether the service is unavailable and may respond later. @param {ApiProblem} problem */
-export const isAway = ({ status }) => status === null || status >= 502;
+const isAway = ({ status }) => status === null || status >= 502;
 
 /** The reason of a failed request, with a button to repeat it. @param {ApiProblem} problem @param {() => void} again */
 export function whyNot(problem, again) {

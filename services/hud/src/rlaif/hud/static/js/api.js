@@ -1,7 +1,7 @@
 // REST client of all pages. Failures are thrown as displayable problems.
 
+import { token } from "./kept.js";
 import { based } from "./routes.js";
-import { token } from "./token.js";
 
 /** Problem details of the service (RFC 9457). */
 export class ApiProblem extends Error {

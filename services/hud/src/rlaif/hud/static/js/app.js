@@ -1,8 +1,8 @@
 // What every page and panel gets: one object with what they share.
 
-import { announce } from "./announcer.js";
 import { api } from "./api.js";
-import { Cursor } from "./cursor.js";
+import { Cursor } from "./charts/axis.js";
+import { byId } from "./dom.js";
 import { Keys } from "./keys.js";
 
 /**
@@ -26,4 +26,30 @@ export function makeApp({ store, live, router }) {
     go: (address, how) => void router.go(address, how),
     setQuery: (values) => router.setQuery(values),
   };
+}
+
+const PAUSE = 5000;
+const KINDS = ["rm.published", "rm.loaded", "rm.rejected", "dead-letter", "run.status", "screen.switch"];
+/** @type {string | null} */
+let waiting = null;
+/** @type {number | null} */
+let timer = null;
+
+/** @param {{kind: string, text: string}} entry  of the event log */
+export function announceEvent(entry) {
+  if (KINDS.includes(entry.kind)) announce(entry.text);
+}
+
+/** @param {string} text */
+export function announce(text) {
+  waiting = text;
+  if (timer === null) speak();
+}
+
+function speak() {
+  timer = null;
+  if (waiting === null) return;
+  byId("announcer").textContent = waiting;
+  waiting = null;
+  timer = setTimeout(speak, PAUSE);
 }

@@ -2,7 +2,7 @@
 
 import { ApiProblem } from "./api.js";
 import { h } from "./dom.js";
-import { token } from "./token.js";
+import { token } from "./kept.js";
 
 /** Thrown by `authorised` when the prompt is cancelled. */
 export class GivenUp extends Error {}

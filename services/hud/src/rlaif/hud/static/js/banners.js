@@ -7,7 +7,7 @@ const SHOWN = 4;
 
 /**
  * @typedef {{key: string, tone: "warn" | "bad" | "plain", title: string, text: string, since?: string, page?: string | null, action?: "retry" | "reload"}} Banner
- * @typedef {{key: string, who: string, what: string, since: string, page?: string | null}} Issue
+ * @typedef {{key: string, service: string, description: string, since: string, page?: string | null}} Issue
  */
 
 /**
@@ -19,9 +19,9 @@ const SHOWN = 4;
 export function bannersOf({ status, open, state, build, path }) {
   if (status.name === "disconnected") return [{ key: "lost", tone: "bad", title: status.why ? "The HUD rejected this page" : "Connection to the HUD lost", text: `${status.why || "The page shows the last known values"}; ${status.note}.`, action: "retry" }];
   if (!open) return [];
-  const issues = merged(state.troubles ?? []).filter(({ page }) => !page?.startsWith(`${path}#`)); // those have a place on this page
+  const issues = merged(state.issues ?? []).filter(({ page }) => !page?.startsWith(`${path}#`)); // those have a place on this page
   /** @type {Banner[]} */
-  const banners = issues.slice(0, SHOWN).map(({ key, who, what, since, page }) => ({ key, tone: "warn", title: who, text: what, since, page }));
+  const banners = issues.slice(0, SHOWN).map(({ key, service, description, since, page }) => ({ key, tone: "warn", title: service, text: description, since, page }));
   const more = issues.length - SHOWN;
   if (more > 0) banners.push({ key: "more", tone: "warn", title: "More issues", text: `${more} more; GET /api/v1/state lists all issues.` });
   if (state.build && build && state.build !== build) banners.push({ key: "version", tone: "plain", title: "A new version of this page is installed.", text: "Reload to see all fields.", action: "reload" });
@@ -33,10 +33,10 @@ function merged(issues) {
   /** @type {Map<string, Issue>} */
   const known = new Map();
   for (const issue of issues) {
-    const { who, what, since } = issue;
-    const other = known.get(what);
-    const both = other && { ...other, who: `${other.who}, ${who}`, since: since < other.since ? since : other.since };
-    known.set(what, both ?? issue);
+    const { service, description, since } = issue;
+    const other = known.get(description);
+    const both = other && { ...other, service: `${other.service}, ${service}`, since: since < other.since ? since : other.since };
+    known.set(description, both ?? issue);
   }
   return [...known.values()];
 }

@@ -29,3 +29,16 @@ export const kept = {
     }
   },
 };
+
+const NAME = "rlaif.token";
+
+export const token = {
+  /** @returns {string | null} */
+  get: () => sessionStorage.getItem(NAME),
+
+  /** @param {string | null} value */
+  set(value) {
+    if (value) sessionStorage.setItem(NAME, value);
+    else sessionStorage.removeItem(NAME);
+  },
+};

@@ -1,11 +1,11 @@
 // Live connection of the pages: sections go to the store, frames through the rewind buffer to the current canvas.
 
-import { BASE } from "./routes.js";
 import { forgetClock, hudNow, roundTrip, setClock, syncClock } from "./clock.js";
 import { Connection } from "./connection.js";
-import { readHeader } from "./frame-header.js";
 import { believable, FrameStats } from "./frame-stats.js";
 import { Rewind } from "./rewind.js";
+import { BASE } from "./routes.js";
+import { readHeader } from "./screen.js";
 
 const FRAMES_PER_SECOND = 30;
 

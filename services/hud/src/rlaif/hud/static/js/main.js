@@ -1,12 +1,11 @@
 // Starts the HUD in the browser: store, live connection, frame, and the page of the address.
 
-import { announceEvent } from "./announcer.js";
-import { makeApp } from "./app.js";
+import { announceEvent, makeApp } from "./app.js";
 import { byId } from "./dom.js";
+import { keepState, recallState } from "./last-known.js";
 import { Live } from "./live.js";
 import { MISSING, PAGES } from "./pages/registry.js";
 import { Router } from "./router.js";
-import { keepState, recallState } from "./last-known.js";
 import { makeShell } from "./shell.js";
 import { Store } from "./store.js";
 

@@ -13,8 +13,8 @@ import { Scope } from "./scope.js";
  * @property {"div" | "ol" | "ul"} [tag]  what it fills
  * @property {Record<string, unknown>} [attributes]  of what it fills
  * @property {boolean} [hidden]  until it has something to show
- * @property {string[]} sections  of the snapshot that it is drawn from
- * @property {(body: HTMLElement, state: any, app: App) => void} draw
+ * @property {string[]} [sections]  of the snapshot that it is drawn from
+ * @property {(body: HTMLElement, state: any, app: App) => void} [draw]
  * @property {(body: HTMLElement, app: App, scope: Scope) => void} [mount]  called once before the first drawing
  */
 
@@ -32,7 +32,7 @@ export function mountPanels(root, app, panels) {
     root.append(frame);
     const guarded = (/** @type {() => void} */ work) => guard(panel, frame, body, work);
     guarded(() => panel.mount?.(body, app, scope));
-    scope.add(app.store.watch(panel.sections, (state) => guarded(() => panel.draw(body, state, app))));
+    scope.add(app.store.watch(panel.sections ?? [], (state) => guarded(() => panel.draw?.(body, state, app))));
   }
   return () => scope.end();
 }

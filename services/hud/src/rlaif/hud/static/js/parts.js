@@ -7,11 +7,52 @@ import { meaningOf } from "./glossary.js";
 /** A number of the page, with the field of `/api/v1/state` that it shows: "loop.captured". @param {string | null} field @param {string} text @param {string | null} [title] */
 export const fig = (field, text, title = null) => h("span", { "data-figure": field, title }, text);
 
+/** A number of the REST document at `path`, with its field in it. @param {string} path @param {string} field @param {string} text @param {string | null} [title] */
+export const from = (path, field, text, title = null) => fig(`${path}#${field}`, text, title);
+
+/** Items with a separator between them. @param {import("./dom.js").Child[]} items @returns {import("./dom.js").Child[]} */
+export const listed = (items, separator = ", ") => items.flatMap((each, index) => (index ? [separator, each] : [each]));
+
+/** A cell with its heading, for rows that become cards on a phone. @param {string} label @param {...import("./dom.js").Child} children */
+export const cell = (label, ...children) => h("td", { "data-label": label }, ...children);
+
+/**
+ * A table and its body; in a region that scrolls if that has a `name` for screen readers.
+ *
+ * @param {object} how
+ * @param {string} how.look  class of the table
+ * @param {(string | {hidden: string})[]} how.heads  of the columns; hidden: for screen readers only
+ * @param {import("./dom.js").Child[]} [how.rows]
+ * @param {string} [how.name]  of the region
+ * @param {string} [how.region]  its class
+ * @param {import("./dom.js").Child[]} [how.around]  caption or footer
+ */
+export function table({ look, heads, rows = [], name, region = "scroll", around = [] }) {
+  const body = h("tbody", {}, ...rows);
+  const head = heads.map((each) => h("th", { scope: "col" }, typeof each === "string" ? each : h("span", { class: "visually-hidden" }, each.hidden)));
+  const inner = h("table", { class: look }, h("thead", {}, h("tr", {}, ...head)), body, ...around);
+  return { body, frame: name ? h("div", { class: region, tabindex: "0", role: "region", "aria-label": name }, inner) : inner };
+}
+
+/** A bar that is filled to a share between 0 and 1. @param {number} share @param {Record<string, unknown>} [attributes] */
+export function bar(share, attributes = { "aria-hidden": "true" }) {
+  const fill = h("i");
+  fill.style.width = `${100 * Math.min(1, Math.max(0, share))}%`;
+  return h("span", { class: "bar01", ...attributes }, fill);
+}
+
+/** A bar from the middle, to the left if negative. @param {number} value @param {number} most  of all bars */
+export function bothBar(value, most) {
+  const width = (50 * Math.abs(value)) / most;
+  const fill = h("i", { "data-sign": value < 0 ? "minus" : "plus" });
+  fill.style.width = `${width}%`;
+  fill.style.left = `${value < 0 ? 50 - width : 50}%`;
+  return h("span", { class: "both", "aria-hidden": "true" }, fill);
+}
+
 /** A bar for a value between 0 and 1, with its number. @param {string | null} field @param {number | null | undefined} value @param {{kind?: string, title?: string | null, source?: string | null}} [more] */
 export function bar01(field, value, { kind = "", title = null, source = null } = {}) {
-  const fill = h("i");
-  fill.style.width = `${100 * (value ?? 0)}%`;
-  return [h("span", { class: "bar01", "data-kind": kind, "data-source": source, "aria-hidden": "true", title }, fill), h("span", { class: "number", title, "data-figure": field }, decimal(value))];
+  return [bar(value ?? 0, { "data-kind": kind, "data-source": source, "aria-hidden": "true", title }), h("span", { class: "number", title, "data-figure": field }, decimal(value))];
 }
 
 /** Facts as terms and values: [["Steps", "1,204", "exact text"], …]. */
@@ -40,7 +81,7 @@ export function decided(row, at = `segments.${row.segment_id}`) {
   const field = (source) => `${at}.score.shares.${source}`;
   const parts = Object.entries(SOURCES).filter(([source]) => shares[source] > 0)
     .map(([source, name]) => h("span", {}, `${name} `, fig(field(source), percent(shares[source]))));
-  return parts.length ? h("span", { class: "quiet-text", title: "Share of the rubric's weight that was scored" }, ...parts.flatMap((part, index) => (index ? [", ", part] : [part]))) : null;
+  return parts.length ? h("span", { class: "quiet-text", title: "Share of the rubric's weight that was scored" }, ...listed(parts)) : null;
 }
 
 /** Where the segment started and ended on the quest: two moments, and the rise. */

@@ -2,7 +2,6 @@
 
 import { byId, h, setText, show } from "./dom.js";
 import { based, match, unbased, withQuery } from "./routes.js";
-import { style } from "./styles.js";
 
 /**
  * @typedef {import("./app.js").App} App
@@ -130,4 +129,27 @@ function broken(error) {
     h("p", {}, error instanceof Error ? error.message : String(error)),
     h("p", { class: "empty" }, "The rest of the HUD works. A newer version may have been installed."),
     h("p", {}, h("button", { type: "button", onclick: () => location.reload() }, "Reload")));
+}
+
+/** @type {Map<string, Promise<void>>} */
+const asked = new Map();
+
+/** Resolves when `css/<name>.css` counts. One that cannot be loaded holds nothing up. @param {string} name @returns {Promise<void>} */
+export function style(name) {
+  const known = asked.get(name) ?? load(name);
+  asked.set(name, known);
+  return known;
+}
+
+/** @param {string} name @returns {Promise<void>} */
+function load(name) {
+  if (document.querySelector(`link[data-style="${name}"]`)) return Promise.resolve(); // index.html named it
+  const link = document.createElement("link");
+  link.rel = "stylesheet";
+  link.dataset.style = name;
+  link.href = new URL(`../css/${name}.css`, import.meta.url).href;
+  return new Promise((resolve) => {
+    link.onload = link.onerror = () => resolve();
+    document.head.append(link);
+  });
 }

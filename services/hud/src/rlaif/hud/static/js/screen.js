@@ -1,6 +1,4 @@
-// Draws the game: only the newest frame that it was given.
-
-import { HEADER, readHeader } from "./frame-header.js";
+// Draws the game: the newest frame, whose header ScreenFrame of the contracts defines.
 
 /** The pixels as the bytes say, whatever profile the display has. @type {ImageBitmapOptions} */
 const AS_STORED = { colorSpaceConversion: "none", premultiplyAlpha: "none" };
@@ -46,4 +44,23 @@ export class Screen {
     }
     this.drawn(header);
   }
+}
+
+export const HEADER = 24; // bytes; the picture follows
+
+const CODEC = 2; // offset of how the picture is stored
+const SEQUENCE = 8;
+const CAPTURED = 12;
+const STEP = 20;
+const MEDIA_TYPES = new Map([[1, "image/jpeg"], [2, "image/webp"]]);
+
+/** @param {ArrayBuffer} buffer @returns {{seq: number, step: number, captured: number, mediaType: string}} `captured` in ms since 1970, by the trainer's clock */
+export function readHeader(buffer) {
+  const view = new DataView(buffer, 0, HEADER);
+  return {
+    seq: view.getUint32(SEQUENCE, true),
+    step: view.getUint32(STEP, true),
+    captured: Number(view.getBigUint64(CAPTURED, true)) / 1000,
+    mediaType: MEDIA_TYPES.get(view.getUint8(CODEC)) ?? "",
+  };
 }

@@ -1,15 +1,15 @@
 // What stands around every page: navigation, the run, the status, banners and help.
 
-import { announce } from "./announcer.js";
-import { based, unbased } from "./routes.js";
+import { announce } from "./app.js";
 import { bannersOf, showBanners } from "./banners.js";
 import { tickAges } from "./clock.js";
 import { byId, h, setText, show } from "./dom.js";
 import { UNKNOWN } from "./format.js";
+import { kept } from "./kept.js";
 import { build } from "./last-known.js";
 import { PAGES, WITHIN } from "./pages/registry.js";
+import { based, unbased } from "./routes.js";
 import { judge, showStatus } from "./status.js";
-import { makeThemeButton } from "./theme.js";
 
 /** @typedef {import("./app.js").App} App */
 
@@ -82,10 +82,45 @@ function watchStatus(app) {
     if (status.name !== announced && ["stale", "disconnected"].includes(status.name)) announce(`Game screen: ${status.name}`);
     announced = status.name;
   };
-  store.watch(["screen", "run", "search", "health", "services", "troubles", "taken_at"], draw);
+  store.watch(["screen", "run", "search", "health", "services", "issues", "taken_at"], draw);
   live.watch(draw);
   setInterval(() => {
     tickAges();
     draw();
   }, 500);
+}
+
+const NAME = "rlaif.theme";
+const ORDER = /** @type {const} */ (["system", "light", "dark"]);
+const SIGNS = { system: "◐", light: "☀", dark: "☾" };
+
+/** @returns {"system" | "light" | "dark"} */
+export function theme() {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen === "light" || chosen === "dark" ? chosen : "system";
+}
+
+/** @param {"system" | "light" | "dark"} chosen */
+export function setTheme(chosen) {
+  if (chosen === "system") {
+    delete document.documentElement.dataset.theme;
+    kept.removeItem(NAME);
+  } else {
+    document.documentElement.dataset.theme = chosen;
+    kept.setItem(NAME, chosen);
+  }
+}
+
+/** Let a button go through the themes. @param {HTMLElement} button */
+export function makeThemeButton(button) {
+  const draw = () => {
+    button.textContent = SIGNS[theme()];
+    button.title = `Colours: ${theme()}`;
+    button.setAttribute("aria-label", `Colours: ${theme()}. Change.`);
+  };
+  button.addEventListener("click", () => {
+    setTheme(ORDER[(ORDER.indexOf(theme()) + 1) % ORDER.length]);
+    draw();
+  });
+  draw();
 }

@@ -1,9 +1,8 @@
-// One answer to "is this live?": for the chip in the header, the banners and the screen's overlay.
+// State of the page: live or not and why, for the header, the banners and the screen; and what a run waits for.
 
-import { secondsSince } from "./clock.js";
-import { byId, setText } from "./dom.js";
+import { ago, secondsSince } from "./clock.js";
+import { byId, h, setText } from "./dom.js";
 import { age, duration, tenth } from "./format.js";
-import { silence } from "./silence.js";
 
 const STALE_SECONDS = 2;
 
@@ -67,4 +66,65 @@ export function showStatus(status) {
   setText(chip.querySelector(".icon"), ICONS[status.name]);
   setText(chip.querySelector("strong"), WORDS[status.name]);
   setText(chip.querySelector(".note"), status.note);
+}
+
+/**
+ * One sentence for the screen's overlay and for the header, `seconds` after the newest frame.
+ *
+ * @param {{run?: any, watch?: any}} state @param {number} seconds
+ */
+export function silence({ run, watch }, seconds) {
+  if (run && run.status !== "training") return `No frame for ${age(seconds)} · run ${run.status}`;
+  if (watch?.switch_at && watch.next) {
+    const left = Math.max(0, Math.ceil(-secondsSince(watch.switch_at)));
+    return `${watch.env} is not responding. Switching to ${watch.next} in ${left} s`;
+  }
+  if (watch?.silent_since) return `${watch.env} has not responded for ${age(secondsSince(watch.silent_since))}; no other environment responds`;
+  if (watch?.still_seconds) return `${watch.env} has not moved for ${age(seconds)}: its runner is waiting for the learner`;
+  return `No frame for ${age(seconds)}`;
+}
+
+const QUIET_SECONDS = 10; // a HUD that young may not have received any report
+
+/** @typedef {{key: string, title: string, note: () => import("./dom.js").Child[]}} Wait */
+
+/** What the page waits for before the run starts, else null; the key changes with the text. @param {any} state @returns {Wait | null} */
+export function notYet(state) {
+  if (state.run) return ofRun(state);
+  const bus = state.health?.checks.bus;
+  if (bus && !bus.ok) return { key: `bus ${bus.detail}`, title: "The HUD is running; the message bus is not available.", note: () => [bus.detail, ". Retrying automatically."] };
+  return ofTrainer(state);
+}
+
+function ofRun({ run, search }) {
+  if (run.status === "waiting" && run.steps_per_second === null) {
+    return { key: `waiting ${run.trouble}`, title: "The trainer is waiting.", note: () => [run.trouble ?? "It retries automatically."] };
+  }
+  if (run.status === "training" && run.steps_per_second === null) return beforePlay(run, search);
+  if (run.status !== "starting") return null;
+  const note = () => ["Starting Ray and the emulators, ", ago(run.status_since, { suffix: " elapsed" }), "."];
+  return { key: `starting ${run.status_since}`, title: "The trainer is starting.", note };
+}
+
+function beforePlay(run, search) {
+  const words = run.phase_words ? ` Now: ${run.phase_words}.` : "";
+  if (search?.running) return { key: "searches", title: "The run starts with a search.", note: () => ["No policy is playing yet, so there is no screen. The search tree shows the findings."] };
+  if (run.phase !== "demonstrations") return null;
+  return { key: `demonstrations ${words}`, title: "The run is creating demonstrations from the search results.", note: () => [h("span", { class: "reported" }, `The policy then trains on them.${words}`)] };
+}
+
+function ofTrainer({ services, health }) {
+  const trainer = services?.find(({ name }) => name === "trainer");
+  if (trainer && ["ready", "not ready"].includes(trainer.state)) {
+    const why = Object.values(trainer.checks).find(({ ok }) => !ok)?.detail ?? "It is preparing the run.";
+    return { key: `up ${why}`, title: "The trainer is running; no run has started yet.", note: () => [why] };
+  }
+  const others = services?.some(({ reported_at: at }) => at !== null);
+  const young = health?.started_at && secondsSince(health.started_at) < QUIET_SECONDS;
+  if (others || young || !services) {
+    const note = () => (health?.started_at ? ["Waiting for ", ago(health.started_at, { suffix: "" }), "."] : []);
+    return { key: "waiting", title: "No report from the trainer yet.", note };
+  }
+  const note = () => ["Start a run with ", h("code", {}, "make demo")];
+  return { key: "none", title: "No trainer has reported yet.", note };
 }

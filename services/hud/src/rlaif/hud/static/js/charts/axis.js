@@ -1,6 +1,4 @@
-// One axis of environment steps for several charts: what there is, and which part of it is looked at.
-
-/** @typedef {import("./types.js").Span} Span */
+// What several charts share: one axis of environment steps, one cursor, and the shapes of their data.
 
 export const LEAST_STEPS = 10; // closer than this nothing more is to be seen
 
@@ -83,3 +81,52 @@ export function fitted([first, last], all) {
 
 /** @param {Span | null} one @param {Span | null} other */
 const same = (one, other) => one === other || (one !== null && other !== null && one[0] === other[0] && one[1] === other[1]);
+
+export class Cursor {
+  /** @type {number | null} */
+  #step = null;
+  /** @type {Set<(step: number | null, source: unknown) => void>} */
+  #watchers = new Set();
+
+  /** The environment step under the cursor; null when it is nowhere. */
+  get() {
+    return this.#step;
+  }
+
+  /** Move it. `source` is who did, so that it need not answer itself. @param {number | null} step @param {unknown} [source] */
+  set(step, source = null) {
+    if (step === this.#step) return;
+    this.#step = step;
+    for (const report of [...this.#watchers]) report(step, source);
+  }
+
+  /** Call `report(step, source)` after each move; gives a function that ends it. @param {(step: number | null, source: unknown) => void} report */
+  watch(report) {
+    this.#watchers.add(report);
+    return () => this.#watchers.delete(report);
+  }
+}
+
+/** @typedef {[number, number]} Span Two ends, the lower one first. */
+
+/**
+ * @typedef {[number, number | null] | [number, number | null, string]} Point
+ * Environment step, value, and what the point stands for. A value that is not known is null.
+ */
+
+/**
+ * @typedef {object} Line
+ * @property {string} name
+ * @property {Point[]} points In the order of their steps; two may share one.
+ * @property {number} style 1 to 7: colour, dashes and mark together.
+ * @property {(value: number | null) => string} [format]
+ * @property {string} [field] REST field of the newest value.
+ * @property {[number, number, number][]} [band] Step, low, high: drawn behind the line.
+ * @property {"line" | "dots"} [shape] Dots where each point is a thing of its own.
+ * @property {boolean} [faint] Behind another line that says the same more clearly.
+ * @property {boolean} [hidden] Hidden by default.
+ */
+
+/** @typedef {{step: number, label: string, href?: string, kind?: string}} Mark */
+
+export {};

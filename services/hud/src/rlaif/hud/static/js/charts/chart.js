@@ -5,12 +5,11 @@ import { createAxis } from "./axis.js";
 import { markAt, PAD, picture, plan } from "./draw.js";
 import { listen } from "./hands.js";
 import { Legend } from "./legend.js";
-import { hit, lastUpTo, nearest, reach } from "./points.js";
+import { hit, lastUpTo, nearest, reach } from "./scale.js";
 import { residual, sumAt, UNEXPLAINED } from "./stack.js";
-import { tableOf } from "./table.js";
-import { atStep, summary } from "./words.js";
+import { atStep, summary, tableOf } from "./words.js";
 
-/** @typedef {import("./types.js").Line} Line @typedef {import("./types.js").Mark} Mark @typedef {import("./types.js").Point} Point @typedef {import("./types.js").Span} Span */
+/** @typedef {import("./axis.js").Line} Line @typedef {import("./axis.js").Mark} Mark @typedef {import("./axis.js").Point} Point @typedef {import("./axis.js").Span} Span */
 /** @typedef {{get: () => number | null, set: (step: number | null, source?: unknown) => void, watch: (changed: (step: number | null, source?: unknown) => void) => () => void}} Cursor */
 
 /**

@@ -3,7 +3,7 @@
 import { h, s, setText } from "../dom.js";
 import { said } from "./words.js";
 
-/** @typedef {import("./types.js").Line} Line */
+/** @typedef {import("./axis.js").Line} Line */
 /** @typedef {{element: HTMLElement, value: HTMLElement, line: Line}} Entry */
 
 export class Legend {

@@ -1,6 +1,6 @@
 // Parts on top of each other: what adds stands above zero, what takes away hangs below.
 
-/** @typedef {import("./types.js").Point} Point */
+/** @typedef {import("./axis.js").Point} Point */
 /** @typedef {{name: string, points: Point[]}} Part */
 /** @typedef {[number, number, number]} Edge Step, and both edges of a part there. */
 /** @typedef {{name: string, above: Edge[], below: Edge[]}} Layer A part that changes its sign is cut at zero, so that it never lies across others. */

@@ -1,9 +1,10 @@
-// What a chart shows, in words: for screen readers, and under the cursor.
+// What a chart shows, in words and as a table: for screen readers, and under the cursor.
 
+import { h, show } from "../dom.js";
 import { count } from "../format.js";
-import { lastUpTo, newest } from "./points.js";
+import { lastUpTo, newest } from "./scale.js";
 
-/** @typedef {import("./types.js").Line} Line @typedef {import("./types.js").Mark} Mark @typedef {import("./types.js").Point} Point */
+/** @typedef {import("./axis.js").Line} Line @typedef {import("./axis.js").Mark} Mark @typedef {import("./axis.js").Point} Point */
 
 /** @param {Line} line @param {number | null} value */
 export const said = (line, value) => (line.format ?? String)(value);
@@ -43,4 +44,30 @@ export function rows(lines, most) {
   const steps = [...new Set(lines.flatMap(({ points }) => points.map(([step]) => step)))].sort((a, b) => b - a);
   const stride = Math.max(1, Math.ceil(steps.length / most));
   return steps.filter((_, index) => index % stride === 0).map((step) => ({ step, values: lines.map(({ points }) => lastUpTo(points, step)?.[1] ?? null) }));
+}
+
+const MOST_ROWS = 60;
+
+/** @param {string} name @param {() => Line[]} lines */
+export function tableOf(name, lines) {
+  const box = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${name}, as a table` });
+  const element = h("details", { class: "as-table" }, h("summary", {}, "As a table"), box);
+  const refresh = () => {
+    if (!element.open) return;
+    const at = box.scrollTop;
+    show(box, table(name, lines()));
+    box.scrollTop = at;
+  };
+  element.addEventListener("toggle", () => (element.open ? refresh() : show(box)));
+  return { element, refresh };
+}
+
+/** @param {string} name @param {Line[]} lines */
+function table(name, lines) {
+  const all = new Set(lines.flatMap(({ points }) => points.map(([step]) => step))).size;
+  const report = rows(lines, MOST_ROWS);
+  return h("table", {},
+    h("caption", {}, report.length < all ? `${name}: ${count(report.length)} of ${count(all)} steps, newest first` : `${name}, newest first`),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Step"), ...lines.map((line) => h("th", { scope: "col" }, line.name)))),
+    h("tbody", {}, ...report.map(({ step, values }) => h("tr", {}, h("th", { scope: "row" }, count(step)), ...values.map((value, index) => h("td", { "data-label": lines[index].name }, said(lines[index], value)))))));
 }

@@ -2,7 +2,7 @@
 
 import { h, keyed, setText, show } from "../dom.js";
 import { compact, count, decimal } from "../format.js";
-import { fig } from "../parts.js";
+import { fig, table } from "../parts.js";
 import { doing } from "./layers.js";
 import { keyOf } from "./places.js";
 import { ENVIRONMENTS } from "./view.js";
@@ -11,21 +11,19 @@ const COLUMNS = ["Environment", "Room", "Steps", "Return", "Rooms", "Does", "Scr
 
 /** @param {import("./view.js").View} view @returns {import("../panel.js").Panel} */
 export function makeEnvironments(view) {
-  const body = h("tbody");
-  const head = h("thead", {}, h("tr", {}, ...COLUMNS.map((name) => h("th", { scope: "col" }, name))));
-  const table = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Player positions of all environments" }, h("table", { class: "environments" }, head, body));
+  const { frame, body } = table({ name: "Player positions of all environments", look: "environments", heads: COLUMNS });
   const note = h("p", { class: "sub reported" });
   const refusal = h("p", { class: "notice", "data-tone": "bad", role: "alert", hidden: true });
 
   /** @param {any} state */
   function draw(state) {
-    const { stands, players } = view;
-    table.hidden = !players.length;
-    const signs = new Map((stands?.runners ?? []).map((/** @type {any} */ sign) => [sign.runner, sign]));
+    const { positions, players } = view;
+    frame.hidden = !players.length;
+    const signs = new Map((positions?.runners ?? []).map((/** @type {any} */ sign) => [sign.runner, sign]));
     const watch = state.watch ?? {};
     keyed(body, players, ({ env }) => env, (player) => makeRow(view, player), () => {});
     for (const [index, player] of players.entries()) drawRow(body.children[index], player, { view, watch, index, sign: signs.get(player.runner) });
-    setText(note, noteOf(stands));
+    setText(note, noteOf(positions));
     refusal.hidden = !view.refusal;
     setText(refusal, view.refusal ?? "");
   }
@@ -33,18 +31,17 @@ export function makeEnvironments(view) {
   return {
     id: "environments", title: "Environments", look: "environments-panel", sections: ["watch"],
     mount(root, app, scope) {
-      root.append(table, note, refusal);
+      root.append(frame, note, refusal);
       scope.add(view.watch(() => draw(app.store.state)));
     },
     draw: (_root, state) => draw(state),
   };
 }
 
-/** @param {any} stands */
-function noteOf(stands) {
-  if (stands === null) return "";
-  if (!stands.environments.length) return "No player positions reported yet.";
-  const more = stands.left_out ? `${count(stands.left_out)} more are not listed. ` : "";
+function noteOf(positions) {
+  if (positions === null) return "";
+  if (!positions.environments.length) return "No player positions reported yet.";
+  const more = positions.left_out ? `${count(positions.left_out)} more are not listed. ` : "";
   return `${more}Changing the screen affects all open pages, not the training.`;
 }
 
@@ -79,5 +76,5 @@ function drawRow(row, player, { view, watch, index, sign }) {
   const shown = player.env === watch.env;
   button.setAttribute("aria-pressed", String(shown));
   button.setAttribute("aria-label", `Show the screen of ${player.env}`);
-  setText(button, shown ? "Shown" : player.env === watch.chosen ? "Coming…" : "Show");
+  setText(button, shown ? "Shown" : player.env === watch.selected ? "Coming…" : "Show");
 }

@@ -1,10 +1,10 @@
 // What the map's panels share: the rooms, the players, the layer and the room that were chosen; the address says the last two.
 
+import { Answer } from "../answer.js";
 import { authorised, GivenUp } from "../authorised.js";
 import { Scope } from "../scope.js";
 import { called, layerAfter, layerNamed } from "./layers.js";
 import { keyOf } from "./places.js";
-import { poll } from "./poll.js";
 
 export const MAP = "/api/v1/map";
 export const ENVIRONMENTS = "/api/v1/environments";
@@ -15,13 +15,11 @@ export class View {
   #scope = new Scope();
   /** @type {Set<() => void>} */
   #watchers = new Set();
-  /** @type {any} the answer of `MAP`; null before the first one */
-  world = null;
-  /** @type {any} the answer of `ENVIRONMENTS` */
-  stands = null;
-  /** @type {unknown} why the last question got no answer; null when it got one */
-  problem = null;
-  /** @type {string | null} what became of the last choice of a screen, when it is bad */
+  /** @type {Answer | undefined} */
+  #rooms;
+  /** @type {Answer | undefined} */
+  #players;
+  /** Why the selected screen cannot be shown. @type {string | null} */
   refusal = null;
 
   /** @param {import("../app.js").App} app @param {URLSearchParams} query */
@@ -34,8 +32,8 @@ export class View {
   open() {
     const { app } = this;
     this.#scope.add(app.keys.bind({ m: { label: "Next map layer", run: () => this.showLayer(layerAfter(this.layer).name) } }));
-    poll(this.#scope, ROOMS_EVERY, async (signal) => this.#got({ world: await app.api.get(MAP, { signal }) }), (error) => this.#got({ problem: error }));
-    poll(this.#scope, PLAYERS_EVERY, async (signal) => this.#got({ stands: await app.api.get(ENVIRONMENTS, { signal }) }), (error) => this.#got({ problem: error }));
+    this.#rooms = new Answer(app, this.#scope, { path: MAP, every: ROOMS_EVERY }).watch(() => this.#changed());
+    this.#players = new Answer(app, this.#scope, { path: ENVIRONMENTS, every: PLAYERS_EVERY }).watch(() => this.#changed());
   }
 
   close() {
@@ -48,6 +46,21 @@ export class View {
     return () => this.#watchers.delete(draw);
   }
 
+  /** The response of `MAP`; null before the first one. */
+  get world() {
+    return this.#rooms?.value ?? null;
+  }
+
+  /** The response of `ENVIRONMENTS`. */
+  get positions() {
+    return this.#players?.value ?? null;
+  }
+
+  /** Why the last request failed; null if it did not. */
+  get problem() {
+    return this.#rooms?.problem ?? this.#players?.problem ?? null;
+  }
+
   /** @returns {readonly any[]} */
   get rooms() {
     return this.world?.rooms ?? [];
@@ -55,7 +68,7 @@ export class View {
 
   /** @returns {readonly any[]} */
   get players() {
-    return this.stands?.environments ?? [];
+    return this.positions?.environments ?? [];
   }
 
   /** The room that was chosen; null when it is not on the map. */
@@ -78,7 +91,7 @@ export class View {
     this.#changed();
   }
 
-  /** Show this environment's screen, to everybody. @param {string} env */
+  /** Show this environment's screen on all pages. @param {string} env */
   async showScreen(env) {
     this.refusal = null;
     try {
@@ -94,12 +107,6 @@ export class View {
   nameOf(at) {
     const room = this.rooms.find(({ group, room: number }) => group === at.group && number === at.room);
     return called({ name: null, ...(room ?? at) });
-  }
-
-  /** @param {{world?: any, stands?: any, problem?: unknown}} news */
-  #got(news) {
-    Object.assign(this, { problem: null }, news);
-    this.#changed();
   }
 
   #changed() {

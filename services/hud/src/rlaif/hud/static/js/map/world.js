@@ -4,7 +4,7 @@ import { ago } from "../clock.js";
 import { h, setText, show } from "../dom.js";
 import { compact, count } from "../format.js";
 import { fig } from "../parts.js";
-import { notYet } from "../starting.js";
+import { notYet } from "../status.js";
 import { Atlas } from "./atlas.js";
 import { LAYERS, mostOf, viridis } from "./layers.js";
 import { MAP } from "./view.js";

@@ -17,5 +17,5 @@ import { verdict } from "../panels/verdict.js";
 /** @type {import("../router.js").Page} */
 export const page = {
   title: "Live",
-  mount: (root, app) => mountPanels(root, app, [headline, game, run, verdict, timeline, loads, steps, loop, player, search, course, log]),
+  mount: (root, app) => mountPanels(root, app, [headline, game, run, verdict, timeline, loads(), steps, loop, player, search, course, log]),
 };

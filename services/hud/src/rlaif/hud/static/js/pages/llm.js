@@ -1,12 +1,11 @@
-// The language models: what they are asked, what they say, whether it is followed, and what it costs.
+// The language models: their routes, failures, calls and cost.
 
+import { Answer } from "../answer.js";
 import { mountPanels } from "../panel.js";
-import { judges } from "../panels/judges.js";
-import { CALLS, calls, errors } from "../panels/llm/calls.js";
+import { calls, errors } from "../panels/llm/calls.js";
 import { LABELS, labels } from "../panels/llm/labels.js";
 import { LLM, routes } from "../panels/llm/routes.js";
-import { player } from "../panels/player.js";
-import { Polled } from "../polled.js";
+import { planner } from "../panels/player.js";
 import { Scope } from "../scope.js";
 
 const OFTEN = 3000; // ms
@@ -17,11 +16,10 @@ export const page = {
   title: "Language models",
   mount(root, app, { query }) {
     const scope = new Scope();
-    const how = new Polled(app, scope, LLM, OFTEN);
-    const said = new Polled(app, scope, CALLS, OFTEN);
-    const cost = new Polled(app, scope, LABELS, SELDOM);
-    scope.add(mountPanels(root, app, [routes(how), errors(how), labels(cost), judges, calls(said, query), player]));
-    for (const each of [how, said, cost]) each.ask();
+    const llm = new Answer(app, scope, { path: LLM, every: OFTEN });
+    const newest = new Answer(app, scope, { every: OFTEN });
+    const cost = new Answer(app, scope, { path: LABELS, every: SELDOM });
+    scope.add(mountPanels(root, app, [routes(llm), errors(llm), labels(cost), calls(newest, query), planner]));
     return () => scope.end();
   },
 };

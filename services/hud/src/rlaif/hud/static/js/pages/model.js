@@ -3,59 +3,53 @@
 import { Answer } from "../answer.js";
 import { h, show } from "../dom.js";
 import { mountPanels } from "../panel.js";
-import { MODELS, alsoNot } from "../panels/models/figures.js";
-import { drawCalibration } from "../panels/models/version/calibration.js";
-import { gate } from "../panels/models/version/gate.js";
-import { head } from "../panels/models/version/head.js";
-import { loads } from "../panels/models/version/loads.js";
-import { made } from "../panels/models/version/made.js";
-import { drawPays } from "../panels/models/version/pays.js";
+import { loads } from "../panels/loads.js";
+import { MODELS } from "../panels/models/figures.js";
+import { calibrationOf, slotsOf } from "../panels/models/version/examination.js";
+import { gateOf } from "../panels/models/version/gate.js";
+import { head, madeOf } from "../panels/models/version/head.js";
 import { empty } from "../parts.js";
 import { Scope } from "../scope.js";
-
-/** @typedef {import("../panel.js").Panel} Panel */
 
 /** @type {import("../router.js").Page} */
 export const page = {
   title: ({ version }) => `Reward model v${version}`,
   mount(root, app, { version: text }) {
-    const version = Number(text);
     if (!/^[1-9]\d{0,8}$/.test(text)) {
       show(root, h("section", { class: "panel" }, h("h2", {}, "Reward model"), h("p", {}, `There is no version “${text}”: version names are numbers. See `, h("a", { href: "/models" }, "all versions"), ".")));
       return undefined;
     }
+    const version = Number(text);
     const scope = new Scope();
     const all = h("div", { id: "model", class: "models-page" });
     root.append(h("p", { class: "crumbs" }, h("a", { href: "/models" }, "All reward models")), all);
-    scope.add(mountPanels(all, app, [head(version), loads(version), gate(version), ...examined(version), made(version)]));
+    const path = `${MODELS}/${version}`;
+    const [record, gate, examination] = [path, `${path}/gate`, `${path}/examination`].map((each) => new Answer(app, scope, { path: each }));
+    scope.add(mountPanels(all, app, [
+      head(version, record),
+      loads({ id: "model-loads", title: "Before and after each load", version }),
+      panel("model-gate", "Gate checks", gate, (report) => gateOf(report, `${path}/gate`)),
+      panel("model-calibration", "Calibration", examination, (report) => calibrationOf(report, `${path}/examination`)),
+      panel("model-pays", "Shaping reward by observation slot", examination, (report) => slotsOf(report, `${path}/examination`)),
+      panel("model-made", "Trained on", record, madeOf),
+    ]));
     scope.add(app.keys.bind(stepping(version, app)));
     return () => scope.end();
   },
 };
 
-/** Two panels that one examination fills. @param {number} version @returns {Panel[]} */
-function examined(version) {
-  const path = `${MODELS}/${version}/examination`;
-  /** @type {HTMLElement} */
-  let first;
-  return [
-    { id: "model-calibration", title: "Calibration", sections: [], draw() {}, mount: (body) => void (first = body) },
-    {
-      id: "model-pays", title: "Shaping reward by observation slot", sections: [], draw() {},
-      mount(body, app, scope) {
-        const answer = new Answer(app, scope, ({ value, problem }) => {
-          const note = (/** @type {HTMLElement} */ each) => (problem ? alsoNot(/** @type {HTMLElement} */ (each.parentElement), problem, () => answer.ask()) : empty("Evaluating on the current labels…"));
-          if (!value) return [first, body].forEach((each) => show(each, note(each)));
-          drawCalibration(first, value, path);
-          drawPays(body, value, path);
-        });
-        void answer.ask(path);
-      },
-    },
-  ];
+/** A panel of a document; the first panel explains a missing version. @param {string} id @param {string} title @param {Answer} answer @param {(report: any) => Node} draw @returns {import("../panel.js").Panel} */
+function panel(id, title, answer, draw) {
+  return {
+    id, title,
+    mount: (body) => void answer.watch(({ value, problem }) => {
+      /** @type {HTMLElement} */ (body.parentElement).hidden = problem?.status === 404;
+      show(body, value ? draw(value) : problem?.status === null || (problem?.status ?? 0) >= 500 ? empty("The reward-model service does not respond. Retrying automatically.") : answer.content(draw));
+    }),
+  };
 }
 
-/** J and K go to the version before and after. @param {number} version @param {import("../app.js").App} app */
+/** J and K open the next and the previous version. @param {number} version @param {import("../app.js").App} app */
 function stepping(version, app) {
   let heading = version; // a key pressed before the next page is ready continues from that page
   const to = (/** @type {1 | -1} */ way) => {
@@ -64,5 +58,5 @@ function stepping(version, app) {
     if (next === undefined) app.announce(way > 0 ? "This is the newest version" : "This is the first version");
     else app.go(`/models/${(heading = next)}`);
   };
-  return { j: { label: "the version before", run: () => to(-1) }, k: { label: "the version after", run: () => to(1) } };
+  return { j: { label: "Previous version", run: () => to(-1) }, k: { label: "Next version", run: () => to(1) } };
 }

@@ -5,13 +5,10 @@ import { show } from "../dom.js";
 import { count } from "../format.js";
 import { kept } from "../kept.js";
 import { empty } from "../parts.js";
-import { drawAgreement } from "../review/agreement.js";
-import { drawLog } from "../review/log.js";
 import { loadFilms, PairPlayer } from "../review/player.js";
 import { Queue } from "../review/queue.js";
-import { reveal } from "../review/reveal.js";
-import { agreed } from "../review/words.js";
 import { makeView } from "../review/view.js";
+import { agreed, drawAgreement, drawLog, reveal } from "../review/words.js";
 import { Scope } from "../scope.js";
 
 /**

@@ -1,9 +1,193 @@
-// The segments that the HUD knows, by filters and in an order that the address has.
+// The list of segments: filters above, a page of rows below, more on demand.
 
-import { mountList } from "../panels/segments/list.js";
+import { ago } from "../clock.js";
+import { h, keyed, setText, show } from "../dom.js";
+import { compact, count, percent, reward, UNKNOWN } from "../format.js";
+import { Form } from "../panels/segments/form.js";
+import { bar01, empty, fig } from "../parts.js";
+import { Scope } from "../scope.js";
+import { addressOf, addressOfSegment, countOf, filtersOf, found, questionOf } from "../segments/found.js";
+import { inWords, REASONS, roomName, short } from "../segments/names.js";
 
 /** @type {import("../router.js").Page} */
 export const page = {
   title: "Segments",
   mount: (root, app, { query }) => mountList(root, app, query),
 };
+
+/** @typedef {import("../app.js").App} App */
+
+const PAGE = 30;
+const MOST = 600;
+
+class List {
+  /** @type {any[]} */
+  #rows = [];
+  /** @type {string | null} */
+  #next = null;
+  #asked = 0;
+  /** @type {any} */
+  #facets = null;
+  /** What had been judged when the list was read. @type {number | null} */
+  #judged = null;
+
+  /** @param {HTMLElement} root @param {App} app @param {URLSearchParams} query @param {Scope} scope */
+  constructor(root, app, query, scope) {
+    this.app = app;
+    this.filters = filtersOf(query);
+    this.form = new Form(this.filters, (filters) => this.#change(filters));
+    this.summary = h("p", { class: "sub", role: "status" }, " ");
+    this.news = h("button", { type: "button", class: "news", hidden: true, onclick: () => this.read() });
+    this.body = h("tbody", {});
+    this.table = h("table", { class: "segments" }, h("thead", {}, h("tr", {}, ...HEADS.map((name) => h("th", { scope: "col" }, name)))), this.body);
+    this.none = h("div", { hidden: true });
+    this.more = h("button", { type: "button", hidden: true, onclick: () => this.#readMore() }, "Show more");
+    show(root, h("section", { class: "panel segment-list", "aria-labelledby": "segments-title" },
+      h("h2", { id: "segments-title" }, "Segments"), this.form.element,
+      h("div", { class: "list-head" }, this.summary, this.news), this.table, this.none, h("p", { class: "more" }, this.more)));
+    scope.add(app.store.watch(["loop"], ({ loop }) => this.#heard(loop)));
+    this.read();
+  }
+
+  /** @param {Record<string, string>} filters */
+  #change(filters) {
+    this.filters = filters;
+    this.app.setQuery(addressOf(filters));
+    this.read();
+  }
+
+  /** Reload the first page. */
+  async read() {
+    const visit = ++this.#asked;
+    this.news.hidden = true;
+    this.table.setAttribute("aria-busy", "true");
+    this.#judged = this.app.store.state.loop?.scored ?? null;
+    try {
+      const [page, facets] = await Promise.all([this.app.api.get(questionOf(this.filters, null, PAGE)), this.app.api.get("/api/v1/segments/facets")]);
+      if (visit !== this.#asked) return; // meanwhile another list was asked for
+      this.#rows = page.items;
+      this.#next = page.next_cursor;
+      found.set(this.filters, page.items, page.next_cursor);
+      this.form.draw(facets);
+      this.#draw(facets);
+    } catch (error) {
+      if (visit === this.#asked) this.#failed(error);
+    } finally {
+      this.table.removeAttribute("aria-busy");
+    }
+  }
+
+  async #readMore() {
+    const visit = this.#asked;
+    this.more.disabled = true;
+    try {
+      const page = await this.app.api.get(questionOf(this.filters, this.#next, PAGE));
+      if (visit !== this.#asked) return;
+      const known = new Set(this.#rows.map(({ segment_id }) => segment_id));
+      const fresh = page.items.filter((/** @type {any} */ { segment_id }) => !known.has(segment_id));
+      this.#rows = [...this.#rows, ...fresh];
+      this.#next = page.next_cursor;
+      found.add(fresh, page.next_cursor);
+      this.#draw(null);
+    } catch (error) {
+      this.#failed(error);
+    } finally {
+      this.more.disabled = false;
+    }
+  }
+
+  /** @param {any} facets */
+  #draw(facets) {
+    keyed(this.body, this.#rows, versionOf, rowOf);
+    const more = this.#next !== null && this.#rows.length < MOST;
+    this.more.hidden = !more;
+    this.table.hidden = !this.#rows.length;
+    this.none.hidden = this.#rows.length > 0;
+    if (!this.#rows.length) show(this.none, empty(nothing(facets, countOf(this.filters))));
+    this.#facets = facets ?? this.#facets;
+    const known = this.#facets;
+    show(this.summary, fig("segment-list.length", count(this.#rows.length)), more ? " shown, more available." : " in total.", known ? h("span", {}, " Known to the HUD: ", fig("facets.segments", count(known.segments)), ", ", fig("facets.scored", count(known.scored)), " scored.") : null);
+  }
+
+  /** @param {unknown} error */
+  #failed(error) {
+    this.table.hidden = !this.#rows.length;
+    this.none.hidden = false;
+    show(this.none, h("p", { class: "notice", "data-tone": "bad", role: "alert" }, "The list is unavailable: ", error instanceof Error ? error.message : String(error), " ", h("button", { type: "button", onclick: () => this.read() }, "Try again")));
+  }
+
+  /** New scores are offered, never pushed in between. @param {any} loop */
+  #heard(loop) {
+    const judged = loop?.scored ?? null;
+    if (judged === null) return;
+    this.#judged ??= judged;
+    const fresh = judged - /** @type {number} */ (this.#judged);
+    this.news.hidden = fresh <= 0;
+    if (fresh > 0) setText(this.news, `Show ${count(fresh)} newly scored`);
+  }
+}
+
+/** @param {any} facets @param {number} filters */
+function nothing(facets, filters) {
+  if (filters && facets?.segments) return "No segment matches these filters.";
+  if (facets?.segments) return "This order requires scores; there are none yet.";
+  return "No segment exported yet. The first one appears about a minute after training starts.";
+}
+
+/** @param {HTMLElement} root @param {App} app @param {URLSearchParams} query */
+export function mountList(root, app, query) {
+  const scope = new Scope();
+  new List(root, app, query, scope);
+  return () => scope.end();
+}
+
+const ROOMS = 3;
+
+export const HEADS = ["Segment", "Score", "Agreement", "Model vs. judges", "Selected for", "Content", "Step", "Rationale"];
+
+/** What changes the look of a row. @param {any} row */
+export const versionOf = (row) => `${row.segment_id} ${row.scored_at} ${row.score !== null} ${row.score_problem} ${row.model_gap}`;
+
+/** @param {any} row */
+export function rowOf(row) {
+  const field = (/** @type {string} */ name) => `segment-list.${row.segment_id}.${name}`;
+  const cell = (/** @type {string} */ label, /** @type {import("../dom.js").Child[]} */ ...children) => h("td", { "data-label": label }, ...children);
+  return h("tr", { "data-segment": row.segment_id },
+    h("td", {}, h("a", { class: "open reported", href: addressOfSegment(row), title: row.segment_id }, short(row.segment_id)), h("small", {}, when(row))),
+    h("td", { class: "score", "data-label": "Score" }, ...bar01(field("weighted"), row.weighted, { kind: "weighted", title: row.scored_at ? null : "Not judged yet" })),
+    cell("Agreement", fig(field("votes_agreement"), percent(row.votes_agreement), "Mean over the criteria decided by votes")),
+    cell("Model vs. judges", ...gapOf(row, field)),
+    cell("Selected for", row.selected_by ? (REASONS[row.selected_by] ?? row.selected_by) : UNKNOWN, row.reward_model_version ? h("small", {}, fig(field("reward_model_version"), `v${row.reward_model_version}`), " was live") : null),
+    h("td", { class: "shows", "data-label": "Content" }, ...(row.milestones ?? []).map((/** @type {string} */ name) => h("span", { class: "tag good reported" }, inWords(name))), h("span", { class: "reported" }, placesOf(row))),
+    cell("Step", fig(field("env_step"), compact(row.env_step), row.env_step === null ? null : count(row.env_step))),
+    wordsOf(row));
+}
+
+/** Of the newest segments only: the others have theirs on their own page. @param {any} row */
+function wordsOf({ score, score_problem: problem }) {
+  const first = score?.rationales[0];
+  const text = problem ?? first?.text ?? "";
+  return h("td", { class: "rationale" }, h("span", { title: first ? `${first.judge}: ${text}` : null }, text));
+}
+
+/** @param {any} row */
+function when(row) {
+  if (row.scored_at) return ago(row.scored_at, { prefix: "judged " });
+  if (row.exported_at) return ago(row.exported_at, { prefix: "waiting for judges since ", suffix: "" });
+  return ago(row.captured_at, { prefix: "captured " });
+}
+
+/** @param {any} row @param {(name: string) => string} field @returns {import("../dom.js").Child[]} */
+function gapOf({ model_gap: gap, model_gap_of: of }, field) {
+  if (gap === null) return [h("span", { title: "No model was live, or too few scored segments of it" }, UNKNOWN)];
+  const who = gap > 0 ? "model ranks it higher" : gap < 0 ? "judges rank it higher" : "same rank";
+  return [fig(field("model_gap"), reward(gap), `Ranks from 0 to 1 among ${of} segments of this version: model minus judges`), h("small", {}, who)];
+}
+
+/** @param {any} row */
+function placesOf({ rooms, room_names: known }) {
+  if (!rooms) return UNKNOWN;
+  const names = rooms.map((/** @type {[number, number]} */ [group, room], /** @type {number} */ at) => roomName({ group, room, name: known?.[at] }));
+  const more = names.length > ROOMS ? ` and ${names.length - ROOMS} more` : "";
+  return names.slice(0, ROOMS).join(" → ") + more;
+}

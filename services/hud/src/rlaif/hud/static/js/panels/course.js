@@ -2,7 +2,7 @@
 
 import { h, show } from "../dom.js";
 import { count, percent } from "../format.js";
-import { bar01, facts, fig } from "../parts.js";
+import { bar01, cell, facts, fig, table } from "../parts.js";
 
 const SHOWN = 8;
 
@@ -35,34 +35,34 @@ function strips(rows) {
     const own = rows.filter(({ demonstration }) => demonstration === number);
     const mastered = own.filter(({ frontier }) => frontier === 0).length;
     return h("div", { class: "strip", role: "img", "aria-label": `Demonstration ${number + 1}: ${mastered} of ${own.length} segments mastered` },
-      h("span", { class: "label reported" }, `demonstration ${number + 1}`), h("div", { class: "cells" }, ...own.map(cell)));
+      h("span", { class: "label reported" }, `demonstration ${number + 1}`), h("div", { class: "cells" }, ...own.map(segmentCell)));
   });
 }
 
-function cell(segment) {
+function segmentCell(segment) {
   const fill = h("i");
   fill.style.width = `${100 * (1 - segment.frontier)}%`;
   const state = segment.frontier === 0 ? "mastered" : "open";
-  return h("span", { class: "cell", "data-state": state, title: `${way(segment)}: ${percent(segment.frontier)} remaining, success rate ${percent(segment.success)}, ${count(segment.tries)} attempts` }, fill);
+  return h("span", { class: "cell", "data-state": state, title: `${trajectory(segment)}: ${percent(segment.frontier)} remaining, success rate ${percent(segment.success)}, ${count(segment.tries)} attempts` }, fill);
 }
 
-const way = ({ from_mark: from, to_mark: to }) => `${from ?? "power-on"} → ${to}`;
+const trajectory = ({ from_mark: from, to_mark: to }) => `${from ?? "power-on"} → ${to}`;
 
 function open(rows) {
   if (!rows.length) return h("p", { class: "sub" }, "All segments are mastered.");
-  const heads = ["Segment in training", "Remaining", "Success rate", "Attempts"].map((name) => h("th", { scope: "col" }, name));
+  const heads = ["Segment in training", "Remaining", "Success rate", "Attempts"];
   const rest = rows.length > SHOWN ? h("p", { class: "sub reported" }, `and ${count(rows.length - SHOWN)} more`) : null;
   return h("div", { class: "open-segments" },
-    h("table", {}, h("thead", {}, h("tr", {}, ...heads)), h("tbody", {}, ...rows.slice(0, SHOWN).map(row))), rest);
+    table({ look: "", heads, rows: rows.slice(0, SHOWN).map(row) }).frame, rest);
 }
 
 function row(segment) {
   const field = (name) => `curriculum.segments.${segment.index}.${name}`;
   return h("tr", {},
-    h("td", { class: "way reported" }, way(segment)),
-    h("td", { "data-label": "To go" }, ...bar01(field("frontier"), segment.frontier)),
-    h("td", { "data-label": "Success" }, fig(field("success"), percent(segment.success))),
-    h("td", { "data-label": "Tries" }, fig(field("tries"), count(segment.tries))));
+    h("td", { class: "way reported" }, trajectory(segment)),
+    cell("Remaining", ...bar01(field("frontier"), segment.frontier)),
+    cell("Success rate", fig(field("success"), percent(segment.success))),
+    cell("Attempts", fig(field("tries"), count(segment.tries))));
 }
 
 /** @type {import("../panel.js").Panel} */

@@ -1,14 +1,11 @@
-// The screen of the agent that plays, and what the live reward model says of it.
+// The screen of the agent with playback controls, display statistics, and the value of the live reward model.
 
-import { h, setText, show } from "../dom.js";
-import { count, hex } from "../format.js";
+import { roundTrip } from "../clock.js";
+import { h, s, setText, show } from "../dom.js";
+import { count, duration, hex, reward, tenth, UNKNOWN } from "../format.js";
 import { fig } from "../parts.js";
 import { Screen } from "../screen.js";
-import { notYet } from "../starting.js";
-import { judge } from "../status.js";
-import { arrival } from "./arrival.js";
-import { timeControls } from "./time-controls.js";
-import { drawWorth } from "./worth.js";
+import { judge, notYet } from "../status.js";
 
 function mount(body, app, scope) {
   const canvas = h("canvas", { id: "screen", width: 160, height: 144, role: "img", "aria-label": "Game screen: no frame yet" });
@@ -58,3 +55,110 @@ function draw(body, { screen: shown, map }) {
 
 /** @type {import("../panel.js").Panel} */
 export const game = { id: "game", title: "Live game", sections: ["screen", "map"], mount, draw };
+
+const ROWS = [
+  ["fps", "fps", "Frames drawn per second, over the last 5 s"],
+  ["age", "latency", "Capture-to-display latency over the last 5 s: median (p95)"],
+  ["lost", "lost", "Share of frames available at the HUD but not drawn by this page, over the last 5 s"],
+  ["trip", "round trip", "Fastest round trip to the HUD"],
+];
+
+/** A line of figures of this page's own, until the scope ends. @param {import("../app.js").App} app @param {import("../scope.js").Scope} scope */
+export function arrival({ live }, scope) {
+  const values = Object.fromEntries(ROWS.map(([name]) => [name, h("b", { "data-arrival": name }, UNKNOWN)]));
+  const draw = () => {
+    const { fps, age, slowest, lost, of } = live.stats.view(performance.now());
+    setText(values.fps, tenth(fps));
+    setText(values.age, age === null || slowest === null ? UNKNOWN : `${duration(age / 1000)} (${duration(slowest / 1000)})`);
+    setText(values.lost, lost === null ? UNKNOWN : `${count(lost)}/${count(of)}`);
+    setText(values.trip, milliseconds(roundTrip()));
+  };
+  scope.every(500, draw);
+  draw();
+  return h("p", { class: "arrival reported", id: "arrival" }, ...ROWS.map(([name, label, title]) => h("span", { title }, values[name], ` ${label}`)));
+}
+
+/** @param {number | null} ms */
+const milliseconds = (ms) => (ms === null ? UNKNOWN : duration(ms / 1000));
+
+const SECOND = 1000; // ms
+const NOTICED = 250; // ms; less behind is the way of the frames
+
+/** @typedef {import("../rewind.js").Rewind} Rewind */
+
+/** The controls under the screen, until the scope ends. @param {import("../app.js").App} app @param {import("../scope.js").Scope} scope */
+export function timeControls(app, scope) {
+  const { live } = app;
+  const act = (/** @type {(rewind: Rewind) => void} */ move) => () => live.control(move);
+  const toggle = act((rewind) => (rewind.mode === "paused" ? rewind.play(performance.now()) : rewind.pause()));
+  const moves = {
+    back: { key: "ArrowLeft", sign: "←", label: "One frame back", run: act((rewind) => rewind.step(-1)) },
+    on: { key: "ArrowRight", sign: "→", label: "One frame forward", run: act((rewind) => rewind.step(1)) },
+  };
+  const pause = h("button", { type: "button", id: "pause", "aria-keyshortcuts": "Space", onclick: toggle }, h("span", {}, "Pause"), " ", h("kbd", {}, "Space"));
+  const slider = /** @type {HTMLInputElement} */ (h("input", { type: "range", id: "rewind", min: 0, max: 0, step: 50, "aria-label": "Position in the last minute", oninput: () => live.control((rewind) => rewind.seek(slider.valueAsNumber)) }));
+  const goLive = /** @type {HTMLButtonElement} */ (h("button", { type: "button", id: "go-live", "aria-keyshortcuts": "L", onclick: act((rewind) => rewind.goLive()) }, "Go live ", h("kbd", {}, "L")));
+  const behind = h("output", { class: "reported", id: "behind", for: "rewind" });
+
+  scope.add(app.keys.bind({
+    Space: { label: "Pause, or play from here", run: toggle },
+    l: { label: "Go live", run: act((rewind) => rewind.goLive()) },
+    ...Object.fromEntries(Object.values(moves).map(({ key, label, run }) => [key, { label, run }])),
+    "Shift+ArrowLeft": { label: "One second back", run: act((rewind) => rewind.skip(-SECOND)) },
+    "Shift+ArrowRight": { label: "One second forward", run: act((rewind) => rewind.skip(SECOND)) },
+  }, "The screen"));
+
+  const draw = () => {
+    const { rewind } = live;
+    const paused = rewind.mode === "paused";
+    pause.setAttribute("aria-pressed", String(paused));
+    setText(/** @type {Element} */ (pause.firstElementChild), paused ? "Play" : "Pause");
+    goLive.disabled = rewind.mode === "live";
+    slider.max = String(Math.round(rewind.length));
+    slider.value = String(Math.round(rewind.position));
+    slider.setAttribute("aria-valuetext", inWords(rewind));
+    setText(behind, inWords(rewind));
+  };
+  scope.add(live.watch(draw));
+  scope.every(250, draw);
+  draw();
+  const step = ({ sign, label, key, run }) => h("button", { type: "button", class: "step", title: label, "aria-label": label, "aria-keyshortcuts": key, onclick: run }, sign);
+  return h("div", { class: "time", role: "group", "aria-label": "Playback controls" }, pause, step(moves.back), slider, step(moves.on), behind, goLive);
+}
+
+/** @param {Rewind} rewind */
+function inWords({ mode, behind }) {
+  if (mode === "live" || behind < NOTICED) return mode === "live" ? "now" : "newest";
+  return `−${tenth(behind / SECOND)} s`;
+}
+
+const HEIGHT = 34; // pixels; the middle is 0
+const BAR = 9;
+const LEAST = 0.05; // a pay of this height fills its half at least: noise stays small
+
+export function drawWorth(element, { pay, screen }) {
+  if (!screen) return show(element);
+  const known = pay && pay.env === screen.env ? pay : null;
+  show(element,
+    h("p", { title: "Potential of the state on the screen according to the live reward model" },
+      h("span", { class: "label" }, "Φ "), h("b", {}, fig(known ? "pay.potential" : null, reward(known?.potential))),
+      known?.reward_model_version ? h("span", { class: "label" }, " by ", fig("pay.reward_model_version", `v${known.reward_model_version}`)) : h("span", { class: "label" }, " no reward model yet")),
+    known?.paid ? sparkline(known.paid) : null,
+    h("p", { title: "Shaping reward of the player at full weight; positive values mean progress" },
+      h("span", { class: "label" }, "shaping "), h("b", { "data-sign": sign(known?.paid_sum) }, fig(known ? "pay.paid_sum" : null, reward(known?.paid_sum))),
+      known?.paid ? h("span", { class: "label" }, " in ", fig("pay.paid_seconds", count(known.paid_seconds)), " s") : null));
+}
+
+/** One bar for each stretch of time, oldest left; up is earned, down is lost. */
+function sparkline(paid) {
+  const most = Math.max(LEAST, ...paid.map(Math.abs));
+  const bars = paid.map((amount, index) => {
+    const height = (Math.abs(amount) / most) * (HEIGHT / 2 - 1);
+    return s("rect", { class: amount < 0 ? "minus" : "plus", x: index * BAR, width: BAR - 2, y: amount < 0 ? HEIGHT / 2 : HEIGHT / 2 - height, height });
+  });
+  const width = paid.length * BAR;
+  return s("svg", { class: "sparkline", viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: "img", "aria-label": `Recent shaping reward: maximum ${reward(Math.max(...paid))}, minimum ${reward(Math.min(...paid))}` },
+    s("line", { class: "axis", x1: 0, x2: width, y1: HEIGHT / 2, y2: HEIGHT / 2 }), ...bars);
+}
+
+const sign = (value) => (Math.abs(value ?? 0) < 0.005 ? null : value < 0 ? "minus" : "plus");

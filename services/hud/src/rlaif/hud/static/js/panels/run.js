@@ -1,10 +1,10 @@
 // How far the run is, and what its reward is made of.
 
-import { h, show } from "../dom.js";
 import { ago } from "../clock.js";
+import { h, show } from "../dom.js";
 import { compact, count, percent, reward, tenth } from "../format.js";
-import { facts, fig } from "../parts.js";
-import { notYet } from "../starting.js";
+import { bothBar, facts, fig } from "../parts.js";
+import { notYet } from "../status.js";
 
 function draw(body, state) {
   const { run, reward: parts } = state;
@@ -42,14 +42,10 @@ function rewardParts(parts) {
 }
 
 function part(name, value, most) {
-  const fill = h("i", { "data-sign": value < 0 ? "minus" : "plus" });
-  const width = (50 * Math.abs(value)) / most;
-  fill.style.width = `${width}%`;
-  fill.style.left = `${value < 0 ? 50 - width : 50}%`;
-  return h("li", {}, h("span", { class: "name", title: name }, name), h("span", { class: "both", "aria-hidden": "true" }, fill), h("span", { class: "amount", "data-figure": `reward.parts.${name}` }, reward(value)));
+  return h("li", {}, h("span", { class: "name", title: name }, name), bothBar(value, most), h("span", { class: "amount", "data-figure": `reward.parts.${name}` }, reward(value)));
 }
 
-/** Who is waited for changes with the time, too. */
+/** What the run waits for changes with the time, too. */
 function mount(body, app, scope) {
   scope.every(1000, () => app.store.known && notYet(app.store.state) && draw(body, app.store.state));
 }

@@ -1,22 +1,17 @@
-// The search of a run: how far it is, and its tree of progress. Nothing is shown while there is none.
+// The search of a run: its figures, and the progress that it found. Hidden without a search.
 
 import { h, show } from "../dom.js";
 import { compact, count } from "../format.js";
 import { facts, fig } from "../parts.js";
-import { drawTree } from "../tree.js";
 
-const MOST_FINDS = 200;
+const MAX_FINDS = 200;
 
 function draw(body, { search, run }) {
   body.parentElement.hidden = !search;
   if (!search) return show(body);
-  const list = body.querySelector(".scroll");
-  const scrolled = list?.scrollTop ?? 0;
-  const picture = h("figure", {});
-  show(body, figures(search, run), h("div", { class: "tree" }, picture, finds(search.tree)));
-  drawTree(picture, search);
-  const fresh = body.querySelector(".scroll");
-  if (fresh) fresh.scrollTop = scrolled;
+  const scrolled = body.querySelector(".scroll")?.scrollTop ?? 0;
+  show(body, figures(search, run), finds(search));
+  body.querySelector(".scroll").scrollTop = scrolled;
 }
 
 /** Whole minutes, above an hour too: a number with one unit. */
@@ -25,9 +20,9 @@ const minutes = (seconds) => (seconds === null ? "—" : seconds < 60 ? `${Math.
 function figures(search, run) {
   const figure = (name, text) => fig(`search.${name}`, text(search[name]));
   const rate = search.seconds ? search.frames / search.seconds : null;
-  const rests = run && !["training", "starting"].includes(run.status);
+  const paused = run && !["training", "starting"].includes(run.status);
   return facts([
-    ["Search", h("span", {}, search.running ? (rests ? "paused " : "running ") : "finished ", h("small", {}, "after ", figure("seconds", minutes))), "Search time over all attempts"],
+    ["Search", h("span", {}, search.running ? (paused ? "paused " : "running ") : "finished ", h("small", {}, "after ", figure("seconds", minutes))), "Search time over all attempts"],
     ["Frames", h("span", {}, figure("frames", compact), h("small", {}, " ", fig("search.frames/search.seconds", compact(rate)), "/s")), `${count(search.frames)} emulated frames of all workers`],
     ["Level", figure("level", compact), "Highest progress score reached (used to select start states)"],
     ["Flags", h("span", {}, figure("marks", count), h("small", {}, " latest at ", figure("found_seconds", minutes))), "Distinct progress flags found, such as items and opened doors"],
@@ -37,26 +32,27 @@ function figures(search, run) {
   ]);
 }
 
-/** Every find in words, newest first: what the picture has no room for. */
-function finds(tree) {
+/** Every new flag and its level, newest first. */
+function finds({ tree, tree_left_out: left }) {
+  if (!tree.length) return h("div", { class: "scroll" }, h("p", { class: "empty" }, "No progress found yet."));
   const rows = tree.flatMap((node, index) => node.marks.map((mark) => ({ mark, node, index }))).reverse();
   const row = ({ mark, node, index }) => h("li", {},
     h("span", { class: "reported" }, mark),
-    h("span", { class: "sub" }, fig(`search.tree.${index}.frames`, compact(node.frames)), " frames, ", fig(`search.tree.${index}.seconds`, minutes(node.seconds))));
+    h("span", { class: "sub" }, "level ", fig(`search.tree.${index}.level`, compact(node.level)), " after ", fig(`search.tree.${index}.frames`, compact(node.frames)), " frames, ", fig(`search.tree.${index}.seconds`, minutes(node.seconds))));
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Findings of the search, newest first" },
-    h("ol", { class: "finds" }, ...rows.slice(0, MOST_FINDS).map(row)));
+    h("ol", { class: "finds" }, ...rows.slice(0, MAX_FINDS).map(row)),
+    left ? h("p", { class: "sub" }, fig("search.tree_left_out", count(left)), " other findings are not listed.") : null);
 }
 
-function mount(body, app, scope) {
-  let status = null;
-  scope.on(window, "resize", () => app.store.known && draw(body, app.store.state));
-  // A search rests while its run does; the run's figures change every second, its status seldom.
-  scope.add(app.store.watch(["run"], (state) => {
-    if (state.run?.status === status) return;
-    status = state.run?.status;
-    draw(body, state);
+function mount(_body, app, scope) {
+  /** @type {string | undefined} */
+  let status;
+  // A search is paused while its run is; the run's figures change every second, its status rarely.
+  scope.add(app.store.watch(["run"], ({ run }) => {
+    if (run?.status !== status) app.store.merge({ search: app.store.state.search });
+    status = run?.status;
   }));
 }
 
 /** @type {import("../panel.js").Panel} */
-export const search = { id: "search", title: "Search tree", sections: ["search"], hidden: true, mount, draw };
+export const search = { id: "search", title: "Search", sections: ["search"], hidden: true, mount, draw };

@@ -1,10 +1,8 @@
 // Plays two films in sync on two canvases. What is shown is what was exported, pixel by pixel.
 
-import { BASE } from "../routes.js";
 import { ApiProblem } from "../api.js";
-import { decodeFilm, readFilm } from "../segments/film.js";
-import { otherSpeed } from "../segments/playback.js";
-import { leader, nudged, shownAt, ticked } from "./sync.js";
+import { BASE } from "../routes.js";
+import { decodeFilm, leader, nudged, otherSpeed, readFilm, shownAt, ticked } from "../segments/film.js";
 
 /** @typedef {import("../segments/film.js").Film} Film */
 /** @typedef {{a: Film, b: Film}} Films */

@@ -1,6 +1,9 @@
-// What the review says, in words: pure, so that each sentence can be tested.
+// What the review shows after a vote and beside it: opinions, rationales, agreement and the log.
 
-import { decimal, UNKNOWN } from "../format.js";
+import { ago } from "../clock.js";
+import { h, s, show } from "../dom.js";
+import { count, decimal, percent, reward, UNKNOWN } from "../format.js";
+import { empty, facts, fig } from "../parts.js";
 
 /**
  * @typedef {"a" | "b" | "equal" | "skip"} Choice
@@ -72,4 +75,119 @@ export function kappaOf({ kappa, low, high, enough: known, votes }, enough) {
   if (kappa === null) return { kappa: UNKNOWN, interval: "all answers are the same" };
   if (low === null || high === null) return { kappa: decimal(kappa), interval: "no interval: all bootstrap samples are equal" };
   return { kappa: decimal(kappa), interval: `${decimal(low)} to ${decimal(high)}` };
+}
+
+/** @param {HTMLElement} body @param {Line[]} lines  newest first */
+export function drawLog(body, lines) {
+  if (lines.length === 0) return show(body, empty("No votes yet."));
+  show(body, h("ol", { class: "votes" }, ...lines.map((line) => h("li", { "data-kind": line.kind },
+    h("span", { class: "number" }, fig(`votes.${line.number}.number`, count(line.number))),
+    h("span", { class: "reported" }, h("b", {}, line.actor), " ", lineOf(line)),
+    h("a", { href: `/review?pair=${pairOf(line)}` }, "pair"),
+    ago(line.created_at)))));
+}
+
+/** Id of the pair of a line. @param {Line} line */
+export const pairOf = ({ a, b }) => [a, b].sort().join("--");
+
+/** @typedef {{votes: number, blind: number, undone: number, skipped: number, people: number, teaching: number, enough_votes: number, raters: Row[], alike: Row[]}} Agreement */
+
+/** @type {["votes" | "blind" | "teaching" | "people" | "skipped" | "undone", string, string][]} */
+const FACTS = [
+  ["votes", "Votes", "All votes except skips"],
+  ["blind", "Blind", "First votes cast without seeing any other opinion; only these are counted below"],
+  ["teaching", "Training pairs", "Current pairs whose human label is used to train the next reward model"],
+  ["people", "People", "Distinct reviewer names"],
+  ["skipped", "Skipped", "Pairs skipped by a reviewer"],
+  ["undone", "Withdrawn", "Not used for training; blind ones are still counted below"],
+];
+
+const WIDTH = 120;
+const LEAST = -0.5;
+
+/** @param {HTMLElement} body @param {Agreement} agreement */
+export function drawAgreement(body, agreement) {
+  const { raters, alike, enough_votes: enough } = agreement;
+  const drawn = new Map(alike.map((row) => [row.rater, row]));
+  show(body,
+    facts(FACTS.map(([name, label, title]) => [label, fig(`agreement.${name}`, count(agreement[name])), title]), "three"),
+    h("table", { class: "agreement" },
+      h("thead", {}, h("tr", {}, ...["Rater", "Uniformly sampled pairs", "All pairs (mostly disputed)"].map((head) => h("th", { scope: "col" }, head)))),
+      h("tbody", {}, ...raters.map((row) => h("tr", { "data-rater": row.rater },
+        h("th", { scope: "row", class: isJudge(row.rater) ? "judge" : "" }, nameOf(row.rater)),
+        cell("alike", "Uniformly sampled pairs", drawn.get(row.rater), enough),
+        cell("raters", "All pairs (mostly disputed)", row, enough))))),
+    h("p", { class: "sub" }, "Cohen's κ: 0 is chance, 1 is perfect agreement; in brackets the 95 % bootstrap interval over pairs. Only first, blind votes are counted, including votes withdrawn later. Lower agreement is expected on disputed pairs."));
+}
+
+/** @param {"alike" | "raters"} list @param {string} label @param {Row | undefined} row @param {number} enough */
+function cell(list, label, row, enough) {
+  if (!row) return h("td", { "data-label": label }, "—");
+  const field = (/** @type {string} */ name) => `agreement.${list}.${row.rater}.${name}`;
+  const { kappa, interval } = kappaOf(row, enough);
+  const known = row.enough && row.kappa !== null;
+  return h("td", { "data-label": label },
+    h("span", { class: "kappa" }, "κ ", known ? fig(field("kappa"), kappa) : h("span", {}, kappa), known ? picture(row) : null),
+    h("small", { class: "reported" }, known ? `[${interval}]` : interval),
+    h("small", {}, "same answer ", fig(field("agreed"), count(row.agreed)), " of ", fig(field("votes"), count(row.votes))));
+}
+
+/** The interval as a line with a dot; 0, chance, is marked. @param {Row} row */
+function picture({ kappa, low, high }) {
+  const x = (/** @type {number} */ value) => (WIDTH * (Math.max(LEAST, value) - LEAST)) / (1 - LEAST);
+  return s("svg", { class: "interval", width: WIDTH, height: 12, viewBox: `0 0 ${WIDTH} 12`, "aria-hidden": "true" },
+    s("line", { class: "axis", x1: x(0), x2: x(0), y1: 0, y2: 12 }),
+    low === null || high === null ? null : s("line", { class: "range", x1: x(low), x2: x(high), y1: 6, y2: 6 }),
+    s("circle", { class: "dot", cx: x(/** @type {number} */ (kappa)), cy: 6, r: 4 }));
+}
+
+const SIGNS = { same: ["✓", "same as you"], other: ["✗", "different"], none: ["·", "no opinion"] };
+
+/** @param {Report} report @param {{address: (side: "a" | "b") => string}} links */
+export function reveal(report, links) {
+  const { record } = report;
+  const { opinions, model_version: version } = record.verdict;
+  const judges = opinions.filter(({ rater }) => isJudge(rater));
+  const others = opinions.filter(({ rater }) => !isJudge(rater));
+  return [
+    h("h3", { class: "big-said" }, ...agreedWith(report)),
+    h("p", {}, "You said: ", h("b", {}, CHOICES[/** @type {Choice} */ (record.choice)]), record.blind ? null : h("span", { class: "tag plain" }, "not blind")),
+    h("div", { class: "opinions" }, opinionTable("Judges", judges, report, version), opinionTable("Other raters", others, report, version)),
+    h("div", { class: "two-words" }, spoken("a", report), spoken("b", report)),
+    h("p", { class: "sub" }, "Selected because ", WHY[record.why] ?? record.why, ...disputed(record)),
+    h("p", { class: "sub" }, "Open ", h("a", { href: links.address("a") }, "segment A"), " or ", h("a", { href: links.address("b") }, "segment B"), "."),
+  ];
+}
+
+/** The sentence of `agreed`, with its numbers named. @param {Report} report */
+function agreedWith({ agreed, asked }) {
+  if (asked === 0) return ["No judge has an opinion on this pair."];
+  return ["You agreed with ", fig("vote.agreed", count(agreed)), " of ", fig("vote.asked", count(asked)), asked === 1 ? " judge." : " judges."];
+}
+
+/** How much it was in dispute. @param {Line} record */
+const disputed = ({ information }) => (information ? [" (disagreement: ", fig("vote.record.information", percent(information)), ")"] : []);
+
+/** @param {string} title @param {Opinion[]} opinions @param {Report} report @param {number | null} version */
+function opinionTable(title, opinions, { record }, version) {
+  if (opinions.length === 0) return h("div", {}, h("h4", {}, title), h("p", { class: "empty" }, "No opinions on this pair."));
+  return h("div", {}, h("h4", {}, title), h("ul", { class: "opinion-list" }, ...opinions.map((opinion) => {
+    const same = sameAs(opinion, record.choice);
+    const [sign, words] = SIGNS[same];
+    return h("li", { "data-same": same },
+      h("span", { class: "sign", title: words, "aria-label": words, role: "img" }, sign),
+      h("span", {}, nameOf(opinion.rater, version)),
+      h("b", {}, said(opinion)),
+      h("span", { class: "how-much" }, opinion.margin === null ? UNKNOWN : fig(`vote.record.verdict.opinions.${opinion.rater}.margin`, reward(opinion.margin), meaning(opinion))));
+  })));
+}
+
+/** What the number says. @param {Opinion} opinion */
+const meaning = ({ rater }) => (rater === "reward-model" ? "2 P(A is better) − 1" : "value of A minus value of B");
+
+/** @param {"a" | "b"} side @param {Report} report */
+function spoken(side, { words }) {
+  const mine = words.filter(({ of }) => of === side);
+  return h("div", { class: "words" }, h("h4", {}, `Rationales for ${side.toUpperCase()}`),
+    ...(mine.length ? mine.map(({ judge, model, vote, text }) => h("figure", {}, h("blockquote", {}, text), h("figcaption", {}, `${judge} · ${model} · vote ${vote}`))) : [h("p", { class: "empty" }, "None stored.")]));
 }

@@ -1,4 +1,4 @@
-// A segment's film: one answer of the HUD becomes pictures in this page's memory. Format: rlaif.contracts.game.films.
+// Films of segments: decoded in memory (format: rlaif.contracts.game.films), and which picture is shown when.
 
 /**
  * @typedef {object} Place  where a picture stands, and when
@@ -51,4 +51,85 @@ export async function decodeFilm({ index, body }, each) {
     }
     each(await createImageBitmap(canvas), number);
   }
+}
+
+export const FRAMES_A_SECOND = 59.7275; // of a Game Boy
+
+export const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
+
+/** The picture that is shown at a moment: the last one that was taken until then. @param {{frame: number}[]} pictures @param {number} frame */
+export function pictureAt(pictures, frame) {
+  return lastUpTo(pictures, frame, (picture) => picture.frame);
+}
+
+/** The picture of a decision step, or of the last one before it that has any. @param {{step: number}[]} pictures @param {number} step */
+export function pictureOfStep(pictures, step) {
+  return lastUpTo(pictures, step, (picture) => picture.step);
+}
+
+/** @template T @param {T[]} pictures @param {number} value @param {(picture: T) => number} of */
+function lastUpTo(pictures, value, of) {
+  let low = 0;
+  let high = pictures.length - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (of(pictures[middle]) <= value) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/**
+ * Playback position after some time. It stops at the end; playing from the end restarts.
+ *
+ * @param {{frame: number}[]} pictures
+ * @param {number} frame  game frame now
+ * @param {number} milliseconds  that passed
+ * @param {number} speed
+ */
+export function advanced(pictures, frame, milliseconds, speed) {
+  const end = pictures[pictures.length - 1].frame;
+  const next = frame + (milliseconds / 1000) * FRAMES_A_SECOND * speed;
+  return next >= end ? { frame: end, ended: true } : { frame: next, ended: false };
+}
+
+/** The next speed in a direction; the last one stays. @param {number} speed @param {number} by */
+export function otherSpeed(speed, by) {
+  const at = SPEEDS.indexOf(speed) + by;
+  return SPEEDS[Math.min(SPEEDS.length - 1, Math.max(0, at))];
+}
+
+/** Seconds of the game. @param {number} frame */
+export const secondsOf = (frame) => frame / FRAMES_A_SECOND;
+
+/** @typedef {{step: number, frame: number}[]} Pictures */
+
+const REST = 45; // frames that the end is shown before both begin again
+
+/** The one that lasts longer leads; the other rests at its end. @param {Pictures} a @param {Pictures} b */
+export const leader = (a, b) => (a[a.length - 1].frame >= b[b.length - 1].frame ? a : b);
+
+/** Which picture of each is shown at a frame. @param {Pictures} a @param {Pictures} b @param {number} frame */
+export const shownAt = (a, b, frame) => ({ a: pictureAt(a, frame), b: pictureAt(b, frame) });
+
+/**
+ * The clock after some time; after the end and a rest it begins again.
+ *
+ * @param {Pictures} lead
+ * @param {{frame: number, rested: number}} clock
+ * @param {number} milliseconds
+ * @param {number} speed
+ * @returns {{frame: number, rested: number}}
+ */
+export function ticked(lead, { frame, rested }, milliseconds, speed) {
+  const next = advanced(lead, frame, milliseconds, speed);
+  if (!next.ended) return { frame: next.frame, rested: 0 };
+  const waited = rested + (milliseconds / 1000) * 60;
+  return waited >= REST ? { frame: lead[0].frame, rested: 0 } : { frame: next.frame, rested: waited };
+}
+
+/** The frame so many pictures on. @param {Pictures} lead @param {number} frame @param {number} by */
+export function nudged(lead, frame, by) {
+  const at = pictureAt(lead, frame) + by;
+  return lead[Math.min(lead.length - 1, Math.max(0, at))].frame;
 }

@@ -1,6 +1,4 @@
-// The list that the reader came from, so that J and K go along it.
-
-import { questionOf } from "./filters.js";
+// The list of segments: its filters, in the address and in requests, and the place of a segment in it.
 
 /** @typedef {{episode_id: string, segment_id: string}} Name */
 /** @typedef {{get: (path: string) => Promise<any>}} Api */
@@ -64,3 +62,39 @@ export const found = new Found();
 
 /** The address of a segment's page. @param {Name} name */
 export const addressOfSegment = ({ episode_id, segment_id }) => `/segments/${episode_id}/${segment_id}`;
+
+export const FILTERS = ["order", "run", "min_score", "max_score", "max_agreement", "milestone", "selected_by", "reward_model_version", "room", "scored"];
+
+/** @type {[string, string, string][]} value, label, what it shows */
+export const ORDERS = [
+  ["newest", "Newest", "Most recently updated first"],
+  ["disagreement", "Judges disagree", "Lowest agreement between votes first"],
+  ["model_gap", "Judges vs. model", "Largest difference in rank between reward model and judges first, among segments of the same version"],
+  ["highest_score", "Highest score", "Highest score first"],
+  ["lowest_score", "Lowest score", "Lowest score first"],
+];
+
+/** What an address asks for; what is no filter, or empty, is left out. @param {URLSearchParams} query @returns {Record<string, string>} */
+export function filtersOf(query) {
+  /** @type {Record<string, string>} */
+  const found = {};
+  for (const name of FILTERS) {
+    const value = query.get(name);
+    if (value) found[name] = value;
+  }
+  if (found.order === "newest") delete found.order;
+  return found;
+}
+
+/** The same as values of an address, with null for those that are not asked for. @param {Record<string, string>} filters @returns {Record<string, string | null>} */
+export const addressOf = (filters) => Object.fromEntries(FILTERS.map((name) => [name, filters[name] ?? null]));
+
+/** The question to the HUD. @param {Record<string, string>} filters @param {string | null} cursor @param {number} limit */
+export function questionOf(filters, cursor, limit) {
+  const query = new URLSearchParams({ ...filters, limit: String(limit) });
+  if (cursor) query.set("cursor", cursor);
+  return `/api/v1/segments?${query}`;
+}
+
+/** How many filters are set beside the order. @param {Record<string, string>} filters */
+export const countOf = (filters) => Object.keys(filters).filter((name) => name !== "order").length;

@@ -9,10 +9,10 @@ const SAID = 1500; // ms
 /** The end of an id: its beginning is the run's. @param {string} id */
 export const short = (id) => (id.length <= SHOWN ? id : `…${id.slice(1 - SHOWN)}`);
 
-/** An id, short, with a button that copies all of it. @param {string} id @param {string} what */
-export function idOf(id, what) {
+/** An id, as `shown`, with a button that copies all of it. @param {string} id @param {string} what @param {string} [shown] */
+export function idOf(id, what, shown = short(id)) {
   const button = h("button", { type: "button", class: "copy", title: `Copy ${what}: ${id}`, "aria-label": `Copy ${what} ${id}`, onclick: () => copy(id, button) }, "copy");
-  return h("span", { class: "id" }, h("code", { title: id }, short(id)), button);
+  return h("span", { class: "id" }, h("code", { title: id }, shown), button);
 }
 
 /** Copy a text and confirm it on the button. @param {string} text @param {HTMLElement} button */

@@ -1,4 +1,6 @@
-// The way of the player through a room, in pixels of the screen.
+// Trajectory of the player through a room, in pixels of the screen, drawn over the film.
+
+import { s, show } from "../dom.js";
 
 /**
  * @typedef {{step: number, group: number | null, room: number | null, x: number | null, y: number | null}} Step
@@ -48,3 +50,21 @@ function offsetOf(stay, { camera_x: left, camera_y: top }) {
 
 /** For a polyline. @param {Dot[]} dots */
 export const pointsOf = (dots) => dots.map(([x, y]) => `${x},${y}`).join(" ");
+
+export class PathLayer {
+  constructor() {
+    this.element = s("svg", { class: "path", viewBox: "0 0 160 144", "aria-hidden": "true" });
+  }
+
+  /** @param {any[]} steps @param {import("./film.js").Place} place */
+  draw(steps, place) {
+    const path = pathAt(steps, place.step, place);
+    if (!path) return show(this.element);
+    const [x, y] = path.here;
+    show(this.element,
+      s("polyline", { class: "halo", points: pointsOf(path.before) }),
+      s("polyline", { class: "after", points: pointsOf(path.after) }),
+      s("polyline", { class: "before", points: pointsOf(path.before) }),
+      s("circle", { class: "here", cx: x, cy: y, r: 3 }));
+  }
+}

@@ -1,64 +1,62 @@
-// What was asked and said, call by call, and what to do about those that went wrong.
+// The newest calls, and what to do about those that failed.
 
-import { whyNot } from "../../answer.js";
 import { ago } from "../../clock.js";
 import { h, keyed, show } from "../../dom.js";
 import { duration } from "../../format.js";
 import { empty } from "../../parts.js";
 
 export const CALLS = "/api/v1/llm/calls";
-const CHOICES = [["", "all"], ["user=judge", "judges"], ["user=planner", "the planner"], ["ended=badly", "failed"]];
+const CHOICES = [["", "all"], ["user=judge", "judges"], ["user=planner", "the planner"], ["failed=true", "failed"]];
 
-/** Newest failures, with what to do. @param {import("../../polled.js").Polled<any>} polled @returns {import("../../panel.js").Panel} */
-export const errors = (polled) => ({
+/** The newest failures, with remedies. @param {import("../../answer.js").Answer} answer @returns {import("../../panel.js").Panel} */
+export const errors = (answer) => ({
   id: "llm-errors",
   title: "Recent failures",
-  sections: [],
-  draw() {},
   mount(body) {
     const note = h("div");
     const list = h("ol", { class: "calls" });
     body.append(note, list);
-    polled.show(({ value, problem }) => {
-      show(note, problem ? whyNot(problem, () => polled.ask()) : value && !value.errors.length ? empty("No failures among the recorded calls.") : null);
-      if (value) keyed(list, value.errors, keyOf, (call) => item(call, true));
+    answer.watch(({ value }) => {
+      show(note, answer.notice() ?? (value && !value.errors.length ? empty("No failures among the recorded calls.") : null));
+      if (value) keyed(list, value.errors, keyOf, (call) => callItem(call, true));
     });
   },
 });
 
-/** The newest calls; the choice is in the address. @param {import("../../polled.js").Polled<any>} polled @param {URLSearchParams} query @returns {import("../../panel.js").Panel} */
-export const calls = (polled, query) => ({
+/** The newest calls; the filter is in the address. @param {import("../../answer.js").Answer} answer @param {URLSearchParams} query @returns {import("../../panel.js").Panel} */
+export const calls = (answer, query) => ({
   id: "llm-calls",
   title: "Recent calls",
-  sections: [],
-  draw() {},
   mount(body, app, scope) {
-    const chosen = CHOICES.find(([value]) => value && query.has(value.split("=")[0]) && query.get(value.split("=")[0]) === value.split("=")[1])?.[0] ?? "";
+    const chosen = CHOICES.find(([value]) => value && query.get(value.split("=")[0]) === value.split("=")[1])?.[0] ?? "";
     const choice = /** @type {HTMLSelectElement} */ (h("select", { id: "llm-choice" }, ...CHOICES.map(([value, label]) => h("option", { value, selected: value === chosen }, label))));
+    const ask = () => void answer.ask(choice.value ? `${CALLS}?${choice.value}` : CALLS);
     scope.on(choice, "change", () => {
       const [name, value] = choice.value.split("=");
-      app.setQuery({ user: null, ended: null, ...(name ? { [name]: value } : {}) });
-      polled.ask(choice.value ? `${CALLS}?${choice.value}` : CALLS);
+      app.setQuery({ user: null, failed: null, ...(name ? { [name]: value } : {}) });
+      ask();
     });
     const note = h("div");
     const list = h("ol", { class: "calls" });
     body.append(h("p", { class: "choose" }, h("label", { for: "llm-choice" }, "Show "), choice), note, h("div", { class: "scroll calls-box", tabindex: "0", role: "region", "aria-label": "LLM calls, newest first" }, list));
-    polled.show(({ value, problem }) => {
-      show(note, problem ? whyNot(problem, () => polled.ask()) : value && !value.items.length ? empty("No matching calls. The HUD keeps only the latest calls in memory.") : null);
-      if (value) keyed(list, value.items, keyOf, (call) => item(call, false));
+    answer.watch(({ value }) => {
+      show(note, answer.notice() ?? (value && !value.items.length ? empty("No matching calls. The HUD keeps only the latest calls in memory.") : null));
+      if (value) keyed(list, value.items, keyOf, (call) => callItem(call));
     });
-    if (chosen) polled.ask(`${CALLS}?${chosen}`);
+    ask();
   },
 });
 
 /** Votes of one judge may end at the same time; the answer then identifies them. */
-const keyOf = (call, index) => `${call.at} ${call.user} ${call.name} ${call.segment_id} ${call.latency_seconds} ${call.said ?? index}`;
+export const keyOf = (call, index) => `${call.at} ${call.user} ${call.name} ${call.segment_id} ${call.latency_seconds} ${call.answer ?? index}`;
 
-function item(call, withRemedy) {
+/** @param {any} call @param {boolean} [withRemedy] */
+export function callItem(call, withRemedy = false) {
   return h("li", { "data-ok": call.ok ? "yes" : "no" },
-    h("p", { class: "call-head" }, h("b", {}, call.name), ` · ${call.asked}`, ...segmentOf(call), " · ", outcome(call), " · ",
+    h("p", { class: "call-head" }, h("b", {}, call.name), ` · ${call.request}`, ...segmentOf(call), " · ", outcome(call), " · ",
       h("span", { class: "reported" }, duration(call.latency_seconds)), " · ", ago(call.at)),
-    call.said ? h("blockquote", { class: "reported", title: call.said }, call.said) : null,
+    call.detail ? h("p", { class: "sub reported" }, call.detail) : null,
+    call.answer ? h("blockquote", { class: "reported", title: call.answer }, call.answer) : null,
     withRemedy && call.remedy ? h("p", { class: "remedy reported" }, h("b", {}, "What to do: "), call.remedy) : null);
 }
 
@@ -71,7 +69,6 @@ function segmentOf({ segment_id: id, episode_id: episode }) {
 function outcome(call) {
   if (!call.ok) return h("span", { class: "tag bad" }, `✕ ${call.outcome}`);
   if (call.user === "judge") return h("span", { class: "tag plain" }, "✓ answered");
-  const ending = (call.ending ?? "").replaceAll("_", " ");
-  return call.followed ? h("span", { class: "tag good" }, `✓ followed${ending ? `: ${ending}` : ""}`) : h("span", { class: "tag plain" }, `not followed${ending ? `: ${ending}` : ""}`);
+  const ending = call.ending ? `: ${call.ending.replaceAll("_", " ")}` : "";
+  return call.followed ? h("span", { class: "tag good" }, `✓ followed${ending}`) : h("span", { class: "tag plain" }, `not followed${ending}`);
 }
-

@@ -1,65 +1,122 @@
-// Every route of a language model: who asks there, how often it answers well, how long it takes.
+// Every route of a language model: share of successful calls, latencies, tokens.
 
-import { whyNot } from "../../answer.js";
 import { ago } from "../../clock.js";
-import { h, show } from "../../dom.js";
+import { h, s, show } from "../../dom.js";
 import { compact, count, duration, percentOf, UNKNOWN } from "../../format.js";
-import { empty } from "../../parts.js";
-import { bars, latencyTable, shared } from "./latencies.js";
+import { cell, empty, from, listed, table } from "../../parts.js";
 
 export const LLM = "/api/v1/llm";
 const HEADS = ["Route", "Successful calls", "p50", "p95", "Latencies", "Prompt tokens", "Completion tokens", "Outcomes", "Last call"];
+const WIDTH = 108; // pixels; a phone has no more
+const MAX_BAR = 12; // width of a bar
+const HEIGHT = 30;
 
-/** A number of the document at `path`. @param {string} path @param {string} field @param {string} text @param {string | null} [title] */
-export const of = (path, field, text, title = null) => h("span", { "data-figure": `${path}#${field}`, title }, text);
+/** @typedef {{from_seconds: number, to_seconds: number | null, calls: number}} Bucket */
+/** @typedef {{name: string, route: string, latencies: Bucket[] | null}} Route */
+/** @typedef {[number, number | null]} Edges  of a bucket, seconds; null: no upper edge */
 
-/** @param {import("../../polled.js").Polled<any>} polled @returns {import("../../panel.js").Panel} */
-export const routes = (polled) => ({
+/** @param {import("../../answer.js").Answer} answer @returns {import("../../panel.js").Panel} */
+export const routes = (answer) => ({
   id: "llm-routes",
   title: "Routes",
-  sections: [],
-  draw() {},
   mount(body) {
-    const [said, note] = [h("div"), h("p", { class: "sub" })];
-    const table = latencyTable((field, text) => of(LLM, field, text));
-    show(body, said, table.element, note);
-    polled.show(({ value, problem }) => {
+    const [content, note] = [h("div"), h("p", { class: "sub" })];
+    const latencies = latencyTable();
+    show(body, content, latencies.element, note);
+    answer.watch(({ value, problem }) => {
       const report = problem ? null : value;
-      show(said, ...content(value, problem, () => polled.ask()));
-      table.update(report?.routes ?? [], report?.latency_edges_seconds ?? []);
-      show(note, ...(report?.routes.length ? ["Judges: latest ", of(LLM, "window", count(report.window)), " calls. Planner: the whole run. Latency histograms include successful calls only and share one logarithmic axis; each is scaled to its own maximum."] : []));
+      show(content, answer.notice() ?? answer.content(routeTable));
+      latencies.update(report?.routes ?? [], report?.latency_edges_seconds ?? []);
+      show(note, ...(report?.routes.length ? ["Judges: latest ", from(LLM, "window", count(report.window)), " calls. Planner: the whole run. Latency histograms include successful calls only and share one logarithmic axis; each is scaled to its own maximum."] : []));
     });
   },
 });
 
-function content(report, problem, again) {
-  if (problem) return [whyNot(problem, again)];
-  if (!report) return [empty("Asking…")];
-  if (!report.routes.length) return [empty("No calls yet. Calls are shown as they happen and are not stored.")];
+function routeTable(report) {
+  if (!report.routes.length) return empty("No calls yet. Calls are shown as they happen and are not stored.");
   const all = shared(report.routes, report.latency_edges_seconds);
-  return [
+  return h("div", {},
     ...report.routes.filter(({ down }) => down).map(({ name, route, down }) => h("p", { class: "notice reported", "data-tone": "bad" }, h("b", {}, `${name} is failing`), " (", h("code", {}, route), `): ${down}`)),
-    h("div", { class: "wide" }, h("table", { class: "routes" },
-      h("thead", {}, h("tr", {}, ...HEADS.map((name) => h("th", { scope: "col" }, name)))),
-      h("tbody", {}, ...report.routes.map((/** @type {any} */ route, /** @type {number} */ index) => row(route, index, all))))),
-  ];
+    h("div", { class: "wide" }, table({ look: "routes", heads: HEADS, rows: report.routes.map((/** @type {any} */ route, /** @type {number} */ index) => row(route, index, all)) }).frame));
 }
 
-/** @param {any} route @param {number} index @param {import("./latencies.js").Edges[]} all  of the histograms */
+/** @param {any} route @param {number} index @param {Edges[]} all  of the histograms */
 function row(route, index, all) {
-  const figure = (/** @type {string} */ name, /** @type {(value: any) => string} */ text) => of(LLM, `routes.${index}.${name}`, text(route[name]));
-  const cell = (/** @type {string} */ label, /** @type {any[]} */ ...children) => h("td", { "data-label": label }, ...children);
   const where = `routes.${index}`;
+  const figure = (/** @type {string} */ name, /** @type {(value: any) => string} */ text) => from(LLM, `${where}.${name}`, text(route[name]));
   const timed = `${count(route.timed)} calls`;
-  const ends = Object.keys(route.outcomes).flatMap((name, at) => [at ? ", " : "", `${name} `, of(LLM, `${where}.outcomes.${name}`, count(route.outcomes[name]))]);
+  const outcomes = Object.keys(route.outcomes).map((name) => h("span", {}, `${name} `, from(LLM, `${where}.outcomes.${name}`, count(route.outcomes[name]))));
   return h("tr", {},
     h("td", {}, h("b", {}, route.name), h("small", {}, ` ${route.user} · `, h("code", {}, route.route), route.model ? h("span", { class: "reported" }, ` · ${route.model}`) : null)),
-    cell("Successful calls", of(LLM, `${where}.ok/${where}.calls`, percentOf(route.ok, route.calls)), h("small", {}, " ", figure("ok", count), "/", figure("calls", count))),
+    cell("Successful calls", from(LLM, `${where}.ok/${where}.calls`, percentOf(route.ok, route.calls)), h("small", {}, " ", figure("ok", count), "/", figure("calls", count))),
     cell("p50", h("span", { title: timed }, figure("latency_p50_seconds", duration))),
     cell("p95", h("span", { title: timed }, figure("latency_p95_seconds", duration)), h("small", {}, " n ", figure("timed", count))),
     cell("Latencies", bars(route, all)),
     cell("Prompt tokens", figure("tokens_read", compact)),
     cell("Completion tokens", figure("tokens_written", compact)),
-    cell("Outcomes", ...(ends.length ? ends : [UNKNOWN])),
+    cell("Outcomes", ...(outcomes.length ? listed(outcomes) : [UNKNOWN])),
     cell("Last", route.last_at ? ago(route.last_at) : UNKNOWN));
+}
+
+/** The buckets between the fastest call of all routes and the slowest. @param {Route[]} routes @param {number[]} edges  of all histograms @returns {Edges[]} */
+export function shared(routes, edges) {
+  const starts = routes.flatMap(({ latencies }) => (latencies ?? []).map(({ from_seconds: from }) => from));
+  if (!starts.length) return [];
+  const [first, last] = [Math.min(...starts), Math.max(...starts)];
+  return [0, ...edges].map((from, index) => /** @type {Edges} */ ([from, edges[index] ?? null])).filter(([from]) => from >= first && from <= last);
+}
+
+/** "200 ms to 300 ms" @param {number} from @param {number | null} to */
+export const between = (from, to) => (to === null ? `more than ${duration(from)}` : from === 0 ? `up to ${duration(to)}` : `${duration(from)} to ${duration(to)}`);
+
+/** A bar for each bucket, scaled to the route's highest; the table has the same numbers. @param {Route} route @param {Edges[]} all */
+function bars({ latencies }, all) {
+  if (!latencies) return UNKNOWN;
+  const most = Math.max(...latencies.map(({ calls }) => calls));
+  const wide = Math.min(MAX_BAR, WIDTH / all.length);
+  const [first, last] = [all[0], all[all.length - 1]];
+  return s("svg", { class: "latencies", width: WIDTH, viewBox: `0 0 ${WIDTH} ${HEIGHT + 15}`, "aria-hidden": "true" },
+    ...all.map(([from, to], index) => {
+      const calls = latencies.find((bucket) => bucket.from_seconds === from)?.calls ?? 0;
+      const high = calls ? Math.max(2, (calls / most) * HEIGHT) : 0;
+      return s("g", {}, s("title", {}, `${between(from, to)}: ${count(calls)} calls`),
+        s("rect", { class: "room", x: wide * index, y: 0, width: wide, height: HEIGHT }),
+        calls ? s("rect", { class: "calls-bar", x: wide * index + 0.5, y: HEIGHT - high, width: wide - 1, height: high }) : null);
+    }),
+    s("line", { class: "axis", x1: 0, x2: wide * all.length, y1: HEIGHT + 0.5, y2: HEIGHT + 0.5 }),
+    s("text", { class: "scale", x: 0, y: HEIGHT + 13 }, `${first[0] ? duration(first[0]) : "0"} – ${last[1] === null ? between(...last) : duration(last[1])}`));
+}
+
+/** All histograms as one table, built when opened. */
+function latencyTable() {
+  const box = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Latencies of all routes, as a table" });
+  const element = h("details", { class: "as-table", hidden: true }, h("summary", {}, "Latencies as a table"), box);
+  /** @type {() => Node} */
+  let make = () => h("div");
+  const draw = () => {
+    const [top, left] = [box.scrollTop, box.scrollLeft];
+    show(box, element.open && make());
+    box.scrollTop = top;
+    box.scrollLeft = left;
+  };
+  element.addEventListener("toggle", draw);
+  const update = (/** @type {Route[]} */ report, /** @type {number[]} */ edges) => {
+    const all = shared(report, edges);
+    element.hidden = !all.length;
+    make = () => bucketTable(report, all);
+    draw();
+  };
+  return { element, update };
+}
+
+/** @param {Route[]} report @param {Edges[]} all */
+function bucketTable(report, all) {
+  const calls = (/** @type {Route} */ { name, latencies }, /** @type {number} */ index, /** @type {number} */ start) => {
+    const at = latencies?.findIndex((bucket) => bucket.from_seconds === start) ?? -1;
+    return cell(name, !latencies ? UNKNOWN : at < 0 ? h("span", { "data-derived": true }, "0") : from(LLM, `routes.${index}.latencies.${at}.calls`, count(latencies[at].calls)));
+  };
+  return h("table", {},
+    h("caption", {}, "Successful calls by latency"),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Took"), ...report.map(({ name, route }) => h("th", { scope: "col" }, name, " ", h("code", {}, route))))),
+    h("tbody", {}, ...all.map(([start, end]) => h("tr", {}, h("th", { scope: "row" }, between(start, end)), ...report.map((route, index) => calls(route, index, start))))));
 }

@@ -1,31 +1,15 @@
-// How the models' pages write what was measured: with its n and its interval, and with the REST field that it shows.
+// How the models' pages write measurements: with number of pairs, interval, and the REST field that is shown.
 
-import { isAway, whyNot } from "../../answer.js";
 import { h, s } from "../../dom.js";
-import { UNKNOWN, count, decimal, percent, reward } from "../../format.js";
-import { empty, fig } from "../../parts.js";
+import { count, decimal, percent, reward, UNKNOWN } from "../../format.js";
+import { cell, fig, from } from "../../parts.js";
+import { idOf } from "../../segments/names.js";
 
 export const MODELS = "/api/v1/reward-models";
 
-const MOST = 100;
-/** Addresses of the lists, as the pages ask for them. */
-export const LIST = `${MODELS}?limit=${MOST}`;
-export const REFUSED = `${MODELS}/rejected?limit=${MOST}`;
-
-/**
- * Why a panel of a version is empty; the first panel of the page explains a missing version or an unavailable service.
- *
- * @param {HTMLElement} frame  of the panel
- * @param {import("../../api.js").ApiProblem} problem
- * @param {() => void} again
- */
-export function alsoNot(frame, problem, again) {
-  frame.hidden = problem.status === 404;
-  return isAway(problem) ? empty("The reward-model service does not respond. Retrying automatically.") : whyNot(problem, again);
-}
-
-/** A number, with the REST document and the field in it that it shows. @param {string} path @param {string} field @param {string} text @param {string | null} [title] */
-export const from = (path, field, text, title = null) => h("span", { "data-figure": `${path}#${field}`, title }, text);
+/** Addresses of the lists. */
+export const LIST = `${MODELS}?limit=100`;
+export const REJECTED = `${MODELS}/rejected?limit=100`;
 
 /** A version's name, with its snapshot field. @param {number} version */
 export const named = (version) => fig(`reward_models.published.${version}.version`, `v${version}`);
@@ -93,16 +77,30 @@ export function measured(name, value) {
 /** A probability with two digits that say something, however small. @param {number} value */
 const small = (value) => value.toFixed(value > 0 ? Math.min(20, Math.max(2, 1 - Math.floor(Math.log10(value)))) : 2);
 
-/** The first signs of an id, with a button that copies all of it. @param {string} id @param {import("../../app.js").App} app @param {number} [letters] */
-export function shortId(id, app, letters = 10) {
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(id);
-      app.announce("Copied");
-    } catch {
-      app.announce("The browser does not allow copying");
-    }
-  };
-  return h("span", { class: "short-id" }, h("code", { title: id }, id.length > letters + 1 ? `${id.slice(0, letters)}…` : id),
-    h("button", { type: "button", class: "quiet small", "aria-label": `Copy ${id}`, onclick: copy }, "copy"));
+/** A digest or candidate id, short, with a button that copies it. @param {string} id @param {number} [letters] */
+export const shortId = (id, letters = 10) => idOf(id, "the id", id.length > letters + 1 ? `${id.slice(0, letters)}…` : id);
+
+/** @typedef {import("../../dom.js").Child} Child */
+
+/** Headings of `fitted`. */
+export const FITTED = ["Held-out pairs", "Interval", "Trained on"];
+
+/**
+ * What the gate measured on held-out pairs, its interval, and what the network was made of.
+ *
+ * @param {any} row  accuracy, labels and episodes
+ * @param {object} how
+ * @param {(name: string, text: string) => Child} how.figure  names the field of a number of the row
+ * @param {Child} how.pairs  how many pairs; null if not reported
+ * @param {any} how.metrics  the gate's record; null where it is not known
+ * @param {[string, string]} how.source  REST document of the record and the path of its metrics in it
+ * @param {Child[]} [how.more]  of what it was made of
+ */
+export function fitted(row, { figure, pairs, metrics, source: [path, prefix], more = [] }) {
+  const heldout = { value: row.heldout_accuracy, low: metrics?.heldout_accuracy_low ?? null, high: metrics?.heldout_accuracy_high ?? null };
+  return [
+    cell(FITTED[0], h("b", {}, figure("heldout_accuracy", percent(row.heldout_accuracy))), pairs ? h("small", {}, "of ", pairs, " pairs") : null),
+    cell(FITTED[1], whisker(heldout, { bound: 0.5 }), h("small", { title: ofConfidence(null) }, metrics ? ends(path, `${prefix}heldout_accuracy_`, heldout, percent) : "—")),
+    cell(FITTED[2], figure("labels", count(row.labels)), " labels from ", figure("episodes", count(row.episodes)), " episodes", ...more),
+  ];
 }

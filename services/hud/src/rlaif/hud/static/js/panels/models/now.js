@@ -47,10 +47,10 @@ function live(champion, models) {
 
 /** @param {any} live */
 function pinNotice(live) {
-  if (!live || !(live.pinned || live.went_back_from)) return null;
+  if (!live || !(live.pinned || live.rolled_back_from)) return null;
   return h("p", { class: "notice" },
     h("b", {}, "Champion ", fig("reward_models.champion.version", `v${live.version}`)),
-    live.went_back_from ? h("span", {}, ": rolled back from ", fig("reward_models.champion.went_back_from", `v${live.went_back_from}`), live.since ? " " : "", live.since ? ago(live.since) : "") : null,
+    live.rolled_back_from ? h("span", {}, ": rolled back from ", fig("reward_models.champion.rolled_back_from", `v${live.rolled_back_from}`), live.since ? " " : "", live.since ? ago(live.since) : "") : null,
     live.pinned ? h("span", {}, "; ", ...pinnedUntil(live)) : null,
     live.pinned && live.pin_reason ? h("span", { class: "quiet-text reported" }, ` — ${live.pin_reason}`) : null);
 }

@@ -1,49 +1,40 @@
-// Every published version with what the gate measured; two of them can be chosen and compared.
+// Published versions with the gate's measurements, two of which can be compared, and rejected candidates.
 
-import { whyNot } from "../../answer.js";
 import { ago } from "../../clock.js";
 import { h, keyed, show } from "../../dom.js";
-import { compact, count, decimal } from "../../format.js";
-import { empty, fig } from "../../parts.js";
+import { compact, count, decimal, percent } from "../../format.js";
+import { cell, empty, fig, from, listed, table } from "../../parts.js";
 import { activate } from "./change.js";
-import { LIST, from } from "./figures.js";
-import { FITTED, cell, fitted, scrollingTable } from "./table.js";
+import { ends, FITTED, fitted, LIST, REJECTED, shortId } from "./figures.js";
 
-const LOADS_SHOWN = 3;
-const HEADS = ["Compare", "Version", ...FITTED, "Calibration error", "Loaded", { hidden: "Change" }];
+const MAX_LOADS = 3;
 
 /** @typedef {import("../../app.js").App} App */
 
-/** @param {import("./records.js").Records} records @param {import("./chosen.js").Chosen} chosen @returns {import("../../panel.js").Panel} */
+/** @param {import("./records.js").Records} records @param {import("./compare.js").Chosen} chosen @returns {import("../../panel.js").Panel} */
 export function versions(records, chosen) {
-  /** @type {any} */
-  let models = null;
-  /** @type {() => void} */
   let redraw = () => {};
   return {
     id: "models-versions",
     title: "Versions",
     sections: ["reward_models"],
-    draw(_body, state) {
-      models = state.reward_models;
-      redraw();
-    },
+    draw: () => redraw(),
     mount(body, app, scope) {
-      const note = h("div");
-      const none = h("div");
-      const { frame: table, body: rows } = scrollingTable({ name: "Versions of the reward model", look: "versions", heads: HEADS });
-      show(body, note, table, none);
+      const [note, none] = [h("div"), h("div")];
+      const { frame, body: rows } = table({ name: "Versions of the reward model", look: "versions", heads: ["Compare", "Version", ...FITTED, "Calibration error", "Loaded", { hidden: "Change" }] });
+      show(body, note, frame, none);
       redraw = () => {
+        const models = app.store.state.reward_models;
         if (!models) return;
-        table.hidden = !models.published.length;
-        show(none, models.published.length ? null : empty("No version published yet."), records.more ? h("p", { class: "sub" }, "For older versions only the contents of their events are shown.") : null);
-        show(note, records.problem ? whyNot(records.problem, () => records.ask()) : null, ...records.unreadable.map(unreadable));
-        const manifests = records.manifests;
+        const { list, manifests } = records;
+        frame.hidden = !models.published.length;
+        show(none, models.published.length ? null : empty("No version published yet."), list.value?.next_cursor ? h("p", { class: "sub" }, "For older versions only the contents of their events are shown.") : null);
+        show(note, list.notice(), ...(list.value?.unreadable ?? []).map(unreadable));
         const live = models.champion?.version ?? null;
         const items = models.published.map((/** @type {any} */ row) => ({ row, known: manifests.get(row.version) ?? null, live, chosen: chosen.has(row.version), app, pair: chosen }));
-        keyed(rows, items, ({ row }) => row.version, line, (element, item) => fillLine(element, item));
+        keyed(rows, items, ({ row }) => row.version, versionRow, fillVersion);
       };
-      scope.add(records.watch(redraw));
+      records.list.watch(redraw);
       scope.add(chosen.watch(redraw));
     },
   };
@@ -52,19 +43,19 @@ export function versions(records, chosen) {
 /** @param {{version: number, reason: string}} row */
 const unreadable = ({ version, reason }) => h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, `The record of v${version} cannot be read`), ": ", h("span", { class: "reported" }, reason));
 
-/** @typedef {{row: any, known: {index: number, manifest: any} | null, live: number | null, chosen: boolean, app: App, pair: import("./chosen.js").Chosen}} Item */
+/** @typedef {{row: any, known: {index: number, manifest: any} | null, live: number | null, chosen: boolean, app: App, pair: import("./compare.js").Chosen}} Item */
 
 /** @param {Item} item */
-function line(item) {
+function versionRow(item) {
   const element = h("tr", { "data-version": item.row.version });
-  fillLine(element, item);
+  fillVersion(element, item);
   return element;
 }
 
 const drawn = new WeakMap();
 
 /** @param {Element} element @param {Item} item */
-function fillLine(element, item) {
+function fillVersion(element, item) {
   const { row, known, live, chosen } = item;
   const key = JSON.stringify([row, known, live]);
   if (drawn.get(element) !== key) show(element, ...cells(item)); // else what has the focus keeps it
@@ -76,25 +67,68 @@ function fillLine(element, item) {
 /** @param {Item} item */
 function cells({ row, known, live, app, pair }) {
   const figure = (/** @type {string} */ name, /** @type {string} */ text) => fig(`reward_models.published.${row.version}.${name}`, text);
-  const record = (/** @type {string} */ field, /** @type {string} */ text) => from(LIST, `items.${known?.index}.manifest.${field}`, text);
+  const record = (/** @type {string} */ field, /** @type {string} */ text) => from(LIST, `items.${known?.index}.${field}`, text);
   const manifest = known?.manifest ?? null;
+  const people = manifest?.lineage ? h("span", {}, "; ", record("lineage.overrides", count(manifest.lineage.overrides)), " labels by people") : null;
   return [
     cell("Compare", h("input", { type: "checkbox", "aria-label": `Compare v${row.version}`, onchange: () => pair.toggle(row.version) })),
     h("td", {}, h("a", { class: "name", href: `/models/${row.version}` }, figure("version", `v${row.version}`)),
       row.champion ? h("span", { class: "tag good" }, "★ champion") : null, row.in_use ? h("span", { class: "tag purple" }, "in use") : null,
       h("small", {}, row.parent_version === null ? "first version" : h("span", {}, "after ", figure("parent_version", `v${row.parent_version}`)), " · ", ago(row.published_at))),
-    ...fitted(row, { figure, pairs: figure("heldout_pairs", count(row.heldout_pairs)), metrics: manifest?.metrics ?? null, source: [LIST, `items.${known?.index}.manifest.metrics.`], more: [
-      h("small", {}, manifest ? h("span", {}, record("preferences", count(manifest.preferences)), " pairs", manifest.lineage ? h("span", {}, "; ", record("lineage.overrides", count(manifest.lineage.overrides)), " labels by people") : null) : "—")] }),
+    ...fitted(row, {
+      figure, pairs: figure("heldout_pairs", count(row.heldout_pairs)), metrics: manifest?.metrics ?? null, source: [LIST, `items.${known?.index}.metrics.`],
+      more: [h("small", {}, manifest ? h("span", {}, record("preferences", count(manifest.preferences)), " pairs", people) : "—")],
+    }),
     cell("Calibration error", manifest ? record("metrics.heldout_ece", decimal(manifest.metrics.heldout_ece)) : "—"),
-    cell("Loaded", ...loads(row)),
+    cell("Loaded", ...loadsOf(row)),
     h("td", { class: "do" }, row.version === live ? null : h("button", { type: "button", class: "small", onclick: () => activate(app, row.version, live) }, "Make live…")),
   ];
 }
 
-/** "loaded at step 4.1K, again at 8.2K"; of many loads the newest. @param {any} row */
-function loads({ version, loaded_at_steps: steps }) {
-  const step = (/** @type {number} */ value, /** @type {number} */ index) => fig(`reward_models.published.${version}.loaded_at_steps.${index}`, compact(value), `step ${count(value)}`);
+/** "at step 4.1K, 8.2K"; of many loads the newest. @param {any} row */
+export function loadsOf({ version, loaded_at_steps: steps }) {
   if (!steps.length) return [h("span", { class: "quiet-text" }, "not in this run")];
-  if (steps.length > LOADS_SHOWN) return [fig(`reward_models.published.${version}.loaded_at_steps.length`, count(steps.length)), " times, last at step ", step(steps.at(-1), steps.length - 1)];
-  return steps.flatMap((/** @type {number} */ value, /** @type {number} */ index) => [index ? ", again at " : "at step ", step(value, index)]);
+  const where = `reward_models.published.${version}.loaded_at_steps`;
+  const newest = steps.map((/** @type {number} */ value, /** @type {number} */ index) => fig(`${where}.${index}`, compact(value), `step ${count(value)}`)).slice(-MAX_LOADS);
+  const earlier = steps.length > MAX_LOADS ? [fig(`${where}.length`, count(steps.length)), " times, last "] : [];
+  return [...earlier, "at step ", ...listed(newest)];
+}
+
+/** @param {import("./records.js").Records} records @returns {import("../../panel.js").Panel} */
+export function rejected({ rejections }) {
+  let redraw = () => {};
+  return {
+    id: "models-rejected",
+    title: "Rejected by the gate",
+    sections: ["reward_models"],
+    draw: () => redraw(),
+    mount(body, app) {
+      const note = h("div");
+      const { frame, body: rows } = table({ name: "Rejected candidates", look: "rejected-table", heads: ["Candidate", ...FITTED, "Cross-fit by episode", "Reasons"] });
+      show(body, note, frame);
+      redraw = () => {
+        const all = app.store.state.reward_models?.rejected_count ?? null;
+        const list = rejections.value?.items ?? [];
+        frame.hidden = !list.length;
+        show(note, rejections.notice() ?? (all === null ? empty("Unknown: the HUD is not connected to the event streams.") : list.length ? summary(all, list.length) : empty("No candidate rejected yet.")));
+        keyed(rows, list, (/** @type {any} */ row) => row.candidate_id, rejectedRow);
+      };
+      rejections.watch(redraw);
+    },
+  };
+}
+
+/** @param {number} all @param {number} shown */
+const summary = (all, shown) => h("p", { class: "sub" }, fig("reward_models.rejected_count", count(all)), ` rejected in total${all > shown ? "; showing the latest" : ""}. The champion was kept.`);
+
+/** @param {any} row */
+function rejectedRow(row) {
+  const field = (/** @type {string} */ name, /** @type {string} */ text) => from(REJECTED, `items.${row.candidate_id}.${name}`, text);
+  const { metrics } = row;
+  const crossfit = { value: metrics?.crossfit_accuracy ?? null, low: metrics?.crossfit_accuracy_low ?? null };
+  return h("tr", { "data-candidate": row.candidate_id },
+    h("td", {}, shortId(row.candidate_id, 18), h("small", {}, ago(row.rejected_at))),
+    ...fitted(row, { figure: field, pairs: metrics && field("metrics.heldout_pairs", count(metrics.heldout_pairs)), metrics, source: [REJECTED, `items.${row.candidate_id}.metrics.`] }),
+    cell("Cross-fit by episode", metrics ? field("metrics.crossfit_accuracy", percent(crossfit.value)) : "—", metrics ? h("small", {}, ends(REJECTED, `items.${row.candidate_id}.metrics.crossfit_accuracy_`, crossfit, percent)) : null),
+    h("td", { class: "why" }, h("ul", { class: "plain reported" }, ...row.reasons.map((/** @type {string} */ reason) => h("li", {}, reason)))));
 }

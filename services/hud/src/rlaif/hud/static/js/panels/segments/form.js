@@ -2,7 +2,7 @@
 
 import { h, show } from "../../dom.js";
 import { count } from "../../format.js";
-import { ORDERS } from "../../segments/filters.js";
+import { ORDERS } from "../../segments/found.js";
 import { inWords, REASONS } from "../../segments/names.js";
 
 /** @typedef {{value: string, segments: number}} Facet */

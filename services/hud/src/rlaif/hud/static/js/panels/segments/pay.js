@@ -5,11 +5,10 @@ import { timeChart } from "../../charts/chart.js";
 import { h, setText, show } from "../../dom.js";
 import { decimal, reward } from "../../format.js";
 import { empty, fig } from "../../parts.js";
-import { paySpecs } from "../../segments/pay-specs.js";
 
 const LEAST = 1e-6; // what a sum of floats may differ by
 
-/** @param {HTMLElement} body @param {any} report @param {import("../../cursor.js").Cursor} cursor @param {import("../../scope.js").Scope} scope */
+/** @param {HTMLElement} body @param {any} report @param {import("../../charts/axis.js").Cursor} cursor @param {import("../../scope.js").Scope} scope */
 export function mountPay(body, report, cursor, scope) {
   if (report.pay_problem) return show(body, empty(report.pay_problem));
   const specs = paySpecs(report);
@@ -42,4 +41,33 @@ function wordsOf(step) {
   const parts = Object.entries(step.parts).map(([name, amount]) => `${name} ${reward(amount)}`);
   const model = step.model === null ? "" : `; reward model ${reward(step.model)}`;
   return `Step ${step.step}, ${step.action}: game ${reward(step.game)}${parts.length ? ` (${parts.join(", ")})` : ""}${model}`;
+}
+
+/** @typedef {import("../../charts/axis.js").Point} Point */
+/** @typedef {{step: number, game: number | null, parts: Record<string, number>, model: number | null, potential: number | null}} Step */
+
+const MODEL = "reward model";
+
+/**
+ * The charts: what each step was paid, by part, and the potential that the model's pay comes from.
+ *
+ * @param {{steps: Step[], first_potential: number | null}} report
+ */
+export function paySpecs({ steps, first_potential: first }) {
+  const withModel = steps.every(({ model }) => model !== null);
+  const names = [...new Set(steps.flatMap(({ parts }) => Object.keys(parts)))].sort();
+  const line = (/** @type {string} */ name, /** @type {number} */ index, /** @type {(step: Step) => number | null} */ of) => ({ name, style: (index % 7) + 1, format: reward, points: steps.map((step) => /** @type {Point} */ ([step.step, of(step)])) });
+  const parts = names.map((name, index) => line(name, withModel ? index + 1 : index, (step) => step.parts[name] ?? 0));
+  const all = withModel ? [line(MODEL, 0, ({ model }) => model), ...parts] : parts;
+  const pay = {
+    name: "Reward per step", format: reward, series: all, bars: 1, zero: true, height: 150,
+    note: withModel ? "Game reward components and shaping reward." : "Game reward components.",
+    none: "No reward in this segment.",
+    stacked: { total: steps.map(({ step, game, model }) => /** @type {Point} */ ([step, Number(game) + (withModel ? Number(model) : 0)])) },
+  };
+  const reach = /** @type {[number, number]} */ ([-0.5, steps.length - 0.5]);
+  if (first === null) return { reach, charts: [pay] };
+  const points = [/** @type {Point} */ ([-0.5, first]), ...steps.map(({ step, potential }) => /** @type {Point} */ ([step, potential]))];
+  const potential = { name: "Potential of the state", note: "Increases are rewarded.", format: decimal, height: 150, series: [{ name: "potential", style: 1, format: decimal, points }], none: "No model was live." };
+  return { reach, charts: [pay, potential] };
 }

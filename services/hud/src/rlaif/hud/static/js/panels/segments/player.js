@@ -1,12 +1,11 @@
 // The film of a segment: scrubbed and played in this page's memory, with the player's way drawn on the room.
 
-import { based } from "../../routes.js";
 import { h, setText, show } from "../../dom.js";
 import { count, duration, hex } from "../../format.js";
-import { decodeFilm, readFilm } from "../../segments/film.js";
+import { based } from "../../routes.js";
+import { advanced, decodeFilm, otherSpeed, pictureAt, pictureOfStep, readFilm, secondsOf, SPEEDS } from "../../segments/film.js";
 import { roomName } from "../../segments/names.js";
-import { advanced, otherSpeed, pictureAt, pictureOfStep, secondsOf, SPEEDS } from "../../segments/playback.js";
-import { PathLayer } from "./path-layer.js";
+import { PathLayer } from "../../segments/path.js";
 
 /** @typedef {import("../../segments/film.js").Place} Place */
 
@@ -31,7 +30,7 @@ export class Player {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #address;
 
-  /** @param {HTMLElement} body @param {{app: import("../../app.js").App, cursor: import("../../cursor.js").Cursor, scope: import("../../scope.js").Scope, step: number | null, frame: number | null}} how */
+  /** @param {HTMLElement} body @param {{app: import("../../app.js").App, cursor: import("../../charts/axis.js").Cursor, scope: import("../../scope.js").Scope, step: number | null, frame: number | null}} how */
   constructor(body, { app, cursor, scope, step, frame }) {
     this.app = app;
     this.cursor = cursor;

@@ -1,9 +1,9 @@
-// What the timeline shows: the past of a run and its scores in, charts over environment steps out.
+// From the history of a run, its scores and its newest steps to charts over environment steps.
 
+import { reach } from "../../charts/scale.js";
 import { count, decimal, reward, tenth } from "../../format.js";
-import { reach } from "../../charts/points.js";
 
-/** @typedef {import("../../charts/types.js").Line} Line @typedef {import("../../charts/types.js").Mark} Mark @typedef {import("../../charts/types.js").Point} Point */
+/** @typedef {import("../../charts/axis.js").Line} Line @typedef {import("../../charts/axis.js").Mark} Mark @typedef {import("../../charts/axis.js").Point} Point */
 
 /**
  * @typedef {object} Piece What happened between two environment steps of a run.
@@ -44,8 +44,8 @@ import { reach } from "../../charts/points.js";
 const EPISODES = 100; // as the trainer's own means
 const MOST_PARTS = 6; // with the rest as one more: as many as there are styles
 export const REST = "other components";
-const MODEL = "shaping";
-const NAMES = /** @type {Record<string, string>} */ ({ [MODEL]: "reward model" });
+const MODEL = "reward model";
+const NAMES = /** @type {Record<string, string>} */ ({ shaping: MODEL });
 
 /** @param {Past} past @param {Scores | null} scores @returns {ChartSpec[]} */
 export function chartsOf(past, scores) {
@@ -178,20 +178,49 @@ function sumOf(parts, names) {
 /** Where the axis of all charts begins and ends. @param {ChartSpec[]} charts */
 export const reachOf = (charts) => reach(charts.flatMap(({ series }) => series.map(({ points }) => points)));
 
-/** @typedef {{at: string, env_step: number | null, left: string, taken: string, why: string}} Takeover */
+/** @typedef {{at: string, env_step: number | null, from_env: string, to_env: string, reason: string}} ScreenSwitch */
 
 /**
- * Loads of reward models, and players that fell silent so that another one took their place on the screen.
- * @param {Past} past @param {Takeover[]} [takeovers] @returns {Mark[]}
+ * Loads of reward models, and switches of the screen because a player was silent.
+ * @param {Past} past @param {ScreenSwitch[]} [switches] @returns {Mark[]}
  */
-export function marksOf({ loads, starts }, takeovers = []) {
+export function marksOf({ loads, starts }, switches = []) {
   const begun = starts?.[0]?.at;
-  const silent = takeovers.filter(({ why, env_step, at }) => why === "silent" && env_step !== null && begun && Date.parse(at) >= Date.parse(begun));
+  const silent = switches.filter(({ reason, env_step, at }) => reason === "silent" && env_step !== null && begun && Date.parse(at) >= Date.parse(begun));
   return [
     ...loads.map(({ step, version }) => (version === null ? { step, label: "none" } : { step, label: `v${version}`, href: `/models/${version}` })),
-    ...silent.map(({ env_step, left, taken }) => ({ step: Number(env_step), label: `${left}→${taken}`, kind: "takeover" })),
+    ...silent.map(({ env_step, from_env: one, to_env: other }) => ({ step: Number(env_step), label: `${one}→${other}`, kind: "switch" })),
   ];
 }
 
 /** @type {Past} */
 export const NOTHING = { points: [], loads: [] };
+
+/** @typedef {{number: number, env_step: number, reward: number, parts: Record<string, number>, paid: number | null, reward_model_version: number | null, ended: boolean}} PaidStep */
+/** @typedef {{env: string | null, kept: number, reward_sum: number | null, paid_sum: number | null, steps: PaidStep[]}} PaidSteps */
+
+/** Known and new steps merged; only the new ones if there is a gap. @param {PaidSteps | null} known @param {PaidSteps} news @returns {PaidSteps} */
+export function appended(known, news) {
+  const last = known?.steps.at(-1)?.number;
+  const follows = known?.env === news.env && last !== undefined && news.kept > 0 && (news.steps[0]?.number ?? last + 1) === last + 1;
+  if (!follows) return news;
+  return { ...news, steps: [...known.steps, ...news.steps].slice(-news.kept) };
+}
+
+/** @param {PaidStep[]} steps */
+export function stepChart(steps) {
+  const width = steps.length > 1 ? steps[1].env_step - steps[0].env_step : 1;
+  // The game's parts that paid nothing are left out; what the model paid is known or not.
+  const parts = folded(steps.map(({ parts, paid }) => (paid === null ? parts : { ...parts, [MODEL]: paid })), 0);
+  const at = (/** @type {number} */ index) => steps[index].env_step;
+  /** @type {[number, number] | null} */
+  const reach = steps.length ? [at(0) - width / 2, at(steps.length - 1) + width / 2] : null;
+  return {
+    reach, format: reward, bars: width,
+    note: "Game reward components and the shaping reward of the live model. Any unexplained remainder is red.",
+    none: "No frame yet.",
+    series: parts.map(({ name, amounts }, index) => ({ name, style: index + 1, format: reward, points: amounts.map((amount, each) => /** @type {Point} */ ([at(each), name === MODEL ? steps[each].paid : amount])) })),
+    stacked: { total: steps.map(({ env_step, reward: game, paid }) => /** @type {Point} */ ([env_step, game + (paid ?? 0)])) },
+    marks: steps.filter(({ ended }) => ended).map(({ env_step }) => ({ step: env_step, label: "end", kind: "end" })),
+  };
+}

@@ -1,14 +1,13 @@
 // What each of the newest steps was paid, part by part: every bar sums to the reward of its step, or says what is left.
 
-import { createAxis } from "../../charts/axis.js";
+import { createAxis, Cursor } from "../../charts/axis.js";
 import { timeChart } from "../../charts/chart.js";
-import { Cursor } from "../../cursor.js";
 import { h, setText, show } from "../../dom.js";
 import { count, reward } from "../../format.js";
 import { fig } from "../../parts.js";
-import { appended, stepChart } from "./step-specs.js";
+import { appended, stepChart } from "./specs.js";
 
-/** @typedef {import("../../app.js").App} App @typedef {import("./step-specs.js").PaidSteps} PaidSteps */
+/** @typedef {import("../../app.js").App} App @typedef {import("./specs.js").PaidSteps} PaidSteps */
 
 const LOOK_AGAIN = 1000; // ms
 const NAME = "Reward per step";

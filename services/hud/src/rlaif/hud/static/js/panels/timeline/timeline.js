@@ -49,7 +49,7 @@ class Timeline {
 
   /** Something happened that the curves show: ask again. @param {any} state */
   draw({ loop, run, watch, headline }) {
-    const report = [loop?.run_id, loop?.scored, run?.iteration, run?.reward_model_version, watch?.takeovers.length, JSON.stringify(headline)].join(" ");
+    const report = [loop?.run_id, loop?.scored, run?.iteration, run?.reward_model_version, watch?.switches.length, JSON.stringify(headline)].join(" ");
     if (report === this.#report) return;
     this.#report = report;
     this.#stale = true;
@@ -97,13 +97,13 @@ class Timeline {
 
   #update() {
     const charts = chartsOf(this.#past, this.#scores);
-    const marks = marksOf(this.#past, this.app.store.state.watch?.takeovers);
+    const marks = marksOf(this.#past, this.app.store.state.watch?.switches);
     this.#axis.reach(reachOf(charts));
     for (const { id, ...spec } of charts) this.#charts.get(id)?.chart.update({ ...spec, marks });
     this.#say();
   }
 
-  /** @param {import("../../charts/types.js").Point} point */
+  /** @param {import("../../charts/axis.js").Point} point */
   #open([, , segment]) {
     if (segment) this.app.go(`/segments/${segment}`);
   }

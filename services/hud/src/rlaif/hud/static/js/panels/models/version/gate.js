@@ -1,37 +1,19 @@
-// The gate, check by check: what it asked of this version and what it measured then.
+// The gate, check by check: the bound and the measurement.
 
-import { Answer } from "../../../answer.js";
-import { h, show } from "../../../dom.js";
+import { h } from "../../../dom.js";
 import { count, percent } from "../../../format.js";
-import { empty } from "../../../parts.js";
-import { MODELS, alsoNot, ends, from, measured, ofConfidence, whisker } from "../figures.js";
-import { cell, scrollingTable } from "../table.js";
+import { cell, from, table } from "../../../parts.js";
+import { ends, measured, ofConfidence, whisker } from "../figures.js";
 
 const SIGNS = { ">=": "at least", ">": "above", "<=": "at most" };
-const HEADS = ["Check", "Measured", { hidden: "Picture" }, "Asked", "Verdict"];
+const HEADS = ["Check", "Measured", { hidden: "Picture" }, "Required", "Result"];
 
-/** @param {number} version @returns {import("../../../panel.js").Panel} */
-export function gate(version) {
-  const path = `${MODELS}/${version}/gate`;
-  return {
-    id: "model-gate",
-    title: "Gate checks",
-    sections: [],
-    draw() {},
-    mount(body, app, scope) {
-      const frame = /** @type {HTMLElement} */ (body.parentElement);
-      const answer = new Answer(app, scope, (/** @type {any} */ { value, problem }) => show(body, problem && !value ? alsoNot(frame, problem, () => answer.ask()) : value ? table(value, path) : empty("Loading…")));
-      void answer.ask(path);
-    },
-  };
-}
-
-/** @param {any} report @param {string} path */
-function table({ checks, confidence, settings_known: known }, path) {
+/** @param {any} report @param {string} path  of the report */
+export function gateOf({ checks, confidence, settings_known: known }, path) {
   return h("div", {},
     h("p", { class: "sub" }, "Bootstrap intervals over episodes, each bound at ", from(path, "confidence", percent(confidence)), " one-sided confidence. The bold value is compared with the bound (dashed line).",
       known ? null : " The record does not contain its settings; the bounds are the current ones."),
-    scrollingTable({ name: "Gate checks", look: "gate", heads: HEADS, tall: true, rows: checks.map((/** @type {any} */ check) => row(check, path, confidence)) }).frame);
+    table({ name: "Gate checks", look: "gate", heads: HEADS, region: "scroll tall", rows: checks.map((/** @type {any} */ check) => row(check, path, confidence)) }).frame);
 }
 
 /** The range of the picture: shares from 0 to 1, others around the bound. @param {any} check @returns {[number, number] | null} */
@@ -58,8 +40,8 @@ function row(check, path, confidence) {
       interval ? h(compared === "value" ? "span" : "b", { title: ofConfidence(confidence) }, figure ? " (" : "", ends(path, field, { low, high }, text), figure ? ")" : "") : null,
       n === null ? null : h("small", {}, "of ", from(path, `${field}count`, count(n)), ` ${of ?? ""}`)),
     h("td", {}, range ? whisker({ value, low, high }, { range, bound, holds }) : null),
-    cell("Asked", bound === null ? "nothing" : h("span", {}, `${/** @type {Record<string, string>} */ (SIGNS)[relation]} `, from(path, `${field}bound`, text(bound)))),
-    cell("Verdict", verdict(holds, bound), note ? h("small", { class: "reported" }, note) : null));
+    cell("Required", bound === null ? "nothing" : h("span", {}, `${/** @type {Record<string, string>} */ (SIGNS)[relation]} `, from(path, `${field}bound`, text(bound)))),
+    cell("Result", verdict(holds, bound), note ? h("small", { class: "reported" }, note) : null));
 }
 
 /** @param {boolean | null} holds @param {number | null} bound */

@@ -1,93 +1,79 @@
-// One version: what it is, where it stands in the lineage, what became of it; make it live.
+// One version: its state and record, and actions on it.
 
-import { Answer, whyNot } from "../../../answer.js";
 import { ago } from "../../../clock.js";
 import { h, show } from "../../../dom.js";
 import { compact, count, percent } from "../../../format.js";
-import { empty } from "../../../parts.js";
+import { from, listed } from "../../../parts.js";
 import { activate, pinIt, unpinIt } from "../change.js";
-import { MODELS, accuracy, from, named, shortId } from "../figures.js";
+import { settingsOf } from "../compare.js";
+import { accuracy, MODELS, named, shortId } from "../figures.js";
+import { loadsOf } from "../versions.js";
 
-/** @param {number} version @returns {import("../../../panel.js").Panel} */
-export function head(version) {
-  const path = `${MODELS}/${version}`;
-  /** @type {any} */
-  let models = null;
-  /** @type {Answer<any> | null} */
-  let answer = null;
-  let asked = "";
-  return {
-    id: "model-head",
-    title: "Reward model",
-    sections: ["reward_models"],
-    mount(body, app, scope) {
-      answer = new Answer(app, scope, (got) => show(body, ...drawn(got, version, models, app, () => answer?.ask())));
-      void answer.ask(path);
-    },
-    draw(body, state, app) {
-      models = state.reward_models;
-      const row = models.published.find((/** @type {any} */ each) => each.version === version);
-      const key = JSON.stringify([models.champion?.version, models.champion?.pinned, row?.in_use, row?.loaded_at_steps]);
-      if (key === asked) return;
-      asked = key;
-      if (answer?.value) void answer.ask();
-      else if (answer) show(body, ...drawn(answer, version, models, app, () => answer?.ask()));
-    },
-  };
-}
+/** @param {number} version @param {import("../../../answer.js").Answer} answer  with its record @returns {import("../../../panel.js").Panel} */
+export const head = (version, answer) => ({
+  id: "model-head",
+  title: "Reward model",
+  mount(body, app, scope) {
+    let drawn = "";
+    const draw = () => {
+      const models = app.store.state.reward_models;
+      const row = models?.published.find((/** @type {any} */ each) => each.version === version);
+      const key = JSON.stringify([answer.value, answer.problem?.title, models?.champion?.version, models?.champion?.pinned, row]);
+      if (key === drawn) return; // what has the focus keeps it
+      drawn = key;
+      show(body, answer.content((manifest) => content(manifest, row, models, app), `Loading v${version}…`));
+    };
+    answer.watch(draw);
+    scope.add(app.store.watch(["reward_models"], draw));
+  },
+});
 
-/** @param {{value: any, problem: any}} got @param {number} version @param {any} models @param {import("../../../app.js").App} app @param {() => void} again */
-function drawn({ value, problem }, version, models, app, again) {
-  if (problem && !value) return [whyNot(problem, again)];
-  if (!value) return [empty(`Loading v${version}…`)];
-  const { manifest, standing } = value;
-  const children = (models?.published ?? []).filter((/** @type {any} */ row) => row.parent_version === version).map((/** @type {any} */ row) => row.version);
-  return [
-    h("p", { class: "live-line" }, h("b", {}, from(`${MODELS}/${version}`, "manifest.version", `v${version}`)), " ", ...standingWords(standing, models), ...buttons(version, models, app)),
-    problem ? whyNot(problem, again) : null,
+/** @param {any} manifest @param {any} row  of the snapshot @param {any} models @param {import("../../../app.js").App} app */
+function content(manifest, row, models, app) {
+  const { version, parent_version: parent } = manifest;
+  const children = (models?.published ?? []).filter((/** @type {any} */ each) => each.parent_version === version).map((/** @type {any} */ each) => each.version);
+  const networks = [manifest.spec.inputs, ...manifest.spec.hidden, 1].join("–");
+  return h("div", {},
+    h("p", { class: "live-line" }, h("b", {}, from(`${MODELS}/${version}`, "version", `v${version}`)), " ", ...stateOf(row, models), ...buttons(version, models, app)),
     h("dl", { class: "facts wide" },
       fact("Held-out pairs, at training time", accuracyOf(version, manifest)),
-      fact("Training pairs", rate(version, manifest.metrics.train_accuracy)),
+      fact("Training pairs", figure(version, "metrics.train_accuracy", manifest.metrics.train_accuracy, percent)),
       fact("Trained on", figure(version, "labels", manifest.labels), " labels of ", figure(version, "episodes", manifest.episodes), " episodes, ", figure(version, "preferences", manifest.preferences), " pairs"),
       fact("Human labels and comparisons", ...byPeople(version, manifest.lineage)),
-      fact("Lineage", manifest.parent_version === null ? "first version" : h("a", { href: `/models/${manifest.parent_version}` }, "from ", from(`${MODELS}/${version}`, "manifest.parent_version", `v${manifest.parent_version}`)),
+      fact("Lineage", parent === null ? "first version" : h("a", { href: `/models/${parent}` }, "from ", figure(version, "parent_version", parent, (/** @type {number} */ value) => `v${value}`)),
         ...children.flatMap((/** @type {number} */ child) => [", then ", h("a", { href: `/models/${child}` }, named(child))])),
-      fact("Published", ago(manifest.created_at), ...(standing?.activated_at.length > 1 ? [", live again ", ago(standing.activated_at.at(-1))] : [])),
-      fact("Loaded in this run", ...loads(version, standing)),
-      fact("File", shortId(manifest.model_sha256, app)),
-      fact("Networks", figure(version, "spec.members", manifest.spec.members), " of ", h("code", {}, `${[manifest.spec.inputs, ...manifest.spec.hidden, 1].join("–")} ${manifest.spec.activation}`))),
-  ];
+      fact("Published", ago(manifest.created_at)),
+      fact("Loaded", ...(row ? loadsOf(row) : ["—"])),
+      fact("File", shortId(manifest.model_sha256)),
+      fact("Networks", figure(version, "spec.members", manifest.spec.members), " of ", h("code", {}, `${networks} ${manifest.spec.activation}`))));
 }
 
 /** @param {string} term @param {...import("../../../dom.js").Child} children */
 const fact = (term, ...children) => h("div", {}, h("dt", {}, term), h("dd", {}, ...children));
 
-/** @param {number} version @param {string} name @param {number} value */
-const figure = (version, name, value) => from(`${MODELS}/${version}`, `manifest.${name}`, count(value));
-
-/** @param {number} version @param {number | null} value */
-const rate = (version, value) => from(`${MODELS}/${version}`, "manifest.metrics.train_accuracy", percent(value));
+/** @param {number} version @param {string} name @param {any} value @param {(value: any) => string} [text] */
+const figure = (version, name, value, text = count) => from(`${MODELS}/${version}`, name, text(value));
 
 /** @param {number} version @param {any} lineage  null of an older writer */
 function byPeople(version, lineage) {
   if (!lineage) return ["—"];
-  const part = (/** @type {string} */ name, /** @type {string} */ words) => (typeof lineage[name] === "number" ? [h("span", {}, figure(version, `lineage.${name}`, lineage[name]), words)] : []);
+  const part = (/** @type {string} */ name, /** @type {string} */ text) => (typeof lineage[name] === "number" ? [h("span", {}, figure(version, `lineage.${name}`, lineage[name]), text)] : []);
   const parts = [...part("overrides", " labels"), ...part("votes", " pairs, blind"), ...part("comparisons", " pairs compared side by side by judges")];
-  return parts.flatMap((each, index) => (index ? [", ", each] : [each]));
+  return listed(parts);
 }
 
 /** @param {number} version @param {any} manifest */
 function accuracyOf(version, { metrics }) {
   const { heldout_accuracy: value, heldout_accuracy_low: low, heldout_accuracy_high: high, heldout_pairs: pairs } = metrics;
   const path = `${MODELS}/${version}`;
-  return accuracy(path, "manifest.metrics.heldout_", { value, low, high, pairs }, { names: { value: "accuracy", low: "accuracy_low", high: "accuracy_high", pairs: "pairs" } });
+  return accuracy(path, "metrics.heldout_", { value, low, high, pairs }, { names: { value: "accuracy", low: "accuracy_low", high: "accuracy_high", pairs: "pairs" } });
 }
 
-/** @param {any} standing @param {any} models */
-function standingWords(standing, models) {
-  if (!standing) return [h("span", { class: "quiet-text" }, "No event seen.")];
-  if (standing.champion) return [h("b", { class: "good-text" }, "★ live"), models?.champion?.pinned ? h("span", { class: "tag warn" }, "⚲ pinned") : null, standing.in_use ? h("span", { class: "tag purple" }, "in use") : null];
-  return [h("span", {}, "not live"), standing.in_use ? h("span", { class: "tag purple" }, "still in use by the trainer") : null];
+/** @param {any} row @param {any} models */
+function stateOf(row, models) {
+  if (!row) return [h("span", { class: "quiet-text" }, "No event seen.")];
+  if (row.champion) return [h("b", { class: "good-text" }, "★ live"), models.champion?.pinned ? h("span", { class: "tag warn" }, "⚲ pinned") : null, row.in_use ? h("span", { class: "tag purple" }, "in use") : null];
+  return [h("span", {}, "not live"), row.in_use ? h("span", { class: "tag purple" }, "still in use by the trainer") : null];
 }
 
 /** @param {number} version @param {any} models @param {import("../../../app.js").App} app */
@@ -99,9 +85,19 @@ function buttons(version, models, app) {
   return [" ", models.champion.pinned ? button("Unpin…", () => unpinIt(app, version)) : button("Pin…", () => pinIt(app, version))];
 }
 
-/** @param {number} version @param {any} standing */
-function loads(version, standing) {
-  const steps = standing?.loaded_at_steps ?? [];
-  if (!steps.length) return ["not"];
-  return steps.slice(-4).flatMap((/** @type {number} */ step, /** @type {number} */ index) => [index ? ", " : "at step ", from(`${MODELS}/${version}`, `standing.loaded_at_steps.${steps.length - Math.min(4, steps.length) + index}`, compact(step), `step ${count(step)}`)]);
+/** What a version was trained with: judges, prompts, labels, settings. @param {any} manifest */
+export function madeOf(manifest) {
+  const { lineage, version } = manifest;
+  const settings = [...settingsOf(lineage?.settings)];
+  return h("div", {},
+    h("dl", { class: "facts wide" },
+      fact("Judge configuration", shortId(manifest.judge_config)),
+      fact("Judge models", lineage ? lineage.models.join(", ") || "none" : "—"),
+      fact("Judge prompts", ...(lineage?.rubrics.length ? lineage.rubrics.map((/** @type {string} */ digest) => shortId(digest)) : ["—"])),
+      fact("Labels", shortId(manifest.label_digest), lineage ? h("span", {}, "· ", figure(version, "lineage.duplicates", lineage.duplicates), " near-duplicates merged") : null),
+      fact("Newest label", lineage ? h("span", {}, "step ", figure(version, "lineage.newest_env_step", lineage.newest_env_step, compact)) : "—"),
+      fact("Statistic", lineage?.statistic ?? "—"),
+      fact("Seed", figure(version, "seed", manifest.seed))),
+    settings.length ? h("details", {}, h("summary", {}, "Settings of training and gate"),
+      h("dl", { class: "settings" }, ...settings.map(([name, text]) => h("div", {}, h("dt", {}, h("code", {}, name)), h("dd", {}, h("code", {}, text)))))) : null);
 }
