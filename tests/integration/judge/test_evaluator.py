@@ -4,7 +4,7 @@ from typing import Any
 
 from rlaif.bus.connection import Bus
 from rlaif.contracts.events import SegmentScored
-from rlaif.judge.epoch.__main__ import EpochPass, evaluate_epoch
+from rlaif.judge.epoch import EpochPass, evaluate_epoch
 from rlaif.judge.settings import JudgeSettings
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
@@ -39,7 +39,7 @@ async def test_an_epoch_is_judged_once_and_reported(
     report = await evaluate_epoch(settings, EPOCH, stores=stores)
     assert (report["segments"], report["judged"], report["failed"]) == (SEGMENTS, SEGMENTS, {})
     assert report["labels"] == SEGMENTS
-    assert report["judges"]["vision"]["truth"]["novelty"]["votes"] == 3 * SEGMENTS
+    assert report["judges"]["vision"]["criteria"]["novelty"]["truth"]["votes"] == 3 * SEGMENTS
     stored = json.loads(models_store.get("evaluations/epoch_1/summary.json"))
     assert stored == report
     assert len(episodes_store.get("scores/epoch_1/scores.jsonl").splitlines()) == SEGMENTS

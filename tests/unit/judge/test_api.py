@@ -1,5 +1,4 @@
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -10,7 +9,7 @@ from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS
 from rlaif.judge.api import build_router
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.parts import JudgeParts, build_parts
-from rlaif.judge.scoring.score_store import HumanScores
+from rlaif.judge.scoring.scores import Scores
 from rlaif.judge.settings import JudgeSettings
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import install_problem_handlers
@@ -30,7 +29,7 @@ async def bench() -> AsyncIterator[JudgeParts]:
 
 
 def _client(
-    bench: JudgeParts, store: ObjectStore | None, writer: HumanScores | None = None
+    bench: JudgeParts, store: ObjectStore | None, writer: Scores | None = None
 ) -> httpx.AsyncClient:
     app = FastAPI()
     install_problem_handlers(app)
@@ -141,7 +140,7 @@ async def test_before_the_store_is_reached_scores_say_so(bench: JudgeParts) -> N
 
 async def test_an_override_is_stored_told_and_shown(bench: JudgeParts, store: ObjectStore) -> None:
     publisher = RecordingPublisher()
-    writer = HumanScores(store, publisher, now=lambda: datetime(2026, 1, 2, tzinfo=UTC))
+    writer = Scores(store, publisher, bench.rules.judge_config)
     _put_score(store, bench.rules.judge_config, "seg-1")
     async with _client(bench, store, writer) as client:
         body = {"levels": {"progress": 2, "dialog": None}, "author": "ada"}

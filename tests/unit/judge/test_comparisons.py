@@ -15,7 +15,7 @@ from rlaif.contracts.judging.comparisons import (
 from rlaif.contracts.judging.evidence import Changes, Evidence, Moment, Span
 from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.guides.guides import guide_of
-from rlaif.judge.pairs.choice import KINDS, RequestedPairs, Scored, ScoredSegments
+from rlaif.judge.pairs.choice import KINDS, RequestedPairs, Scored
 from rlaif.judge.pairs.comparisons import Comparisons
 from rlaif.judge.pairs.pair_judge import PairJudge, comparison_messages, read_comparison, turned
 from rlaif.judge.panel.counting import in_share
@@ -76,12 +76,12 @@ class Bench:
         by_text, by_pictures = self._judge(PUZZLE, self.text), self._judge(VISION, self.vision)
         self.comparisons = Comparisons(
             store,
+            CONFIG,
             {
                 kind: by_pictures if kind == "ram_tie" else by_text
                 for kind in KINDS
                 if kind in kinds
             },
-            ScoredSegments(store, CONFIG),
             RequestedPairs(store, store, CONFIG),
             share=share,
             on_compared=lambda why, result, record: self.results.append((why, result)),
@@ -105,7 +105,7 @@ class Bench:
 
     async def score_stored(self, segment_id: str) -> None:
         """A segment that lies in the store, with its score, was just scored."""
-        await self.comparisons.after_scoring(ScoredSegments(self.store, CONFIG).read(segment_id))
+        await self.comparisons.after_scoring(self.comparisons.read(segment_id))
 
     def stored(self) -> ComparisonRecord:
         (info,) = self.store.list(keys.comparisons())
@@ -209,7 +209,7 @@ async def test_a_wanted_pair_that_others_scored_long_ago_is_read_back_and_compar
         "uncertain",
         0.0,
     )
-    digests = [ScoredSegments(store, CONFIG).read(name).sha256 for name in ("seg-1", "seg-2")]
+    digests = [bench.comparisons.read(name).sha256 for name in ("seg-1", "seg-2")]
     assert [record.first_score_sha256, record.second_score_sha256] == digests
 
 

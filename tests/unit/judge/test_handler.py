@@ -19,9 +19,9 @@ from rlaif.judge.panel.panel import PanelResult
 from rlaif.judge.panel.voting import Case
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.rubric.votes import NoVote, certain
-from rlaif.judge.scoring.handler import Jobs, SegmentHandler
+from rlaif.judge.scoring.handler import SegmentHandler
 from rlaif.judge.scoring.judging import ScoringRules, SegmentJudge
-from rlaif.judge.scoring.score_store import ScoreStore
+from rlaif.judge.scoring.scores import Scores
 from rlaif.llm.ports import ThrottledError
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
@@ -95,9 +95,7 @@ class Bench:
         metrics = JudgeMetrics(self.metrics)
         panel: Any = self.panel
         judge = SegmentJudge(store, self.telemetry, panel, RULES, metrics, now=lambda: NOW)
-        return SegmentHandler(
-            store, Jobs(judge, ScoreStore(store, self.publisher, "jtest"), metrics)
-        )
+        return SegmentHandler(store, judge, Scores(store, self.publisher, "jtest"), metrics)
 
     def metric(self, name: str, **labels: str) -> float | None:
         return self.metrics.registry.get_sample_value(f"rlaif_judge_{name}", labels)

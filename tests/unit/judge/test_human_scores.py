@@ -5,7 +5,7 @@ import pytest
 from rlaif.contracts.events import SegmentScored
 from rlaif.contracts.judging.quest import QuestProgress, Standing
 from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
-from rlaif.judge.scoring.score_store import HumanScores, NotJudgedError
+from rlaif.judge.scoring.scores import NotJudgedError, Override, Scores
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.scores import judge_call, score_record
@@ -18,7 +18,7 @@ class Bench:
     def __init__(self, store: ObjectStore) -> None:
         self.store = store
         self.publisher = RecordingPublisher()
-        self.human = HumanScores(store, self.publisher, now=lambda: NOW)
+        self.human = Scores(store, self.publisher, "jtest", now=lambda: NOW)
         base = score_record(
             segment_id="seg-1",
             judge_config="jtest",
@@ -33,7 +33,7 @@ class Bench:
         store.put(keys.score("jtest", "seg-1"), base.model_dump_json().encode())
 
     async def override(self, **levels: int | None) -> ScoreRecord:
-        return await self.human.override("jtest", "seg-1", levels, author="ada", note="saw it")
+        return await self.human.override("seg-1", Override(levels, "ada", "saw it"))
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ async def test_a_second_word_adds_to_the_first_and_overwrites_nothing(bench: Ben
 
 async def test_a_segment_that_nobody_judged_cannot_be_overridden(bench: Bench) -> None:
     with pytest.raises(NotJudgedError):
-        await bench.human.override("jtest", "seg-9", {"progress": 2}, author="ada", note=None)
+        await bench.human.override("seg-9", Override({"progress": 2}, "ada"))
     assert bench.publisher.published == []
 
 

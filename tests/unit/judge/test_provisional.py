@@ -17,10 +17,10 @@ from rlaif.judge.panel.panel import PanelResult
 from rlaif.judge.panel.voting import Case
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.rubric.votes import NoVote
-from rlaif.judge.scoring.handler import Jobs, SegmentHandler
+from rlaif.judge.scoring.handler import SegmentHandler
 from rlaif.judge.scoring.judging import ScoringRules, SegmentJudge
 from rlaif.judge.scoring.provisional import ProvisionalScores
-from rlaif.judge.scoring.score_store import ScoreStore
+from rlaif.judge.scoring.scores import Scores
 from rlaif.judge.trust.token_budget import TokenBudget
 from rlaif.llm.ports import UnavailableError
 from rlaif.service.metrics import ServiceMetrics
@@ -82,9 +82,10 @@ class Bench:
         silent: Any = Silent()
         metrics = JudgeMetrics(self.metrics)
         judge = SegmentJudge(self.store, silent, panel, rules, metrics, now=lambda: self.now)
-        scores = ScoreStore(self.store, self.publisher, "jtest")
-        jobs = Jobs(judge, scores, metrics, provisional=provisional, budget=self.budget)
-        return SegmentHandler(self.store, jobs)
+        scores = Scores(self.store, self.publisher, "jtest")
+        return SegmentHandler(
+            self.store, judge, scores, metrics, provisional=provisional, budget=self.budget
+        )
 
     async def play(self, name: str) -> None:
         exported: SegmentExported = self.segments.write_segment(self.store, name)

@@ -15,20 +15,18 @@ from rlaif.judge.panel.prompts import PROMPT_VERSION, system_prompt
 from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.parts import JudgeParts
 from rlaif.judge.rubric.judges import Judge, briefed
-from rlaif.judge.scoring.score_store import HumanScores, NotJudgedError
-from rlaif.judge.trust.statistics import JudgeStatistics
+from rlaif.judge.scoring.scores import CorruptScoreError, NotJudgedError, Override, Scores
 from rlaif.judge.views import (
     BudgetReport,
     ComparisonSummary,
     JudgePrompt,
     JudgeReport,
     JudgesReport,
-    Override,
+    OverrideRequest,
     RouteReport,
     ScoreSummary,
     StandingReport,
 )
-from rlaif.llm.route import Route
 from rlaif.service.paging import Page, Paging
 from rlaif.service.problems import Problem, not_found, reached, store_unavailable
 from rlaif.storage import keys
@@ -45,9 +43,9 @@ SegmentId = Annotated[str, Path(pattern=ID_PATTERN, description="Id of the segme
 def build_router(
     parts: JudgeParts,
     store: Callable[[], ObjectStore | None],
-    human_scores: Callable[[], HumanScores | None],
+    scores: Callable[[], Scores | None],
 ) -> APIRouter:
-    """`store` and `human_scores` return None until S3 and NATS have been reached."""
+    """`store` and `scores` return None until S3 and NATS have been reached."""
     router = APIRouter(prefix="/api/v1")
     config = parts.rules.judge_config
     _add_judges(router, parts)
@@ -63,9 +61,8 @@ def build_router(
         """A score with all of its calls."""
         key = keys.score(config, segment_id)
         try:
-            return ScoreRecord.model_validate_json(
-                await asyncio.to_thread(reached(store()).get, key)
-            )
+            data = await asyncio.to_thread(reached(store()).get, key)
+            return ScoreRecord.model_validate_json(data)
         except ObjectNotFoundError:
             raise not_found("score", segment_id) from None
         except (StorageError, ValidationError) as error:
@@ -77,23 +74,22 @@ def build_router(
         operation_id="override_score",
         status_code=201,
     )
-    async def override_score(segment_id: SegmentId, override: Override) -> ScoreRecord:
+    async def override_score(segment_id: SegmentId, given: OverrideRequest) -> ScoreRecord:
         """Override levels of the judges; their score remains stored."""
-        unknown = sorted(set(override.levels) - set(CRITERIA))
+        unknown = sorted(set(given.levels) - set(CRITERIA))
         if unknown:
             raise Problem(
                 422, "unknown-criterion", "Unknown criterion", f"{unknown} is not in the rubric."
             )
-        writer = human_scores()
+        writer = scores()
         if writer is None:
             raise store_unavailable("NATS or S3 has not been reached yet; see /readyz.")
         try:
-            return await writer.override(
-                config, segment_id, override.levels, author=override.author, note=override.note
-            )
+            override = Override(given.levels, given.author, given.note)
+            return await writer.override(segment_id, override)
         except NotJudgedError:
             raise not_found("score", segment_id) from None
-        except (StorageError, ValidationError, BusUnavailableError) as error:
+        except (StorageError, CorruptScoreError, BusUnavailableError) as error:
             raise store_unavailable(str(error)) from error
 
     @router.get("/comparisons", tags=["scores"], operation_id="list_comparisons")
@@ -113,7 +109,7 @@ def _add_judges(router: APIRouter, parts: JudgeParts) -> None:
         return JudgesReport(
             judge_config=parts.rules.judge_config,
             prompt_version=PROMPT_VERSION,
-            votes=parts.settings.voting.votes,
+            votes=parts.settings.votes,
             computed=sorted(parts.rules.computed),
             guided_games=list(guided_games()),
             weights=dict(parts.rules.weights),
@@ -122,17 +118,19 @@ def _add_judges(router: APIRouter, parts: JudgeParts) -> None:
             useful_labels=stats.useful,
             tokens_per_useful_label=stats.tokens_per_useful_label,
             seconds_per_label=stats.seconds_per_label,
-            budget=BudgetReport.model_validate(parts.budget),
-            judges=[
-                _judge(judge, parts.routes[judge.name], stats.judges[judge.name])
-                for judge in parts.judges
-            ],
+            budget=BudgetReport(
+                per_day=parts.budget.per_day,
+                spent=parts.budget.spent,
+                spent_here=parts.budget.spent_here,
+                pause=parts.budget.check(),
+            ),
+            judges=[_report(parts, judge) for judge in parts.judges],
         )
 
     @router.get("/judges/{name}", tags=["judges"], operation_id="get_judge_prompt")
     async def get_judge_prompt(name: str, game: Game = None) -> JudgePrompt:
         """The frozen prompt of a judge with all of its criteria and the guide of a game."""
-        judge = parts.judge(name)
+        judge = next((judge for judge in parts.judges if judge.name == name), None)
         if judge is None:
             raise not_found("judge", name[:64])
         judge = briefed(judge, game)
@@ -144,7 +142,8 @@ def _add_judges(router: APIRouter, parts: JudgeParts) -> None:
         )
 
 
-def _judge(judge: Judge, route: Route, stats: JudgeStatistics) -> JudgeReport:
+def _report(parts: JudgeParts, judge: Judge) -> JudgeReport:
+    route = parts.routes[judge.name]
     calls, prober = route.stats, route.prober
     return JudgeReport(
         name=judge.name,
@@ -165,7 +164,7 @@ def _judge(judge: Judge, route: Route, stats: JudgeStatistics) -> JudgeReport:
             trouble=prober.check() if prober else None,
             answered=bool(prober and prober.answered),
         ),
-        standing=StandingReport.model_validate(stats),
+        standing=StandingReport.model_validate(parts.metrics.statistics.judges[judge.name]),
     )
 
 

@@ -11,7 +11,7 @@ from rlaif.bus.ports import Publisher, TelemetryPublisher
 from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS
 from rlaif.guides.guides import guided_games
 from rlaif.judge.metrics import JudgeMetrics
-from rlaif.judge.pairs.choice import Kind, RequestedPairs, ScoredSegments
+from rlaif.judge.pairs.choice import Kind, RequestedPairs
 from rlaif.judge.pairs.comparisons import Comparisons
 from rlaif.judge.pairs.pair_judge import PairJudge
 from rlaif.judge.panel import prompts
@@ -20,10 +20,10 @@ from rlaif.judge.panel.prompts import judge_config_id
 from rlaif.judge.routes import build_routes, judge_urls, open_connections
 from rlaif.judge.rubric.judges import JUDGES, Judge, briefed, with_models
 from rlaif.judge.rubric.panel_file import PanelFileError, read_panel
-from rlaif.judge.scoring.handler import Jobs, SegmentHandler
+from rlaif.judge.scoring.handler import SegmentHandler
 from rlaif.judge.scoring.judging import ScoringRules, SegmentJudge
 from rlaif.judge.scoring.provisional import ProvisionalScores
-from rlaif.judge.scoring.score_store import ScoreStore
+from rlaif.judge.scoring.scores import Scores
 from rlaif.judge.settings import JudgeSettings
 from rlaif.judge.trust.canary_rounds import CanaryRounds
 from rlaif.judge.trust.token_budget import TokenBudget
@@ -51,9 +51,6 @@ class JudgeParts:
     connections: Connections
     budget: TokenBudget
 
-    def judge(self, name: str) -> Judge | None:
-        return next((judge for judge in self.judges if judge.name == name), None)
-
     def probers(self) -> dict[str, Prober]:
         """Judge name → prober of its route."""
         return {name: route.prober for name, route in self.routes.items() if route.prober}
@@ -66,37 +63,32 @@ class JudgeParts:
         telemetry: TelemetryPublisher,
     ) -> SegmentHandler:
         """The handler of the event `SegmentExported`."""
-        config = self.rules.judge_config
-        jobs = Jobs(
-            SegmentJudge(
-                episodes, telemetry, self.panel, self.rules, self.metrics, self.canary_rounds
-            ),
-            ScoreStore(episodes, publisher, config),
-            self.metrics,
-            self.canary_rounds,
+        config, canaries, metrics = self.rules.judge_config, self.canary_rounds, self.metrics
+        return SegmentHandler(
+            episodes,
+            SegmentJudge(episodes, telemetry, self.panel, self.rules, metrics, canaries),
+            Scores(episodes, publisher, config),
+            metrics,
+            canaries,
             self._comparisons(episodes, models),
             ProvisionalScores(episodes, config, unreadable=self._unreadable),
             self.budget,
         )
-        return SegmentHandler(episodes, jobs)
 
     def _comparisons(self, episodes: ObjectStore, models: ObjectStore) -> Comparisons | None:
         if not self.settings.compare.share:
             return None
-        config = self.rules.judge_config
+        config, tokens = self.rules.judge_config, self.settings.voting.answer_tokens
         judges = {
             kind: PairJudge(
-                judge,
-                self.routes[judge.name],
-                max_tokens=self.settings.voting.answer_tokens,
-                on_call=self.metrics.called,
+                judge, self.routes[judge.name], max_tokens=tokens, on_call=self.metrics.called
             )
             for kind, judge in judges_of_pairs(self.judges).items()
         }
         return Comparisons(
             episodes,
+            config,
             judges,
-            ScoredSegments(episodes, config),
             RequestedPairs(models, episodes, config),
             share=self.settings.compare.share,
             on_compared=self.metrics.compared,
@@ -138,29 +130,22 @@ def build_parts(
     Raises:
         StartupError: The panel file, a URL, the CA file or the length of a prompt is invalid.
     """
-    judges = judges_of(settings)
-    check_prompt_lengths(judges, settings.voting.answer_tokens)
-    connections = open_connections(
-        settings, [url for url, _ in judge_urls(settings, judges).values()]
-    )
+    judges, tokens = judges_of(settings), settings.voting.answer_tokens
+    check_prompt_lengths(judges, tokens)
+    urls = [url for url, _ in judge_urls(settings, judges).values()]
+    connections = open_connections(settings, urls)
     metrics = make_metrics(judges)
-    budget = TokenBudget(
-        settings.tokens_per_day,
-        replica=_replica(f"{name}-{socket.gethostname()}-{settings.port}"),
-        on_spent=metrics.spent,
-    )
+    # A name allowed in object keys.
+    replica = re.sub(r"[^a-z0-9-]+", "-", f"{name}-{socket.gethostname()}-{settings.port}".lower())
+    budget = TokenBudget(settings.tokens_per_day, replica=replica[:100], on_spent=metrics.spent)
     routes = build_routes(
-        settings,
-        judges,
-        connections,
-        on_spent=budget.spend,
-        on_probe=metrics.route_probed,
+        settings, judges, connections, on_spent=budget.spend, on_probe=metrics.route_probed
     )
     canary_rounds = CanaryRounds(
         judges,
         routes,
         settings.trust,
-        max_tokens=settings.voting.answer_tokens,
+        max_tokens=tokens,
         on_known=metrics.known,
         on_call=metrics.called,
     )
@@ -220,8 +205,3 @@ def _rules(settings: JudgeSettings, judges: tuple[Judge, ...]) -> ScoringRules:
         dialect=settings.dialect,
     )
     return ScoringRules(config, weights, judges, computed, settings.audit_share)
-
-
-def _replica(text: str) -> str:
-    """A name allowed in object keys."""
-    return re.sub(r"[^a-z0-9-]+", "-", text.lower())[:100]

@@ -56,11 +56,6 @@ class TrustSettings(BaseModel, frozen=True, extra="forbid"):
     least_accuracy: float = 0.6
     least_kappa: float = 0.2
 
-    @property
-    def by_canaries(self) -> bool:
-        """Whether control questions are asked at all."""
-        return self.every > 0
-
 
 class PatienceSettings(BaseModel, frozen=True, extra="forbid"):
     """How long segments wait for a failing route before they are scored without it.
@@ -233,7 +228,6 @@ class JudgeSettings(ServiceSettings):
 
     @property
     def voting(self) -> VoteSettings:
-        """How votes are asked for."""
         return VoteSettings(
             votes=self.votes,
             adaptive=self.adaptive_votes,
@@ -244,24 +238,20 @@ class JudgeSettings(ServiceSettings):
 
     @property
     def dialect(self) -> DialectSettings:
-        """What the servers need besides messages and sampling parameters."""
         return DialectSettings(
             schema_mode=self.schema_mode, chat_template_kwargs=self.chat_template_kwargs
         )
 
     @property
     def trust(self) -> TrustSettings:
-        """When a judge is excluded."""
         return TrustSettings(every=self.canary_every)
 
     @property
     def calls(self) -> CallSettings:
-        """Timeouts of one call."""
         return CallSettings(total_seconds=self.call_timeout_seconds)
 
     @property
     def route_limits(self) -> RouteLimits:
-        """How a model is called."""
         return replace(
             self.limits,
             concurrency=self.llm_concurrency,
@@ -272,11 +262,6 @@ class JudgeSettings(ServiceSettings):
     @field_validator("computed")
     @classmethod
     def _is_known(cls, value: str) -> str:
-        if "milestones" in _words(value):
-            raise ValueError(
-                "milestones no longer settle progress: a judge says where the player stands on the "
-                "quest; leave the word out"
-            )
         unknown = _words(value) - set(COMPUTED)
         if unknown:
             raise ValueError(f"{sorted(unknown)} cannot be computed; known: {', '.join(COMPUTED)}")

@@ -100,7 +100,7 @@ class JudgeReport(BaseModel):
     standing: StandingReport
 
 
-class BudgetReport(_Attributes):
+class BudgetReport(BaseModel):
     """Tokens of this day (UTC)."""
 
     per_day: int | None = Field(description="Limit for all replicas; null for none.")
@@ -151,7 +151,7 @@ class ComparisonSummary(ComparisonRecord):
     calls: tuple[JudgeCallRecord, ...] = Field(default=(), exclude=True)
 
 
-class Override(BaseModel):
+class OverrideRequest(BaseModel):
     """Levels for some criteria, given by a person."""
 
     model_config = ConfigDict(extra="forbid")

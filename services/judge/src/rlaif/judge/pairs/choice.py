@@ -1,8 +1,8 @@
 """Chooses pairs of segments: recent ones that nearly tie, and those that the reward model requests.
 
 The list of requests is optional: if it is missing, outdated or invalid there are fewer comparisons.
-Several judges read the same list. Each takes from its head at a position of its own and skips what
-is stored already; `put_once` decides between two that took the same pair.
+Several replicas read the same list. Each takes pairs from its head at a position of its own and
+skips those that are stored already; `put_once` decides between two that took the same pair.
 """
 
 import hashlib
@@ -18,21 +18,25 @@ from rlaif.contracts.judging.comparisons import WantedComparisons, WantedPair
 from rlaif.contracts.judging.evidence import Evidence
 from rlaif.contracts.judging.quest import SAME_PLACE
 from rlaif.contracts.judging.scores import ScoreRecord
-from rlaif.judge.evidence.loading import CorruptSegmentError, LoadedSegment, load_segment
-from rlaif.judge.evidence.strip import load_strip
-from rlaif.judge.evidence.summary import summarise
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
 
+logger = logging.getLogger(__name__)
+
 Kind = Literal["near_tie", "wanted", "ram_tie"]
 """Source of a pair."""
-
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 MARGIN = 0.05
 """Segments nearly tie if their rises on the quest differ by at most this, in objectives (half a
 screen is 0.045), or their rubric means where no rise is known."""
 
+CAP_BYTES = 256 * 1024
+"""Of the list; 256 pairs take about 40 kB."""
+
+_READ_INTERVAL_SECONDS = 30.0
+_HEAD = 8
+"""Pairs among which a replica takes one: more than there are replicas."""
 _LEARNED_BESIDE_THE_RISE = ("dialog", "puzzle")
 
 
@@ -64,20 +68,20 @@ def newest_partner(one: Scored, others: Iterable[Scored], tie: Tie) -> Scored | 
     return None
 
 
-def nearly_tie(one: ScoreRecord, other: ScoreRecord, *, margin: float = MARGIN) -> bool:
+def nearly_tie(one: ScoreRecord, other: ScoreRecord) -> bool:
     """Whether the scores of two segments hardly order them.
 
     Compared are the rise on the quest, dialog and puzzle; or the rubric means, if neither segment
     has a position on the quest. If only one has, it is not a tie.
     """
     if one.quest is not None and other.quest is not None:
-        near = abs(one.quest.rise - other.quest.rise) <= margin
+        near = abs(one.quest.rise - other.quest.rise) <= MARGIN
         return near and all(_same_level(one, other, name) for name in _LEARNED_BESIDE_THE_RISE)
     if one.quest is not None or other.quest is not None:
         return False
     if one.weighted is None or other.weighted is None:
         return False
-    return abs(one.weighted - other.weighted) <= margin
+    return abs(one.weighted - other.weighted) <= MARGIN
 
 
 def ram_ties(one: ScoreRecord, other: ScoreRecord) -> bool:
@@ -95,34 +99,6 @@ def ram_ties(one: ScoreRecord, other: ScoreRecord) -> bool:
 def _same_level(one: ScoreRecord, other: ScoreRecord, name: str) -> bool:
     ours, theirs = one.criteria.get(name), other.criteria.get(name)
     return ours is None or theirs is None or ours.value == theirs.value
-
-
-class Turns:
-    """The kinds of comparisons take turns: the one served longest ago comes first.
-
-    So a kind that often finds nothing never waits behind one that always does.
-    """
-
-    def __init__(self) -> None:
-        self._order = list(KINDS)
-
-    def order(self) -> tuple[Kind, ...]:
-        return tuple(self._order)
-
-    def served(self, kind: Kind) -> None:
-        """Move a kind to the end."""
-        self._order.remove(kind)
-        self._order.append(kind)
-
-
-logger = logging.getLogger(__name__)
-
-CAP_BYTES = 256 * 1024
-"""256 pairs take about 40 kB; a larger object is not read."""
-
-_READ_INTERVAL_SECONDS = 30.0
-_HEAD = 8
-"""Pairs among which a judge takes one: more than there are judges."""
 
 
 class RequestedPairs:
@@ -148,7 +124,7 @@ class RequestedPairs:
     def take(self, segment_id: str) -> WantedPair | None:
         """A pair near the head of the list that is not compared yet; None if there is none.
 
-        The id of the segment that was just scored selects it: judges score different ones.
+        The id of the segment that was just scored selects it: replicas score different ones.
         """
         if self._clock() >= self._next_read:
             self._next_read = self._clock() + _READ_INTERVAL_SECONDS
@@ -165,13 +141,13 @@ class RequestedPairs:
         return None
 
     def _read(self) -> None:
-        wanted: WantedComparisons | None = None
+        pairs: tuple[WantedPair, ...] = ()
         try:
-            wanted = self._wanted()
+            pairs = self._wanted()
+        except ObjectNotFoundError:
+            pass
         except (StorageError, ValidationError, ValueError) as error:
-            if not isinstance(error, ObjectNotFoundError):
-                logger.info("no requested comparisons: %s", str(error)[:300])
-        pairs = wanted.pairs if wanted and wanted.judge_config == self._judge_config else ()
+            logger.info("no requested comparisons: %s", str(error)[:300])
         self._taken &= {(pair.first, pair.second) for pair in pairs}
         self._left = [
             pair
@@ -181,46 +157,13 @@ class RequestedPairs:
             and (pair.first, pair.second) not in self._taken
         ]
 
-    def _wanted(self) -> WantedComparisons:
+    def _wanted(self) -> tuple[WantedPair, ...]:
+        """The pairs of the list; none if it is for another configuration."""
         info = self._models.head(keys.WANTED_COMPARISONS)
         if info is None:
-            raise ObjectNotFoundError(keys.WANTED_COMPARISONS)
+            return ()
         if info.size_bytes > CAP_BYTES:
             raise ValueError(f"{keys.WANTED_COMPARISONS} has {info.size_bytes} bytes")
-        return WantedComparisons.model_validate_json(self._models.get(keys.WANTED_COMPARISONS))
-
-
-class ScoredSegments:
-    """The scored segments of one judge configuration, whichever judge scored them. Calls block."""
-
-    def __init__(self, store: ObjectStore, judge_config: str) -> None:
-        self._store = store
-        self._judge_config = judge_config
-
-    def read(self, segment_id: str) -> Scored:
-        """The score and the evidence that it was based on.
-
-        Raises:
-            ObjectNotFoundError: The score or the segment is missing.
-            CorruptSegmentError: The score or the segment is corrupt.
-            StoreUnavailableError: The store did not answer.
-        """
-        key = keys.score(self._judge_config, segment_id)
-        data = self._store.get(key)
-        try:
-            record = ScoreRecord.model_validate_json(data)
-        except ValidationError as error:
-            raise CorruptSegmentError(f"{key} is not a score: {error}"[:500]) from error
-        if record.segment_id != segment_id:
-            raise CorruptSegmentError(f"{key} is the score of {record.segment_id}")
-        evidence = summarise(self._load(record).states)
-        return Scored(evidence, record, hashlib.sha256(data).hexdigest())
-
-    def strip(self, scored: Scored, pictures: int) -> bytes | None:
-        """Its strip of at most so many pictures; None without any. Raises as `read` does."""
-        return load_strip(self._store, self._load(scored.record), pictures)
-
-    def _load(self, record: ScoreRecord) -> LoadedSegment:
-        return load_segment(
-            self._store, manifest_key=record.manifest_key, manifest_sha256=record.manifest_sha256
-        )
+        data = self._models.get(keys.WANTED_COMPARISONS)
+        wanted = WantedComparisons.model_validate_json(data)
+        return wanted.pairs if wanted.judge_config == self._judge_config else ()

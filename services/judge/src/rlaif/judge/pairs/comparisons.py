@@ -1,26 +1,31 @@
 """Compares pairs of segments and stores the results.
 
 After a segment is scored there may be one comparison, of one of three kinds that take turns: a pair
-about which the reward model's networks disagree; two recent segments with equal RAM
-facts, with pictures of both; two recent segments with nearly equal scores. A failure costs a
-comparison, never a score.
+about which the reward model's networks disagree; two recent segments with equal RAM facts, with
+pictures of both; two recent segments with nearly equal scores. A failure costs a comparison, never
+a score.
 """
 
 import asyncio
+import hashlib
 import logging
 from collections import deque
 from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 
+from pydantic import ValidationError
+
 from rlaif.contracts.judging.comparisons import ComparisonRecord, WhyCompared
-from rlaif.judge.evidence.loading import CorruptSegmentError
+from rlaif.contracts.judging.scores import ScoreRecord
+from rlaif.judge.evidence.loading import CorruptSegmentError, LoadedSegment, load_segment
+from rlaif.judge.evidence.strip import load_strip
+from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.pairs.choice import (
+    KINDS,
     Kind,
     RequestedPairs,
     Scored,
-    ScoredSegments,
     Tie,
-    Turns,
     nearly_tie,
     newest_partner,
     ram_ties,
@@ -46,8 +51,8 @@ class Comparisons:
     def __init__(
         self,
         store: ObjectStore,
+        judge_config: str,
         judges: Mapping[Kind, PairJudge],
-        segments: ScoredSegments,
         requested: RequestedPairs,
         *,
         share: float,
@@ -59,14 +64,15 @@ class Comparisons:
         Judges that are `excluded` for any criterion are not asked.
         """
         self._store = store
+        self._judge_config = judge_config
         self._judges = judges
-        self._segments = segments
         self._requested = requested
         self._share = share
         self._on_compared = on_compared
         self._excluded = excluded
         self._recent: deque[Scored] = deque(maxlen=_MAX_RECENT)
-        self._turns = Turns()
+        self._turns = list(KINDS)
+        """The kind served longest ago comes first, so that none waits behind a frequent one."""
         # The requested pairs are used by one thread at a time.
         self._choosing = asyncio.Lock()
 
@@ -100,13 +106,14 @@ class Comparisons:
         self, scored: Scored, recent: tuple[Scored, ...]
     ) -> tuple[PairJudge, Pair] | None:
         """A pair of the kind whose turn it is, else of the next kind that has one."""
-        for kind in self._turns.order():
+        for kind in tuple(self._turns):
             judge = self._judges.get(kind)
             if judge is None or judge.judge.name in self._excluded():
                 continue
             pair = await self._find(kind, scored, recent)
             if pair is not None:
-                self._turns.served(kind)
+                self._turns.remove(kind)
+                self._turns.append(kind)
                 return judge, pair
         return None
 
@@ -127,7 +134,7 @@ class Comparisons:
             pair = self._requested.take(segment_id)
             if pair is None:
                 return None
-            first, second = (self._segments.read(name) for name in (pair.first, pair.second))
+            first, second = (self.read(name) for name in (pair.first, pair.second))
         except (ObjectNotFoundError, CorruptSegmentError) as error:
             self._failed("uncertain", "unreadable", error)
             return None
@@ -141,7 +148,7 @@ class Comparisons:
         return Pair(pair.why, first, second)
 
     async def _compare(self, judge: PairJudge, pair: Pair) -> ComparisonRecord | None:
-        """The stored record; None if another judge stored one before."""
+        """The stored record; None if another replica stored one before."""
         if pair.why == "ram_tie":
             pair = await asyncio.to_thread(self._with_pictures, pair, judge.judge.pictures)
         found = await judge.compare(pair)
@@ -151,10 +158,37 @@ class Comparisons:
         return found if await asyncio.to_thread(put_once, key, data, content_type=kind) else None
 
     def _with_pictures(self, pair: Pair, limit: int) -> Pair:
-        first, second = (self._segments.strip(item, limit) for item in (pair.first, pair.second))
+        first, second = (
+            load_strip(self._store, self._load(item.record), limit)
+            for item in (pair.first, pair.second)
+        )
         if first is None or second is None:
             raise NotComparableError("no_pictures", "a segment has no pictures")
         return replace(pair, strips=(first, second))
+
+    def read(self, segment_id: str) -> Scored:
+        """A stored score and its evidence. Blocks.
+
+        Raises:
+            ObjectNotFoundError: The score or the segment is missing.
+            CorruptSegmentError: The score or the segment is corrupt.
+            StoreUnavailableError: The store did not answer.
+        """
+        key = keys.score(self._judge_config, segment_id)
+        data = self._store.get(key)
+        try:
+            record = ScoreRecord.model_validate_json(data)
+        except ValidationError as error:
+            raise CorruptSegmentError(f"{key} is not a score: {error}"[:500]) from error
+        if record.segment_id != segment_id:
+            raise CorruptSegmentError(f"{key} is the score of {record.segment_id}")
+        evidence = summarise(self._load(record).states)
+        return Scored(evidence, record, hashlib.sha256(data).hexdigest())
+
+    def _load(self, record: ScoreRecord) -> LoadedSegment:
+        return load_segment(
+            self._store, manifest_key=record.manifest_key, manifest_sha256=record.manifest_sha256
+        )
 
     def _failed(self, why: WhyCompared, result: str, error: Exception) -> None:
         logger.info("no comparison (%s): %s", why, error)

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -22,7 +22,7 @@ from rlaif.judge.pairs.choice import Scored
 from rlaif.judge.pairs.comparisons import Comparisons
 from rlaif.judge.scoring.judging import SegmentJudge
 from rlaif.judge.scoring.provisional import ProvisionalScores
-from rlaif.judge.scoring.score_store import CorruptScoreError, ScoreStore, StoredScore
+from rlaif.judge.scoring.scores import CorruptScoreError, Scores, StoredScore
 from rlaif.judge.trust.canary_rounds import CanaryRounds
 from rlaif.judge.trust.token_budget import TokenBudget
 from rlaif.llm.ports import OutageError
@@ -34,26 +34,19 @@ MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 30.0
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Jobs:
-    """What is done for each segment: a score, and some of the rest after it."""
+@dataclass
+class SegmentHandler:
+    """Handles `SegmentExported`; everything but a score is optional."""
 
+    store: ObjectStore
     judge: SegmentJudge
-    scores: ScoreStore
+    scores: Scores
     metrics: JudgeMetrics
     canaries: CanaryRounds | None = None
     comparisons: Comparisons | None = None
     provisional: ProvisionalScores | None = None
     budget: TokenBudget | None = None
-
-
-class SegmentHandler:
-    """Handles `SegmentExported`."""
-
-    def __init__(self, store: ObjectStore, jobs: Jobs) -> None:
-        self._store = store
-        self._jobs = jobs
-        self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
+    _locks: dict[str, tuple[asyncio.Lock, int]] = field(default_factory=dict, init=False)
 
     async def handle_segment_exported(self, event: CloudEvent[Any]) -> None:
         """Score the segment unless it has a score, then publish `SegmentScored`.
@@ -64,63 +57,60 @@ class SegmentHandler:
             Suspect: An object is missing; after some retries the event is a dead letter.
         """
         exported: SegmentExported = event.data
+        scored: Scored | None = None
         with _as_outcomes():
             async with self._exclusively(exported.segment_id):
-                scored: Scored | None = None
-                stored: StoredScore | Scored | None
-                stored = await self._jobs.scores.get(exported.segment_id)
+                stored = await self.scores.get(exported.segment_id)
                 if stored is None:
-                    stored = scored = await self._score(exported)
+                    scored = await self._score(exported)
+                    stored = StoredScore(scored.record, scored.sha256)
                 else:
-                    self._jobs.metrics.repeated()
-                await self._jobs.scores.publish(stored.record, sha256=stored.sha256)
-        if scored is not None and not self._wait_for_tokens():
+                    self.metrics.repeated()
+                await self.scores.publish(stored)
+        if scored is not None and not self._seconds_to_wait():
             await self._after(scored)
 
     async def _score(self, exported: SegmentExported) -> Scored:
         """Judge the segment and commit the score."""
-        jobs = self._jobs
         await self._require_tokens()
-        segment = await jobs.judge.load(exported)
-        if jobs.canaries is not None:
-            await jobs.canaries.before_segment()
-        judged = await jobs.judge.judge(exported, segment)
-        if judged.record.distrusted and jobs.provisional is not None:
-            await jobs.provisional.note(exported, judged.record.distrusted)
-        stored, is_new = await jobs.scores.commit(judged.record)
+        segment = await self.judge.load(exported)
+        if self.canaries is not None:
+            await self.canaries.before_segment()
+        record, evidence = await self.judge.judge(exported, segment)
+        if record.distrusted and self.provisional is not None:
+            await self.provisional.note(exported, record.distrusted)
+        stored, is_new = await self.scores.commit(record)
         if is_new:
-            jobs.metrics.scored(stored.record)
+            self.metrics.scored(stored.record)
         else:
-            jobs.metrics.repeated()  # another judge was faster
-        return Scored(judged.evidence, stored.record, stored.sha256)
+            self.metrics.repeated()  # another replica was faster
+        return Scored(evidence, stored.record, stored.sha256)
 
     async def _after(self, scored: Scored) -> None:
         """Compare a pair of segments, and replace one provisional score."""
-        jobs = self._jobs
-        if jobs.comparisons is not None and not scored.record.distrusted:
-            await jobs.comparisons.after_scoring(scored)
-        if jobs.provisional is None:
+        if self.comparisons is not None and not scored.record.distrusted:
+            await self.comparisons.after_scoring(scored)
+        if self.provisional is None:
             return
         try:
-            stored = await jobs.provisional.rescore_one(jobs.judge, after=scored.segment_id)
+            stored = await self.provisional.rescore_one(self.judge, after=scored.segment_id)
             if stored is not None:
-                jobs.metrics.judged_again()
-                await jobs.scores.publish(stored.record, sha256=stored.sha256)
-                await jobs.provisional.drop(stored.record.segment_id)
+                self.metrics.judged_again()
+                await self.scores.publish(stored)
+                await self.provisional.drop(stored.record.segment_id)
         except (OutageError, StoreUnavailableError, BusUnavailableError) as error:
             logger.info("provisional scores are not replaced now: %s", error)
 
     async def _require_tokens(self) -> None:
-        budget = self._jobs.budget
-        if budget is None:
+        if self.budget is None:
             return
-        await budget.refresh(self._store)
-        if wait := self._wait_for_tokens():
-            raise Retry(budget.check() or "no tokens left today", _clamped(wait))
+        await self.budget.refresh(self.store)
+        if wait := self._seconds_to_wait():
+            raise Retry(self.budget.check() or "no tokens left today", _clamped(wait))
 
-    def _wait_for_tokens(self) -> float:
+    def _seconds_to_wait(self) -> float:
         """Seconds until tokens may be spent again."""
-        return self._jobs.budget.seconds_to_wait() if self._jobs.budget else 0.0
+        return self.budget.seconds_to_wait() if self.budget else 0.0
 
     @contextlib.asynccontextmanager
     async def _exclusively(self, segment_id: str) -> AsyncIterator[None]:

@@ -15,13 +15,13 @@ from collections.abc import Callable, Container
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from rlaif.contracts.events import SegmentExported
 from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.judge.evidence.loading import CorruptSegmentError
 from rlaif.judge.scoring.judging import SegmentJudge
-from rlaif.judge.scoring.score_store import StoredScore, parse_score
+from rlaif.judge.scoring.scores import CorruptScoreError, StoredScore, parse_score
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore
 
@@ -34,8 +34,6 @@ _MAX_AGE = timedelta(days=7)
 
 class Note(BaseModel):
     """`rejudge/{judge_config}/{segment_id}.json`: a segment to be judged again."""
-
-    model_config = ConfigDict(extra="ignore")
 
     exported: SegmentExported
     judges: tuple[str, ...]
@@ -68,13 +66,13 @@ class ProvisionalScores:
         await asyncio.to_thread(self._store.put_once, key, data, content_type="application/json")
 
     async def rescore_one(self, judge: SegmentJudge, *, after: str) -> StoredScore | None:
-        """Judge one noted segment again; returns the score that is stored now, if it is final.
+        """Judge a noted segment other than `after` again; returns its score if it is final.
 
         Raises:
             OutageError: A route does not work; the note stays.
             StoreUnavailableError: The store did not answer.
         """
-        exported = await self.next(after=after)
+        exported = await self._next(after=after)
         if exported is None:
             return None
         try:
@@ -83,16 +81,16 @@ class ProvisionalScores:
             logger.warning("%s cannot be judged again: %s", exported.segment_id, error)
             await self.drop(exported.segment_id)
             return None
-        record = (await judge.judge(exported, segment)).record
+        record, _ = await judge.judge(exported, segment)
         if any(name in self._unreadable() for name in record.distrusted):
             return None
         return await asyncio.to_thread(self._replace, record.model_copy(update={"distrusted": ()}))
 
-    async def next(self, *, after: str) -> SegmentExported | None:
-        """A noted segment whose judges can be asked again; None when there is none.
+    async def drop(self, segment_id: str) -> None:
+        """Delete a note."""
+        await asyncio.to_thread(self._store.delete_many, [keys.rejudge(self._config, segment_id)])
 
-        It is never `after`, the segment that was just scored.
-        """
+    async def _next(self, *, after: str) -> SegmentExported | None:
         async with self._listing:
             if not self._waiting and self._now() >= self._next_list:
                 self._next_list = self._now() + _LIST_INTERVAL
@@ -103,10 +101,6 @@ class ProvisionalScores:
                     return found
         return None
 
-    async def drop(self, segment_id: str) -> None:
-        """Delete a note."""
-        await asyncio.to_thread(self._store.delete_many, [keys.rejudge(self._config, segment_id)])
-
     def _list(self) -> list[str]:
         infos = list(islice(self._store.list(keys.rejudge(self._config)), _MAX_LISTED))
         old = {info.key for info in infos if self._now() - info.modified_at > _MAX_AGE}
@@ -116,6 +110,7 @@ class ProvisionalScores:
         return [info.key for info in infos if info.key not in old]
 
     def _read(self, key: str) -> SegmentExported | None:
+        """A noted segment whose judges can be asked again."""
         try:
             note = Note.model_validate_json(self._store.get(key))
         except ObjectNotFoundError:
@@ -129,12 +124,12 @@ class ProvisionalScores:
 
     def _is_provisional(self, key: str, segment_id: str) -> bool:
         """Whether the score of a note is provisional; else the note is useless and deleted."""
+        score = keys.score(self._config, segment_id)
         try:
-            data = self._store.get(keys.score(self._config, segment_id))
-            provisional = bool(ScoreRecord.model_validate_json(data).distrusted)
+            provisional = bool(parse_score(self._store.get(score), score).record.distrusted)
         except ObjectNotFoundError:
             return False  # not committed yet
-        except ValidationError:
+        except CorruptScoreError:
             provisional = False
         if not provisional:
             self._store.delete_many([key])

@@ -15,7 +15,7 @@ from rlaif.judge.panel.schema import read_answer
 from rlaif.judge.rubric.judges import PROGRESS, Judge, briefed
 from rlaif.judge.settings import TrustSettings
 from rlaif.judge.trust.canaries import Canary, canaries, in_turn
-from rlaif.judge.trust.exclusion import ENOUGH, Exclusions, KnownAnswer, Record
+from rlaif.judge.trust.exclusion import ENOUGH, KnownAnswer, Record, update_exclusion
 from rlaif.llm.ports import (
     CompletionRequest,
     FaultyReplyError,
@@ -50,47 +50,52 @@ class CanaryRounds:
         on_call: Callable[[JudgeCallRecord], None] = lambda record: None,
     ) -> None:
         """`judges` have all of their criteria; `routes` are by name of the judge."""
-        self._judges = {judge.name: judge for judge in judges}
         self._routes = routes
         self._settings = settings
         self._max_tokens = max_tokens
         self._on_known = on_known
         self._on_call = on_call
         self._turns = {judge.name: _Turn(judge) for judge in judges}
-        self._until_next = dict.fromkeys(self._turns, 0)
-        self._suspected: set[str] = set()
         self._asking = asyncio.Lock()
-        self._criteria = {c.name: judge.name for judge in judges for c in judge.criteria}
-        self._exclusions = Exclusions(self._criteria, settings)
+        self._judge_of = {c.name: judge.name for judge in judges for c in judge.criteria}
+        self._records = {criterion: Record() for criterion in self._judge_of}
 
     def excluded(self) -> Excluded:
         """Judge → criteria on which its votes do not count; only judges that have some."""
-        return self._exclusions.excluded()
+        found: dict[str, set[str]] = {}
+        for criterion, record in self._records.items():
+            if record.why_not is not None:
+                found.setdefault(self._judge_of[criterion], set()).add(criterion)
+        return {judge: frozenset(criteria) for judge, criteria in found.items()}
 
     def check(self, judge: str) -> str | None:
         """A message on what a judge is excluded from, and what to do; None if from nothing."""
-        reasons = self._exclusions.reasons(judge)
+        reasons = [
+            f"{criterion}: {record.why_not}"
+            for criterion, record in self._records.items()
+            if self._judge_of[criterion] == judge and record.why_not is not None
+        ]
         if not reasons:
             return None
-        found = "; ".join(f"{criterion}: {reason}" for criterion, reason in reasons.items())
         return (
-            f"{judge} is excluded from {found}. Its votes on that do not count until it answers "
-            "the control questions correctly; is it the right model, and does it follow the prompt?"
+            f"{judge} is excluded from {'; '.join(reasons)}. Its votes on that do not count until "
+            "it answers the control questions correctly; is it the right model, and does it follow "
+            "the prompt?"
         )
 
     async def before_segment(self) -> None:
-        """Ask some canaries when due: before the first segment, then every so many segments.
+        """Ask the judges that are due, all at once, for at most half a minute.
 
-        A judge is asked ten times as often while it is excluded, could not be asked, gave too few
+        A judge is asked more often if it is excluded, could not be asked, has given few
         answers, or was wrong on half of the last ones.
         """
-        if not self._settings.by_canaries:
+        if not self._settings.every:
             return
         async with self._asking:
-            due = [name for name, left in self._until_next.items() if left <= 0]
-            for name in self._until_next:
-                self._until_next[name] -= 1
-            await asyncio.gather(*(self._ask_when_due(self._judges[name]) for name in due))
+            due = [turn for turn in self._turns.values() if turn.segments_left <= 0]
+            for turn in self._turns.values():
+                turn.segments_left -= 1
+            await asyncio.gather(*(self._ask(turn) for turn in due))
 
     def after_segment(self, found: PanelResult, record: ScoreRecord) -> None:
         """Compare the results of a segment with what the RAM determines."""
@@ -99,53 +104,44 @@ class CanaryRounds:
             unclear = name == PROGRESS.name and record.quest is None
             known = None if unclear else record.known_level(name)
             if known is not None and isinstance(score, CriterionScore):
-                before = self._exclusions.records[name].why_not
-                self._exclusions.add_truth(name, known, round(2 * score.value))
-                self._report(name, before)
+                given = round(2 * score.value)
+                self._records[name].truths.append(KnownAnswer(known, given, known == given))
+                self._update(name)
 
-    async def ask(self) -> None:
-        """Ask all judges their next canaries; an outage changes nothing."""
-        await asyncio.gather(*(self._ask_judge(judge) for judge in self._judges.values()))
-
-    async def _ask_when_due(self, judge: Judge) -> None:
-        answered = False
+    async def _ask(self, turn: "_Turn") -> None:
+        """Ask one judge its next canaries; an outage changes nothing."""
+        judge, answered = turn.judge, False
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_MAX_SECONDS):
-                answered = await self._ask_judge(judge)
-        doubtful = self.excluded().keys() | self._suspected
-        settled = answered and self._is_known(judge) and judge.name not in doubtful
-        self._until_next[judge.name] = self._settings.every // (1 if settled else _TIMES_AS_OFTEN)
+                answered = await self._ask_next(turn)
+        asked = (len(self._records[c.name].canaries) for c in judge.criteria)
+        is_known = turn.over or min(asked) >= ENOUGH
+        settled = answered and is_known and not turn.suspected and judge.name not in self.excluded()
+        turn.segments_left = self._settings.every // (1 if settled else _TIMES_AS_OFTEN)
 
-    def _is_known(self, judge: Judge) -> bool:
-        """Whether there are enough answers on everything that the judge is asked."""
-        answers = (len(self._exclusions.records[c.name].canaries) for c in judge.criteria)
-        return self._turns[judge.name].over or min(answers) >= ENOUGH
-
-    async def _ask_judge(self, judge: Judge) -> bool:
-        """Ask one judge its next canaries; returns whether it could be asked."""
-        turn = self._turns[judge.name]
+    async def _ask_next(self, turn: "_Turn") -> bool:
+        """Returns whether the judge could be asked."""
         few = turn.next_few()
         try:
-            graded = await asyncio.gather(*(self._graded(judge, canary) for canary in few))
+            graded = await asyncio.gather(*(self._graded(turn.judge, canary) for canary in few))
         except ModelError as error:
-            logger.info("canaries of %s failed: %s", judge.name, error)
+            logger.info("canaries of %s failed: %s", turn.judge.name, error)
             return False
-        turn.asked(len(few))
+        turn.at += len(few)
         answers: dict[str, list[KnownAnswer]] = {}
         for each in graded:
             for criterion, answer in each.items():
                 answers.setdefault(criterion, []).append(answer)
-        self._suspected.discard(judge.name)
-        if any(map(_mostly_wrong, answers.values())):
-            self._suspected.add(judge.name)
+        turn.suspected = any(map(_mostly_wrong, answers.values()))
         for criterion, found in answers.items():
-            before = self._exclusions.records[criterion].why_not
-            self._exclusions.add_canaries(criterion, found)
-            self._report(criterion, before)
+            self._records[criterion].canaries.extend(found)
+            self._update(criterion)
         return True
 
-    def _report(self, criterion: str, before: str | None) -> None:
-        record, judge = self._exclusions.records[criterion], self._criteria[criterion]
+    def _update(self, criterion: str) -> None:
+        record, judge = self._records[criterion], self._judge_of[criterion]
+        before = record.why_not
+        update_exclusion(record, self._settings)
         if record.why_not is not None and before is None:
             logger.warning(
                 "judge %s excluded for criterion %s: %s", judge, criterion, record.why_not
@@ -175,27 +171,32 @@ class CanaryRounds:
 
 
 class _Turn:
-    """Position of one judge in its sequence of canaries."""
+    """Position of one judge in its sequence of canaries.
+
+    Attributes:
+        at: Canaries that were asked.
+        segments_left: Until it is asked again.
+        suspected: Whether about half of the last answers were wrong.
+    """
 
     def __init__(self, judge: Judge) -> None:
         every = canaries()
-        game = every[0].evidence.end.game
-        self._row = in_turn(briefed(judge, game), every)
+        self.judge = judge
+        self.at = 0
+        self.segments_left = 0
+        self.suspected = False
+        self._row = in_turn(briefed(judge, every[0].evidence.end.game), every)
         # All judges together are asked about eight.
         self._few = min(len(self._row), 1 + len(judge.criteria))
-        self._at = 0
 
     @property
     def over(self) -> bool:
         """Whether every canary was asked once."""
-        return self._at >= len(self._row)
+        return self.at >= len(self._row)
 
     def next_few(self) -> list[Canary]:
-        start = self._at % max(1, len(self._row))
+        start = self.at % max(1, len(self._row))
         return list(islice(cycle(self._row), start, start + self._few))
-
-    def asked(self, number: int) -> None:
-        self._at += number
 
 
 def _mostly_wrong(answers: Sequence[KnownAnswer]) -> bool:

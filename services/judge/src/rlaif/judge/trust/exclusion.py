@@ -6,7 +6,7 @@ and included again once it does well on questions asked since.
 """
 
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from rlaif.judge.settings import TrustSettings
@@ -60,98 +60,54 @@ class Record:
         return sum(answer.right for answer in self.canaries)
 
 
-class Exclusions:
-    """The records of all judges of this process."""
-
-    def __init__(self, criteria: Mapping[str, str], settings: TrustSettings) -> None:
-        """`criteria` is criterion → judge."""
-        self._settings = settings
-        self._judges = dict(criteria)
-        self.records = {name: Record() for name in criteria}
-
-    def add_canaries(self, criterion: str, answers: Iterable[KnownAnswer]) -> None:
-        """Add answers to canaries."""
-        record = self.records[criterion]
-        record.canaries.extend(answers)
-        self._update(record)
-
-    def add_truth(self, criterion: str, known: int, given: int) -> None:
-        """Add the vote on a segment whose level the RAM determines."""
-        record = self.records[criterion]
-        record.truths.append(KnownAnswer(known, given, known == given))
-        self._update(record)
-
-    def excluded(self) -> Mapping[str, frozenset[str]]:
-        """Judge → criteria from which it is excluded; only judges that have some."""
-        found: dict[str, set[str]] = {}
-        for name, record in self.records.items():
-            if record.why_not is not None:
-                found.setdefault(self._judges[name], set()).add(name)
-        return {judge: frozenset(names) for judge, names in found.items()}
-
-    def reasons(self, judge: str) -> dict[str, str]:
-        """Criterion → why the judge is excluded from it."""
-        return {
-            name: record.why_not
-            for name, record in self.records.items()
-            if self._judges[name] == judge and record.why_not is not None
-        }
-
-    def _update(self, record: Record) -> None:
-        doubt = (
-            doubt_of_accuracy(record.canaries, "known answers", self._settings.least_accuracy)
-            or doubt_of_variety(record.canaries)
-            or doubt_of_truth(record.truths, self._settings)
-        )
-        if record.why_not is None and doubt is not None:
-            record.why_not = doubt
-            # Only answers given from now on count for inclusion.
-            record.canaries.clear()
-            record.truths.clear()
-        elif record.why_not is not None and doubt is None and self._recovered(record):
-            record.why_not = None
-
-    def _recovered(self, record: Record) -> bool:
+def update_exclusion(record: Record, settings: TrustSettings) -> None:
+    """Set `why_not` by the answers; only answers given since an exclusion count against it."""
+    doubt = (
+        doubt_of_accuracy(record.canaries, "known answers", settings.least_accuracy)
+        or doubt_of_variety(record.canaries)
+        or doubt_of_truth(record.truths, settings)
+    )
+    if record.why_not is None and doubt is not None:
+        record.why_not = doubt
+        record.canaries.clear()
+        record.truths.clear()
+    elif record.why_not is not None and doubt is None:
         asked, enough = record.canaries, ENOUGH
-        if not self._settings.by_canaries:
+        if not settings.every:
             asked, enough = record.truths, _MIN_TRUTHS
         right = sum(answer.right for answer in asked)
-        return len(asked) >= enough and right >= self._settings.least_accuracy * len(asked)
+        if len(asked) >= enough and right >= settings.least_accuracy * len(asked):
+            record.why_not = None
 
 
 def doubt_of_accuracy(
-    answers: Iterable[KnownAnswer], what: str, least_accuracy: float
+    answers: Collection[KnownAnswer], what: str, least_accuracy: float
 ) -> str | None:
     """A message if significantly too few answers are right."""
-    found = list(answers)
-    right = sum(answer.right for answer in found)
-    if len(found) < _MIN_CANARIES:
+    number, right = len(answers), sum(answer.right for answer in answers)
+    if number < _MIN_CANARIES or upper_bound_of_share(right, number, z=_Z) >= least_accuracy:
         return None
-    if upper_bound_of_share(right, len(found), z=_Z) >= least_accuracy:
-        return None
-    return f"{right} of {len(found)} {what} right"
+    return f"{right} of {number} {what} right"
 
 
-def doubt_of_variety(answers: Iterable[KnownAnswer]) -> str | None:
+def doubt_of_variety(answers: Collection[KnownAnswer]) -> str | None:
     """A message if all answers are the same while the known ones differ."""
-    found = list(answers)
-    known = {answer.known for answer in found}
-    if len(found) < ENOUGH or len(known) < 2 or len({answer.given for answer in found}) > 1:
+    known, given = {a.known for a in answers}, {a.given for a in answers}
+    if len(answers) < ENOUGH or len(known) < 2 or len(given) > 1:
         return None
-    given = "abstains" if found[0].given is None else f"answers {found[0].given}"
-    return f"always {given}, whatever is known"
+    level = given.pop()
+    return f"always {'abstains' if level is None else f'answers {level}'}, whatever is known"
 
 
-def doubt_of_truth(answers: Iterable[KnownAnswer], settings: TrustSettings) -> str | None:
+def doubt_of_truth(answers: Collection[KnownAnswer], settings: TrustSettings) -> str | None:
     """A message if votes significantly fail to agree with the RAM."""
-    found = list(answers)
-    if len(found) < _MIN_TRUTHS:
+    if len(answers) < _MIN_TRUTHS:
         return None
-    known = Counter(answer.known for answer in found)
-    if len(found) - max(known.values()) < _MIN_OF_RARER_LEVELS:
-        return doubt_of_accuracy(found, "levels of the RAM", settings.least_accuracy)
+    known = Counter(answer.known for answer in answers)
+    if len(answers) - max(known.values()) < _MIN_OF_RARER_LEVELS:
+        return doubt_of_accuracy(answers, "levels of the RAM", settings.least_accuracy)
     confusion = Confusion()
-    for answer in found:
+    for answer in answers:
         if answer.given is not None:
             confusion.count(answer.known, answer.given)
     kappa, error = confusion.kappa, confusion.kappa_error

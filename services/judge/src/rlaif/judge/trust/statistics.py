@@ -1,7 +1,7 @@
 """Statistics of the judges: calls, abstentions, accuracy, position bias, cost of a label."""
 
 from collections import Counter, OrderedDict, deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from rlaif.contracts.judging.comparisons import ComparisonRecord
@@ -16,6 +16,14 @@ _MAX_RECENT_CALLS = 2000
 _MAX_DIGESTS = 10_000
 """Digests of evidence that are remembered, to detect new evidence."""
 _DECIDED = ("first", "second")
+
+
+def votes_with_truth(record: ScoreRecord) -> Iterator[tuple[str, CriterionScore, int]]:
+    """(criterion, votes, level determined by the RAM) of a score and its audits."""
+    for name, score in {**record.criteria, **record.audits}.items():
+        known = record.known_level(name)
+        if known is not None and score.source == "votes":
+            yield name, score, known
 
 
 @dataclass
@@ -47,12 +55,10 @@ class PairStatistics:
 
     @property
     def first_slot(self) -> float | None:
-        """Share of the preferences for the segment shown first; None without any."""
         return self.preferring_first_shown / self.preferring if self.preferring else None
 
     @property
     def consistency(self) -> float | None:
-        """Share of the pairs answered in both orders whose answers agree; None without any."""
         return self.agreed / self.both_answered if self.both_answered else None
 
 
@@ -64,13 +70,13 @@ class CriterionStatistics:
         asked: Segments on which it was asked and the criterion applies.
         abstained: Reason → those of them without a score.
         truth: Its votes against the level that the RAM determines.
-        record: Its newest answers to known questions; None before the first.
+        record: Its newest answers to known questions.
     """
 
     asked: int = 0
     abstained: Counter[str] = field(default_factory=Counter)
     truth: Confusion = field(default_factory=Confusion)
-    record: Record | None = None
+    record: Record = field(default_factory=Record)
 
     @property
     def abstain_rate(self) -> float | None:
@@ -78,7 +84,7 @@ class CriterionStatistics:
 
     @property
     def why_not(self) -> str | None:
-        return self.record.why_not if self.record else None
+        return self.record.why_not
 
     @property
     def believed(self) -> bool:
@@ -86,11 +92,11 @@ class CriterionStatistics:
 
     @property
     def canaries(self) -> int:
-        return len(self.record.canaries) if self.record else 0
+        return len(self.record.canaries)
 
     @property
     def canaries_right(self) -> int:
-        return self.record.right if self.record else 0
+        return self.record.right
 
 
 @dataclass
@@ -117,7 +123,7 @@ class JudgeStatistics:
         self.prompt_tokens += record.prompt_tokens or 0
         self.completion_tokens += record.completion_tokens or 0
 
-    def share(self, *outcomes: str) -> float | None:
+    def _share(self, *outcomes: str) -> float | None:
         """Share of the newest calls with one of these outcomes; None without calls."""
         if not self.recent:
             return None
@@ -130,20 +136,19 @@ class JudgeStatistics:
 
     @property
     def believed(self) -> bool:
-        """Whether it is excluded from no criterion."""
         return all(each.believed for each in self.criteria.values())
 
     @property
     def parse_fail_rate(self) -> float | None:
-        return self.share("invalid", "length")
+        return self._share("invalid", "length")
 
     @property
     def cut_off_rate(self) -> float | None:
-        return self.share("length")
+        return self._share("length")
 
     @property
     def retry_rate(self) -> float | None:
-        return self.share("throttled", "refused", "error", "timeout")
+        return self._share("throttled", "refused", "error", "timeout")
 
 
 class Statistics:
@@ -183,12 +188,9 @@ class Statistics:
         """Count a new score."""
         self.labels += record.weighted is not None
         self.useful += self._is_useful(record)
-        for name in self._criteria:
-            score = record.audits.get(name) or record.criteria.get(name)
-            known = record.known_level(name)
-            if score is not None and score.source == "votes" and known is not None:
-                for level in score.votes:
-                    self.of(name).truth.count(known, level)
+        for name, score, known in votes_with_truth(record):
+            for level in score.votes:
+                self.of(name).truth.count(known, level)
 
     def compared(self, record: ComparisonRecord) -> PairStatistics:
         """Count a comparison; returns the statistics of its judge."""
@@ -196,10 +198,6 @@ class Statistics:
         pairs = self.judges.setdefault(record.judge, JudgeStatistics()).comparisons
         pairs.compared(record)
         return pairs
-
-    def known(self, criterion: str, record: Record) -> None:
-        """Set the answers to known questions."""
-        self.of(criterion).record = record
 
     @property
     def tokens_per_label(self) -> float | None:
@@ -224,5 +222,5 @@ class Statistics:
         self._digests[digest] = None
         if len(self._digests) > _MAX_DIGESTS:
             self._digests.popitem(last=False)
-        learned: list[CriterionScore | None] = [record.criteria.get(name) for name in LEARNED]
-        return any(score is not None and score.source == "votes" for score in learned)
+        scores = (record.criteria.get(name) for name in LEARNED)
+        return any(score is not None and score.source == "votes" for score in scores)

@@ -19,7 +19,7 @@ from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
 logger = logging.getLogger(__name__)
 
 _CHARACTERS_PER_TOKEN = 3
-_REFRESH_SECONDS = 10.0
+_REFRESH_INTERVAL = timedelta(seconds=10)
 _MAX_DELETED = 1000
 _KEPT_DAYS = 7
 _MAX_REPLICAS = 1000
@@ -58,13 +58,12 @@ class TokenBudget:
 
     @property
     def spent(self) -> int:
-        """Tokens of today, of all replicas as far as known."""
+        """By all replicas today, as far as known."""
         self._start_day_if_new()
         return self._mine + self._others
 
     @property
     def spent_here(self) -> int:
-        """Tokens of today, of this replica."""
         self._start_day_if_new()
         return self._mine
 
@@ -72,11 +71,6 @@ class TokenBudget:
         self._start_day_if_new()
         self._mine += tokens
         self._on_spent(self.spent)
-
-    @property
-    def pause(self) -> str | None:
-        """As `check`."""
-        return self.check()
 
     def seconds_to_wait(self) -> float:
         """Seconds until the next day; 0 while some of the budget is left."""
@@ -107,9 +101,7 @@ class TokenBudget:
         async with self._refreshing:
             self._start_day_if_new()
             now = self._now()
-            if self._refreshed is not None and now - self._refreshed < timedelta(
-                seconds=_REFRESH_SECONDS
-            ):
+            if self._refreshed is not None and now - self._refreshed < _REFRESH_INTERVAL:
                 return
             try:
                 await self._exchange(store)
@@ -158,12 +150,10 @@ def _sum(store: ObjectStore, day: str, but: str) -> int:
 
 
 def _read(store: ObjectStore, key: str) -> int:
-    """Tokens of a replica; 0 if its object cannot be parsed. Blocks."""
+    """Tokens of a replica; 0 if its object is missing or cannot be parsed. Blocks."""
     try:
         tokens = json.loads(store.get(key))["tokens"]
-    except ObjectNotFoundError:
-        return 0
-    except (ValueError, LookupError, TypeError, RecursionError):
+    except (ObjectNotFoundError, ValueError, LookupError, TypeError, RecursionError):
         return 0
     return tokens if type(tokens) is int and tokens >= 0 else 0
 

@@ -1,1 +1,0 @@
-"""The evaluator pass over one epoch."""
