@@ -19,9 +19,8 @@ import httpx
 
 from rlaif.contracts.judging.evidence import Evidence, Moment, Span
 from rlaif.contracts.judging.scores import CriterionScore, JudgeCallRecord
-from rlaif.judge.panel.panel import Panel
+from rlaif.judge.panel.panel import Case, Panel
 from rlaif.judge.panel.schema import answer_schema
-from rlaif.judge.panel.voting import Case
 from rlaif.judge.rubric.judges import JUDGES, briefed
 from rlaif.judge.settings import VoteSettings
 from rlaif.llm.connections import Connections

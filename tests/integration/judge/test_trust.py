@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from rlaif.judge.rubric.judges import JUDGES
-from rlaif.judge.settings import TrustSettings
 from rlaif.judge.trust.canary_rounds import CanaryRounds
 from rlaif.judge.trust.exclusion import Record
 from rlaif.llm.openai import OpenAiModel, connections_to
@@ -46,9 +45,7 @@ def watched() -> Rounds:
                 for judge in JUDGES
             }
             yield (
-                CanaryRounds(
-                    JUDGES, routes, TrustSettings(every=10), max_tokens=256, on_known=note
-                ),
+                CanaryRounds(JUDGES, routes, 10, max_tokens=256, on_known=note),
                 known,
             )
 

@@ -11,7 +11,6 @@ from rlaif.contracts.judging.evidence import Evidence
 from rlaif.contracts.judging.scores import CriterionScore
 from rlaif.judge.panel.panel import PanelResult
 from rlaif.judge.rubric.judges import JUDGES
-from rlaif.judge.settings import TrustSettings
 from rlaif.judge.trust.canaries import Canary, canaries
 from rlaif.judge.trust.canary_rounds import CanaryRounds
 from rlaif.judge.trust.exclusion import Record
@@ -98,9 +97,7 @@ class Watched:
             for name, fake in self.fakes.items()
         }
         self.told: dict[tuple[str, str], Record] = {}
-        self.rounds = CanaryRounds(
-            JUDGES, routes, TrustSettings(every=every), max_tokens=256, on_known=self._note
-        )
+        self.rounds = CanaryRounds(JUDGES, routes, every, max_tokens=256, on_known=self._note)
 
     def _note(self, judge: str, criterion: str, record: Record) -> None:
         self.told[judge, criterion] = record

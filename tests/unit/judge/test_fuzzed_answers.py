@@ -7,9 +7,8 @@ import pytest
 
 from rlaif.contracts.judging.evidence import Evidence, Moment, Span
 from rlaif.contracts.judging.scores import JudgeCallRecord
-from rlaif.judge.panel.panel import Panel
+from rlaif.judge.panel.panel import Case, Panel
 from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, answer_schema, read_answer
-from rlaif.judge.panel.voting import Case
 from rlaif.judge.rubric.judges import JUDGES, Judge, briefed
 from rlaif.judge.rubric.votes import NoVote
 from rlaif.judge.settings import VoteSettings

@@ -15,8 +15,7 @@ from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, CriterionScore, Score
 from rlaif.contracts.telemetry.readings import JudgeCall, Telemetry
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.panel.calls import OnCall
-from rlaif.judge.panel.panel import PanelResult
-from rlaif.judge.panel.voting import Case
+from rlaif.judge.panel.panel import Case, PanelResult
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.rubric.votes import NoVote, certain
 from rlaif.judge.scoring.handler import SegmentHandler

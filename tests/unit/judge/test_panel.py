@@ -11,9 +11,8 @@ from rlaif.contracts.judging.evidence import Evidence, Moment, Rooms
 from rlaif.contracts.judging.quest import Standing
 from rlaif.contracts.judging.scores import CriterionScore, JudgeCallRecord
 from rlaif.judge.panel.calls import reported_outcome
-from rlaif.judge.panel.panel import Excluded, Panel
+from rlaif.judge.panel.panel import Case, Excluded, Panel
 from rlaif.judge.panel.prompts import messages, tokens
-from rlaif.judge.panel.voting import Case
 from rlaif.judge.rubric.judges import INSUFFICIENT, JUDGES, Judge
 from rlaif.judge.rubric.votes import NoVote
 from rlaif.judge.settings import VoteSettings

@@ -167,3 +167,18 @@ def test_what_cannot_be_computed_is_refused_and_empty_asks_everything() -> None:
     assert JudgeSettings(computed="novelty, absence").computed_kinds() == {"novelty", "absence"}
     with pytest.raises(ValueError, match="fun"):
         JudgeSettings(computed="fun")
+
+
+async def test_a_missing_ca_file_stops_the_start_with_the_name_of_its_setting() -> None:
+    with pytest.raises(StartupError, match="LLM_CA_FILE"):
+        build_parts(JudgeSettings(llm_ca_file=Path("/nowhere/ca.pem")), _metrics)
+
+
+async def test_another_way_to_compute_or_to_vote_is_another_configuration() -> None:
+    configs = set()
+    for changes in ({}, {"computed": ""}, {"adaptive_votes": True}, {"audit_share": 0.5}):
+        bench = build_parts(JudgeSettings.model_validate(changes), _metrics)
+        configs.add(bench.rules.judge_config)
+        await bench.close()
+    # Audits do not enter a score.
+    assert len(configs) == 3

@@ -4,7 +4,6 @@ from typing import Any
 
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.trust.statistics import PairStatistics
-from rlaif.judge.views import StandingReport
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.testing.data.comparisons import compared
 
@@ -45,5 +44,5 @@ def test_both_figures_are_metrics_and_in_the_report_of_the_judge() -> None:
     assert 'rlaif_judge_comparison_first_slot_ratio{judge="puzzle"} 1.0' in text
     assert 'rlaif_judge_comparison_consistency_ratio{judge="puzzle"} 0.0' in text
     assert 'rlaif_judge_comparisons_total{result="outage",why="ram_tie"} 1.0' in text
-    report = StandingReport.model_validate(metrics.statistics.judges["puzzle"]).comparisons
+    report = metrics.statistics.judges["puzzle"].comparisons
     assert (report.pairs, report.first_slot, report.consistency) == (1, 1.0, 0.0)

@@ -13,8 +13,7 @@ from rlaif.contracts.events import SegmentExported, SegmentScored
 from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.panel.calls import OnCall
-from rlaif.judge.panel.panel import PanelResult
-from rlaif.judge.panel.voting import Case
+from rlaif.judge.panel.panel import Case, PanelResult
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.rubric.votes import NoVote
 from rlaif.judge.scoring.handler import SegmentHandler

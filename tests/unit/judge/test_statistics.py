@@ -4,7 +4,6 @@ from rlaif.contracts.judging.scores import CriterionScore
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.rubric.votes import NoVote
 from rlaif.judge.trust.exclusion import KnownAnswer, Record
-from rlaif.judge.views import StandingReport
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.testing.data.comparisons import compared
 from rlaif.testing.data.scores import judge_call, score_record
@@ -27,12 +26,10 @@ def test_rates_are_shares_of_the_calls_that_were_made() -> None:
     for outcome in outcomes:
         metrics.called(judge_call(outcome=outcome))
     metrics.called(judge_call(cached=True))
-    report = StandingReport.model_validate(metrics.statistics.judges["state"])
+    report = metrics.statistics.judges["state"]
     assert (report.parse_fail_rate, report.retry_rate) == (0.1, 0.3)
     assert report.cached_answers == 1
-    assert (
-        StandingReport.model_validate(metrics.statistics.judges["vision"]).parse_fail_rate is None
-    )
+    assert metrics.statistics.judges["vision"].parse_fail_rate is None
 
 
 def test_abstentions_of_every_kind_count_by_criterion_over_what_was_asked() -> None:
@@ -40,7 +37,7 @@ def test_abstentions_of_every_kind_count_by_criterion_over_what_was_asked() -> N
     for found in (_voted(2, 2, 2), NoVote.INSUFFICIENT, NoVote.SPLIT, NoVote.INVALID):
         metrics.heard({"progress": found, "dialog": _voted(1, 1, 1)})
     judges = metrics.statistics.judges
-    report = StandingReport.model_validate(judges["state"])
+    report = judges["state"]
     assert report.criteria["progress"].abstained == {
         "insufficient_evidence": 1,
         "split_votes": 1,
@@ -60,9 +57,7 @@ def test_votes_are_held_against_what_the_memory_decides() -> None:
         metrics.scored(
             score_record(criteria={"progress": _voted(*[voted] * 3)}, truth={"progress": known})
         )
-    truth = (
-        StandingReport.model_validate(metrics.statistics.judges["state"]).criteria["progress"].truth
-    )
+    truth = metrics.statistics.judges["state"].criteria["progress"].truth
     assert (truth.votes, truth.accuracy, truth.pair_accuracy) == (12, 0.75, 1.0)
     assert truth.kappa is not None
     assert 0 < truth.kappa < 1
@@ -124,9 +119,9 @@ def test_a_judge_that_is_not_believed_shows_in_the_metrics() -> None:
     labels = {"judge": "vision", "criterion": "novelty"}
     assert service.registry.get_sample_value("rlaif_judge_believed", labels) == 0
     assert service.registry.get_sample_value("rlaif_judge_canary_accuracy_ratio", labels) == 0.25
-    report = StandingReport.model_validate(metrics.statistics.judges["vision"])
+    report = metrics.statistics.judges["vision"]
     assert not report.believed
     novelty = report.criteria["novelty"]
     assert (novelty.canaries, novelty.canaries_right) == (4, 1)
     assert novelty.why_not == "1 of 4 known answers right"
-    assert StandingReport.model_validate(metrics.statistics.judges["state"]).believed
+    assert metrics.statistics.judges["state"].believed

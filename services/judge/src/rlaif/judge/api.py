@@ -5,10 +5,11 @@ from collections.abc import Callable
 from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rlaif.bus.errors import BusUnavailableError
-from rlaif.contracts.judging.scores import CRITERIA, ScoreRecord
+from rlaif.contracts.judging.comparisons import ComparisonRecord
+from rlaif.contracts.judging.scores import CRITERIA, JudgeCallRecord, ScoreRecord
 from rlaif.contracts.model import ID_PATTERN
 from rlaif.guides.guides import guided_games
 from rlaif.judge.panel.prompts import PROMPT_VERSION, system_prompt
@@ -16,17 +17,7 @@ from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.parts import JudgeParts
 from rlaif.judge.rubric.judges import Judge, briefed
 from rlaif.judge.scoring.scores import CorruptScoreError, NotJudgedError, Override, Scores
-from rlaif.judge.views import (
-    BudgetReport,
-    ComparisonSummary,
-    JudgePrompt,
-    JudgeReport,
-    JudgesReport,
-    OverrideRequest,
-    RouteReport,
-    ScoreSummary,
-    StandingReport,
-)
+from rlaif.judge.trust.statistics import JudgeStatistics
 from rlaif.service.paging import Page, Paging
 from rlaif.service.problems import Problem, not_found, reached, store_unavailable
 from rlaif.storage import keys
@@ -38,6 +29,100 @@ Game = Annotated[
     Query(max_length=64, description="Game whose guide is included; none if omitted."),
 ]
 SegmentId = Annotated[str, Path(pattern=ID_PATTERN, description="Id of the segment.")]
+
+
+class RouteReport(BaseModel):
+    """Health of a route since the start of the service."""
+
+    calls: int
+    failures: int
+    retries: int
+    last_error: str | None
+    p50_seconds: float | None = Field(description="Median of the last 200 answers.")
+    deadline_seconds: float = Field(description="Current timeout of a call.")
+    resting_seconds: float = Field(description="How long calls are held back; 0 if they are not.")
+    trouble: str | None = Field(
+        description="Why the route cannot be used now, and what to check; null if it can."
+    )
+    answered: bool = Field(description="Whether it has answered any call so far.")
+
+
+class JudgeReport(BaseModel):
+    """One judge."""
+
+    name: str
+    model: str
+    route: str
+    criteria: list[str]
+    pictures: int
+    context_tokens: int
+    asks_quest: bool = Field(description="Reports positions on the quest, in games with a guide.")
+    health: RouteReport
+    standing: JudgeStatistics
+
+
+class BudgetReport(BaseModel):
+    """Tokens of this day (UTC)."""
+
+    per_day: int | None = Field(description="Limit for all replicas; null for none.")
+    spent: int = Field(description="By all replicas as far as known; without a limit, by this one.")
+    spent_here: int
+    pause: str | None = Field(description="Why judging pauses; null if it does not.")
+
+
+class JudgesReport(BaseModel):
+    """Body of `/api/v1/judges`."""
+
+    judge_config: str = Field(description="Id under which scores are stored.")
+    prompt_version: str
+    votes: int
+    computed: list[str] = Field(description="Criteria that are computed from the RAM.")
+    guided_games: list[str] = Field(description="Games with a guide.")
+    weights: dict[str, float]
+    labels: int = Field(description="Segments with a weighted score since the start.")
+    tokens_per_label: float | None
+    useful_labels: int = Field(
+        description="Segments with new evidence on which votes decided a learned criterion, and "
+        "comparisons in which both orders agreed."
+    )
+    tokens_per_useful_label: float | None
+    seconds_per_label: float | None
+    budget: BudgetReport
+    judges: list[JudgeReport]
+
+
+class JudgePrompt(BaseModel):
+    """The frozen prompt of a judge."""
+
+    name: str
+    model: str
+    system: str
+    answer_schema: dict[str, object]
+
+
+class ScoreSummary(ScoreRecord):
+    """A score without its calls."""
+
+    calls: tuple[JudgeCallRecord, ...] = Field(default=(), exclude=True)
+
+
+class ComparisonSummary(ComparisonRecord):
+    """A comparison without its calls."""
+
+    calls: tuple[JudgeCallRecord, ...] = Field(default=(), exclude=True)
+
+
+class OverrideRequest(BaseModel):
+    """Levels for some criteria, given by a person."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    levels: dict[str, Annotated[int, Field(ge=0, le=2)] | None] = Field(
+        min_length=1,
+        description=f"Of {', '.join(CRITERIA)}: 0, 1, 2, or null for an abstention.",
+    )
+    author: str = Field(min_length=1, max_length=100)
+    note: str | None = Field(default=None, max_length=2000)
 
 
 def build_router(
@@ -164,7 +249,7 @@ def _report(parts: JudgeParts, judge: Judge) -> JudgeReport:
             trouble=prober.check() if prober else None,
             answered=bool(prober and prober.answered),
         ),
-        standing=StandingReport.model_validate(parts.metrics.statistics.judges[judge.name]),
+        standing=parts.metrics.statistics.judges[judge.name],
     )
 
 

@@ -36,7 +36,6 @@ from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.parts import build_parts
 from rlaif.judge.settings import JudgeSettings, PatienceSettings
 from rlaif.judge.trust.statistics import Statistics
-from rlaif.judge.views import StandingReport
 from rlaif.service.cli import InvalidSettingsError, StartupError, load_settings
 from rlaif.service.logging import configure_logging
 from rlaif.service.metrics import ServiceMetrics
@@ -285,10 +284,6 @@ def summary(records: Sequence[ScoreRecord]) -> dict[str, Any]:
         stats.scored(record)
         for call in record.calls:
             stats.called(call)
-    judges = {
-        name: StandingReport.model_validate(found).model_dump(mode="json")
-        for name, found in sorted(stats.judges.items())
-    }
     return {
         "judged": len(records),
         "labels": stats.labels,
@@ -297,7 +292,7 @@ def summary(records: Sequence[ScoreRecord]) -> dict[str, Any]:
         "judged_share": _mean([share for r in records if (share := _judged_share(r)) is not None]),
         "rise_mean": _mean([record.quest.rise for record in records if record.quest]),
         "criteria": {name: _criterion(name, records) for name in CRITERIA},
-        "judges": judges,
+        "judges": {name: each.model_dump(mode="json") for name, each in stats.judges.items()},
         "tokens_per_label": stats.tokens_per_label,
         "seconds_per_label": stats.seconds_per_label,
     }

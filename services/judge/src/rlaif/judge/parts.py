@@ -144,7 +144,7 @@ def build_parts(
     canary_rounds = CanaryRounds(
         judges,
         routes,
-        settings.trust,
+        settings.canary_every,
         max_tokens=tokens,
         on_known=metrics.known,
         on_call=metrics.called,

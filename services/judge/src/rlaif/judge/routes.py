@@ -26,16 +26,17 @@ from rlaif.llm.route import Completion, Route
 from rlaif.network.addresses import is_http_url, without_credentials
 from rlaif.service.cli import StartupError
 
-BUILT_IN = ("state", "puzzle", "vision")
-"""Judges whose URL is a setting of its own."""
-
 OnProbe = Callable[[str, str, ModelError | None], None]
 """Called with judge, modality and error after each probe."""
+
+_BUILT_IN = ("state", "puzzle", "vision")
+"""Judges whose URL is a setting of its own."""
+_SCHEMA_WORDS = ("response_format", "json_schema", "schema", "guided", "grammar", "structured")
 
 
 @dataclass(frozen=True)
 class Advice:
-    """Describes outages of a judge's route.
+    """Describes outages of a judge's route: what is wrong, what to check, and the consequences.
 
     Attributes:
         url: Settings of its URL.
@@ -50,7 +51,6 @@ class Advice:
     any_healthy: Callable[[], bool] = lambda: True
 
     def describe(self, outage: Outage, waiting: bool) -> str:
-        """What is wrong, what to check, and the consequences."""
         if outage.kind == "silent":
             return (
                 f"{outage.error}; is its server overloaded or hung? See its log. "
@@ -97,13 +97,14 @@ class Advice:
 
     def _readable(self, error: ModelError) -> str:
         """Settings that help; the message of a cut-off answer names its own."""
+        change = f"or change {self.model}"
         if error.fault == CUT_OFF:
-            return f"or change {self.model}"
+            return change
         if "content_filter" in str(error):
-            return f"see the content filter of its provider, or change {self.model}"
+            return f"see the content filter of its provider, {change}"
         return (
             "set JUDGE_SCHEMA_MODE to a mode that its server enforces (now the output is not "
-            f"constrained), raise JUDGE_MAX_TOKENS, or change {self.model}"
+            f"constrained), raise JUDGE_MAX_TOKENS, {change}"
         )
 
     def _to_check(self, error: ModelError) -> str:
@@ -113,8 +114,7 @@ class Advice:
         message = str(error).lower()
         if any(word in message for word in ("chat_template", "enable_thinking")):
             return "JUDGE_CHAT_TEMPLATE_KWARGS"
-        words = ("response_format", "json_schema", "schema", "guided", "grammar", "structured")
-        if any(word in message for word in words):
+        if any(word in message for word in _SCHEMA_WORDS):
             return "JUDGE_SCHEMA_MODE: the server does not accept the schema in this mode"
         return f"{self.model}, {self.url}"
 
@@ -130,6 +130,7 @@ def build_routes(
     """Judge name → route."""
     routes: dict[str, Route] = {}
     cache: AnswerCache[str, Completion] = AnswerCache(settings.cached_answers)
+    urls = judge_urls(settings, judges)
 
     def any_healthy() -> bool:
         return any(
@@ -137,8 +138,8 @@ def build_routes(
             for judge in judges
         )
 
-    for judge in judges:
-        url, base = judge_urls(settings, judges)[judge.name]
+    def made(judge: Judge) -> Route:
+        url, base = urls[judge.name]
         model = OpenAiModel(connections, url, settings.calls, settings.dialect, base=base)
         probe = Probe(
             questions=known_questions(judge, max_tokens=settings.voting.answer_tokens),
@@ -146,17 +147,20 @@ def build_routes(
             refused_patience_seconds=settings.patience.refused_seconds,
             outage_patience_seconds=settings.patience.outage_seconds,
             describe=_advice(settings, judge, any_healthy).describe,
-            on_result=_reporter(judge.name, on_probe),
+            on_result=lambda request, error: on_probe(judge.name, request.modality, error),
             is_up=model.is_up,
         )
-        metered = MeteredModel(
-            model,
-            prompt_tokens=lambda request: prompts.tokens(request.messages),
-            on_spent=on_spent,
-        )
-        name = _route_name(url, judge.name)
-        routes[judge.name] = Route(name, metered, settings.route_limits, probe=probe, cache=cache)
+        metered = MeteredModel(model, prompt_tokens=_prompt_tokens, on_spent=on_spent)
+        # The path without the host, as it is stored in scores.
+        name = urlsplit(url).path.rstrip("/").removesuffix("/v1") or f"/{judge.name}"
+        return Route(name, metered, settings.route_limits, probe=probe, cache=cache)
+
+    routes.update({judge.name: made(judge) for judge in judges})
     return routes
+
+
+def _prompt_tokens(request: CompletionRequest) -> int:
+    return prompts.tokens(request.messages)
 
 
 def judge_urls(
@@ -212,27 +216,12 @@ def open_connections(settings: JudgeSettings, urls: Iterable[str]) -> Connection
         ) from error
 
 
-def _reporter(
-    judge: str, on_probe: OnProbe
-) -> Callable[[CompletionRequest, ModelError | None], None]:
-    return lambda request, error: on_probe(judge, request.modality, error)
-
-
 def _advice(settings: JudgeSettings, judge: Judge, any_healthy: Callable[[], bool]) -> Advice:
-    base = "LLM_NAMESPACE" if settings.llm_use_direct else "LLM_BASE_URL"
-    own = f"LLM_{judge.name.upper()}_URL"
-    return Advice(
-        url=f"{own} or {base}" if judge.name in BUILT_IN else base,
-        model=(
-            f"the model {judge.model} of {settings.panel_file.name} (JUDGE_PANEL_FILE)"
-            if settings.panel_file
-            else f"JUDGE_{judge.name.upper()}_MODEL ({judge.model})"
-        ),
-        lost=", ".join(criterion.name for criterion in judge.criteria),
-        any_healthy=any_healthy,
-    )
-
-
-def _route_name(url: str, judge: str) -> str:
-    """The path without the host, as it is stored in scores."""
-    return urlsplit(url).path.rstrip("/").removesuffix("/v1") or f"/{judge}"
+    url = "LLM_NAMESPACE" if settings.llm_use_direct else "LLM_BASE_URL"
+    name = judge.name.upper()
+    model = f"JUDGE_{name}_MODEL ({judge.model})"
+    if settings.panel_file:
+        model = f"the model {judge.model} of {settings.panel_file.name} (JUDGE_PANEL_FILE)"
+    if judge.name in _BUILT_IN:
+        url = f"LLM_{name}_URL or {url}"
+    return Advice(url, model, ", ".join(each.name for each in judge.criteria), any_healthy)

@@ -42,21 +42,6 @@ class CompareSettings(BaseModel, frozen=True, extra="forbid"):
     )
 
 
-class TrustSettings(BaseModel, frozen=True, extra="forbid"):
-    """How often control questions are asked, and when a judge is excluded.
-
-    Attributes:
-        every: Segments between two rounds of control questions; 0 disables them.
-        least_accuracy: Share of right answers below which, with 95 % confidence, a judge is
-            excluded for a criterion.
-        least_kappa: Cohen's kappa of votes and RAM below which, with 95 % confidence, it is.
-    """
-
-    every: int = 50
-    least_accuracy: float = 0.6
-    least_kappa: float = 0.2
-
-
 class PatienceSettings(BaseModel, frozen=True, extra="forbid"):
     """How long segments wait for a failing route before they are scored without it.
 
@@ -180,7 +165,7 @@ class JudgeSettings(ServiceSettings):
     )
     compare: CompareSettings = CompareSettings()
     canary_every: int = Field(
-        default=TrustSettings().every,
+        default=50,
         ge=0,
         description="Segments between two rounds of control questions (questions with known "
         "answers); 0 disables them.",
@@ -241,10 +226,6 @@ class JudgeSettings(ServiceSettings):
         return DialectSettings(
             schema_mode=self.schema_mode, chat_template_kwargs=self.chat_template_kwargs
         )
-
-    @property
-    def trust(self) -> TrustSettings:
-        return TrustSettings(every=self.canary_every)
 
     @property
     def calls(self) -> CallSettings:

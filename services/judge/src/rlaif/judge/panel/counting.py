@@ -22,7 +22,7 @@ from rlaif.judge.rubric.votes import (
     tally_quest,
 )
 
-COMPUTED_WHOLLY = ("novelty", "efficiency")
+COMPUTED_WHOLLY = frozenset({"novelty", "efficiency"})
 """Criteria that are computed for every segment with complete states."""
 
 Vote = Verdict | NoVote
@@ -45,16 +45,16 @@ def judges_needed(
     An `audit` also asks the judges of a decided level for all of their criteria, to measure their
     accuracy. A criterion that does not apply to the segment cannot be audited.
     """
-    settled_names = frozenset(name for name in COMPUTED_WHOLLY if name in decided)
+    computed = COMPUTED_WHOLLY & decided.keys()
     asked = []
     for judge in judges:
         names = {criterion.name for criterion in judge.criteria}
-        core = without(judge, settled_names)
+        core = without(judge, computed)
         if audit and any(type(decided.get(name)) is int for name in names):
             asked.append(judge)
         elif core and any(criterion.name not in decided for criterion in core.criteria):
             # Either all computed criteria are decided, or the whole judge is asked.
-            asked.append(core if names & set(COMPUTED_WHOLLY) <= settled_names else judge)
+            asked.append(core if names & COMPUTED_WHOLLY <= computed else judge)
     return tuple(asked)
 
 
@@ -66,10 +66,7 @@ def in_share(purpose: str, segment_id: str, share: float) -> bool:
 
 def count(judge: Judge, votes: Sequence[Vote]) -> Poll:
     """Count all requested votes of a briefed judge."""
-    rated = {
-        criterion.name: tally(_ballots(votes, criterion.name), judge=judge.name)
-        for criterion in judge.rated
-    }
+    rated = {c.name: tally(_ballots(votes, c.name), judge=judge.name) for c in judge.rated}
     if not judge.tells_quest:
         return Poll(rated)
     ballots = _quest_ballots(votes)
@@ -89,11 +86,8 @@ def enough(judge: Judge, votes: Sequence[Vote], limit: int) -> bool:
 
 
 def _ballots(votes: Sequence[Vote], criterion: str) -> list[Ballot]:
-    ballots: list[Ballot] = []
-    for vote in votes:
-        level = vote if isinstance(vote, NoVote) else vote.levels[criterion]
-        ballots.append(NoVote.INSUFFICIENT if level is None else level)
-    return ballots
+    levels = [vote if isinstance(vote, NoVote) else vote.levels[criterion] for vote in votes]
+    return [NoVote.INSUFFICIENT if level is None else level for level in levels]
 
 
 def _quest_ballots(votes: Sequence[Vote]) -> list[QuestVote | NoVote]:

@@ -3,23 +3,41 @@
 An outage of any route ends the whole round, so that a score never depends on which judges happened
 to be available. A route that was out of use for too long is left out, which is the reason of the
 abstentions of its criteria. What only an audit needs is asked once and never waited for.
+
+An answer that cannot be parsed is requested once more with another seed, one that was cut off with
+twice the tokens; after that the vote is lost. If nearly all answers of the route cannot be parsed,
+the vote ends in the outage of the route instead.
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from rlaif.contracts.judging.evidence import Evidence
 from rlaif.contracts.judging.quest import QuestProgress
 from rlaif.contracts.judging.scores import CriterionScore
-from rlaif.judge.panel.calls import OnCall
-from rlaif.judge.panel.counting import Poll, Results, judges_needed
-from rlaif.judge.panel.voting import Case, Voting
+from rlaif.judge.panel import prompts
+from rlaif.judge.panel.calls import JudgeCall, OnCall, verdict_request
+from rlaif.judge.panel.counting import Poll, Results, Vote, count, enough, judges_needed
+from rlaif.judge.panel.schema import CutOffAnswerError, read_answer
 from rlaif.judge.rubric.judges import PROGRESS, Judge, briefed
 from rlaif.judge.rubric.votes import NoVote, certain
 from rlaif.judge.settings import VoteSettings
-from rlaif.llm.ports import Modality, ModelError, OutageError
+from rlaif.llm.ports import (
+    BrokenRouteError,
+    FailedRequestError,
+    InvalidReplyError,
+    Modality,
+    ModelError,
+    OutageError,
+    RefusedError,
+    UnreadableAnswerError,
+)
 from rlaif.llm.route import Route
+
+logger = logging.getLogger(__name__)
 
 Excluded = Mapping[str, frozenset[str]]
 """Judge → criteria on which its votes do not count."""
@@ -32,6 +50,28 @@ _UNREAD = (NoVote.ROUTE_UNREADABLE, NoVote.INVALID, NoVote.CUT_OFF)
 _ALL_BROKEN_RETRY_SECONDS = 3.0
 _RECOVERY_SECONDS = 40.0
 """After an outage of all routes: how long it may take until each has been probed again."""
+_REPAIR_SEED = 1000
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is judged.
+
+    Attributes:
+        evidence: Facts about one segment.
+        strip: PNG of its pictures with the player's path.
+        decided: Criteria that need no judge, with their level or the reason for none.
+        audit: Ask for these criteria as well, and keep the votes apart.
+    """
+
+    evidence: Evidence
+    strip: bytes | None = None
+    decided: Mapping[str, int | NoVote] = field(default_factory=dict)
+    audit: bool = False
+
+    def open_criteria(self, judge: Judge) -> frozenset[str]:
+        """Criteria of a judge that are not decided."""
+        return frozenset(c.name for c in judge.criteria if c.name not in self.decided)
 
 
 @dataclass(frozen=True)
@@ -60,7 +100,7 @@ class Panel:
         self,
         judges: tuple[Judge, ...],
         routes: Mapping[str, Route],
-        voting: VoteSettings,
+        settings: VoteSettings,
         *,
         excluded: Callable[[], Excluded] = dict,
     ) -> None:
@@ -70,9 +110,10 @@ class Panel:
         """
         self._judges = judges
         self._routes = routes
-        self._voting = Voting(routes, voting)
+        self._settings = settings
         self._excluded = excluded
         self._all_broken_at = float("-inf")
+        self._reported: set[str] = set()
 
     async def judge(self, case: Case, on_call: OnCall) -> PanelResult:
         """Ask for all votes and count them.
@@ -87,7 +128,7 @@ class Panel:
         needed = {
             judge.name
             for judge in required
-            if _open_criteria(judge, case) - excluded.get(judge.name, frozenset())
+            if case.open_criteria(judge) - excluded.get(judge.name, frozenset())
         }
         asked = [
             briefed(judge, game)
@@ -107,8 +148,8 @@ class Panel:
                 audit.cancel()
             await asyncio.gather(*audits, return_exceptions=True)
         lost = {name for p in polls for name, found in p.criteria.items() if found in _UNREAD}
-        unread = {judge.name for judge in required if _open_criteria(judge, case) & lost}
-        return self._result(case, polls, excluded, tuple(sorted(unread)))
+        unread = sorted({j.name for j in required if case.open_criteria(j) & lost})
+        return self._result(case, polls, excluded, tuple(unread))
 
     def _require_a_route(self) -> None:
         """Raise OutageError if no judge can be asked: without any vote there is no score.
@@ -134,19 +175,16 @@ class Panel:
     async def _polls(self, judges: list[Judge], case: Case, on_call: OnCall) -> list[Poll]:
         try:
             async with asyncio.TaskGroup() as group:
-                polls = [
-                    group.create_task(self._voting.poll(judge, case, on_call)) for judge in judges
-                ]
+                polls = [group.create_task(self._poll(judge, case, on_call)) for judge in judges]
         except ExceptionGroup as failures:
             raise first_outage(failures) from failures
         return [poll.result() for poll in polls]
 
     async def _audit(self, judge: Judge, case: Case, on_call: OnCall) -> Poll:
         """Votes that no score needs; none if they are not available at once."""
-        seconds = min(AUDIT_SECONDS, self._routes[judge.name].deadline())
         try:
-            async with asyncio.timeout(seconds):
-                return await self._voting.poll(judge, case, on_call, retry=False)
+            async with asyncio.timeout(min(AUDIT_SECONDS, self._routes[judge.name].deadline())):
+                return await self._poll(judge, case, on_call, retry=False)
         except TimeoutError:
             return Poll({})
         except ExceptionGroup as failures:
@@ -155,12 +193,78 @@ class Panel:
                 raise failure from failures
             return Poll({})
 
+    async def _poll(self, judge: Judge, case: Case, on_call: OnCall, *, retry: bool = True) -> Poll:
+        """The votes of a briefed judge, counted.
+
+        Raises:
+            ExceptionGroup: Of ModelErrors; without `retry` as soon as a call fails.
+        """
+        limit, votes = self._settings.votes, list[Vote]()
+        while len(votes) < limit:
+            more = limit
+            if self._settings.adaptive:
+                # Two at once, then one at a time: two votes that agree are enough.
+                more = min(1 if votes else 2, limit - len(votes))
+            async with asyncio.TaskGroup() as group:
+                asked = [
+                    group.create_task(self._vote(judge, vote, case, on_call, retry))
+                    for vote in range(len(votes), len(votes) + more)
+                ]
+            votes += [vote.result() for vote in asked]
+            if enough(judge, votes, limit):
+                break
+        return count(judge, votes)
+
+    async def _vote(
+        self, judge: Judge, vote: int, case: Case, on_call: OnCall, retry: bool
+    ) -> Vote:
+        prompt = prompts.messages(judge, case.evidence, case.strip, variant=vote)
+        settings, room = self._settings, judge.context_tokens - prompts.tokens(prompt)
+        tokens = settings.answer_tokens
+        if tokens > room:
+            return NoVote.OVER_BUDGET
+        route, lost = self._routes[judge.name], NoVote.INVALID
+        reason: UnreadableAnswerError | None = None
+        for seed in (settings.seed + vote, settings.seed + vote + _REPAIR_SEED):
+            request = verdict_request(
+                judge, prompt, seed=seed, temperature=settings.temperature, max_tokens=tokens
+            )
+            call = JudgeCall(judge, route, vote, request, on_call)
+            try:
+                found = await call.complete(retry=retry, cached=True)
+                verdict = read_answer(judge, found.answer.text)
+                await call.record(found, verdict.rationale)
+                route.count_vote(None)
+                return verdict
+            except BrokenRouteError as error:
+                return NoVote(error.reason)
+            except (RefusedError, FailedRequestError):
+                return NoVote.REQUEST_FAILED
+            except CutOffAnswerError as error:
+                lost, reason = NoVote.CUT_OFF, error
+                self._report(judge, error)
+                if error.runs_away or 2 * tokens > room:
+                    break  # the same question would be cut off again
+                tokens *= 2
+            except UnreadableAnswerError as error:
+                lost, reason = NoVote.INVALID, error
+            except InvalidReplyError:
+                lost = NoVote.INVALID
+        outage = route.count_vote(reason) if reason else None
+        if isinstance(outage, BrokenRouteError):
+            return NoVote(outage.reason)
+        if outage is not None:
+            raise outage
+        return lost
+
+    def _report(self, judge: Judge, error: CutOffAnswerError) -> None:
+        """Log once per judge; metrics count the rest."""
+        if judge.name not in self._reported:
+            self._reported.add(judge.name)
+            logger.warning("an answer of judge %s is %s", judge.name, error)
+
     def _result(
-        self,
-        case: Case,
-        polls: list[Poll],
-        excluded: Excluded,
-        unread: tuple[str, ...],
+        self, case: Case, polls: list[Poll], excluded: Excluded, unread: tuple[str, ...]
     ) -> PanelResult:
         said = {name: found for poll in polls for name, found in poll.criteria.items()}
         ignored = frozenset[str]().union(*excluded.values())
@@ -169,10 +273,10 @@ class Panel:
             known = case.decided.get(name)
             if known is not None:
                 results[name] = known if isinstance(known, NoVote) else certain(known)
+            elif name in ignored:
+                results[name] = NoVote.DISTRUSTED
             else:
-                results[name] = (
-                    NoVote.DISTRUSTED if name in ignored else said.get(name, NoVote.DISTRUSTED)
-                )
+                results[name] = said.get(name, NoVote.DISTRUSTED)
         audits = {
             name: score
             for name, score in said.items()
@@ -182,11 +286,6 @@ class Panel:
         unused = PROGRESS.name in case.decided or PROGRESS.name in ignored
         quests = [poll.quest for poll in polls if poll.quest and not unused]
         return PanelResult(results, audits, quests[0] if quests else None, unread, heard)
-
-
-def _open_criteria(judge: Judge, case: Case) -> frozenset[str]:
-    """Criteria of a judge that are not decided."""
-    return frozenset(c.name for c in judge.criteria if c.name not in case.decided)
 
 
 def first_outage(failures: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -2,29 +2,33 @@
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
 from itertools import product
 
+from pydantic import BaseModel, Field, computed_field
 
-@dataclass
-class Confusion:
-    """Counts of (known level, voted level) of one criterion."""
 
-    counts: Counter[tuple[int, int]] = field(default_factory=Counter)
+class Confusion(BaseModel):
+    """Votes on one criterion against the level that the RAM determines."""
+
+    counts: Counter[tuple[int, int]] = Field(default_factory=Counter, exclude=True)
+    """(known level, voted level) → votes."""
 
     def count(self, known: int, voted: int, times: int = 1) -> None:
         self.counts[known, voted] += times
 
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
     @property
     def votes(self) -> int:
         return self.counts.total()
 
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
     @property
     def accuracy(self) -> float | None:
         """Share of right votes; None without votes."""
         right = sum(n for (known, voted), n in self.counts.items() if known == voted)
         return right / self.votes if self.votes else None
 
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
     @property
     def kappa(self) -> float | None:
         """Cohen's kappa: 1 is perfect, 0 is chance. None without votes, or if both are constant.
@@ -71,6 +75,7 @@ class Confusion:
             voted[b] += n
         return known, voted
 
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
     @property
     def pair_accuracy(self) -> float | None:
         """Share of pairs with different known levels that the votes order correctly; ties half.

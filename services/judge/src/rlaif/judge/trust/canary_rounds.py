@@ -13,7 +13,6 @@ from rlaif.judge.panel.calls import JudgeCall, verdict_request
 from rlaif.judge.panel.panel import Excluded, PanelResult
 from rlaif.judge.panel.schema import read_answer
 from rlaif.judge.rubric.judges import PROGRESS, Judge, briefed
-from rlaif.judge.settings import TrustSettings
 from rlaif.judge.trust.canaries import Canary, canaries, in_turn
 from rlaif.judge.trust.exclusion import ENOUGH, KnownAnswer, Record, update_exclusion
 from rlaif.llm.ports import (
@@ -43,15 +42,18 @@ class CanaryRounds:
         self,
         judges: tuple[Judge, ...],
         routes: Mapping[str, Route],
-        settings: TrustSettings,
+        every: int,
         *,
         max_tokens: int,
         on_known: OnKnown = lambda judge, criterion, record: None,
         on_call: Callable[[JudgeCallRecord], None] = lambda record: None,
     ) -> None:
-        """`judges` have all of their criteria; `routes` are by name of the judge."""
+        """`judges` have all of their criteria; `routes` are by name of the judge.
+
+        A round takes place after `every` segments; 0 disables them.
+        """
         self._routes = routes
-        self._settings = settings
+        self._every = every
         self._max_tokens = max_tokens
         self._on_known = on_known
         self._on_call = on_call
@@ -89,7 +91,7 @@ class CanaryRounds:
         A judge is asked more often if it is excluded, could not be asked, has given few
         answers, or was wrong on half of the last ones.
         """
-        if not self._settings.every:
+        if not self._every:
             return
         async with self._asking:
             due = [turn for turn in self._turns.values() if turn.segments_left <= 0]
@@ -117,7 +119,7 @@ class CanaryRounds:
         asked = (len(self._records[c.name].canaries) for c in judge.criteria)
         is_known = turn.over or min(asked) >= ENOUGH
         settled = answered and is_known and not turn.suspected and judge.name not in self.excluded()
-        turn.segments_left = self._settings.every // (1 if settled else _TIMES_AS_OFTEN)
+        turn.segments_left = self._every // (1 if settled else _TIMES_AS_OFTEN)
 
     async def _ask_next(self, turn: "_Turn") -> bool:
         """Returns whether the judge could be asked."""
@@ -141,7 +143,7 @@ class CanaryRounds:
     def _update(self, criterion: str) -> None:
         record, judge = self._records[criterion], self._judge_of[criterion]
         before = record.why_not
-        update_exclusion(record, self._settings)
+        update_exclusion(record, by_canaries=self._every > 0)
         if record.why_not is not None and before is None:
             logger.warning(
                 "judge %s excluded for criterion %s: %s", judge, criterion, record.why_not

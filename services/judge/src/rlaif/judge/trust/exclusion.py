@@ -9,12 +9,16 @@ from collections import Counter, deque
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from rlaif.judge.settings import TrustSettings
 from rlaif.judge.trust.agreement import Confusion, upper_bound_of_share
 
 ENOUGH = 6
 """Answers to canaries that suffice to find that a judge always answers the same, or to include it
 again."""
+
+MIN_ACCURACY = 0.6
+"""Share of right answers below which, with 95 % confidence, a judge is excluded."""
+MIN_KAPPA = 0.2
+"""Cohen's kappa of votes and RAM below which, with 95 % confidence, it is."""
 
 _MAX_CANARIES = 16
 _MAX_TRUTHS = 200
@@ -60,12 +64,15 @@ class Record:
         return sum(answer.right for answer in self.canaries)
 
 
-def update_exclusion(record: Record, settings: TrustSettings) -> None:
-    """Set `why_not` by the answers; only answers given since an exclusion count against it."""
+def update_exclusion(record: Record, *, by_canaries: bool) -> None:
+    """Set `why_not` by the answers; only answers given since an exclusion can end it.
+
+    Without canaries, the levels of the RAM end it.
+    """
     doubt = (
-        doubt_of_accuracy(record.canaries, "known answers", settings.least_accuracy)
+        doubt_of_accuracy(record.canaries, "known answers")
         or doubt_of_variety(record.canaries)
-        or doubt_of_truth(record.truths, settings)
+        or doubt_of_truth(record.truths)
     )
     if record.why_not is None and doubt is not None:
         record.why_not = doubt
@@ -73,19 +80,17 @@ def update_exclusion(record: Record, settings: TrustSettings) -> None:
         record.truths.clear()
     elif record.why_not is not None and doubt is None:
         asked, enough = record.canaries, ENOUGH
-        if not settings.every:
+        if not by_canaries:
             asked, enough = record.truths, _MIN_TRUTHS
         right = sum(answer.right for answer in asked)
-        if len(asked) >= enough and right >= settings.least_accuracy * len(asked):
+        if len(asked) >= enough and right >= MIN_ACCURACY * len(asked):
             record.why_not = None
 
 
-def doubt_of_accuracy(
-    answers: Collection[KnownAnswer], what: str, least_accuracy: float
-) -> str | None:
+def doubt_of_accuracy(answers: Collection[KnownAnswer], what: str) -> str | None:
     """A message if significantly too few answers are right."""
     number, right = len(answers), sum(answer.right for answer in answers)
-    if number < _MIN_CANARIES or upper_bound_of_share(right, number, z=_Z) >= least_accuracy:
+    if number < _MIN_CANARIES or upper_bound_of_share(right, number, z=_Z) >= MIN_ACCURACY:
         return None
     return f"{right} of {number} {what} right"
 
@@ -99,18 +104,18 @@ def doubt_of_variety(answers: Collection[KnownAnswer]) -> str | None:
     return f"always {'abstains' if level is None else f'answers {level}'}, whatever is known"
 
 
-def doubt_of_truth(answers: Collection[KnownAnswer], settings: TrustSettings) -> str | None:
+def doubt_of_truth(answers: Collection[KnownAnswer]) -> str | None:
     """A message if votes significantly fail to agree with the RAM."""
     if len(answers) < _MIN_TRUTHS:
         return None
     known = Counter(answer.known for answer in answers)
     if len(answers) - max(known.values()) < _MIN_OF_RARER_LEVELS:
-        return doubt_of_accuracy(answers, "levels of the RAM", settings.least_accuracy)
+        return doubt_of_accuracy(answers, "levels of the RAM")
     confusion = Confusion()
     for answer in answers:
         if answer.given is not None:
             confusion.count(answer.known, answer.given)
     kappa, error = confusion.kappa, confusion.kappa_error
-    if kappa is None or error is None or kappa + _Z * error >= settings.least_kappa:
+    if kappa is None or error is None or kappa + _Z * error >= MIN_KAPPA:
         return None
     return f"kappa {kappa:.2f} with the RAM on {confusion.votes} segments"

@@ -2,7 +2,8 @@
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+
+from pydantic import BaseModel, Field, computed_field
 
 from rlaif.contracts.judging.comparisons import ComparisonRecord
 from rlaif.contracts.judging.scores import LEARNED, CriterionScore, JudgeCallRecord, ScoreRecord
@@ -26,23 +27,14 @@ def votes_with_truth(record: ScoreRecord) -> Iterator[tuple[str, CriterionScore,
             yield name, score, known
 
 
-@dataclass
-class PairStatistics:
-    """Comparisons of one judge since the start of the service.
-
-    Attributes:
-        pairs: Compared pairs.
-        both_answered: Of these, answered in both orders.
-        agreed: Of these, with answers that agree; two ties do.
-        preferring: Answers with a preference.
-        preferring_first_shown: Of these, for the segment shown first.
-    """
+class PairStatistics(BaseModel):
+    """Comparisons of a judge since the start of the service."""
 
     pairs: int = 0
-    both_answered: int = 0
-    agreed: int = 0
-    preferring: int = 0
-    preferring_first_shown: int = 0
+    both_answered: int = Field(default=0, exclude=True)
+    agreed: int = Field(default=0, exclude=True)
+    preferring: int = Field(default=0, exclude=True)
+    preferring_first_shown: int = Field(default=0, exclude=True)
 
     def compared(self, record: ComparisonRecord) -> None:
         straight, swapped = record.first_shown_first, record.second_shown_first
@@ -53,64 +45,72 @@ class PairStatistics:
         self.preferring += (straight in _DECIDED) + (swapped in _DECIDED)
         self.preferring_first_shown += (straight == "first") + (swapped == "second")
 
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
     @property
     def first_slot(self) -> float | None:
+        """Share of its preferences for the segment shown first; 0.5 is unbiased."""
         return self.preferring_first_shown / self.preferring if self.preferring else None
 
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
     @property
     def consistency(self) -> float | None:
+        """Share of the pairs answered in both orders whose answers agree; two ties do."""
         return self.agreed / self.both_answered if self.both_answered else None
 
 
-@dataclass
-class CriterionStatistics:
-    """One judge on one criterion since the start of the service.
+class CriterionStatistics(BaseModel):
+    """One judge on one criterion since the start of the service."""
 
-    Attributes:
-        asked: Segments on which it was asked and the criterion applies.
-        abstained: Reason → those of them without a score.
-        truth: Its votes against the level that the RAM determines.
-        record: Its newest answers to known questions.
-    """
+    asked: int = Field(
+        default=0, description="Segments on which it was asked and the criterion applies."
+    )
+    abstained: Counter[str] = Field(
+        default_factory=Counter, description="Reason → those of them without a score."
+    )
+    truth: Confusion = Field(default_factory=Confusion)
+    record: Record = Field(default_factory=Record, exclude=True)
 
-    asked: int = 0
-    abstained: Counter[str] = field(default_factory=Counter)
-    truth: Confusion = field(default_factory=Confusion)
-    record: Record = field(default_factory=Record)
-
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
     @property
     def abstain_rate(self) -> float | None:
         return self.abstained.total() / self.asked if self.asked else None
 
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
     @property
     def why_not(self) -> str | None:
+        """Why it is excluded; null if it is not."""
         return self.record.why_not
 
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
     @property
     def believed(self) -> bool:
         return self.why_not is None
 
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
     @property
     def canaries(self) -> int:
+        """Newest answers to control questions."""
         return len(self.record.canaries)
 
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
     @property
     def canaries_right(self) -> int:
         return self.record.right
 
 
-@dataclass
-class JudgeStatistics:
-    """One judge since the start of the service; `cached_answers` cost no call."""
+class JudgeStatistics(BaseModel):
+    """Statistics of a judge since the start of the service. Rates are null without data."""
 
-    outcomes: Counter[str] = field(default_factory=Counter)
-    recent: deque[str] = field(default_factory=lambda: deque(maxlen=_MAX_RECENT_CALLS))
+    outcomes: Counter[str] = Field(default_factory=Counter, description="Calls by outcome.")
+    recent: deque[str] = Field(
+        default_factory=lambda: deque(maxlen=_MAX_RECENT_CALLS), exclude=True
+    )
     cached_answers: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: float = 0.0
-    criteria: dict[str, CriterionStatistics] = field(default_factory=dict)
-    comparisons: PairStatistics = field(default_factory=PairStatistics)
+    criteria: dict[str, CriterionStatistics] = Field(default_factory=dict)
+    comparisons: PairStatistics = Field(default_factory=PairStatistics)
 
     def called(self, record: JudgeCallRecord) -> None:
         if record.cached:
@@ -129,25 +129,34 @@ class JudgeStatistics:
             return None
         return sum(outcome in outcomes for outcome in self.recent) / len(self.recent)
 
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
     @property
     def abstain_rate(self) -> float | None:
         asked = sum(each.asked for each in self.criteria.values())
         return sum(c.abstained.total() for c in self.criteria.values()) / asked if asked else None
 
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
     @property
     def believed(self) -> bool:
+        """False if it is excluded for any criterion."""
         return all(each.believed for each in self.criteria.values())
 
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
     @property
     def parse_fail_rate(self) -> float | None:
+        """Of the newest 2,000 calls."""
         return self._share("invalid", "length")
 
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
     @property
     def cut_off_rate(self) -> float | None:
+        """Unreadable because the answer was cut off; same window."""
         return self._share("length")
 
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
     @property
     def retry_rate(self) -> float | None:
+        """Throttled, refused, failed or timed out; same window."""
         return self._share("throttled", "refused", "error", "timeout")
 
 
