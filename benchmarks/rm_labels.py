@@ -22,13 +22,13 @@ from rlaif.contracts.game.observation import LAYOUT_VERSION
 from rlaif.contracts.game.segments import SegmentManifest, StateRecord
 from rlaif.contracts.judging.evidence import Evidence
 from rlaif.contracts.judging.quest import QuestProgress, Standing
-from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord
+from rlaif.contracts.judging.scores import PROGRESS, RUBRIC_WEIGHTS, CriterionScore, ScoreRecord
 from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.ram_verdicts import ram_levels, ram_verdicts
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel.counting import count
 from rlaif.judge.panel.schema import Verdict
-from rlaif.judge.rubric.judges import JUDGES, PROGRESS, Judge, briefed
+from rlaif.judge.rubric.judges import JUDGES, Judge, briefed
 from rlaif.judge.rubric.votes import COMPUTED, NoVote, QuestVote, certain
 from rlaif.judge.settings import VoteSettings
 from rlaif.mock_llm.behaviour import distorted, seeded
@@ -203,7 +203,7 @@ def _vote(
         return Verdict("", levels)
     start, end = _whole(view.start), _whole(view.end)
     quest = QuestVote(start, end) if start and end else None
-    return Verdict("", {PROGRESS.name: quest.level if quest else None, **levels}, quest)
+    return Verdict("", {PROGRESS: quest.level if quest else None, **levels}, quest)
 
 
 def _random_opinion(item: Seen, seed: int) -> SegmentOpinion:

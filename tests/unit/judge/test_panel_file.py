@@ -23,8 +23,7 @@ from rlaif.judge.panel import prompts
 from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.parts import EVIDENCE_TOKENS, build_parts, check_prompt_lengths, judges_of
 from rlaif.judge.routes import judge_urls
-from rlaif.judge.rubric.judges import JUDGES, briefed
-from rlaif.judge.rubric.panel_file import PanelFileError, as_json, read_panel
+from rlaif.judge.rubric.judges import JUDGES, PanelFileError, as_json, briefed, read_panel
 from rlaif.judge.settings import JudgeSettings
 from rlaif.service.cli import StartupError
 from rlaif.service.metrics import ServiceMetrics

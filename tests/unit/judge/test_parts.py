@@ -5,8 +5,7 @@ import pytest
 
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.parts import JudgeParts, build_parts
-from rlaif.judge.rubric.judges import JUDGES
-from rlaif.judge.rubric.panel_file import as_json
+from rlaif.judge.rubric.judges import JUDGES, as_json
 from rlaif.judge.settings import JudgeSettings
 from rlaif.llm.ports import Answer, CompletionRequest, RefusedError
 from rlaif.service.cli import StartupError

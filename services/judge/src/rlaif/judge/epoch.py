@@ -41,7 +41,12 @@ from rlaif.service.logging import configure_logging
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.open import S3Credentials, open_store
-from rlaif.storage.ports import ObjectStore, StorageError, StoreUnavailableError
+from rlaif.storage.ports import (
+    ObjectNotFoundError,
+    ObjectStore,
+    StorageError,
+    StoreUnavailableError,
+)
 
 EPOCH_STEPS = 300_000
 """Default environment steps per epoch."""
@@ -64,12 +69,7 @@ class EpochPass:
 
 @dataclass
 class Epoch:
-    """The segments of one epoch of one run, by environment step; epochs count from 0.
-
-    Attributes:
-        run_id: None if there is no segment at all.
-        failed: Segment id → why it has no score.
-    """
+    """The segments of one epoch of one run, in order; `failed` is segment id → reason."""
 
     number: int
     run_id: str | None
@@ -205,12 +205,12 @@ def write_report(
     started_at: datetime,
 ) -> dict[str, Any]:
     """Write scores.jsonl and the summary, which is returned. Blocks."""
-    overrides = _overrides(episodes)
-    records = [
-        record
-        for segment in epoch.segments
-        if (record := _score(episodes, judge_config, segment.segment_id, overrides))
-    ]
+    configs = _configs(episodes)
+    found = (
+        _score(episodes, keys.score(configs.get(name, judge_config), name))
+        for name in (segment.segment_id for segment in epoch.segments)
+    )
+    records = [record for record in found if record is not None]
     lines = [json.dumps(row(record), separators=(",", ":")) + "\n" for record in records]
     key = keys.epoch_scores(epoch.number, "jsonl")
     episodes.put(key, "".join(lines).encode(), content_type="application/x-ndjson")
@@ -230,26 +230,22 @@ def write_report(
     return report
 
 
-def _overrides(episodes: ObjectStore) -> dict[str, int]:
-    """Segment id → its newest human revision."""
+def _configs(episodes: ObjectStore) -> dict[str, str]:
+    """Segment id → configuration of its newest human override."""
     newest: dict[str, int] = {}
     for info in episodes.list(keys.scores()):
-        ids = keys.score_ids(info.key)
-        revision = keys.human_revision(ids[0]) if ids else None
-        if ids and revision is not None:
-            newest[ids[1]] = max(revision, newest.get(ids[1], 0))
-    return newest
+        config, segment_id = keys.score_ids(info.key) or ("", "")
+        revision = keys.human_revision(config)
+        if revision is not None:
+            newest[segment_id] = max(revision, newest.get(segment_id, 0))
+    return {segment_id: keys.human_config(revision) for segment_id, revision in newest.items()}
 
 
-def _score(
-    episodes: ObjectStore, judge_config: str, segment_id: str, overrides: dict[str, int]
-) -> ScoreRecord | None:
-    revision = overrides.get(segment_id)
-    config = judge_config if revision is None else keys.human_config(revision)
-    key = keys.score(config, segment_id)
-    if episodes.head(key) is None:
+def _score(episodes: ObjectStore, key: str) -> ScoreRecord | None:
+    try:
+        return ScoreRecord.model_validate_json(episodes.get(key))
+    except ObjectNotFoundError:
         return None
-    return ScoreRecord.model_validate_json(episodes.get(key))
 
 
 def row(record: ScoreRecord) -> dict[str, Any]:
@@ -279,7 +275,13 @@ def row(record: ScoreRecord) -> dict[str, Any]:
 
 def summary(records: Sequence[ScoreRecord]) -> dict[str, Any]:
     """Figures of all scores, which include human overrides."""
-    stats = Statistics({name: score.judge for r in records for name, score in _voted(r).items()})
+    judge_of = {
+        name: score.judge
+        for record in records
+        for name, score in {**record.criteria, **record.audits}.items()
+        if score.source == "votes"
+    }
+    stats = Statistics(judge_of)
     for record in records:
         stats.scored(record)
         for call in record.calls:
@@ -296,12 +298,6 @@ def summary(records: Sequence[ScoreRecord]) -> dict[str, Any]:
         "tokens_per_label": stats.tokens_per_label,
         "seconds_per_label": stats.seconds_per_label,
     }
-
-
-def _voted(record: ScoreRecord) -> dict[str, Any]:
-    """Criterion → score by votes."""
-    scores = {**record.criteria, **record.audits}
-    return {name: score for name, score in scores.items() if score.source == "votes"}
 
 
 def _judged_share(record: ScoreRecord) -> float | None:

@@ -18,8 +18,14 @@ from rlaif.judge.panel import prompts
 from rlaif.judge.panel.panel import Panel
 from rlaif.judge.panel.prompts import judge_config_id
 from rlaif.judge.routes import build_routes, judge_urls, open_connections
-from rlaif.judge.rubric.judges import JUDGES, Judge, briefed, with_models
-from rlaif.judge.rubric.panel_file import PanelFileError, read_panel
+from rlaif.judge.rubric.judges import (
+    JUDGES,
+    Judge,
+    PanelFileError,
+    briefed,
+    read_panel,
+    with_models,
+)
 from rlaif.judge.scoring.handler import SegmentHandler
 from rlaif.judge.scoring.judging import ScoringRules, SegmentJudge
 from rlaif.judge.scoring.provisional import ProvisionalScores

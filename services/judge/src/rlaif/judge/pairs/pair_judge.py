@@ -22,7 +22,7 @@ from rlaif.contracts.judging.evidence import Evidence, EvidencePair
 from rlaif.contracts.judging.scores import JudgeCallRecord
 from rlaif.judge.pairs.choice import Scored
 from rlaif.judge.panel import prompts
-from rlaif.judge.panel.calls import JudgeCall, OnCall
+from rlaif.judge.panel.calls import JudgeCall
 from rlaif.judge.panel.prompts import Message
 from rlaif.judge.panel.schema import (
     RATIONALE_CHARACTERS,
@@ -62,23 +62,15 @@ class Pair:
     strips: Strips | None = None
 
 
+@dataclass
 class PairJudge:
     """One judge that compares pairs."""
 
-    def __init__(
-        self,
-        judge: Judge,
-        route: Route,
-        *,
-        max_tokens: int,
-        on_call: Callable[[JudgeCallRecord], None],
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        self.judge = judge
-        self._route = route
-        self._max_tokens = max_tokens
-        self._on_call = on_call
-        self._now = now
+    judge: Judge
+    route: Route
+    max_tokens: int
+    on_call: Callable[[JudgeCallRecord], None]
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     async def compare(self, pair: Pair) -> ComparisonRecord:
         """Make two calls, one per order, without retries.
@@ -87,21 +79,19 @@ class PairJudge:
             ModelError: A call failed.
             NotComparableError: The segments are of two games, or too long for the model.
         """
-        judge = self._briefed(pair)
-        calls: list[JudgeCallRecord] = []
-
-        async def on_call(record: JudgeCallRecord) -> None:
-            calls.append(record)
-            self._on_call(record)
-
         first, second = pair.first, pair.second
+        games = {item.evidence.end.game for item in (first, second)}
+        if len(games) > 1:
+            raise NotComparableError("two_games", "the segments are of two games")
+        judge = briefed(self.judge, *games)
+        calls: list[JudgeCallRecord] = []
         mirrored = pair.strips and (pair.strips[1], pair.strips[0])
         orders = (
             self._request(judge, first.evidence, second.evidence, pair.strips),
             self._request(judge, second.evidence, first.evidence, mirrored),
         )
         straight, swapped = await asyncio.gather(
-            *(self._ask(request, order, on_call) for order, request in enumerate(orders))
+            *(self._ask(request, order, calls) for order, request in enumerate(orders))
         )
         other = turned(swapped)
         return ComparisonRecord(
@@ -115,23 +105,16 @@ class PairJudge:
             second_shown_first=other,
             soft=soft_preference(straight, other),
             calls=tuple(sorted(calls, key=lambda call: call.vote)),
-            created_at=self._now(),
+            created_at=self.now(),
             why=pair.why,
             pictures=pair.strips is not None,
         )
-
-    def _briefed(self, pair: Pair) -> Judge:
-        """The judge with the guide of the game of both segments."""
-        games = {item.evidence.end.game for item in (pair.first, pair.second)}
-        if len(games) > 1:
-            raise NotComparableError("two_games", "the segments are of two games")
-        return briefed(self.judge, *games)
 
     def _request(
         self, judge: Judge, shown_first: Evidence, shown_second: Evidence, strips: Strips | None
     ) -> CompletionRequest:
         messages = comparison_messages(judge, shown_first, shown_second, strips)
-        needed = prompts.tokens(messages) + self._max_tokens
+        needed = prompts.tokens(messages) + self.max_tokens
         if needed > judge.context_tokens:
             raise NotComparableError(
                 "too_long",
@@ -145,14 +128,18 @@ class PairJudge:
             schema=comparison_schema(),
             seed=0,
             temperature=0.0,
-            max_tokens=self._max_tokens,
+            max_tokens=self.max_tokens,
             check=partial(check_answer, read_comparison),
         )
 
     async def _ask(
-        self, request: CompletionRequest, order: int, on_call: OnCall
+        self, request: CompletionRequest, order: int, calls: list[JudgeCallRecord]
     ) -> Preference | None:
-        call = JudgeCall(self.judge, self._route, order, request, on_call)
+        async def on_call(record: JudgeCallRecord) -> None:
+            calls.append(record)
+            self.on_call(record)
+
+        call = JudgeCall(self.judge, self.route, order, request, on_call)
         found = await call.complete(retry=False)
         preference, rationale = read_comparison(found.answer.text)
         await call.record(found, rationale)

@@ -53,7 +53,7 @@ class JudgeCall:
 
     async def _failed(self, error: ModelError, seconds: float) -> None:
         answer = error.answer if isinstance(error, UnreadableAnswerError) else None
-        await self._write(outcome_of(error), seconds, answer, error=error)
+        await self._write(_outcome_of(error), seconds, answer, error=error)
 
     async def _write(
         self,
@@ -114,8 +114,7 @@ def verdict_request(
     )
 
 
-def outcome_of(error: ModelError) -> Outcome:
-    """The outcome of a failed call, for its record."""
+def _outcome_of(error: ModelError) -> Outcome:
     if isinstance(error, ThrottledError):
         return "throttled"
     if isinstance(error, CallTimeoutError):

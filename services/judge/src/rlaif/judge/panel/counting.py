@@ -9,9 +9,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rlaif.contracts.judging.quest import QuestProgress
-from rlaif.contracts.judging.scores import CriterionScore
+from rlaif.contracts.judging.scores import PROGRESS, CriterionScore
 from rlaif.judge.panel.schema import Verdict
-from rlaif.judge.rubric.judges import PROGRESS, Judge, without
+from rlaif.judge.rubric.judges import Judge, without
 from rlaif.judge.rubric.votes import (
     Ballot,
     NoVote,
@@ -72,8 +72,8 @@ def count(judge: Judge, votes: Sequence[Vote]) -> Poll:
     ballots = _quest_ballots(votes)
     quest = tally_quest(ballots, judge=judge.name, objectives=judge.objectives)
     if isinstance(quest, NoVote):
-        return Poll({PROGRESS.name: quest, **rated})
-    return Poll({PROGRESS.name: progress_score(quest, ballots), **rated}, quest)
+        return Poll({PROGRESS: quest, **rated})
+    return Poll({PROGRESS: progress_score(quest, ballots), **rated}, quest)
 
 
 def enough(judge: Judge, votes: Sequence[Vote], limit: int) -> bool:

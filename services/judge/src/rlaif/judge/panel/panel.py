@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 
 from rlaif.contracts.judging.evidence import Evidence
 from rlaif.contracts.judging.quest import QuestProgress
-from rlaif.contracts.judging.scores import CriterionScore
+from rlaif.contracts.judging.scores import PROGRESS, CriterionScore
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.calls import JudgeCall, OnCall, verdict_request
 from rlaif.judge.panel.counting import Poll, Results, Vote, count, enough, judges_needed
 from rlaif.judge.panel.schema import CutOffAnswerError, read_answer
-from rlaif.judge.rubric.judges import PROGRESS, Judge, briefed
+from rlaif.judge.rubric.judges import Judge, briefed
 from rlaif.judge.rubric.votes import NoVote, certain
 from rlaif.judge.settings import VoteSettings
 from rlaif.llm.ports import (
@@ -283,7 +283,7 @@ class Panel:
             if name in case.decided and isinstance(score, CriterionScore)
         }
         heard = {n: found for n, found in said.items() if type(case.decided.get(n)) is not NoVote}
-        unused = PROGRESS.name in case.decided or PROGRESS.name in ignored
+        unused = PROGRESS in case.decided or PROGRESS in ignored
         quests = [poll.quest for poll in polls if poll.quest and not unused]
         return PanelResult(results, audits, quests[0] if quests else None, unread, heard)
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rlaif.contracts.judging.quest import Standing
+from rlaif.contracts.judging.scores import PROGRESS
 from rlaif.contracts.planning.model_answers import NoAnswerError, read_answer_object, whole_number
-from rlaif.judge.rubric.judges import INSUFFICIENT, LEVELS, PROGRESS, Judge
+from rlaif.judge.rubric.judges import INSUFFICIENT, LEVELS, Judge
 from rlaif.judge.rubric.votes import DISTANCES, QuestVote
 from rlaif.llm.ports import Answer, UnreadableAnswerError
 from rlaif.llm.reply import CUT_OFF
@@ -99,7 +100,7 @@ def read_answer(judge: Judge, text: str) -> Verdict:
         return Verdict(rationale, levels)
     start, end = (_standing(values, moment) for moment in MOMENTS)
     quest = QuestVote(start, end) if start and end else None
-    return Verdict(rationale, {PROGRESS.name: quest.level if quest else None, **levels}, quest)
+    return Verdict(rationale, {PROGRESS: quest.level if quest else None, **levels}, quest)
 
 
 def check_answer(read: Callable[[str], object], answer: Answer) -> None:

@@ -1,7 +1,8 @@
 """Canaries: made-up segments with known answers, the control questions for the judges.
 
 They are in `rlaif/judge/canaries`, one file per theme. A file has facts common to its canaries, and
-the differences of each, by section of the evidence; `both` applies to its start and its end.
+the differences of each, by section of the evidence; `both` applies to its start and its end. Other
+facts are those of `uneventful.json`.
 
     {"theme": "walking", "shared": {"both": {"items": ["sword"]}, …}, "canaries": [
         {"name": "…", "start": {…}, "end": {…}, …, "rise": 2, "objectives": [3, 3], "turned": true,
@@ -20,37 +21,10 @@ from importlib import resources
 from typing import Any
 
 from rlaif.contracts.judging.evidence import Evidence
+from rlaif.contracts.judging.scores import PROGRESS
 from rlaif.judge.panel.schema import Verdict
-from rlaif.judge.rubric.judges import PROGRESS, Judge
+from rlaif.judge.rubric.judges import Judge
 from rlaif.judge.trust.exclusion import KnownAnswer
-
-_GROUP = "canaries"
-
-_UNEVENTFUL: dict[str, dict[str, Any]] = {
-    "segment": {"seconds": 5.0, "steps": 75, "inputs": {"RIGHT": 0.6, "DOWN": 0.4}},
-    "both": {
-        "game": "seedling-vale",
-        **{"area": "overworld", "dungeon": None, "hearts": 3.0, "max_hearts": 3.0},
-        **{"rupees": 4, "keys": None, "boss_key": None, "essences": 0, "season": "spring"},
-        "items": [],
-    },
-    "start": {},
-    "end": {},
-    "rooms": {"changes": 0, "different": 1, "first_visits": 0},
-    "movement": {"pixels": 128, "idle_share": 0.1},
-    "changes": {
-        **dict.fromkeys(("hearts", "max_hearts", "deaths", "rupees", "bombs", "essences"), 0),
-        **{"keys": None, "items_gained": [], "items_lost": []},
-    },
-    "dialog": {
-        **dict.fromkeys(("steps", "opened", "closed", "texts"), 0),
-        **{"said": [], "open_at_end": False},
-    },
-    "control": {"steps_without": 0, "menu_steps": 0},
-    "enemies": {"most_near": 0, "left_at_end": 0, "defeated": 0},
-    "puzzle": {"parts": {}, "events_done": 0, "items_taken": 0},
-}
-"""A segment in which nothing happens."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +48,7 @@ class Canary:
         """Criterion → right levels, for the criteria of a briefed judge."""
         found = {c.name: self.levels[c.name] for c in judge.rated if c.name in self.levels}
         if judge.tells_quest and self.rise is not None:
-            found[PROGRESS.name] = (self.rise,)
+            found[PROGRESS] = (self.rise,)
         return found
 
     def grade(self, judge: Judge, verdict: Verdict) -> dict[str, KnownAnswer]:
@@ -83,7 +57,7 @@ class Canary:
         for name, right in self.known(judge).items():
             given = verdict.levels[name]
             fits = given in right
-            if name == PROGRESS.name and verdict.quest and self.objectives:
+            if name == PROGRESS and verdict.quest and self.objectives:
                 fits = fits and verdict.quest.objectives == self.objectives
             graded[name] = KnownAnswer(right[0], given, fits)
         return graded
@@ -94,16 +68,20 @@ class Canary:
         return {name: KnownAnswer(right[0], None, right=False) for name, right in known}
 
 
+def _read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((_FILES / name).read_text(encoding="utf-8"))
+    return found
+
+
+_FILES = resources.files("rlaif.judge") / "canaries"
+_UNEVENTFUL: dict[str, dict[str, Any]] = _read("uneventful.json")["shared"]
+
+
 @cache
 def canaries() -> tuple[Canary, ...]:
     """All canaries, by name of the theme and in the order of its file."""
-    files = [
-        f for f in (resources.files("rlaif.judge") / _GROUP).iterdir() if f.name[-5:] == ".json"
-    ]
-    found: list[Canary] = []
-    for file in sorted(files, key=lambda each: each.name):
-        found += read_theme(json.loads(file.read_text(encoding="utf-8")))
-    return tuple(found)
+    names = sorted(file.name for file in _FILES.iterdir() if file.name.endswith(".json"))
+    return tuple(canary for name in names for canary in read_theme(_read(name)))
 
 
 def read_theme(theme: Mapping[str, Any]) -> list[Canary]:
@@ -114,11 +92,13 @@ def read_theme(theme: Mapping[str, Any]) -> list[Canary]:
     """
     found = []
     for given in theme["canaries"]:
-        facts = _merged(_UNEVENTFUL, theme["shared"], given)
-        levels = {name: tuple(right) for name, right in given.get("levels", {}).items()}
-        objectives = tuple(given["objectives"]) if "objectives" in given else None
         canary = Canary(
-            given["name"], theme["theme"], _evidence(facts), levels, given.get("rise"), objectives
+            given["name"],
+            theme["theme"],
+            _evidence(_merged(_UNEVENTFUL, theme["shared"], given)),
+            {name: tuple(right) for name, right in given.get("levels", {}).items()},
+            given.get("rise"),
+            tuple(given["objectives"]) if "objectives" in given else None,
         )
         found.append(canary)
         if given.get("turned"):
@@ -133,7 +113,7 @@ def in_turn(judge: Judge, every: Sequence[Canary]) -> list[Canary]:
         known = canary.known(judge)
         if known:
             # Novelty and efficiency are known for nearly all: group by the rest.
-            telling = {n: r for n, r in known.items() if n in (PROGRESS.name, "dialog", "puzzle")}
+            telling = {n: r for n, r in known.items() if n in (PROGRESS, "dialog", "puzzle")}
             kind = tuple(sorted((name, right[0]) for name, right in (telling or known).items()))
             groups.setdefault(kind, []).append(canary)
     rows = sorted(groups.values(), key=len, reverse=True)

@@ -6,13 +6,13 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle, islice
 
-from rlaif.contracts.judging.scores import CriterionScore, JudgeCallRecord, ScoreRecord
+from rlaif.contracts.judging.scores import PROGRESS, CriterionScore, JudgeCallRecord, ScoreRecord
 from rlaif.judge.evidence.strip import Frame, draw
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.calls import JudgeCall, verdict_request
 from rlaif.judge.panel.panel import Excluded, PanelResult
 from rlaif.judge.panel.schema import read_answer
-from rlaif.judge.rubric.judges import PROGRESS, Judge, briefed
+from rlaif.judge.rubric.judges import Judge, briefed
 from rlaif.judge.trust.canaries import Canary, canaries, in_turn
 from rlaif.judge.trust.exclusion import ENOUGH, KnownAnswer, Record, update_exclusion
 from rlaif.llm.ports import (
@@ -103,7 +103,7 @@ class CanaryRounds:
         """Compare the results of a segment with what the RAM determines."""
         for name, score in found.heard.items():
             # Progress on the quest and progress by the anchors have different scales.
-            unclear = name == PROGRESS.name and record.quest is None
+            unclear = name == PROGRESS and record.quest is None
             known = None if unclear else record.known_level(name)
             if known is not None and isinstance(score, CriterionScore):
                 given = round(2 * score.value)
