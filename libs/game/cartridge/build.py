@@ -33,7 +33,7 @@ HERE = Path(__file__).resolve().parent
 ROM_NAME = "seedling.gbc"
 DEFAULT_OUT = HERE.parent / "src" / "rlaif" / "game" / "roms" / ROM_NAME
 
-TITLE = b"SEEDLING"
+TITLE = "SEEDLING"
 TITLE_LETTERS = 11  # what follows them in the header is the maker's code
 MAKER = b"SDLV"
 ROM_SIZE = 0x10000
@@ -126,24 +126,18 @@ def read_ihx(path: Path) -> dict[int, int]:
     return image
 
 
-def check_map(text: str) -> dict[str, tuple[int, int]]:
-    """Keep private variables away from the public memory map."""
-    areas: dict[str, tuple[int, int]] = {}
-    for name, at, length in re.findall(r"^(_\w+)\s+([0-9A-F]{8})\s+([0-9A-F]{8})\s*=", text, re.M):
-        if int(length, 16):
-            areas[name] = int(at, 16), int(length, 16)
-    for name, (start, size) in areas.items():
-        if name in ("_HEADER", "_CABS"):
-            continue
-        bank, end = start >> 16, (start & 0xFFFF) + size
-        if bank or start < CODE_END:
-            if end > CODE_END:
-                raise BuildError(f"segment {name} ends at {end:04X}, {end - CODE_END} bytes late")
-        elif not DATA_START <= start <= end <= DATA_END:
-            raise BuildError(
-                f"segment {name} at {start:04X}-{end - 1:04X} leaves "
-                f"{DATA_START:04X}-{DATA_END - 1:04X}, the only space for private variables"
-            )
+def check_map(text: str) -> list[tuple[str, int, int]]:
+    """Keep private variables away from the public memory map; (name, start, size) of segments."""
+    found = re.findall(r"^(_\w+)\s+([0-9A-F]{8})\s+([0-9A-F]{8})\s*=", text, re.M)
+    areas = [(name, int(at, 16), int(size, 16)) for name, at, size in found if int(size, 16)]
+    for name, start, size in areas:
+        end = (start & 0xFFFF) + size
+        in_rom = start >> 16 or start < CODE_END
+        fits = end <= CODE_END if in_rom else DATA_START <= start <= end <= DATA_END
+        if name not in ("_HEADER", "_CABS") and not fits:
+            space = f"{DATA_START:04X}-{DATA_END - 1:04X}, the space for private variables"
+            space = f"the {CODE_END:04X} bytes of its bank" if in_rom else space
+            raise BuildError(f"segment {name} at {start:04X}-{end - 1:04X} leaves {space}")
     return areas
 
 
@@ -170,35 +164,21 @@ def make_rom(image: dict[int, int], title: bytes) -> bytes:
     return bytes(rom)
 
 
-def build(data: Path, title: bytes) -> tuple[bytes, dict[str, tuple[int, int]]]:
+def build(data: Path, title: bytes) -> tuple[bytes, list[tuple[str, int, int]]]:
     rooms_check.check(data / "rooms.c", HERE / "art" / "tiles.txt")
     rooms_check.check_texts(data / "texts.c")
     with tempfile.TemporaryDirectory(prefix="cartridge-") as folder:
         image, map_text = compile_all(Path(folder), data)
-    areas = check_map(map_text)
-    return make_rom(image, title), areas
+    return make_rom(image, title), check_map(map_text)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Build the game cartridge.")
-    parser.add_argument(
-        "--output",
-        type=Path,
-        default=DEFAULT_OUT,
-        help=f"ROM to write (default: {ROM_NAME} of the package)",
-    )
-    parser.add_argument(
-        "--check", action="store_true", help="compare with the existing ROM instead of writing it"
-    )
-    parser.add_argument(
-        "--data",
-        type=Path,
-        default=HERE / "data",
-        help="folder with other rooms.c, texts.c, texts.h and start.h (default: the game's own)",
-    )
-    parser.add_argument(
-        "--title", default=TITLE.decode(), help=f"title in the header (default: {TITLE.decode()})"
-    )
+    add = parser.add_argument
+    add("--output", type=Path, default=DEFAULT_OUT, help="ROM to write (default: the shipped one)")
+    add("--check", action="store_true", help="compare with the ROM instead of writing it")
+    add("--data", type=Path, default=HERE / "data", help="folder with other rooms and texts")
+    add("--title", default=TITLE, help=f"title in the header (default: {TITLE})")
     args = parser.parse_args()
     if args.data.resolve() != HERE / "data" and args.output == DEFAULT_OUT:
         parser.error("--data builds another game: name its ROM with --output")
@@ -211,23 +191,13 @@ def main() -> int:
         return 1
     digest = hashlib.sha256(rom).hexdigest()
     if args.check:
-        if not args.output.exists():
-            print(f"{args.output} does not exist; run build.py", file=sys.stderr)
-            return 1
-        old = args.output.read_bytes()
-        if old != rom:
-            print(
-                f"{args.output} differs from its sources: it has sha256 "
-                f"{hashlib.sha256(old).hexdigest()}, sources give {digest}; "
-                "run build.py and commit the ROM",
-                file=sys.stderr,
-            )
-            return 1
-        print(f"{args.output.name} matches its sources ({digest})")
-        return 0
+        same = args.output.exists() and args.output.read_bytes() == rom
+        found = "matches" if same else "differs from"
+        print(f"{args.output} {found} its sources, which give sha256 {digest}")
+        return 0 if same else 1
     args.output.parent.mkdir(parents=True, exist_ok=True)
     args.output.write_bytes(rom)
-    for name, (start, size) in sorted(areas.items(), key=lambda item: item[1]):
+    for name, start, size in sorted(areas, key=lambda area: area[1:]):
         print(f"{name:14s} {start:05X}-{start + size - 1:05X} {size:6d} bytes")
     print(f"{args.output} {len(rom)} bytes, sha256 {digest}")
     return 0

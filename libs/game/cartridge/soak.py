@@ -5,11 +5,10 @@
     python3 soak.py --frames 1000000 --seed 7  longer, and other buttons
     python3 soak.py --rom my.gbc               another build of it
 
-Play starts repeatedly from states of walkthrough.json, each time with
-another habit (short taps, long holds, several buttons at once, START held ...).
-It fails if the game stops counting frames, switches the screen off or selects
-another RAM bank, if the player does not get control after a while of taps, is
-walled in, or if a bomb, a flame or a throw never ends.
+Play starts repeatedly from states of walkthrough.json, each time with another habit. It fails if
+the game stops counting frames, switches the screen off or selects another RAM bank, if the player
+does not get control after a while of taps or is walled in, or if a bomb, a flame or a throw never
+ends.
 """
 
 from __future__ import annotations
@@ -18,40 +17,35 @@ import argparse
 import json
 import random
 import sys
-import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from walker import BUTTONS, Walker
 
 from rlaif.game.machine.cartridges import Cartridge, load_cartridge
-from rlaif.game.memory.memory_map import SMALL_ROOM, address
+from rlaif.game.memory.memory_map import SMALL_ROOM, TILE_STRIDE, address
 from rlaif.game.motion.grid import VECTORS
 
 WALKTHROUGH = Path(__file__).resolve().parent / "walkthrough.json"
-
 MOMENT_EVERY = 400  # frames of the walkthrough
-LOOK_EVERY = 12  # frames between two looks at the counter
+COUNT_EVERY = 12  # frames between two readings of the counter
 HANG = 120  # frames without counting; loading a room takes 5
 LOST = 1500  # frames of taps until the player must have control
 FUSES = 200  # frames after which nothing burns, flies or slides
 EPISODES = (600, 3000, 12000)  # frames from one moment
 CHECK = 0.01  # share of presses followed by a check
-
 DIRECTIONS = BUTTONS[:4]
-
-# habit: (how many buttons at once, frames held, which buttons)
-HABITS = {
-    "short taps": ((1, 1), (1, 8), BUTTONS),
-    "long holds": ((1, 1), (8, 60), BUTTONS),
-    "many at once": ((1, 4), (1, 20), BUTTONS),
-    "walk": ((1, 1), (4, 40), DIRECTIONS),
-    "walk and press": ((1, 2), (2, 12), (*DIRECTIONS, "A", "B")),
-    "start held": ((1, 2), (1, 90), ("START", "A", "B", *DIRECTIONS)),
-}
+# How many buttons at once, frames held, which buttons.
+HABITS = (
+    ((1, 1), (1, 8), BUTTONS),
+    ((1, 1), (8, 60), BUTTONS),
+    ((1, 4), (1, 20), BUTTONS),
+    ((1, 1), (4, 40), DIRECTIONS),
+    ((1, 2), (2, 12), (*DIRECTIONS, "A", "B")),
+    ((1, 2), (1, 90), ("START", "A", "B", *DIRECTIONS)),
+)
 TOOL_SLOTS = {"swing": 0xD600, "bomb": 0xD700, "flame": 0xD800, "block": 0xD140}
-CARRIED, HELD = 0xDC00, 1
+CARRIED, CARRIED_STATE, HELD = 0xDC00, 0xDC04, 1
 SELECTED_BANK = 0xFF70
 DOORS = (0xE6, 0xE8)
 BUSH, HAZARD = 0xC4, 0x10
@@ -62,30 +56,19 @@ class HungError(Exception):
     """The game is stuck; the message says how."""
 
 
-@dataclass
-class Figures:
-    """Statistics of a soak."""
-
-    frames: int = 0
-    longest_stall: int = 0  # frames without counting
-    longest_recovery: int = 0  # frames of taps until control
-    rooms: set[tuple[int, int]] = field(default_factory=set)
-    checks: int = 0
-    deaths: int = 0
-
-
 class Soak:
     """One emulator with random buttons."""
 
     def __init__(self, cartridge: Cartridge, seed: int) -> None:
         self._walker = Walker(cartridge)
         self._emulator = self._walker.emulator
-        self._held: frozenset[str] = frozenset()
         self._rng = random.Random(seed)
-        self.figures = Figures()
-        self.moments = self._moments()
+        self._held: frozenset[str] = frozenset()
+        self.frames = self.checks = 0
+        self.rooms: set[tuple[int, int]] = set()
+        self._moments = self._starts()
 
-    def _moments(self) -> list[bytes]:
+    def _starts(self) -> list[bytes]:
         found, last = [], 0
         for button, frames in json.loads(WALKTHROUGH.read_text(encoding="ascii"))["steps"]:
             self._walker.press(button, frames)
@@ -95,111 +78,83 @@ class Soak:
         return found
 
     def run(self, frames: int) -> None:
-        while self.figures.frames < frames:
-            self._emulator.load_state(self._rng.choice(self.moments))
-            self._hold(())
-            self._episode(min(self._rng.choice(EPISODES), frames), self._rng.choice([*HABITS]))
+        while self.frames < frames:
+            self._emulator.load_state(self._rng.choice(self._moments))
+            end = self.frames + min(self._rng.choice(EPISODES), frames)
+            many, long, buttons = self._rng.choice(HABITS)
+            while self.frames < end:
+                held = self._rng.sample(buttons, self._rng.randint(*many))
+                self._play(held, self._rng.randint(*long))
+                self._play((), self._rng.choice((1, 1, 2, 6)))
+                self.rooms.add(self._walker.room)
+                if self._rng.random() < CHECK:
+                    self._check()
+            self._check()
 
-    def _episode(self, frames: int, habit: str) -> None:
-        many, long, buttons = HABITS[habit]
-        end = self.figures.frames + frames
-        deaths = self._walker.u8("wDeathCounter")
-        while self.figures.frames < end:
-            self._hold(self._rng.sample(buttons, self._rng.randint(*many)))
-            self._play(self._rng.randint(*long))
-            self._hold(())
-            self._play(self._rng.choice((1, 1, 2, 6)))
-            self.figures.rooms.add(self._walker.room)
-            if self._rng.random() < CHECK:
-                self._check(habit)
-        self._check(habit)
-        self.figures.deaths += self._walker.u8("wDeathCounter") != deaths
+    def _play(self, held: Iterable[str], frames: int) -> None:
+        self._held = frozenset(button.lower() for button in held)
+        for first in range(0, frames, COUNT_EVERY):
+            before, still = self._clock(), 0
+            self._tick(min(COUNT_EVERY, frames - first))
+            while self._clock() == before:
+                still += 1
+                self._require(still <= HANG, f"no frame counted in {HANG} frames")
+                self._tick(1)
+            self._require(self._emulator.screen_is_on, "the screen is off")
+            bank = self._emulator.peek(None, SELECTED_BANK) & 7
+            self._require(bank <= 1, "another RAM bank is selected")
 
-    def _hold(self, buttons: Iterable[str]) -> None:
-        self._held = frozenset(button.lower() for button in buttons)
+    def _tick(self, frames: int) -> None:
+        self.frames += frames
+        for _ in range(frames):
+            self._emulator.frame(self._held)
 
     def _clock(self) -> int:
         return self._walker.ram.u16(address("wPlaytimeCounter"))
 
-    def _play(self, frames: int) -> None:
-        while frames > 0:
-            some = min(frames, LOOK_EVERY)
-            frames -= some
-            self._tick(some)
+    def _require(self, holds: bool, failure: str) -> None:
+        if not holds:
+            group, room = self._walker.room
+            where = f"in room {group}:{room:02X} at {self._walker.tile}, frame {self.frames}"
+            raise HungError(f"{failure} {where}")
 
-    def _tick(self, frames: int) -> None:
-        before, still = self._clock(), 0
-        for _ in range(frames):
-            self._emulator.frame(self._held)
-        self.figures.frames += frames
-        while self._clock() == before:
-            still += 1
-            if still > HANG:
-                raise HungError(f"no frame counted in {still} frames {self._where()}")
-            self._emulator.frame(self._held)
-            self.figures.frames += 1
-        self.figures.longest_stall = max(self.figures.longest_stall, still and still + frames)
-        if not self._emulator.screen_is_on:
-            raise HungError(f"the screen is off {self._where()}")
-        if self._walker.field(SELECTED_BANK) & 7 > 1:
-            raise HungError(f"another RAM bank is selected {self._where()}")
-
-    def _where(self) -> str:
-        group, room = self._walker.room
-        return f"in room {group}:{room:02X} at {self._walker.tile}, frame {self.figures.frames}"
-
-    def _check(self, habit: str) -> None:
-        self.figures.checks += 1
-        self._recover(habit)
-        if not self._has_way_out():
-            raise HungError(f"walled in ({habit}) {self._where()}")
-        state = self._emulator.save_state()
-        self._play(FUSES)
-        busy = [name for name, slot in TOOL_SLOTS.items() if self._walker.field(slot)]
-        if self._walker.field(CARRIED) and self._walker.field(CARRIED, 4) != HELD:
-            busy.append("throw")
-        if busy and self._walker.has_control():
-            raise HungError(f"{', '.join(busy)} without end ({habit}) {self._where()}")
-        self._emulator.load_state(state)
-        self._hold(())
-
-    def _recover(self, habit: str) -> None:
-        start = self.figures.frames
+    def _check(self) -> None:
+        self.checks += 1
+        start = self.frames
         while not self._walker.has_control():
             for button in ("A", "B", "START"):
+                self._play((button,), 2)
+                self._play((), 4)
                 if self._walker.has_control():
                     break
-                self._hold((button,))
-                self._tick(2)
-                self._hold(())
-                self._tick(4)
-            if self.figures.frames - start > LOST:
-                raise HungError(f"no control any more ({habit}) {self._where()}")
-        taken = self.figures.frames - start
-        self.figures.longest_recovery = max(self.figures.longest_recovery, taken)
+            self._require(self.frames - start <= LOST, "no control any more")
+        self._require(self._has_exit(), "walled in")
+        state = self._emulator.save_state()
+        self._play((), FUSES)
+        ram = self._walker.ram
+        busy = [name for name, slot in TOOL_SLOTS.items() if ram.u8(slot)]
+        busy += ["throw"] if ram.u8(CARRIED) and ram.u8(CARRIED_STATE) != HELD else []
+        endless = bool(busy) and self._walker.has_control()
+        self._require(not endless, f"{', '.join(busy)} without end")
+        self._emulator.load_state(state)
 
-    def _has_way_out(self) -> bool:
-        """Whether a rim of the room or a door can be reached over free ground, water or holes."""
-        seen, new = set(), [self._walker.tile]
+    def _has_exit(self) -> bool:
+        """Whether an edge of the room or a door can be reached over free ground, water or holes."""
+        ram = self._walker.ram
+        layout, solid = address("wRoomLayout"), address("wRoomCollisions")
+        seen, new = set(), [tuple(self._walker.tile)]
         while new:
             row, column = new.pop()
-            if (row, column) in seen:
+            at = row * TILE_STRIDE + column
+            if (row, column) in seen or not (0 <= row < ROWS and 0 <= column < COLUMNS):
                 continue
+            if seen and ram.u8(layout + at) != BUSH and ram.u8(solid + at) not in (0, HAZARD):
+                continue
+            if row in (0, ROWS - 1) or column in (0, COLUMNS - 1) or ram.u8(layout + at) in DOORS:
+                return True
             seen.add((row, column))
-            around = [(row + dy, column + dx) for dy, dx in VECTORS.values()]
-            new += [tile for tile in around if self._is_free(*tile)]
-        return any(map(self._leads_out, seen))
-
-    def _leads_out(self, tile: tuple[int, int]) -> bool:
-        row, column = tile
-        at_rim = row in (0, ROWS - 1) or column in (0, COLUMNS - 1)
-        return at_rim or self._walker.index(row, column) in DOORS
-
-    def _is_free(self, row: int, column: int) -> bool:
-        if not (0 <= row < ROWS and 0 <= column < COLUMNS):
-            return False
-        is_bush = self._walker.index(row, column) == BUSH
-        return is_bush or self._walker.collision(row, column) in (0, HAZARD)
+            new += [(row + dy, column + dx) for dy, dx in VECTORS.values()]
+        return False
 
 
 def main() -> int:
@@ -208,20 +163,14 @@ def main() -> int:
     parser.add_argument("--frames", type=int, default=100_000, help="frames to play (100,000)")
     parser.add_argument("--seed", type=int, default=1, help="of the random buttons (1)")
     args = parser.parse_args()
-    start = time.perf_counter()
     soak = Soak(load_cartridge(args.rom), args.seed)
     try:
         soak.run(args.frames)
     except HungError as error:
         print(f"seed {args.seed}: {error}", file=sys.stderr)
         return 1
-    seen = soak.figures
     print(
-        f"seed {args.seed}: {seen.frames} frames from {len(soak.moments)} moments, "
-        f"{len(seen.rooms)} rooms, {seen.checks} checks, {seen.deaths} episodes with a death, "
-        f"longest stall {seen.longest_stall} frames, "
-        f"longest until control {seen.longest_recovery} frames, "
-        f"{time.perf_counter() - start:.0f} s"
+        f"seed {args.seed}: {soak.frames} frames in {len(soak.rooms)} rooms, {soak.checks} checks"
     )
     return 0
 

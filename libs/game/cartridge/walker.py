@@ -1,4 +1,7 @@
-"""A player for walk.py: plays skills of `rlaif.game.skills`, and records the buttons pressed."""
+"""A player for walk.py: plays skills of `rlaif.game.skills`, and records the buttons pressed.
+
+The public methods that press something are the commands of walk_route.txt.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.memory import entities, predicates
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import TILE_STRIDE, address
+from rlaif.game.memory.state import SEASONS
 from rlaif.game.motion.grid import WALKS, TilePlace
 from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.game.motion.things import things
@@ -22,7 +26,6 @@ from rlaif.game.play.session import PlayedEmulator
 from rlaif.game.skills.macros import PlanExecutor
 from rlaif.game.skills.script import Option, OptionLimits
 
-UP, DOWN, LEFT, RIGHT = WALKS
 BUTTONS = (*(way.name for way in WALKS), "A", "B", "START")
 STEP_FRAMES = 4
 BRACELET, CHEST = 0x16, 0xF1
@@ -50,12 +53,18 @@ class Walker:
     def press(self, button: str, frames: int = 1) -> None:
         """Hold a button (or NOP)."""
         for _ in range(frames):
-            self.emulator.frame(held(button))
+            self.emulator.frame(_held(button))
         self.frames += frames
         if self.steps and self.steps[-1][0] == button:
             self.steps[-1][1] += frames
         else:
             self.steps.append([button, frames])
+
+    def tap(self, button: str, wait: int = 6) -> None:
+        """Press and release, then wait."""
+        self.press("NOP")
+        self.press(button, 2)
+        self.press("NOP", wait)
 
     def snapshot(self) -> Moment:
         """All that `restore` needs to return to this state."""
@@ -66,33 +75,21 @@ class Walker:
         self.steps = [list(step) for step in steps]
         self.emulator.load_state(state)
 
-    def tap(self, button: str, wait: int = 6) -> None:
-        """Press and release, then wait."""
-        self.press("NOP")
-        self.press(button, 2)
-        self.press("NOP", wait)
-
-    def film(self, every: int, *presses: tuple[str, int]) -> list[Image.Image]:
-        """The screen every `every` frames of these presses; then rewind."""
+    def film(self, every: int, presses: list[tuple[str, int]], *, last: bool) -> list[Image.Image]:
+        """The screen every `every` frames of these presses, or the `last` only; then rewind."""
         before = self.snapshot()
         images = []
         for button, frames in presses:
-            for frame in range(1, frames // every * every + 1):
-                self.emulator.frame(held(button), render=frame % every == 0)
-                if frame % every == 0:
+            for frame in range(1, frames + 1 if last else frames // every * every + 1):
+                drawn = not last and frame % every == 0
+                self.emulator.frame(_held(button), render=drawn)
+                if drawn:
                     images.append(Image.fromarray(self.emulator.screen()))
+        if last:
+            self.emulator.frame(frozenset(), render=True)
+            images.append(Image.fromarray(self.emulator.screen()))
         self.restore(before)
         return images
-
-    def picture(self, *presses: tuple[str, int]) -> Image.Image:
-        """The screen after these presses; then rewind."""
-        before = self.snapshot()
-        for button, frames in presses:
-            self.press(button, frames)
-        self.emulator.frame(held("NOP"), render=True)
-        image = Image.fromarray(self.emulator.screen())
-        self.restore(before)
-        return image
 
     # --- reading -------------------------------------------------------------
 
@@ -101,11 +98,7 @@ class Walker:
         return read_blocks(self.emulator)
 
     def u8(self, symbol: str, offset: int = 0) -> int:
-        return self.field(address(symbol), offset)
-
-    def field(self, slot: int, offset: int = 0) -> int:
-        """A byte of an object."""
-        return self.emulator.read(slot + offset, slot + offset + 1)[0]
+        return self.emulator.peek(None, address(symbol) + offset)
 
     @property
     def room(self) -> tuple[int, int]:
@@ -115,30 +108,40 @@ class Walker:
     def tile(self) -> TilePlace:
         return tile_under(self.ram)
 
-    def owns(self, treasure: int) -> bool:
-        return self.ram.bit(address("wObtainedTreasureFlags"), treasure)
-
     def has_control(self) -> bool:
         return predicates.has_control(self.ram)
 
     def index(self, row: int, column: int) -> int:
         return self.u8("wRoomLayout", row * TILE_STRIDE + column)
 
-    def collision(self, row: int, column: int) -> int:
-        return self.u8("wRoomCollisions", row * TILE_STRIDE + column)
+    def status(self) -> str:
+        group, room = self.room
+        coins = self.u8("wNumRupees")
+        return f"{group}:{room:02X} health {self.u8('wLinkHealth')} coins {coins:02X}"
+
+    def owns(self, treasure: int) -> None:
+        """LostError without a treasure."""
+        if not self._owns(treasure):
+            raise LostError(f"no treasure {treasure:02X}")
+
+    def _owns(self, treasure: int) -> bool:
+        return self.ram.bit(address("wObtainedTreasureFlags"), treasure)
+
+    def _enemies(self) -> list[entities.Entity]:
+        return [foe for foe in entities.enemies(self.ram) if foe.health]
 
     # --- skills --------------------------------------------------------------
 
-    def decide(self, index: int) -> None:
+    def _decide(self, index: int) -> None:
         """Play one decision, successful or not."""
         self._play(carry_out(index, self.ram, graph=self._graph))
 
-    def plan(self, *macros: Macro) -> None:
-        """Play macros in order; LostError if one fails."""
+    def _plan(self, macro: Macro) -> None:
+        """Play a macro; LostError if it fails."""
         self.settle()
-        choice = self._play(PlanExecutor(macros, graph=self._graph, limits=LIMITS))
+        choice = self._play(PlanExecutor([macro], graph=self._graph, limits=LIMITS))
         if choice.status != "done":
-            raise LostError(f"{macros} in room {self.room} at {self.tile}: {choice.reason}")
+            raise LostError(f"{macro} in room {self.room} at {self.tile}: {choice.reason}")
 
     def _play(self, option: Option) -> Any:
         for _ in range(PATIENCE):
@@ -163,7 +166,7 @@ class Walker:
         """Walk onto a tile; cuts bushes and lifts rocks that are in the way."""
         for _ in range(8):
             try:
-                return self.plan(MoveTo(row=row, column=column))
+                return self._plan(MoveTo(row=row, column=column))
             except LostError:
                 if not self._clear(row, column):
                     raise
@@ -171,70 +174,71 @@ class Walker:
 
     def _clear(self, row: int, column: int) -> bool:
         """Remove the reachable obstacle nearest to a tile; False if there is none."""
-        kinds = ("bush", "rock") if self.owns(BRACELET) else ("bush",)
+        kinds = ("bush", "rock") if self._owns(BRACELET) else ("bush",)
         found = [it for it in things(self.ram) if it.kind in kinds and it.reachable]
         if not found:
             return False
         tile, kind, *_ = min(found, key=lambda it: abs(it[0][0] - row) + abs(it[0][1] - column))
         if kind == "bush":
-            self.plan(Cut(row=tile.row, column=tile.column))
+            self.cut(*tile)
         else:
             self.lift(*tile)
             self.tap("A", 30)
         return True
 
-    def leave(self, direction: Action, row: int, column: int) -> None:
+    def leave(self, direction: str, row: int, column: int) -> None:
         """Walk to a tile of the edge, or before a door, and on into the next room."""
         room = self.room
         self.go(row, column)
         for _ in range(100):
-            self.press(direction.name, STEP_FRAMES)
+            self.press(direction, STEP_FRAMES)
             self.settle()
             if self.room != room:
                 return
-        raise LostError(f"no way {direction.name} out of {room} at {self.tile}")
+        raise LostError(f"no path {direction} out of {room} at {self.tile}")
 
     def act(self, row: int, column: int) -> None:
         """Talk to, read or open what is on a tile."""
         self.settle()
         if self.index(row, column) == CHEST:
-            self.plan(Take(row=row, column=column))
+            self._plan(Take(row=row, column=column))
             return
-        self.decide(go_to(TilePlace(row, column)))
-        self.decide(INTERACT)
+        self._decide(go_to(TilePlace(row, column)))
+        self._decide(INTERACT)
         self.settle()
 
     def talk(self, row: int, column: int) -> None:
-        self.plan(Talk(row=row, column=column))
+        self._plan(Talk(row=row, column=column))
 
     def answer(self, choice: int) -> None:
-        executor = PlanExecutor([Answer(choice=choice)], graph=self._graph, limits=LIMITS)
-        self._play(executor)
+        self._play(PlanExecutor([Answer(choice=choice)], graph=self._graph, limits=LIMITS))
         self.settle()
 
     def cut(self, row: int, column: int) -> None:
-        self.plan(Cut(row=row, column=column))
+        self._plan(Cut(row=row, column=column))
 
     def lift(self, row: int, column: int) -> None:
-        """Lift a tile, then throw it."""
-        self.plan(Take(row=row, column=column))
-
-    def use(self, item: str, direction: Action | None = None) -> None:
-        name: Any = None if direction is None else direction.name
-        self.plan(UseItem(item=item, direction=name))
-        self.settle()
+        self._plan(Take(row=row, column=column))
 
     def change(self, row: int, column: int, item: str) -> None:
         """Use an item on a tile until the tile changes."""
         before = self.index(row, column)
         for _ in range(8):
-            self.plan(UseItem(item=item, row=row, column=column))
+            self._plan(UseItem(item=item, row=row, column=column))  # type: ignore[arg-type]
             for _ in range(12):
                 if self.index(row, column) != before:
                     self.settle()
                     return
                 self.press("NOP", STEP_FRAMES)
         raise LostError(f"{item} does not change {row},{column} in {self.room}")
+
+    def season(self, name: str, row: int, column: int) -> None:
+        """Swing the rod at the stump on a tile until the season comes."""
+        for _ in range(4):
+            if SEASONS[self.u8("wRoomStateModifier")] == name:
+                return
+            self._plan(UseItem(item="rod_of_seasons", row=row, column=column))
+        raise LostError(f"{name} does not come in {self.room}")
 
     def dig(self, row: int, column: int) -> None:
         """Dig the soil of a tile and take what was in it."""
@@ -243,30 +247,43 @@ class Walker:
         self.press("NOP", 4)
         self.settle()
 
-    def push(self, row: int, column: int, direction: Action) -> None:
+    def push(self, row: int, column: int, direction: str) -> None:
         """From a tile, push a lock or a block, then wait until it has moved."""
         self.go(row, column)
-        self.decide(WALK[direction])
+        self._decide(WALK[Action[direction]])
         self.press("NOP", 20)
         self.settle()
 
-    def jump(self, row: int, column: int, direction: Action) -> None:
+    def jump(self, row: int, column: int, direction: str) -> None:
         """From a tile, over the hole next to it."""
         self.go(row, column)
-        self.use("feather", direction)
-
-    def enemies(self) -> list[entities.Entity]:
-        return [foe for foe in entities.enemies(self.ram) if foe.health]
+        self._plan(UseItem(item="feather", direction=direction))  # type: ignore[arg-type]
+        self.settle()
 
     def fight(self) -> None:
         """Beat the enemies that can be reached."""
         for _ in range(30):
             self.settle()
-            before = len(self.enemies())
-            if not before:
+            if not self._enemies():
                 return
-            self.decide(FIGHT)
+            self._decide(FIGHT)
         raise LostError(f"the fight in {self.room} did not end")
+
+    def weaken_boss(self) -> None:
+        """Take half of the boss's health."""
+        self._beat(self._enemies()[0].health // 2)
+
+    def beat_boss(self) -> None:
+        self._beat(0)
+
+    def _beat(self, health: int) -> None:
+        for _ in range(60):
+            left = self._enemies()
+            if not left or left[0].health <= health:
+                return
+            if self.u8("wLinkDeathTrigger"):
+                raise LostError("the boss won")
+            self._decide(FIGHT)
 
     def collect(self) -> None:
         """Take the items that can be reached."""
@@ -274,10 +291,32 @@ class Walker:
             found = [it for it in things(self.ram) if it.kind == "item" and it.reachable]
             if not found:
                 return
-            self.decide(go_to(found[0].tile))
+            self._decide(go_to(found[0].tile))
             self.press("NOP", 2)
 
+    def take_essence(self) -> None:
+        """Walk up until it is taken."""
+        for _ in range(40):
+            self.press("UP")
+            if self.u8("wEssencesObtained"):
+                return
 
-def held(button: str) -> frozenset[str]:
-    """The pressed buttons for a name; NOP is none."""
+    def stand_until_dead(self) -> None:
+        for _ in range(3000):
+            if self.u8("wLinkDeathTrigger"):
+                self.press("NOP", 90)
+                return
+            self.press("NOP", 2)
+        raise LostError("the player survives")
+
+    def revive(self) -> None:
+        """Continue after a death."""
+        for _ in range(40):
+            if self.has_control() and not self.u8("wGameOverScreenTrigger"):
+                break
+            self.tap("A", 20)
+        self.settle()
+
+
+def _held(button: str) -> frozenset[str]:
     return frozenset() if button == "NOP" else frozenset({button.lower()})
