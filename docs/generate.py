@@ -489,7 +489,7 @@ def observation_page() -> str:
         "([reference.py](../libs/game/src/rlaif/game/encoder/reference.py)). Each entry: "
         "index, name, scale, meaning, source. A value is divided by its scale and clipped at 1. "
         "What a game does not use stays 0. Sources are symbols of the memory map "
-        "([symbols.py](../libs/game/src/rlaif/game/memory/symbols.py)); an entry without one has "
+        "([symbols.csv](../libs/game/src/rlaif/game/memory/symbols.csv)); an entry without one has "
         "that of the entry before.",
         *(part for group in groups for part in _slots(group)),
     )

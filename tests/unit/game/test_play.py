@@ -8,8 +8,7 @@ import pytest
 
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import SaveStateError
-from rlaif.game.play.loop import FramePace, play
-from rlaif.game.play.session import PlayedEmulator, Session
+from rlaif.game.play.session import FramePace, PlayedEmulator, Session, play
 from rlaif.game.play.window import Command
 from rlaif.game.starts.savestates import origin_path, read_origin
 

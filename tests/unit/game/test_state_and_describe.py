@@ -7,8 +7,7 @@ from rlaif.game.description.words import words_of
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.state import decode
-from rlaif.game.stories.oracle_milestones import ORACLE_MILESTONES
-from rlaif.game.stories.seedling_milestones import SEEDLING_MILESTONES
+from rlaif.game.stories.story_lookup import story_of
 from rlaif.judge.evidence.described import VOCABULARY
 
 
@@ -112,12 +111,12 @@ def told_items(*bits):
     return describe(decode(ram_of(("wObtainedTreasureFlags", flags))))["items"]
 
 
-@pytest.mark.parametrize("story", [ORACLE_MILESTONES, SEEDLING_MILESTONES], ids=["oracle", "ours"])
-def test_every_treasure_that_a_milestone_knows_is_told_by_its_name(story):
+@pytest.mark.parametrize("game", ["oracle-of-seasons", "seedling-vale"])
+def test_every_treasure_that_a_milestone_knows_is_told_by_its_name(game):
     flags = address("wObtainedTreasureFlags")
     known = [
         (step.name, 8 * (step.test.address - flags) + step.test.mask.bit_length() - 1)
-        for step in story
+        for step in story_of(game).milestones
         if flags <= step.test.address < flags + 16
     ]
     assert len(known) > 10

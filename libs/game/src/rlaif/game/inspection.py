@@ -15,8 +15,7 @@ from rlaif.game.description.tile_marks import surroundings, tile_marks
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.cartridges import Cartridge, CartridgeError, load_cartridge
 from rlaif.game.machine.emulator import Emulator, EmulatorError
-from rlaif.game.machine.files import UnusableFileError, read_bounded
-from rlaif.game.machine.rom_checks import LARGEST_ROM_BYTES
+from rlaif.game.machine.rom_checks import LARGEST_ROM_BYTES, UnusableFileError, read_bounded
 from rlaif.game.memory import predicates, readers
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.readers import raw
@@ -131,7 +130,6 @@ def _holds_state(file: Path) -> bool:
 
 
 def _memory(emulator: Emulator, cartridge: Cartridge) -> Iterator[str]:
-    """Flags, milestones, description and map of the current state."""
     ram = read_blocks(emulator)
     if cartridge.game == "other":
         yield from ("", _UNKNOWN_GAME)

@@ -97,7 +97,6 @@ class SegmentRecorder:
 
     @property
     def frames_since_keyframe(self) -> int:
-        """The same in game frames, waits included."""
         return len(self._actions) * self._frame_skip + sum(frames for _, frames in self._waits)
 
     @property

@@ -38,7 +38,6 @@ class Decision:
 
     @property
     def call(self) -> SkillCall:
-        """The skill that plays the decision, with its argument."""
         arguments = (self.direction, self.item, self.tile)
         argument = next((each for each in arguments if each is not None), None)
         if self.family == "BUTTON":

@@ -49,7 +49,6 @@ class InVain:
         return self.decisions
 
     def decide(self, index: int) -> None:
-        """Record the decision made in the state of the last `look`."""
         self._made, self._before = index, self._now
 
     def state_dict(self) -> dict[str, Any]:

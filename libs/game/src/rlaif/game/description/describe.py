@@ -77,7 +77,6 @@ def describe(state: GameState, words: GameWords = NO_WORDS) -> dict[str, Any]:
 
 
 def _dungeon_items(state: GameState) -> list[str] | None:
-    """The owned items of the current dungeon; None outside of one."""
     if state.dungeon is None:
         return None
     owned = (state.dungeon_map, state.compass, state.boss_key)

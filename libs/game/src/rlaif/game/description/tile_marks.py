@@ -1,8 +1,6 @@
 """The map of a room for a planner: tile indices in, one character per tile out.
 
-The indices are those of Oracle of Seasons (tile_properties/breakableTiles.s and
-interactableTiles.s, constants/common/tileIndices.s of the disassembly); the embedded cartridge
-uses the same numbers. Tiles in no table are drawn by whether they stop the player.
+Tiles of no kind are drawn by whether they stop the player.
 """
 
 from collections.abc import Sequence
@@ -16,28 +14,22 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.memory.state import GameState
 from rlaif.game.motion.grid import tile_of
 from rlaif.game.motion.terrain import TILE_COLUMNS, TILE_ROWS, Terrain
+from rlaif.game.motion.things import NAMED_TILES
 
-_OUTDOORS = {
-    **dict.fromkeys((0xC3, 0xC4, 0xC5, 0xC6, 0xC7, 0xC8, 0xC9, 0xD8, 0xE5), "b"),
-    **dict.fromkeys((0xCA, 0xCB), "w"),
-    **dict.fromkeys((0xC0, 0xC1, 0xC2), "r"),
-    **dict.fromkeys((0xD7, 0xD9, 0xDA), "n"),
-    **dict.fromkeys((0xE0, 0xE3), "s"),
-    0x20: "u", 0xB1: "O", 0xD6: "B", 0xE2: "x", 0xEC: "k", 0xF1: "C", 0xF2: "S",
+_BY_KIND = {
+    "bush": "b", "rock": "r", "pot": "p", "snow": "n", "sign": "S", "soil": "s", "switch": "O",
+    "block": "B", "stump": "u", "crack": "x", "lock": "k", "boss_lock": "K", "chest": "C",
+    "torch": "T", "lit_torch": "t", "button": "_",
 }  # fmt: skip
-_INDOORS = {
-    **dict.fromkeys((0x10, 0x11, 0x12, 0x13), "p"),
-    **dict.fromkeys((0x20, 0x21, 0x22, 0x23), "b"),
-    **dict.fromkeys((0x18, 0x19, 0x1A, 0x1B, 0x1C, 0x25, 0x2A, 0x2C, 0x2D, 0x2F), "B"),
-    **dict.fromkeys((0x1F, *range(0x30, 0x34), *range(0x38, 0x3C)), "x"),
-    **dict.fromkeys((0x1E, *range(0x70, 0x74)), "k"),
-    **dict.fromkeys(range(0x74, 0x78), "K"),
-    0x08: "T", 0x09: "t", 0x0A: "O", 0x0C: "_", 0xF1: "C", 0xF2: "S",
-}  # fmt: skip
-_SUBROSIA = {0xE9: "r", 0x2F: "s", 0xEC: "k", 0xF1: "C", 0xF2: "S"}
-
-_MARKS = {0: _OUTDOORS, 1: _SUBROSIA, 2: _OUTDOORS, 3: _INDOORS, 4: _INDOORS}
-"""By wActiveCollisions: overworld, Subrosia, Maku tree, indoors, dungeons."""
+_MUSHROOMS, _HIT_SWITCH = (0xCA, 0xCB), 0x0B
+_MARKS = {
+    mode: {
+        index: "w" if index in _MUSHROOMS else _BY_KIND[kind]
+        for index, kind in named.items()
+        if index != _HIT_SWITCH
+    }
+    for mode, named in NAMED_TILES.items()
+}
 
 _LEDGES = {Action.DOWN: "v", Action.UP: "^", Action.LEFT: "(", Action.RIGHT: ")"}
 _FULL_WALL, _HAZARD, _OPEN_BORDER = 0x0F, 0x10, 0xFF

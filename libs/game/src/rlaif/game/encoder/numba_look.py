@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlaif.contracts.game.observation import ENEMY_SLOTS, LAYOUT, RAY_LENGTH, slot_index
-from rlaif.game.encoder import nearby as near
+from rlaif.game.encoder import reference as near
 from rlaif.game.encoder import scene as scenes
 from rlaif.game.encoder.reference import (
     NOT_CENTRE,
@@ -339,7 +339,6 @@ def _walls(cells: Bytes, x: Int, y: Int, out: Row, walls: Walls) -> None:
 
 @_kernel
 def _key(wram: Bytes, x: Int, y: Int, where: Int, objects: Objects) -> Int:
-    """Sort key of objects: distance from (x, y), then address."""
     off_x = np.int64(wram[where + objects.x]) - x
     off_y = np.int64(wram[where + objects.y]) - y
     return (off_x * off_x + off_y * off_y) << 16 | where

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Literal
 
 from rlaif.contracts.game.captures import GameIdentity
-from rlaif.game.machine.files import UnusableFileError, read_bounded
 from rlaif.game.machine.rom_checks import (
     LARGEST_ROM_BYTES,
     CartridgeError,
     UnsupportedGameError,
+    UnusableFileError,
     check_rom,
     oracle_header,
+    read_bounded,
     rom_title,
 )
 

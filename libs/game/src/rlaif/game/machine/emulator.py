@@ -140,7 +140,6 @@ class Emulator:
         return bool(self._memory[_LCDC] >= 0x80)
 
     def tick(self, frames: int, *, render: bool = False) -> None:
-        """Play frames with no button held."""
         self._release()
         self._pyboy.tick(frames, render, False)
 
@@ -166,7 +165,6 @@ class Emulator:
         return int(self._memory[where if bank is None else (bank, where)])
 
     def poke(self, bank: int | None, where: int, value: int) -> None:
-        """Write the byte that `peek` reads."""
         self._memory[where if bank is None else (bank, where)] = value
 
     @property
@@ -246,7 +244,6 @@ class Emulator:
             self._held = None
 
     def _find_work_ram(self, arrays: list[Any]) -> memoryview:
-        """The memory in which PyBoy keeps work RAM: writing through its API changes it."""
         size = _BANK_SIZE * (8 if self.has_banks else 2)
         for candidate in arrays:
             if len(candidate) == size:

@@ -61,7 +61,6 @@ class RealTimeClock:
         return bytes(cleaned)
 
     def stopped(self, state: bytes) -> bytes:
-        """The state with the clock stopped: what to load."""
         stopped = bytearray(state)
         for offset in _HALTS:
             stopped[len(state) - _FROM_END + offset] = 1

@@ -4,6 +4,8 @@ CartridgeError              missing, unreadable, cut off, damaged, or not suppor
 └── UnsupportedGameError    whole, but a game on which nothing can be trained
 """
 
+import stat
+from pathlib import Path
 from typing import NamedTuple
 
 HEADER_END = 0x150
@@ -135,3 +137,34 @@ def _check_header(data: bytes, name: str) -> None:
 
 def _printable(raw: bytes) -> str:
     return "".join(chr(byte) for byte in raw if 0x20 <= byte < 0x7F)
+
+
+class UnusableFileError(Exception):
+    """The file cannot be read; the message is the rest of `cannot read the ROM /x: …`."""
+
+
+def read_bounded(path: Path, largest: int, what: str) -> bytes:
+    """Read a file that may be anything: a device, a pipe that never ends, or 2 GB.
+
+    One of more than `largest` bytes is not read; `what` it should be is such as `a Game Boy ROM`.
+
+    Raises:
+        FileNotFoundError: There is none.
+        UnusableFileError: It is none of this kind, or cannot be read.
+    """
+    try:
+        info = path.stat()
+        if stat.S_ISDIR(info.st_mode):
+            raise UnusableFileError("it is a folder; give the file in it")
+        if not stat.S_ISREG(info.st_mode):
+            raise UnusableFileError("it is a device, pipe or socket; give a plain file")
+        if info.st_size > largest:
+            raise UnusableFileError(
+                f"it has {info.st_size} bytes, {what} has at most {largest}; give another file"
+            )
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise UnusableFileError(reason or str(error)) from error

@@ -38,7 +38,6 @@ class RamBlocks:
         return self.u8(where) | self.u8(where + 1) << 8
 
     def block(self, where: int, size: int) -> bytes:
-        """`size` bytes from an address."""
         return self.wram[where - WRAM_START : where - WRAM_START + size]
 
     def bit(self, where: int, number: int) -> bool:

@@ -138,7 +138,6 @@ def _codes_by_y(y: int) -> list[int]:
 
 
 def _codes_by_x(x: int) -> list[int]:
-    """The columns of the same cells."""
     middle, left, right = x >> 3, x + _LEFT_PROBE >> 3, x + _RIGHT_PROBE >> 3
     steps = range(1, RAY_LENGTH + 1)
     grid = [_column_code(middle + d - WALLS_RADIUS) for _ in range(_SIDE) for d in range(_SIDE)]

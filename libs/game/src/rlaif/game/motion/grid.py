@@ -48,7 +48,6 @@ class TilePlace(NamedTuple):
 
     @property
     def middle(self) -> tuple[int, int]:
-        """Its center (x, y), in pixels."""
         return self.column * TILE + TILE // 2, self.row * TILE + TILE // 2
 
 

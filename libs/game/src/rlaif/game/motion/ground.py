@@ -3,11 +3,13 @@
 Results are cached by all the bytes that they depend on, so an unchanged room costs next to nothing.
 """
 
+import math
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.emulator import WRAM_START
@@ -30,7 +32,6 @@ from rlaif.game.motion.grid import (
     tile_under,
 )
 from rlaif.game.motion.kernels import ARRIVED, DEADLY, DOOR, NOWHERE, PAD, WET, Bytes
-from rlaif.game.motion.leaps import leaps
 from rlaif.game.motion.terrain import (
     HOLES,
     LARGE_ROOM,
@@ -199,7 +200,6 @@ class Ground:
         return column, row
 
     def stops(self, x: int, y: int, way: Action) -> bool:
-        """Whether a step from a pixel does not move the player."""
         at = self.index(x, y)
         return int(self.ends[way, at]) == at
 
@@ -303,7 +303,6 @@ def _keep_around(room: Bytes, pixel: int, reach: int) -> None:
 
 
 def _rim(way: Action, height: int, width: int) -> tuple[slice, slice]:
-    """The pixels of an edge without the corners, as rows and columns of the room."""
     across, along = slice(RIM_TOP + 1, height - RIM_BOTTOM), slice(RIM_LEFT + 1, width - RIM_RIGHT)
     match way:
         case Action.UP:
@@ -381,3 +380,53 @@ def _cached(ram: RamBlocks, frames: int, closed: frozenset[TilePlace]) -> Ground
         _rooms.popitem(last=False)
     ground = _rooms[key] = Ground(terrain_of(ram, closed), own, obstacles, frames=frames)
     return ground
+
+
+_LANE = 4
+"""Pixels off the center of a tile within which the player jumps off a cliff."""
+
+
+def leaps(
+    terrain: Terrain, direction: Action, solid: npt.NDArray[np.uint8], pad: int
+) -> Iterator[tuple[int, int]]:
+    """Yield (start, landing) pixels, `y * width + x`, of jumps in a direction.
+
+    A jump starts where a cliff stops the player and ends at the center of the next free tile.
+
+    Args:
+        terrain: The room.
+        direction: Direction of the jump.
+        solid: Pixels that stop the player, padded by `pad` on each side.
+        pad: Width of the padding.
+    """
+    cliffs = terrain.ledges(direction)
+    if not cliffs.any():
+        return
+    (height, width), (dy, dx) = terrain.size, VECTORS[direction]
+    rows, columns = height // TILE, width // TILE
+    free = terrain.collisions == 0
+    deadly = terrain.deadly() if terrain.swims else terrain.deadly() | terrain.wet()
+    for row, column in np.argwhere(free[:rows, :columns]).tolist():
+        y, x = row + dy, column + dx
+        while 0 <= y < rows and 0 <= x < columns and cliffs[y, x]:
+            y, x = y + dy, x + dx
+        if (y, x) == (row + dy, column + dx) or not (0 <= y < rows and 0 <= x < columns):
+            continue
+        if free[y, x] and not deadly[y, x]:
+            landing = y * TILE + TILE // 2, x * TILE + TILE // 2
+            for at, aside in _starts(solid, pad, (row, column), direction, width):
+                yield at, (landing[0] + aside * (dx != 0)) * width + landing[1] + aside * (dy != 0)
+
+
+def _starts(
+    solid: npt.NDArray[np.uint8], pad: int, tile: tuple[int, int], direction: Action, width: int
+) -> Iterator[tuple[int, int]]:
+    """Pixels of a tile's center lane at which the cliff stops the player, and how far off it."""
+    dy, dx = VECTORS[direction]
+    y, x = tile[0] * TILE + TILE // 2, tile[1] * TILE + TILE // 2
+    for aside in range(-_LANE, _LANE + 1):
+        for ahead in range(math.ceil(TILE / 2)):
+            row, column = y + dy * ahead + aside * (dx != 0), x + dx * ahead + aside * (dy != 0)
+            stopped = all(solid[pad + row + py, pad + column + px] for py, px in PROBES[direction])
+            if stopped and (row + FEET) // TILE == tile[0]:
+                yield row * width + column, aside

@@ -55,7 +55,6 @@ def _of(kind: Any, dimensions: int = 1, *, readonly: bool = False) -> Any:
 
 
 def _compiled(*arguments: Any) -> Callable[[_Kernel], _Kernel]:
-    """Compile when this module is first imported on a machine; later read the cache."""
 
     def compiled(function: _Kernel) -> _Kernel:
         signature = numba.void(*arguments)
@@ -69,7 +68,6 @@ def _compiled(*arguments: Any) -> Callable[[_Kernel], _Kernel]:
 
 
 def _inlined(function: _Kernel) -> _Kernel:
-    """Compile into the caller only."""
     made: _Kernel = numba.njit(error_model="numpy", forceinline=True)(function)
     return made
 

@@ -9,10 +9,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass, replace
 from itertools import count
-from pathlib import Path
 from typing import Literal, NamedTuple
 
-from rlaif.files.whole import write_whole
 from rlaif.game.machine.actions import Action
 from rlaif.game.motion.grid import OPPOSITE, WALKS
 from rlaif.game.motion.terrain import TILE
@@ -56,12 +54,10 @@ class Crossing:
 
     @property
     def key(self) -> "_Key":
-        """The identity of a crossing: rooms, kind, direction and tile."""
         place = (self.y // TILE, self.x // TILE)
         return (self.start, self.end, self.kind, self.direction, *place)
 
     def back(self) -> "Crossing":
-        """The reverse crossing over the same edge, assumed."""
         return replace(
             self,
             start=self.end,
@@ -116,11 +112,9 @@ class RoomGraph:
         del self._out_of[crossing.start][key], self._into[crossing.end][key]
         return True
 
-    def leaving(self, room: RoomId, *, assume_return: bool = True) -> list[Crossing]:
-        """Crossings out of a room; with `assume_return` also edges crossed from the other side."""
+    def leaving(self, room: RoomId) -> list[Crossing]:
+        """Crossings out of a room, edges crossed from the other side included."""
         known = list(self._out_of.get(room, {}).values())
-        if not assume_return:
-            return known
         walked = {(c.end, c.direction) for c in known if c.kind == "edge"}
         backs = [c.back() for c in self._into.get(room, {}).values() if c.kind == "edge"]
         return known + [c for c in backs if (c.end, c.direction) not in walked]
@@ -133,17 +127,8 @@ class RoomGraph:
         x: int = 80,
         y: int = 64,
         without: Collection[Crossing] = (),
-        assume_return: bool = True,
     ) -> list[Crossing] | None:
-        """The shortest known route from a pixel of one room to another room.
-
-        Args:
-            start: The first room.
-            end: The last room.
-            x: Position in the first room.
-            y: Likewise.
-            without: Crossings to avoid.
-            assume_return: Assume that edges can be crossed in both directions.
+        """The shortest known route from pixel (x, y) of one room to another room.
 
         Returns:
             The crossings in order, [] if the rooms are the same, None if there is no route.
@@ -159,7 +144,7 @@ class RoomGraph:
             if (room, px // TILE, py // TILE) in settled:
                 continue
             settled.add((room, px // TILE, py // TILE))
-            for crossing in self.leaving(room, assume_return=assume_return):
+            for crossing in self.leaving(room):
                 if crossing.key not in closed:
                     walk = abs(crossing.x - px) + abs(crossing.y - py) + CROSSING_COST
                     total = cost + walk + (ASSUMED_COST if crossing.assumed else 0.0)
@@ -184,10 +169,6 @@ class RoomGraph:
             return cls([_crossing(fields) for fields in stored["crossings"]])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise RoomGraphError(f"not a stored room graph: {error!r}") from error
-
-    def save(self, path: Path) -> None:
-        """Write to a file atomically."""
-        write_whole(path, self.to_json().encode())
 
 
 def _crossing(fields: dict[str, object]) -> Crossing:

@@ -97,7 +97,6 @@ class Terrain:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Height and width in pixels."""
         return LARGE_ROOM if self.large else SMALL_ROOM
 
     def deadly(self) -> npt.NDArray[np.bool_]:
@@ -108,7 +107,6 @@ class Terrain:
         return deadly
 
     def wet(self) -> npt.NDArray[np.bool_]:
-        """`[12, 16]`: deep water."""
         return self._are(WATER)
 
     def warps(self) -> npt.NDArray[np.bool_]:
@@ -153,7 +151,6 @@ def solid_pixels(collisions: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
 
 
 def _masks() -> npt.NDArray[np.bool_]:
-    """`[256, 16, 16]`: solid pixels of a tile by collision byte."""
     y, x = np.mgrid[0:TILE, 0:TILE]
     left, right, top, bottom = x < 4, x >= 12, y < 4, y >= 12
     nothing, all_of_it = np.zeros_like(left), np.ones_like(left)

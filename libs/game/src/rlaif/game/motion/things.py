@@ -68,17 +68,15 @@ _SUBROSIA: dict[int, Kind] = {0xE9: "rock", 0x2F: "soil", 0xEC: "lock", 0xF1: "c
 
 
 def _kinds(mode: int, named: dict[int, Kind]) -> dict[int, Kind]:
-    """All tile indices with a meaning in a tile set."""
     doors: dict[int, Kind] = dict.fromkeys(WARPS.get(mode, ()), "door")
     holes: dict[int, Kind] = dict.fromkeys((*HOLES.get(mode, ()), *LAVA.get(mode, ())), "hole")
     return holes | doors | named
 
 
-_BY_MODE = {
-    mode: _kinds(mode, named)
-    for mode, named in enumerate((_OUTDOORS, _SUBROSIA, _OUTDOORS, _INDOORS, _INDOORS))
-}
-"""By wActiveCollisions: overworld, Subrosia, Maku tree, indoors, dungeons."""
+NAMED_TILES = dict(enumerate((_OUTDOORS, _SUBROSIA, _OUTDOORS, _INDOORS, _INDOORS)))
+"""By wActiveCollisions: overworld, Subrosia, Maku tree, indoors, dungeons. No doors and holes."""
+
+_BY_MODE = {mode: _kinds(mode, named) for mode, named in NAMED_TILES.items()}
 
 _MOVABLE: frozenset[Kind | None] = frozenset({"block", "lock", "boss_lock"})
 _ESSENCE = 0x7F
@@ -209,7 +207,6 @@ def _facing(kind: Kind | None) -> int:
 
 
 def _objects(ram: RamBlocks) -> dict[TilePlace, tuple[Kind, int, int]]:
-    """The object on each tile, with its pixel (x, y)."""
     columns, rows = LARGE_ROOM if ram.u8(_LARGE) else SMALL_ROOM
     seen: list[tuple[Kind, int, int]] = [("enemy", it.x, it.y) for it in enemies(ram) if it.health]
     seen += [("item", it.x, it.y) for it in parts(ram) if it.id == PART_ITEM_DROP]

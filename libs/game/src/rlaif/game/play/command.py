@@ -6,8 +6,7 @@ from pathlib import Path
 
 from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
 from rlaif.game.machine.emulator import EmulatorError
-from rlaif.game.play.loop import FramePace, play
-from rlaif.game.play.session import PlayedEmulator, Session
+from rlaif.game.play.session import FramePace, PlayedEmulator, Session, play
 from rlaif.game.play.window import HELP, ScreenError, WindowScreen
 
 _HELP = "play a game yourself"

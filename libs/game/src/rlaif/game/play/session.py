@@ -1,5 +1,8 @@
 """Manual play: buttons of each frame in; frames and save states out."""
 
+import time
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +11,7 @@ import numpy.typing as npt
 from rlaif.files.whole import write_whole
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import Emulator, SaveStateError
+from rlaif.game.play.window import HELP, Command, WindowScreen
 from rlaif.game.starts.savestates import load_state_file, write_origin
 
 Held = frozenset[str]
@@ -23,7 +27,6 @@ class PlayedEmulator(Emulator):
         self._down: Held = frozenset()
 
     def frame(self, held: Held, *, render: bool = False) -> None:
-        """Play one frame with exactly these buttons pressed."""
         for button in sorted(self._down - held):
             self._pyboy.button_release(button)
         for button in sorted(held - self._down):
@@ -33,7 +36,6 @@ class PlayedEmulator(Emulator):
 
     @property
     def sample_rate(self) -> int:
-        """Samples per second."""
         return int(self._pyboy.sound.sample_rate)
 
     def samples(self) -> npt.NDArray[np.int8]:
@@ -44,7 +46,6 @@ class PlayedEmulator(Emulator):
         return heard
 
     def load_state(self, state: bytes) -> None:
-        """Load a state and release all buttons."""
         super().load_state(state)
         self._down = frozenset()
 
@@ -86,3 +87,76 @@ class Session:
         except SaveStateError:
             self.emulator.load_state(here)
             raise
+
+
+FRAMES_PER_SECOND = 59.73
+_LATE = 0.25
+"""Maximum lag in seconds that the loop catches up."""
+
+
+class FramePace:
+    """Waits for the speed of the console times a factor; 0 never waits."""
+
+    def __init__(
+        self,
+        speed: float,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._frame = 1 / (FRAMES_PER_SECOND * speed) if speed else 0.0
+        self._clock, self._sleep = clock, sleep
+        self._due = clock()
+
+    def wait(self) -> None:
+        if not self._frame:
+            return
+        self._due += self._frame
+        early = self._due - self._clock()
+        if early > 0:
+            self._sleep(early)
+        elif early < -_LATE:
+            self._due = self._clock()
+
+
+def play(
+    session: Session, screen: WindowScreen, pace: FramePace, state_file: Path, frames: int = 0
+) -> None:
+    """Play until the player quits, or for a number of frames (0: unlimited)."""
+    paused = muted = False
+    for _ in range(frames) if frames else count():
+        held, commands = screen.poll()
+        for command in commands:
+            if command is Command.QUIT:
+                return
+            if command is Command.PAUSE:
+                paused = not paused
+                screen.say("paused: P resumes" if paused else HELP)
+            elif command is Command.MUTE:
+                muted = not muted
+                screen.say("muted: M unmutes" if muted else HELP)
+            else:
+                screen.say(_carried_out(command, session, state_file))
+        if not paused:
+            screen.show(session.play(held))
+            if not muted:
+                _hear(session, screen)
+        pace.wait()
+
+
+def _hear(session: Session, screen: WindowScreen) -> None:
+    samples = session.emulator.samples()
+    if len(samples):
+        screen.hear(samples, session.emulator.sample_rate)
+
+
+def _carried_out(command: Command, session: Session, state_file: Path) -> str:
+    try:
+        if command is Command.SAVE:
+            session.save(state_file)
+            return f"saved {state_file}"
+        if not state_file.exists():
+            return "nothing saved yet: press F5 to save"
+        session.load(state_file)
+        return f"loaded {state_file}"
+    except (OSError, SaveStateError) as error:
+        return str(error)

@@ -135,7 +135,6 @@ class WindowScreen:
         sdl.SDL_QueueAudio(self._speaker, data.ctypes.data_as(ctypes.c_void_p), data.nbytes)
 
     def _open_speaker(self, rate: int) -> int:
-        """Open an audio device; returns its number, 0 if there is none."""
         sdl = self._sdl
         if sdl.SDL_InitSubSystem(sdl.SDL_INIT_AUDIO) != 0:
             return 0

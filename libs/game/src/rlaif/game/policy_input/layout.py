@@ -112,7 +112,6 @@ class Field:
 
     @property
     def highest(self) -> float:
-        """The largest value; the least is 0."""
         return 1.0 if self.codes is None else float(self.codes - 1)
 
 

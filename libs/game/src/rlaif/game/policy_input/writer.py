@@ -2,22 +2,363 @@
 
 A pure function of the RAM, the last decision, decisions without effect, and the action set. Parts
 that seldom change are cached by the bytes they depend on.
+
+Oracle of Seasons keeps the cursor of its inventory at wInventorySubmenu0CursorPos and the two bytes
+after it, one per page. The embedded cartridge keeps its own among its private variables, so
+`menu_cursor` does not change there; the decisions ITEM do not need it.
 """
 
 from collections.abc import Collection
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.game.decisions.catalog import Arm
+from rlaif.game.decisions.catalog import COUNT, Arm
 from rlaif.game.decisions.mask import Flags, allowed
-from rlaif.game.memory.blocks import RamBlocks
-from rlaif.game.motion.terrain import TILE_COLUMNS
+from rlaif.game.machine.emulator import WRAM_START
+from rlaif.game.memory.blocks import RamBlocks, bcd, bcd16
+from rlaif.game.memory.entities import Entity, enemies, is_riding, nearest, player_position
+from rlaif.game.memory.memory_map import (
+    DUNGEONS,
+    LARGE_ROOM,
+    OBJECT_ID,
+    OBJECT_STRIDE,
+    OBJECT_X,
+    OBJECT_Y,
+    SMALL_ROOM,
+    address,
+    room_flags_page,
+)
+from rlaif.game.memory.walls import COLLISION_BYTES, COLLISIONS
+from rlaif.game.motion.grid import FEET
+from rlaif.game.motion.terrain import TILE, TILE_COLUMNS, TILE_ROWS
 from rlaif.game.motion.things import KINDS, fixed_things, moving_things
-from rlaif.game.policy_input.layout import ALLOWED, MOMENT, OWNED, SCENE, SIZE, THINGS, TILES, Row
-from rlaif.game.policy_input.moment import moment
-from rlaif.game.policy_input.owned import owned
-from rlaif.game.policy_input.scene import scene
+from rlaif.game.policy_input.layout import (
+    ALLOWED,
+    CHUNKS,
+    COINS,
+    COUNTED,
+    DEEP,
+    EDGE,
+    ENEMIES_LEFT,
+    ENEMY_CODES,
+    FLOOR,
+    HEALTH,
+    ITEM_CODES,
+    KEYS,
+    LEVELS,
+    MAX_HEALTH,
+    MOMENT,
+    NEAREST_ENEMIES,
+    NO_DECISION,
+    OUTSIDE,
+    OWNED,
+    POLICY_INPUT,
+    SCENE,
+    SIZE,
+    SPECIAL,
+    THINGS,
+    TILE_INDEXES,
+    TILE_TABLES,
+    TILES,
+    TORCHES,
+    WALL,
+    Row,
+    amount,
+    bits_of,
+    reached,
+    read_only,
+)
+
+_LAYOUT = address("wRoomLayout")
+_GROUP, _ROOM, _LARGE = address("wActiveGroup"), address("wActiveRoom"), address("wRoomIsLarge")
+_TABLE, _AREA = address("wActiveCollisions"), address("wTilesetFlags")
+_TRIGGERS, _TORCHES = address("wActiveTriggers"), address("wNumTorchesLit")
+_SWITCHES, _TOGGLES = address("wSwitchState"), address("wToggleBlocksState")
+_ENEMIES = address("wNumEnemies")
+_GROUPS = 8
+
+_TABLES = np.array([0, 1, 0, 2, 2] + [3] * 251, dtype=np.int32)
+"""By wActiveCollisions: overworld with the Maku tree, Subrosia, indoors with dungeons, others."""
+
+_SOLID_QUARTERS, _ALL_SOLID, _HAZARD, _RISING = 0x10, 0x0F, 0x10, 0x1E
+
+
+def scene(ram: RamBlocks) -> Row:
+    """The block `SCENE` of the layout; read-only, kept for the next time that nothing differs."""
+    group, room = ram.u8(_GROUP), ram.u8(_ROOM)
+    facts = bytes(
+        (
+            group % _GROUPS,
+            room,
+            ram.u8(_AREA),
+            ram.u8(room_flags_page(group) + room),
+            ram.u8(_TRIGGERS),
+            ram.u8(_SWITCHES),
+            ram.u8(_TOGGLES),
+            ram.u8(_TORCHES),
+            ram.u8(_ENEMIES),
+        )
+    )
+    return _scene(
+        facts,
+        ram.block(_LAYOUT, TILES),
+        ram.block(COLLISIONS, COLLISION_BYTES),
+        ram.u8(_TABLE),
+        ram.u8(_LARGE) != 0,
+    )
+
+
+@lru_cache(maxsize=4096)
+def _scene(facts: bytes, layout: bytes, collisions: bytes, table: int, large: bool) -> Row:
+    group, room, area, flags, triggers, switches, toggles, torches, enemies = facts
+    values: list[int] = [
+        group << 8 | room,
+        *bits_of(bytes((area, flags, triggers, switches, toggles))),
+        *reached(torches, TORCHES),
+        *reached(enemies, ENEMIES_LEFT),
+    ]
+    row = np.concatenate([np.array(values), tile_codes(layout, collisions, table, large=large)])
+    made = row.astype(np.float32)
+    made.flags.writeable = False
+    return made
+
+
+def tile_codes(
+    layout: bytes, collisions: bytes, table: int, *, large: bool
+) -> npt.NDArray[np.int32]:
+    """`[192] int32`, the code of each tile of the buffers (`layout.TILE_CODES`).
+
+    What lies beyond the room is one code, whatever the buffers hold there.
+    """
+    kinds = _COLLISION_KINDS[np.frombuffer(collisions, dtype=np.uint8)]
+    index = np.frombuffer(layout, dtype=np.uint8).astype(np.int32)
+    codes: npt.NDArray[np.int32] = (kinds * TILE_TABLES + _TABLES[table]) * TILE_INDEXES + index
+    outside = _OUTSIDE_LARGE if large else _OUTSIDE_SMALL
+    codes[outside] = OUTSIDE * TILE_TABLES * TILE_INDEXES
+    return codes
+
+
+def _collision_kinds() -> npt.NDArray[np.int32]:
+    kinds = np.full(256, SPECIAL, dtype=np.int32)
+    kinds[:_SOLID_QUARTERS] = EDGE
+    kinds[0], kinds[_ALL_SOLID] = FLOOR, WALL
+    for byte in range(_SOLID_QUARTERS, 256):
+        special = _HAZARD | byte & _ALL_SOLID
+        if special == _HAZARD:
+            kinds[byte] = DEEP
+        elif special == _RISING:
+            kinds[byte] = WALL
+    return kinds
+
+
+def _outside(columns: int, rows: int) -> npt.NDArray[np.bool_]:
+    outside = np.ones((TILE_ROWS, TILE_COLUMNS), dtype=np.bool_)
+    outside[:rows, :columns] = False
+    return outside.reshape(-1)
+
+
+_COLLISION_KINDS = _collision_kinds()
+"""By collision byte: below 0x10 a mask of solid quarters, else what `memory.walls` says."""
+
+_OUTSIDE_SMALL, _OUTSIDE_LARGE = _outside(*SMALL_ROOM), _outside(*LARGE_ROOM)
+
+
+_FIRST, _HEALTH = address("wInventoryB"), address("wLinkHealth")
+_AFTER_HEALTH = _HEALTH + 1
+_END = address("wGlobalFlags") + 16
+_DUNGEON, _KEYS = address("wDungeonIndex"), address("wDungeonSmallKeys")
+_NO_KEYS = 0
+_STORAGE_CELLS = 16
+_TREASURES = 16
+_OTHER_SEEDS = 5
+_RINGS = 64
+_HIGHEST_LEVEL = 3
+
+_LEVELS = (
+    "wSwordLevel", "wShieldLevel", "wBoomerangLevel", "wSlingshotLevel", "wFeatherLevel",
+    "wSeedSatchelLevel", "wRingBoxLevel",
+)  # fmt: skip
+_STORES = (
+    "wNumBombs", "wNumBombchus", "wNumEmberSeeds", "wNumScentSeeds", "wNumPegasusSeeds",
+    "wNumGaleSeeds", "wNumMysterySeeds", "wNumGashaSeeds",
+)  # fmt: skip
+assert len(_LEVELS) == len(LEVELS)
+
+
+def owned(ram: RamBlocks) -> Row:
+    """The block `OWNED` of the layout; read-only, kept for the next time that nothing differs.
+
+    The health is left out of what it depends on: it changes more often than all the rest.
+    """
+    return _owned(
+        ram.block(_FIRST, _HEALTH - _FIRST),
+        ram.block(_AFTER_HEALTH, _END - _AFTER_HEALTH),
+        _small_keys(ram),
+    )
+
+
+def item_code(item: int) -> int:
+    """The code of an item id."""
+    return min(item, ITEM_CODES - 1)
+
+
+def _small_keys(ram: RamBlocks) -> int:
+    dungeon = ram.u8(_DUNGEON)
+    return ram.u8(_KEYS + dungeon) if dungeon < DUNGEONS else _NO_KEYS
+
+
+@lru_cache(maxsize=1024)
+def _owned(before: bytes, after: bytes, keys: int) -> Row:
+    saved = before + b"\0" + after
+
+    def at(name: str, size: int = 1) -> bytes:
+        start = address(name) - _FIRST
+        return saved[start : start + size]
+
+    def u8(name: str) -> int:
+        return at(name)[0]
+
+    def money(name: str) -> int:
+        low, high = at(name, 2)
+        return bcd16(high << 8 | low)
+
+    values = [
+        item_code(u8("wInventoryB")),
+        item_code(u8("wInventoryA")),
+        *map(item_code, at("wInventoryStorage", _STORAGE_CELLS)),
+        min(u8("wSatchelSelectedSeeds"), _OTHER_SEEDS),
+        min(u8("wShooterSelectedSeeds"), _OTHER_SEEDS),
+        _ring(u8("wActiveRing")),
+        *bits_of(at("wObtainedTreasureFlags", _TREASURES)),
+        *(min(u8(name), _HIGHEST_LEVEL) / _HIGHEST_LEVEL for name in _LEVELS),
+        *bits_of(at("wEssencesObtained")),
+        *bits_of(at("wObtainedSeasons"))[:4],
+        *bits_of(at("wGlobalFlags", 16)),
+        *reached(money("wNumRupees"), COINS),
+        *reached(money("wNumOreChunks"), CHUNKS),
+        amount(money("wNumOreChunks")),
+        *(told for name in _STORES for told in _store(bcd(u8(name)))),
+        *reached(u8("wLinkMaxHealth"), MAX_HEALTH),
+        *reached(keys, KEYS),
+    ]
+    return read_only(values)
+
+
+def _store(number: int) -> tuple[float, ...]:
+    return *reached(number, COUNTED), amount(number)
+
+
+def _ring(worn: int) -> int:
+    return worn + 1 if worn < _RINGS else 0
+
+
+assert POLICY_INPUT["ring"].codes == _RINGS + 1
+
+
+_GRAB = address("wLinkGrabState")
+_RUNNING = address("wPegasusSeedCounter")
+_SHIELD = address("wUsingShield")
+_HEALTH = address("wLinkHealth")
+_MENU, _PAGE, _STATE = (
+    address("wOpenedMenuType"),
+    address("wInventorySubmenu"),
+    address("wMenuLoadState"),
+)
+_CURSORS = address("wInventorySubmenu0CursorPos")
+_TEXT, _TEXT_MODE = address("wTextIsActive"), address("wTextDisplayMode")
+_TEXT_ID, _OPTION = address("wTextIndex"), address("wSelectedTextOption")
+_INVENTORY, _CELLS, _PAGES = 1, 16, 3
+_OTHER_MENU, _LAST_STATE = 11, 3
+_QUESTION, _OPTIONS = 1, 4
+_TILE_PIXELS = TILE - 1
+_HANDS = {0: (1, 0, 0, 0), 0x41: (0, 1, 0, 0), 0xC2: (0, 0, 1, 0), 0x83: (0, 0, 0, 1)}
+_OTHER_HANDS = (0, 0, 0, 1)
+_RUNS = 0x8000
+_NO_TEXT = [0] * 16
+
+_FIRST_OBJECT = 0xD200
+_OBJECTS = (0xE000 - _FIRST_OBJECT) // OBJECT_STRIDE
+_NONE_THERE = bytes(_OBJECTS)
+_COUNTER = 6
+_NOTHING = (0.0, 0.0, 0.0, 0.0, 0)
+_SPAN = 512
+
+
+def moment(ram: RamBlocks, last_decision: int | None) -> list[float]:
+    """The block `MOMENT` of the layout."""
+    x, y = player_position(ram)
+    hands = _HANDS.get(ram.u8(_GRAB), _OTHER_HANDS)
+    return [
+        _decision(last_decision),
+        min((y + FEET) // TILE, TILE_ROWS - 1),
+        x // TILE,
+        x % TILE / _TILE_PIXELS,
+        (y + FEET) % TILE / _TILE_PIXELS,
+        *hands,
+        is_riding(ram),
+        ram.u16(_RUNNING) >= _RUNS,
+        ram.u8(_SHIELD) != 0,
+        *_menu(ram),
+        _option(ram),
+        *(bits_of(ram.block(_TEXT_ID, 2)) if ram.u8(_TEXT) else _NO_TEXT),
+        *reached(ram.u8(_HEALTH), HEALTH),
+        *_enemies(ram, x, y),
+        *_own_object(ram, x, y),
+    ]
+
+
+def _decision(last: int | None) -> int:
+    if last is None:
+        return NO_DECISION
+    if not 0 <= last < COUNT:
+        raise ValueError(f"decision {last}, there are {COUNT}")
+    return last
+
+
+def _menu(ram: RamBlocks) -> tuple[int, int, int, int]:
+    kind = ram.u8(_MENU)
+    if not kind:
+        return 0, 0, 0, 0
+    page = min(ram.u8(_PAGE), _PAGES)
+    cursor = 0
+    if kind == _INVENTORY and page < _PAGES:
+        cursor = min(ram.u8(_CURSORS + page), _CELLS - 1) + 1
+    return min(kind, _OTHER_MENU), page, min(ram.u8(_STATE), _LAST_STATE), cursor
+
+
+def _option(ram: RamBlocks) -> int:
+    if not ram.u8(_TEXT) or ram.u8(_TEXT_MODE) != _QUESTION:
+        return 0
+    option = ram.u8(_OPTION)
+    return option + 2 if option < _OPTIONS else 1
+
+
+def _enemies(ram: RamBlocks, x: int, y: int) -> list[int]:
+    found: list[Entity] = enemies(ram)
+    codes = [min(each.id + 1, ENEMY_CODES - 1) for each in nearest(found, x, y)[:NEAREST_ENEMIES]]
+    return codes + [0] * (NEAREST_ENEMIES - len(codes))
+
+
+def _own_object(ram: RamBlocks, x: int, y: int) -> tuple[float, float, float, float, int]:
+    first = _FIRST_OBJECT - WRAM_START
+    wram = ram.wram
+    enabled = wram[first::OBJECT_STRIDE]
+    if enabled == _NONE_THERE:
+        return _NOTHING
+    there = [first + page * OBJECT_STRIDE for page in range(_OBJECTS) if enabled[page]]
+    _, at = min(
+        ((wram[at + OBJECT_X] - x) ** 2 + (wram[at + OBJECT_Y] - y) ** 2, at) for at in there
+    )
+    return (
+        1.0,
+        0.5 + (wram[at + OBJECT_X] - x) / _SPAN,
+        0.5 + (wram[at + OBJECT_Y] - y) / _SPAN,
+        wram[at + _COUNTER] / 255,
+        item_code(wram[at + OBJECT_ID]),
+    )
+
 
 _CODES = {kind: code for code, kind in enumerate(KINDS, start=1)}
 

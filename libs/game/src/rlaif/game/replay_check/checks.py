@@ -102,14 +102,12 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether captures of this game can be trusted."""
         return all(finding.result != "failed" for finding in self.findings)
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self) | {"passed": self.passed}
 
     def table(self) -> str:
-        """One line per check and the verdict."""
         lines = [f"{self.title or 'no title'} ({self.rom_sha256[:12]})"]
         lines += [f"  {f.check:<32}  {f.result:<6}  {f.detail}" for f in self.findings]
         failed = sum(finding.result == "failed" for finding in self.findings)
@@ -200,7 +198,6 @@ class _Checks:
         return emulator
 
     def _started(self) -> Emulator:
-        """An emulator in the state after boot."""
         emulator = self._made(self._sound)
         emulator.load_state(self._start)
         return emulator
@@ -213,7 +210,6 @@ class _Checks:
         return found
 
     def _play_digest(self) -> str:
-        """Digest after the plan's trace steps from the start."""
         actions = self._plan.actions(self._plan.trace_steps, "later")
         return self._digests(self._started(), actions)[-1]
 
@@ -308,7 +304,6 @@ class _Checks:
         return CheckResult("sound setting", "note", detail)
 
     def _segments(self, live: Emulator, plan: CheckPlan, name: str) -> Iterator[CheckResult]:
-        """Capture segments in one emulator, replay them in a second, change actions in some."""
         play = Play(plan.segments, plan.steps, plan.frame_skip, seed=plan.seed)
         second = self._made(live.identity.sound_emulated)
         every = max(1, plan.segments // max(1, plan.tampered))

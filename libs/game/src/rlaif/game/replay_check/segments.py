@@ -92,7 +92,6 @@ def captured_segments(
 def _play_step(
     emulator: Emulator, recorder: SegmentRecorder, rng: random.Random, play: Play
 ) -> None:
-    """One random step, sometimes followed by frames without a button."""
     action = rng.randrange(len(Action))
     emulator.step(action, play.frame_skip)
     wait = rng.randint(1, _LONGEST_WAIT) if rng.random() < play.waits else 0

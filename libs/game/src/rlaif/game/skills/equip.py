@@ -129,7 +129,6 @@ def _confirm(ram: RamBlocks) -> Part:
 
 
 def _move(ram: RamBlocks, cursor: int, cell: int) -> Part:
-    """Move the cursor from one cell to another."""
     down, right = cell // _LINE - cursor // _LINE, cell % _LINE - cursor % _LINE
     for count, forward, back in (
         (down, Action.DOWN, Action.UP),

@@ -56,7 +56,6 @@ class Foe(NamedTuple):
 
     @property
     def direction(self) -> Action:
-        """Towards it on the longer axis."""
         if abs(self.dx) > abs(self.dy):
             return Action.RIGHT if self.dx > 0 else Action.LEFT
         return Action.DOWN if self.dy > 0 else Action.UP
@@ -70,12 +69,10 @@ class Foe(NamedTuple):
 
     @property
     def within_reach(self) -> bool:
-        """Whether the blade would hit it if the player faced it."""
         return self.along <= _BLADE + self.radius and self.across <= _BLADE_WIDTH + self.radius
 
     @property
     def is_big(self) -> bool:
-        """Whether no stroke drives it back."""
         return self.radius > _BIG
 
 
@@ -134,7 +131,6 @@ def _relative(ram: RamBlocks, it: Entity, x: int, y: int) -> Foe:
 
 
 def _strikes(ram: RamBlocks, foe: Foe) -> bool:
-    """Whether the blade would hit it now."""
     return foe.can_be_hurt and foe.within_reach and _is_turned_to(ram, foe)
 
 
@@ -188,7 +184,6 @@ def _away(ground: Ground, foe: Foe, x: int, y: int) -> Action:
 def _steps_along(
     ground: Ground, here: tuple[int, int], way: Action, steps: int
 ) -> tuple[tuple[int, int], int]:
-    """The pixel after `steps` steps, and how many of them move the player."""
     for step in range(steps):
         if ground.kills(*here, way) or ground.stops(*here, way):
             return here, step
@@ -197,14 +192,12 @@ def _steps_along(
 
 
 def _safety(ground: Ground, foe: Foe, here: tuple[int, int], there: tuple[int, int]) -> float:
-    """Score of a pixel; `foe` is relative to `here`."""
     off_x, off_y = (abs(here[0] + foe.dx - there[0]), abs(here[1] + foe.dy - there[1]))
     middle = abs(there[0] - ground.width // 2) + abs(there[1] - ground.height // 2)
     return max(off_x, off_y) + off_x + off_y - middle / 2
 
 
 def _go_round(ram: RamBlocks, foe: Foe) -> Part:
-    """Some steps of the path to its tile, around obstacles."""
     x, y = player_position(ram)
     tile = (y + foe.dy) // TILE * TILE_COLUMNS + (x + foe.dx) // TILE
     walk = walk_to(ram, Goal("on", tile))

@@ -118,7 +118,6 @@ class PlanExecutor:
         return self._left[0] if self._left and self._end is None else None
 
     def next(self, ram: RamBlocks) -> Choice:
-        """The button for this decision step, or the end of the plan."""
         trouble = self._health.check(ram) if self._end is None else None
         while self._end is None:
             if not self._left:

@@ -37,16 +37,13 @@ class Choice:
 
     @property
     def over(self) -> bool:
-        """Whether the option has ended, successfully or not."""
         return self.status != "running"
 
 
 class Option(Protocol):
     """A running skill; after its end it returns the same choice again."""
 
-    def next(self, ram: RamBlocks) -> Choice:
-        """The button for this step, or the end."""
-        ...
+    def next(self, ram: RamBlocks) -> Choice: ...
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,8 @@ from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.game.skills import buttons, interact
 from rlaif.game.skills.fight import fight
 from rlaif.game.skills.script import Script
-from rlaif.game.skills.travel import move_to
 from rlaif.game.skills.use import use, use_item
-from rlaif.game.skills.walk import go_to, leave
+from rlaif.game.skills.walk import go_to, leave, move_to
 
 Skill = Literal[
     "button", "walk", "aimed", "interact", "fight", "item", "leave", "go_to",

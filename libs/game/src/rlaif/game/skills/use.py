@@ -93,7 +93,6 @@ def use_item(ram: RamBlocks, macro: UseItem, frames: int) -> Script:
 def _aim(
     ram: RamBlocks, macro: UseItem
 ) -> Generator[Action, RamBlocks, tuple[Action | None, RamBlocks]]:
-    """Stand and turn as the macro says; returns the direction, None if it does not matter."""
     direction = None if macro.direction is None else Action[macro.direction]
     if macro.column is not None and macro.row is not None:
         tile = TilePlace(macro.row, macro.column)
@@ -147,7 +146,6 @@ def leap(ram: RamBlocks, button: Action, direction: Action | None, frames: int) 
 
 
 def _is_at_rim(ram: RamBlocks, direction: Action, frames: int) -> bool:
-    """Whether another step would lead onto the next tile."""
     here = standing(ram)
     along = here.y + FEET if direction in (Action.UP, Action.DOWN) else here.x
     if direction in (Action.UP, Action.LEFT):
@@ -169,7 +167,6 @@ def _blast(ram: RamBlocks, button: Action) -> Script:
 
 
 def _flee(ram: RamBlocks) -> Part:
-    """Walk away from a bomb and wait until it is gone."""
     bomb = bomb_set(ram)
     if bomb is not None:
         _, ram = yield from walk_to(ram, flee_from(*bomb))
@@ -213,7 +210,6 @@ def obeys(ram: RamBlocks) -> bool:
 
 
 def _effect(before: RamBlocks, after: RamBlocks) -> str:
-    """The effect of an item on the room, in a few words."""
     if before.u8(_SEASON) != after.u8(_SEASON):
         return "the season changed"
     old, new = before.block(_LAYOUT, COLLISION_BYTES), after.block(_LAYOUT, COLLISION_BYTES)

@@ -64,7 +64,6 @@ def play_stages(emulator: Emulator, stages: Sequence[BootStage]) -> None:
 
 
 def _is_left(emulator: Emulator, stage: BootStage) -> bool:
-    """Whether the stage is over now, and still is after its steady frames."""
     if not stage.is_over(read_blocks(emulator)):
         return False
     for _ in range(stage.steady // PRESS_FRAMES):

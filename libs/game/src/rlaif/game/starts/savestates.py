@@ -22,8 +22,13 @@ from rlaif.contracts.model import Sha256
 from rlaif.game.captures.capture import LARGEST_STATE_BYTES
 from rlaif.game.machine.cartridges import Cartridge, load_cartridge
 from rlaif.game.machine.emulator import STATE_VERSION, Emulator, SaveStateError
-from rlaif.game.machine.files import UnusableFileError, read_bounded
-from rlaif.game.machine.rom_checks import CHECKSUM, HEADER_END, header_checksum
+from rlaif.game.machine.rom_checks import (
+    CHECKSUM,
+    HEADER_END,
+    UnusableFileError,
+    header_checksum,
+    read_bounded,
+)
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.memory_map import AGES_SAVEFILE_STRING, SAVEFILE_STRING, address
 

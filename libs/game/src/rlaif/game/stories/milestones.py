@@ -1,6 +1,6 @@
 """How far a game has come: RAM in, the story steps that were reached out, in quest order.
 
-The steps are data: `oracle_milestones` and `seedling_milestones`. Most are bits of the save file,
+The steps are data, see `story_lookup`. Most are bits of the save file,
 which survive death and room changes; a few are visible only while they happen, and treasures can be
 taken away again, so progress is latched by `MilestoneLatch`.
 """

@@ -10,7 +10,7 @@ from rlaif.game.captures.replay import ReplayMismatchError, check_identity
 from rlaif.game.machine.actions import decode_actions
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator, SaveStateError
-from rlaif.game.play.loop import FramePace
+from rlaif.game.play.session import FramePace
 from rlaif.game.play.window import Command, WindowScreen
 from rlaif.trainer.play.followers.episode_log import RecordedEpisode
 
