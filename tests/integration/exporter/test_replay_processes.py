@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from rlaif.exporter.adapters.messages import encode
-from rlaif.exporter.adapters.replayers import (
+from rlaif.exporter.faults import ExportFault, HungReplayError, LostReplayError
+from rlaif.exporter.messages import encode
+from rlaif.exporter.replayers import (
     NoReplayerError,
     ReplayerPool,
     start_request,
 )
-from rlaif.exporter.faults import HungReplayError, LostReplayError, RefusedReplayError
 from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.testing.data.hanging import hanging_keyframe
@@ -92,7 +92,7 @@ async def test_a_refused_capture_costs_no_process(pool, recorded):
     await pool.warm()
     before = children()
     wrong = recorded[0].capture.model_copy(update={"end_ram_sha256": "0" * 64})
-    with pytest.raises(RefusedReplayError) as refused:
+    with pytest.raises(ExportFault) as refused:
         await pool.replay(wrong, recorded[0].keyframe.data)
     assert refused.value.reason == "ram_hash_mismatch"
     await pool.replay(recorded[0].capture, recorded[0].keyframe.data)
@@ -166,7 +166,7 @@ PARENT = """
 import asyncio, sys
 from pathlib import Path
 from rlaif.contracts.game.captures import Capture
-from rlaif.exporter.adapters.replayers import ReplayerPool
+from rlaif.exporter.replayers import ReplayerPool
 from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.machine.cartridges import load_cartridge
 

@@ -6,11 +6,10 @@ import pytest
 
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import SegmentCaptured
-from rlaif.exporter.adapters.messages import Message, decode
-from rlaif.exporter.adapters.replayers import segment_files, start_request
-from rlaif.exporter.consumers import ExportRules, SegmentExporter
-from rlaif.exporter.metrics import ExporterMetrics
+from rlaif.exporter.consumers import ExporterMetrics, SegmentExporter
+from rlaif.exporter.messages import Message, decode
 from rlaif.exporter.replay_process import Replayer
+from rlaif.exporter.replayers import segment_files, start_request
 from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
@@ -78,9 +77,13 @@ def replays(cartridge):
 
 @pytest.fixture
 def exporter(file_store, publisher, metrics, replays):
-    rules = ExportRules(max_replay_frames=10_000, exporter_version="1.2.3")
     return SegmentExporter(
-        file_store, replays, publisher, rules, ExporterMetrics(metrics), now=lambda: NOW
+        file_store,
+        replays,
+        publisher,
+        ExporterMetrics(metrics),
+        version="1.2.3",
+        now=lambda: NOW,
     )
 
 

@@ -3,8 +3,7 @@ from typing import Any
 import httpx
 import pytest
 
-from rlaif.exporter.api import build_router
-from rlaif.exporter.catalogue import manifests
+from rlaif.exporter.api import build_router, manifests
 from rlaif.exporter.settings import ExporterSettings
 from rlaif.service.app import build_app
 from rlaif.service.health import Readiness

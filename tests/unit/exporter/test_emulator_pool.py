@@ -1,6 +1,6 @@
 import pytest
 
-from rlaif.exporter.adapters.emulators import EmulatorPool
+from rlaif.exporter.replay_process import EmulatorPool
 
 
 class Machine:
@@ -52,10 +52,3 @@ def test_one_whose_replay_failed_is_not_used_again(pool, made):
     assert made[0].closed
     with pool.lend(sound_emulated=False) as other:
         assert other is not made[0]
-
-
-def test_close_stops_what_is_free(pool, made):
-    with pool.lend(sound_emulated=False):
-        pass
-    pool.close()
-    assert made[0].closed

@@ -7,8 +7,7 @@ import pytest
 from PIL import Image
 
 from rlaif.contracts.game.films import FilmError, unpack_film
-from rlaif.exporter.filming import Film, film_steps
-from rlaif.exporter.replaying import replay_segment
+from rlaif.exporter.replaying import Film, film_steps, replay_segment
 from rlaif.game.captures.replay import frames_after_steps, replay
 from rlaif.game.description.words import NO_WORDS
 from rlaif.game.machine.emulator import PyBoyEmulator

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlaif.exporter.adapters.messages import (
+from rlaif.exporter.messages import (
     LARGEST_BYTES,
     LENGTH,
     BrokenMessageError,

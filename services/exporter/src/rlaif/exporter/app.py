@@ -1,23 +1,136 @@
 """The exporter as a web app with a worker beside it."""
 
+import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.metadata import PackageNotFoundError, version
+from datetime import timedelta
+from importlib.metadata import version
 
 from fastapi import FastAPI
 
+from rlaif.bus.connection import Bus, open_bus
+from rlaif.bus.errors import BusError
+from rlaif.bus.ports import WorkerSettings
+from rlaif.bus.worker import DurableWorker
+from rlaif.contracts.events import SegmentCaptured
 from rlaif.contracts.game.segments import SegmentManifest
 from rlaif.exporter.api import build_router
-from rlaif.exporter.consumers import ExportRules
-from rlaif.exporter.metrics import ExporterMetrics
-from rlaif.exporter.runtime import Runtime
+from rlaif.exporter.consumers import ExporterMetrics, SegmentExporter
+from rlaif.exporter.replayers import ReplayerPool
 from rlaif.exporter.settings import ExporterSettings
-from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
+from rlaif.game.machine.cartridges import Cartridge, CartridgeError, load_cartridge
 from rlaif.service.app import build_app
 from rlaif.service.cli import StartupError
 from rlaif.service.health import Readiness
+from rlaif.service.lifecycle import Lifecycle
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.storage.ports import ObjectStore
+from rlaif.storage.open import S3Credentials, open_store
+from rlaif.storage.ports import ObjectStore, StorageError
+from rlaif.storage.probe import probed
+
+logger = logging.getLogger(__name__)
+
+CONSUMER = "exporter"
+STORE_DEADLINE = timedelta(minutes=10)
+"""Time for the objects of one segment besides its replay."""
+
+DEAD_LETTERS_READ = 500
+"""Number of latest dead letters searched for captures."""
+
+
+class ExportJob:
+    """The worker and its replay processes."""
+
+    def __init__(self, worker: DurableWorker, replayers: ReplayerPool) -> None:
+        self._worker = worker
+        self._replayers = replayers
+
+    @property
+    def healthy(self) -> bool:
+        return self._worker.healthy
+
+    async def run(self) -> None:
+        """Start a replay process and run until `stop`, which also ends the processes."""
+        warming = asyncio.create_task(self._replayers.warm())
+        try:
+            await self._worker.run()
+        finally:
+            warming.cancel()
+            await asyncio.gather(warming, return_exceptions=True)
+            await self._replayers.close()
+
+    async def stop(self) -> None:
+        """Let running replays finish."""
+        await self._worker.stop()
+
+
+class Runtime:
+    """The connections, the worker and the replay processes of one exporter process."""
+
+    def __init__(
+        self,
+        settings: ExporterSettings,
+        cartridge: Cartridge,
+        metrics: ServiceMetrics,
+        *,
+        store: ObjectStore | None = None,
+    ) -> None:
+        """`store` replaces the configured one, in tests."""
+        self._settings = settings
+        self._cartridge = cartridge
+        self.replayers = ReplayerPool(cartridge, settings.replay)
+        self._metrics = ExporterMetrics(metrics)
+        self._observer = metrics.worker_observer()
+        self.lifecycle = Lifecycle(
+            name="exporter",
+            open_store=lambda: probed(
+                store or open_store(settings.episodes_store, S3Credentials.of(settings))
+            ),
+            open_bus=lambda: open_bus(settings, name="exporter"),
+            start=self._start,
+            outage_errors=(BusError, StorageError),
+        )
+
+    async def dead_segments(self) -> frozenset[str] | None:
+        """Segment ids with a dead letter; None while NATS is unavailable."""
+        bus = self.lifecycle.bus
+        if bus is None:
+            return None
+        try:
+            letters = await bus.dead_letters(limit=DEAD_LETTERS_READ)
+        except BusError:
+            return None
+        return frozenset(
+            letter.data.event_id.removeprefix("captured:")
+            for letter in letters
+            if letter.data.consumer == CONSUMER
+        )
+
+    def _start(self, store: ObjectStore, bus: Bus) -> ExportJob:
+        exporter = SegmentExporter(
+            store,
+            self.replayers,
+            bus.publisher("exporter"),
+            self._metrics,
+            version=version("rlaif-exporter"),
+        )
+        logger.info("running", extra={"game": self._cartridge.title})
+        replay = self._settings.replay
+        longest = timedelta(seconds=replay.seconds(replay.max_frames))
+        worker = DurableWorker(
+            bus,
+            SegmentCaptured,
+            CONSUMER,
+            exporter.handle_segment_captured,
+            settings=WorkerSettings(
+                concurrency=self._settings.concurrency,
+                ack_wait=timedelta(seconds=self._settings.ack_wait_seconds),
+                deadline=longest + STORE_DEADLINE,
+            ),
+            observer=self._observer,
+        )
+        return ExportJob(worker, self.replayers)
 
 
 def create_app(settings: ExporterSettings, *, store: ObjectStore | None = None) -> FastAPI:
@@ -27,14 +140,7 @@ def create_app(settings: ExporterSettings, *, store: ObjectStore | None = None) 
     except CartridgeError as error:
         raise StartupError(f"{error} (EXPORTER_ROM_PATH)") from error
     metrics, readiness = ServiceMetrics("exporter"), Readiness()
-    runtime = Runtime(
-        settings,
-        ExportRules(settings.replay.max_frames, _installed_version()),
-        cartridge,
-        ExporterMetrics(metrics),
-        metrics.worker_observer(),
-        store=store,
-    )
+    runtime = Runtime(settings, cartridge, metrics, store=store)
     runtime.lifecycle.add_checks(readiness)
     readiness.add("replays", runtime.replayers.check)
 
@@ -53,10 +159,3 @@ def create_app(settings: ExporterSettings, *, store: ObjectStore | None = None) 
         metrics=metrics,
         writes={"segment_manifest": SegmentManifest},
     )
-
-
-def _installed_version() -> str:
-    try:
-        return version("rlaif-exporter")
-    except PackageNotFoundError:
-        return "not installed"

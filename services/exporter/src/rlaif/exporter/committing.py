@@ -10,7 +10,7 @@ from rlaif.contracts.game.captures import Capture
 from rlaif.contracts.game.films import MEDIA_TYPE
 from rlaif.contracts.game.observation import LAYOUT_VERSION
 from rlaif.contracts.game.segments import SegmentManifest, StoredFile
-from rlaif.exporter.faults import CorruptManifestError
+from rlaif.exporter.faults import ExportFault
 from rlaif.exporter.replaying import SegmentFiles
 from rlaif.game.captures.replay import segment_frames
 from rlaif.storage import keys
@@ -86,14 +86,14 @@ def exported_event(data: bytes, key: str) -> SegmentExported:
     """The deterministic event of a stored manifest.
 
     Raises:
-        CorruptManifestError: It is not the manifest of the segment at `key`.
+        ExportFault: It is not the manifest of the segment at `key`.
     """
     try:
         manifest = SegmentManifest.model_validate_json(data)
     except ValidationError as error:
-        raise CorruptManifestError(f"{key} is not a manifest: {error}"[:500]) from error
+        raise ExportFault("corrupt_manifest", f"{key} is not a manifest: {error}"[:500]) from error
     if keys.manifest(manifest.episode_id, manifest.segment_id) != key:
-        raise CorruptManifestError(f"{key} describes segment {manifest.segment_id}")
+        raise ExportFault("corrupt_manifest", f"{key} describes segment {manifest.segment_id}")
     return SegmentExported(
         segment_id=manifest.segment_id,
         episode_id=manifest.episode_id,

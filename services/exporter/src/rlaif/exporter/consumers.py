@@ -10,40 +10,118 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
+
+from pydantic import ValidationError
 
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.bus.outcome import Reject, Retry, Suspect
 from rlaif.bus.ports import Publisher
 from rlaif.contracts.events import CloudEvent, SegmentCaptured
 from rlaif.contracts.game.captures import Capture
-from rlaif.exporter.adapters.replayers import NoReplayerError
 from rlaif.exporter.committing import commit, exported_event, stored_manifest
-from rlaif.exporter.faults import CorruptCaptureError, ExportFault, LostReplayError
-from rlaif.exporter.loading import load_capture
-from rlaif.exporter.metrics import ExporterMetrics
-from rlaif.exporter.replaying import SegmentFiles
+from rlaif.exporter.faults import (
+    ExportFault,
+    LostReplayError,
+)
+from rlaif.exporter.replayers import NoReplayerError, ReplayerPool
+from rlaif.exporter.settings import ReplaySettings
+from rlaif.game.captures.capture import LARGEST_STATE_BYTES
 from rlaif.game.captures.replay import replay_frames
-from rlaif.storage import keys
-from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
+from rlaif.service.metrics import ServiceMetrics
+from rlaif.storage import keys, sealed
+from rlaif.storage.ports import ObjectCorruptError, ObjectNotFoundError, ObjectStore, StorageError
 
-logger = logging.getLogger(__name__)
+
+class ExporterMetrics:
+    """Counts segments, mismatches and replayed frames."""
+
+    def __init__(self, metrics: ServiceMetrics) -> None:
+        self._segments = metrics.counter(
+            "segments",
+            "Segments: exported now, by another exporter meanwhile, or before.",
+            ("result",),
+        )
+        self._mismatches = metrics.counter(
+            "ram_mismatches", "Captures whose replay led to other RAM than they say."
+        )
+        self._lost = metrics.counter(
+            "lost_replays",
+            "Replays that hung or crashed their process, counted per attempt.",
+            ("why",),
+        )
+        self._seconds = metrics.histogram(
+            "export_seconds", "Time from the event to the stored manifest."
+        )
+        self._frames = metrics.counter("replayed_frames", "Game frames played, prefixes included.")
+
+    def exported(self, *, frames: int, seconds: float, first: bool) -> None:
+        self._segments.labels("exported" if first else "overtaken").inc()
+        self._seconds.observe(seconds)
+        self._frames.inc(frames)
+
+    def repeated(self) -> None:
+        """Count an event of an already exported segment."""
+        self._segments.labels("repeated").inc()
+
+    def refused(self, fault: ExportFault) -> None:
+        """Count a capture that can never be exported."""
+        if fault.reason == "ram_hash_mismatch":
+            self._mismatches.inc()
+
+    def lost_replay(self, fault: LostReplayError) -> None:
+        """Count a replay that ended its process."""
+        self._lost.labels(fault.reason.removeprefix("replay_")).inc()
+
+
+CAPTURE_CAP_BYTES = 1024 * 1024
+"""One digit per decision step: a million steps are hours of play."""
 
 
 @dataclass(frozen=True)
-class ExportRules:
-    """Export options; the longest replay includes the prefix."""
+class LoadedCapture:
+    """A capture verified by the event's digest; the keyframe is verified later."""
 
-    max_replay_frames: int
-    exporter_version: str
+    capture: Capture
+    packed_keyframe: bytes
 
 
-class Replays(Protocol):
-    """Replays captures."""
+def load_capture(store: ObjectStore, event: SegmentCaptured) -> LoadedCapture:
+    """Fetch the objects of an event. Blocks.
 
-    async def replay(self, capture: Capture, packed_keyframe: bytes) -> SegmentFiles:
-        """See `rlaif.exporter.adapters.replayers.ReplayerPool.replay`."""
-        ...
+    Raises:
+        ObjectNotFoundError: An object is missing.
+        ExportFault: The capture differs from the event.
+        ExportFault: The keyframe is invalid.
+        StoreUnavailableError: The store did not respond.
+    """
+    capture = _read_capture(store, event)
+    key = keys.keyframe(capture.keyframe_sha256)
+    try:
+        return LoadedCapture(capture, sealed.read_capped(store, key, cap=LARGEST_STATE_BYTES))
+    except ObjectCorruptError as error:
+        raise ExportFault("corrupt_keyframe", str(error)) from error
+
+
+def _read_capture(store: ObjectStore, event: SegmentCaptured) -> Capture:
+    key = event.capture_key
+    if key != keys.capture(event.episode_id, event.segment_id):
+        raise ExportFault("corrupt_capture", f"the event of segment {event.segment_id} names {key}")
+    try:
+        data = sealed.read(store, key, event.capture_sha256, cap=CAPTURE_CAP_BYTES)
+        capture = Capture.model_validate_json(data)
+    except ObjectCorruptError as error:
+        raise ExportFault("corrupt_capture", str(error)) from error
+    except ValidationError as error:
+        raise ExportFault("corrupt_capture", f"{key} is not a capture: {error}"[:500]) from error
+    named = (event.segment_id, event.episode_id, event.run_id, event.keyframe_sha256)
+    held = (capture.segment_id, capture.episode_id, capture.run_id, capture.keyframe_sha256)
+    if named != held:
+        raise ExportFault("corrupt_capture", f"{key} describes {held}, the event says {named}")
+    return capture
+
+
+logger = logging.getLogger(__name__)
 
 
 class SegmentExporter:
@@ -52,17 +130,17 @@ class SegmentExporter:
     def __init__(
         self,
         store: ObjectStore,
-        replayers: Replays,
+        replayers: ReplayerPool,
         publisher: Publisher,
-        rules: ExportRules,
         metrics: ExporterMetrics,
         *,
+        version: str,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._store = store
         self._replayers = replayers
         self._publisher = publisher
-        self._rules = rules
+        self._version = version
         self._metrics = metrics
         self._now = now
 
@@ -101,10 +179,11 @@ class SegmentExporter:
         started = time.perf_counter()
         loaded = await asyncio.to_thread(load_capture, self._store, captured)
         frames = replay_frames(loaded.capture)
-        if frames > self._rules.max_replay_frames:
-            raise CorruptCaptureError(
+        if frames > ReplaySettings.max_frames:
+            raise ExportFault(
+                "corrupt_capture",
                 f"segment {captured.segment_id} takes {frames} frames to replay, more than "
-                f"EXPORTER_MAX_REPLAY_FRAMES={self._rules.max_replay_frames}"
+                f"{ReplaySettings.max_frames}",
             )
         files = await self._replayers.replay(loaded.capture, loaded.packed_keyframe)
         stored, first = await asyncio.to_thread(
@@ -113,7 +192,7 @@ class SegmentExporter:
             captured,
             loaded.capture,
             files,
-            exporter_version=self._rules.exporter_version,
+            exporter_version=self._version,
             created_at=self._now(),
         )
         seconds = time.perf_counter() - started

@@ -1,41 +1,12 @@
-"""Faults of one capture, with the reason codes of dead letters.
-
-ExportFault                never to be exported
-├── CorruptCaptureError    the capture is damaged or differs from the event
-├── CorruptKeyframeError   the keyframe is damaged or differs from the capture
-├── CorruptManifestError   the stored manifest is invalid or of another segment
-├── RefusedReplayError     the replay rejects it with a `reason`
-└── LostReplayError        the process ended or sent an invalid answer; may succeed later
-    └── HungReplayError    the replay timed out; its process was killed
-"""
+"""Faults of one capture, with the reason codes of dead letters."""
 
 
 class ExportFault(Exception):
-    """Base class; `reason` is a stable code."""
+    """The capture can never be exported.
 
-    reason: str
-
-
-class CorruptCaptureError(ExportFault):
-    """The bytes are not those that were meant."""
-
-    reason = "corrupt_capture"
-
-
-class CorruptKeyframeError(ExportFault):
-    """The bytes are not those that were meant."""
-
-    reason = "corrupt_keyframe"
-
-
-class CorruptManifestError(ExportFault):
-    """The bytes are not those that were meant."""
-
-    reason = "corrupt_manifest"
-
-
-class RefusedReplayError(ExportFault):
-    """The capture can never be exported."""
+    Its reason is corrupt_capture, corrupt_keyframe, corrupt_manifest, or one of
+    `replay_process.REASONS`.
+    """
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(detail)
@@ -43,14 +14,22 @@ class RefusedReplayError(ExportFault):
 
 
 class LostReplayError(ExportFault):
-    """The replay ended its process; at most `tries` attempts, or the default if None."""
+    """The replay ended its process or sent an invalid answer; it may succeed later.
 
-    reason = "replay_crashed"
+    Attributes:
+        tries: Maximum number of attempts; None for the default.
+    """
+
     tries: int | None = None
+
+    def __init__(self, detail: str, *, reason: str = "replay_crashed") -> None:
+        super().__init__(reason, detail)
 
 
 class HungReplayError(LostReplayError):
     """A hanging state always hangs; the second attempt covers a busy machine."""
 
-    reason = "replay_hung"
     tries = 2
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail, reason="replay_hung")

@@ -17,21 +17,48 @@ It ends with the exporter: the kernel ends it with its parent (Linux), and an al
 replay on any system.
 """
 
+import contextlib
 import ctypes
 import os
 import signal
 import sys
 import traceback
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from rlaif.contracts.game.captures import Capture
-from rlaif.exporter.adapters.emulators import EmulatorPool
-from rlaif.exporter.adapters.messages import LENGTH, Message, body_length, decode, encode
+from rlaif.exporter.messages import LENGTH, Message, body_length, decode, encode
 from rlaif.exporter.replaying import SegmentFiles, replay_segment
 from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.captures.replay import ReplayMismatchError, WrongEmulatorError, WrongGameError
 from rlaif.game.description.words import words_of
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator, PyBoyEmulator
+
+
+class EmulatorPool:
+    """Lends emulators of one cartridge; starts one if none of the kind is free."""
+
+    def __init__(self, start: Callable[[bool], Emulator]) -> None:
+        """`start` creates an emulator; its argument selects sound emulation."""
+        self._start = start
+        self._free: defaultdict[bool, list[Emulator]] = defaultdict(list)
+
+    @contextlib.contextmanager
+    def lend(self, *, sound_emulated: bool) -> Iterator[Emulator]:
+        """An emulator for one replay.
+
+        After a failed replay it is discarded: its state may be partially loaded.
+        """
+        free = self._free[sound_emulated]
+        emulator = free.pop() if free else self._start(sound_emulated)
+        try:
+            yield emulator
+        except BaseException:
+            emulator.close()
+            raise
+        free.append(emulator)
+
 
 REASONS: dict[type[Exception], str] = {
     ReplayMismatchError: "ram_hash_mismatch",

@@ -15,7 +15,8 @@ import sys
 from typing import Any
 
 from rlaif.contracts.game.captures import Capture
-from rlaif.exporter.adapters.messages import (
+from rlaif.exporter.faults import ExportFault, HungReplayError, LostReplayError
+from rlaif.exporter.messages import (
     LENGTH,
     BrokenMessageError,
     Message,
@@ -23,7 +24,6 @@ from rlaif.exporter.adapters.messages import (
     decode,
     encode,
 )
-from rlaif.exporter.faults import HungReplayError, LostReplayError, RefusedReplayError
 from rlaif.exporter.replaying import SegmentFiles
 from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.captures.replay import replay_frames
@@ -86,7 +86,7 @@ class ReplayerPool:
                 seconds=seconds,
             )
             files = segment_files(answer)
-        except (RefusedReplayError, FailedReplayError):
+        except (ExportFault, FailedReplayError):
             self._free.append(replayer)
             raise
         except TimeoutError as error:
@@ -156,7 +156,7 @@ def segment_files(answer: Message) -> SegmentFiles:
     """The segment of an answer, else raise its error; BrokenMessageError for neither."""
     match answer.header:
         case {"refused": str(reason), "detail": str(detail)}:
-            raise RefusedReplayError(reason, detail)
+            raise ExportFault(reason, detail)
         case {"failed": str(detail)}:
             raise FailedReplayError(detail)
         case {"replayed": {"frames": int(frames), "picture_steps": [*steps]}}:

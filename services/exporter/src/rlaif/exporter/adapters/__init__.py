@@ -1,1 +1,0 @@
-"""Resources that the exporter keeps between segments: running emulators."""
