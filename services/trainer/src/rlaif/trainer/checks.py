@@ -90,7 +90,10 @@ def check(
     _check_sizes(settings)
     _check_policy(settings)
     _check_curriculum(settings)
-    _check_planner(settings)
+    try:
+        check_planner(settings.planner)
+    except PlannerSettingsError as error:
+        raise WrongSettingsError(str(error)) from error
     cartridge = _check_game(settings)
     if settings.reward_model_path is not None and not own:
         read_reward_model(settings.reward_model_path)
@@ -106,11 +109,10 @@ def check(
 
 
 def check_start(settings: TrainerSettings) -> None:
-    """See that an episode can begin; about a second, for Oracle of Seasons from power-on twenty.
+    """Check that an episode can begin; takes a second, or twenty for Oracle of Seasons.
 
-    The training process asks this first: were it found out by the environments, it would be a
-    runner's death, and the run would be tried again and again, whereas a `WrongSettingsError` is
-    final.
+    The training process calls this first: in an environment, the error would end a runner and be
+    retried, whereas a `WrongSettingsError` is final.
     """
     try:
         cartridge = load_cartridge(settings.rom_path)
@@ -166,21 +168,15 @@ def _check_policy(settings: TrainerSettings) -> None:
             "TRAINER_IMITATION_WEIGHT is above 0, but imitation keeps no pictures: set POLICY to "
             "mlp, or the weight to 0"
         )
-    if settings.by_decisions:
-        _check_decisions(settings)
-    elif settings.mode == "quest":
+    if settings.by_decisions and settings.policy == "cnn":
         raise WrongSettingsError(
-            "TRAINER_MODE is quest, but TRAINER_ACTIONS is seed, and what a search finds is made "
-            "of decisions: set TRAINER_ACTIONS to macros, buttons or options"
+            f"TRAINER_ACTIONS is {settings.actions}, but POLICY is cnn, which chooses among the "
+            "eight buttons: set POLICY to mlp, or TRAINER_ACTIONS to seed"
         )
-
-
-def _check_decisions(settings: TrainerSettings) -> None:
-    actions = f"TRAINER_ACTIONS is {settings.actions}"
-    if settings.policy == "cnn":
+    if settings.mode == "quest" and not settings.by_decisions:
         raise WrongSettingsError(
-            f"{actions}, but POLICY is cnn, which chooses among the eight buttons: set POLICY to "
-            "mlp, or TRAINER_ACTIONS to seed"
+            "TRAINER_MODE is quest, but TRAINER_ACTIONS is seed, and trajectories of a search "
+            "consist of decisions: set TRAINER_ACTIONS to macros, buttons or options"
         )
 
 
@@ -190,8 +186,8 @@ def _check_curriculum(settings: TrainerSettings) -> None:
         return
     if not settings.by_decisions:
         raise WrongSettingsError(
-            "TRAINER_CURRICULUM_PATH is set, but TRAINER_ACTIONS is seed, whose policy reads none "
-            "of what demonstrations hold: set TRAINER_ACTIONS to what they were made for"
+            "TRAINER_CURRICULUM_PATH is set, but TRAINER_ACTIONS is seed, whose policy does not "
+            "use demonstrations: set TRAINER_ACTIONS to the action set of the demonstrations"
         )
     # A Ray job reads it on the cluster's head, where it is checked again.
     if settings.run_on == "process" and not library.exists(path):
@@ -199,13 +195,6 @@ def _check_curriculum(settings: TrainerSettings) -> None:
             f"no demonstrations in {path}: correct TRAINER_CURRICULUM_PATH, or make some "
             "(python -m rlaif.trainer.curriculum)"
         )
-
-
-def _check_planner(settings: TrainerSettings) -> None:
-    try:
-        check_planner(settings.planner)
-    except PlannerSettingsError as error:
-        raise WrongSettingsError(str(error)) from error
 
 
 def _check_game(settings: TrainerSettings) -> Cartridge:

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from statistics import fmean
 
@@ -100,6 +99,12 @@ class Trial:
         task = EvaluationTask.of(env, length=self.length, seed=self.seed, greedy=self.greedy)
         play(task, numbers, forward, on_episode, record=record)
 
+    def report(
+        self, numbers: Sequence[int], on_episode: Callable[[EvaluatedEpisode], None]
+    ) -> None:
+        """As `play`, without recordings."""
+        self.play(numbers, lambda episode, _: on_episode(episode))
+
 
 def evaluate(
     trial: Trial,
@@ -125,7 +130,7 @@ def evaluate(
         done.append(episode)
         on_episode(episode)
 
-    spread(partial(_work, trial), range(episodes), workers, note)
+    spread(trial.report, range(episodes), workers, note)
     return Evaluation(
         evaluation_id=f"{manifest.run_id}-{'random' if trial.random else 'trained'}",
         run_id=manifest.run_id,
@@ -142,10 +147,6 @@ def evaluate(
         milestones_total=len(story_of(cartridge.game).main_names),
         **result.figures(sorted(done, key=lambda each: each.number)),
     )
-
-
-def _work(trial: Trial, numbers: Sequence[int], tell: Callable[[EvaluatedEpisode], None]) -> None:
-    trial.play(numbers, lambda episode, _: tell(episode))
 
 
 @command(_NAME)
@@ -187,7 +188,6 @@ def _trial(options: argparse.Namespace, folder: Path, manifest: Manifest) -> Tri
 
 
 def _evaluate(options: argparse.Namespace, trial: Trial) -> int:
-    """Play episodes; the last line of the output is JSON."""
     episodes = options.episodes or _EPISODES
     counts: list[int] = []
 
@@ -212,7 +212,6 @@ def _evaluate(options: argparse.Namespace, trial: Trial) -> int:
 
 
 def _show(options: argparse.Namespace, trial: Trial) -> int:
-    """Play an episode, then show it in a window."""
     from rlaif.game.play.window import ScreenError, WindowScreen
     from rlaif.trainer.evaluation.replaying import show
 
@@ -230,7 +229,6 @@ def _show(options: argparse.Namespace, trial: Trial) -> int:
 
 
 def _film(options: argparse.Namespace, trial: Trial) -> int:
-    """Play some episodes and film the one that came farthest."""
     make = _film_maker(options)
     episodes = _recorded(trial, range(options.episodes or _EPISODES_TO_FILM))
     best, recorded = max(
@@ -246,7 +244,6 @@ def _film(options: argparse.Namespace, trial: Trial) -> int:
 
 
 def _film_recorded(options: argparse.Namespace) -> int:
-    """Film the best episodes that a run recorded in training."""
     make = _film_maker(options)
     record = record_path(options.data_dir, str(options.policy))
     if not record.exists():
@@ -276,7 +273,6 @@ def _film_recorded(options: argparse.Namespace) -> int:
 
 
 def _film_maker(options: argparse.Namespace) -> Callable[[RecordedEpisode, Path], int]:
-    """Writes a film of an episode and returns its number of pictures."""
     try:
         from rlaif.trainer.evaluation.film import film, form_of
     except ModuleNotFoundError as error:
@@ -354,16 +350,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _positive(text: str) -> int:
-    return _at_least(1, text)
+    return _natural(text, minimum=1)
 
 
-def _natural(text: str) -> int:
-    return _at_least(0, text)
-
-
-def _at_least(minimum: int, text: str) -> int:
-    number = int(text)
-    if number < minimum:
+def _natural(text: str, *, minimum: int = 0) -> int:
+    if (number := int(text)) < minimum:
         raise argparse.ArgumentTypeError(f"{number} is below {minimum}")
     return number
 

@@ -55,7 +55,6 @@ def spread(
 
 
 def _collected(pipes: list[Connection]) -> Iterator[Any]:
-    """Yield results until each process has reported its end."""
     open_pipes = list(pipes)
     while open_pipes:
         for pipe in wait(open_pipes):

@@ -207,11 +207,8 @@ def is_on_disk(data_dir: Path, name: str) -> bool:
     """Whether there is a checkpoint of this name, possibly damaged."""
     run_id, _, folder = name.partition("/")
     saved = data_dir / "runs" / run_id / "checkpoints"
-    return (
-        (Path(name) / MANIFEST).exists()
-        or (saved / folder / MANIFEST).exists()
-        or (not folder and bool(whole(saved)))
-    )
+    named = (Path(name), saved / folder)
+    return any((path / MANIFEST).exists() for path in named) or (not folder and bool(whole(saved)))
 
 
 def find(data_dir: Path, name: str) -> Path:
@@ -233,7 +230,8 @@ def find(data_dir: Path, name: str) -> Path:
         run_id, _, folder = name.partition("/")
         found = runs / run_id / "checkpoints" / folder
         if not folder or not (found / MANIFEST).exists():
-            known = ", ".join(sorted(info.id for info in describe_all(data_dir))) or "none"
+            others = sorted(runs.glob("*/checkpoints"))
+            known = ", ".join(i.id for path in others for i in describe(path.parent)) or "none"
             raise CheckpointError(
                 f"no checkpoint {name!r}, neither on this machine (which has: {known}) nor in the "
                 "models store: give a run's id, RUN/iteration_N or a directory"
@@ -264,12 +262,6 @@ def describe(run_directory: Path) -> list[CheckpointInfo]:
             )
         )
     return found
-
-
-def describe_all(data_dir: Path) -> list[CheckpointInfo]:
-    """The checkpoints of all runs, by run and iteration."""
-    runs = sorted((data_dir / "runs").glob("*/checkpoints"))
-    return [info for path in runs for info in describe(path.parent)]
 
 
 def write_epoch(run_directory: Path, epoch: int, manifest: Manifest) -> None:
@@ -312,19 +304,13 @@ def saved_run(data_dir: Path, run_id: str) -> SavedRun:
     """What is saved of a run."""
     directory = data_dir / "runs" / run_id
     found = describe(directory)
+    words = "nothing is saved, no iteration was completed"
     if found:
-        newest = found[-1]
-        words = f"iteration {newest.iteration} is saved, {newest.env_steps:,} steps"
+        words = f"iteration {found[-1].iteration} is saved, {found[-1].env_steps:,} steps"
     elif (directory / FILE).exists():
-        words = _saved_search(directory)
-    else:
-        words = "nothing is saved, no iteration was completed"
+        try:
+            minutes = QuestRecord.read(directory).search_seconds / 60
+            words = f"{minutes:.1f} minutes of search are saved"
+        except QuestRecordError as error:
+            words = str(error)
     return SavedRun(f"run {run_id}: {words}", found[-1].env_steps if found else 0)
-
-
-def _saved_search(directory: Path) -> str:
-    try:
-        record = QuestRecord.read(directory)
-    except QuestRecordError as error:
-        return str(error)
-    return f"{record.search_seconds / 60:.1f} minutes of search are saved"

@@ -154,7 +154,6 @@ class ScreenFile(Seqlock):
             record["paid"] = math.nan if opinion is None or opinion.paid is None else opinion.paid
 
     def read(self, *, newer_than: int = 0) -> Picture | None:
-        """The picture; None when there is no newer one."""
         record = self.read_record() if self.number > newer_than else None
         if record is None:
             return None
@@ -245,7 +244,6 @@ class PlayersFile(Seqlock):
 
     @classmethod
     def create(cls, path: Path, count: int) -> Self:
-        """Create the file for `count` players, of which none has a position yet."""
         write_whole(path, bytes(_players(count).itemsize))
         return cls(path)
 
@@ -259,7 +257,6 @@ class PlayersFile(Seqlock):
             self.data["played"] = time.time_ns()
 
     def read(self) -> RunnerPlayers | None:
-        """The last report; None during a write."""
         record = self.read_record()
         if record is None:
             return None
@@ -376,7 +373,6 @@ class StepsFile(Seqlock):
 
     @classmethod
     def create(cls, path: Path, parts: Sequence[str]) -> Self:
-        """Create an empty one for a ledger with these terms."""
         names = " ".join(parts).encode("ascii")
         if len(names) > _NAMES_BYTES:
             raise ValueError(f"the names of {len(parts)} terms take more than {_NAMES_BYTES} bytes")
@@ -386,7 +382,6 @@ class StepsFile(Seqlock):
         return cls(path)
 
     def append(self, steps: Sequence[StepReward]) -> None:
-        """Add decisions, oldest first."""
         if not steps:
             return
         with self.writing():
@@ -400,7 +395,6 @@ class StepsFile(Seqlock):
             record["written"] = written + min(len(steps), CAPACITY)
 
     def read(self, *, after: int, limit: int) -> list[StepReward] | None:
-        """The newest decisions after a number, oldest first; None during a write."""
         newest, written = int(self.data["newest"][0]), int(self.data["written"][0])
         if self.number % 2 == 0 and (not written or newest == after):
             return []

@@ -35,7 +35,6 @@ class QuestCurve:
         self._curriculum: dict[str, Any] = {}
 
     def send(self, message: Message) -> None:
-        """Forward a message and record its figures."""
         self._send(message)
         match message:
             case SearchReport():

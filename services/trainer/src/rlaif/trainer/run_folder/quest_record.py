@@ -52,7 +52,6 @@ class QuestRecord(BaseModel):
 
     @property
     def seconds(self) -> float:
-        """Duration of the phases before the policy."""
         return self.search_seconds + self.demonstrations_seconds
 
     def policy_seconds(self, settings: QuestSettings) -> float:

@@ -115,7 +115,6 @@ def guard() -> "subprocess.Popen[bytes]":
 
 
 def _runs(pid: int) -> bool:
-    """Whether a process is not a zombie."""
     stat = (_PROC / str(pid) / "stat").read_text()
     return stat.rpartition(")")[2].split()[0] not in "ZX"
 

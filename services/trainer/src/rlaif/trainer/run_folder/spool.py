@@ -61,7 +61,6 @@ class Spool:
         write_whole(self.directory / f"{item.capture.segment_id}{_SUFFIX}", item.pack())
 
     def waiting(self) -> Iterator[Path]:
-        """Files in the spool, the oldest first."""
         paths = list(self.directory.glob(f"*{_SUFFIX}"))
         yield from sorted(paths, key=lambda path: (path.stat().st_mtime_ns, path.name))
 
@@ -83,7 +82,6 @@ class RoomPictures:
         return cls(directory / "rooms")
 
     def keep(self, group: int, room: int, png: bytes) -> None:
-        """Write one; raises `OSError` when the disk is full."""
         write_whole(self.folder / f"{group}-{room}.png", png)
 
     def all(self) -> Iterator[tuple[int, int, Path]]:

@@ -64,7 +64,6 @@ class ChampionWatcher:
         self._hint.set()
 
     async def run(self) -> None:
-        """Check after each hint, and every 30 s, until cancelled."""
         while True:
             seconds = POLL_SECONDS
             try:
@@ -84,24 +83,19 @@ class ChampionWatcher:
         champion = await asyncio.to_thread(self._read)
         if champion is None or champion == self._sent:
             return False
-        if champion.withdrawn is not None:
-            # Its file is not needed to stop using it.
-            await self._send(
-                LoadRewardModel(
-                    version=champion.version,
-                    path="",
-                    sha256=champion.model_sha256,
-                    withdrawn=champion.withdrawn,
-                )
-            )
-            self._sent = champion
-            return True
-        path = await asyncio.to_thread(self._fetch, champion)
+        path: Path | str | None = ""
+        if champion.withdrawn is None:  # else its file is not needed
+            path = await asyncio.to_thread(self._fetch, champion)
         if path is None:
             self._report(champion)
             return False
         await self._send(
-            LoadRewardModel(version=champion.version, path=str(path), sha256=champion.model_sha256)
+            LoadRewardModel(
+                version=champion.version,
+                path=str(path),
+                sha256=champion.model_sha256,
+                withdrawn=champion.withdrawn,
+            )
         )
         self._sent = champion
         return True

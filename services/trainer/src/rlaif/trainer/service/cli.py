@@ -254,7 +254,6 @@ async def _run(settings: TrainerSettings, *, resume: bool, messages: bool) -> in
 
 
 def _left(trainer: Trainer) -> list[str]:
-    """What stays on this disk, and why."""
     left, bus = [], trainer.pipeline.check_bus()
     if waiting := trainer.captures_waiting:
         left.append(f"{waiting} captures stay in the spool: {bus or 'the store was too slow'}")

@@ -226,7 +226,6 @@ class LiveView:
         self._position_due = 0.0
 
     async def run(self) -> None:
-        """Publish until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._send_progress())
             tasks.create_task(self._send_reports())

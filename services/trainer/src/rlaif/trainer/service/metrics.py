@@ -153,12 +153,10 @@ class TrainerMetrics:
         }
 
     def watch(self, in_progress: Callable[[], bool], attempt: Callable[[], int]) -> None:
-        """Read whether a run is in progress, and its attempt, from these functions."""
         self._alive.set_function(in_progress)
         self._attempts.set_function(attempt)
 
     def iterated(self, done: IterationDone, reward_model_version: int | None) -> None:
-        """Record an iteration and the reward model that is live after it."""
         self._iteration.set(done)
         for reason, count in done.selected_by.items():
             self._set("segments_selected", reason, count)

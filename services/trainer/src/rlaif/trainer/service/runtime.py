@@ -127,7 +127,6 @@ class PipelineJob:
                 task.cancel()
 
     async def stop(self) -> None:
-        """Make `run` end; captures that were not uploaded stay in their spool."""
         self._stopping.set()
 
     async def _handle_published(self, _event: CloudEvent[Any]) -> None:
@@ -213,7 +212,6 @@ class Trainer:
 
     @property
     def captures_waiting(self) -> int:
-        """Captures in the spools of all runs."""
         return sum(spool.count() for spool in self.runs.spools())
 
     def _lifecycle(self) -> Lifecycle[Stores, Bus, PipelineJob]:

@@ -49,7 +49,6 @@ class CaptureUploader:
         self.outage: str | None = None
 
     async def run(self) -> None:
-        """Upload until cancelled; retries after an outage, drops nothing."""
         while True:
             try:
                 busy = await self.upload_waiting()
@@ -141,7 +140,6 @@ class RoomUploader:
         self._is_failing = False
 
     async def run(self) -> None:
-        """Store new pictures until cancelled."""
         while True:
             try:
                 await asyncio.to_thread(self.store_new)

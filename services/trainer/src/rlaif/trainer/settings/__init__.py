@@ -120,7 +120,6 @@ class TrainerSettings(
 
     @property
     def game(self) -> GameSettings:
-        """What every environment plays."""
         return GameSettings(**{name: getattr(self, name) for name in GameSettings.model_fields})
 
     @model_validator(mode="before")
@@ -159,5 +158,4 @@ class TrainerSettings(
 
     @property
     def rewards(self) -> RewardSettings:
-        """What the learner's rewards are made by."""
         return RewardSettings(self.shaping, self.curiosity)

@@ -108,7 +108,6 @@ class GameSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True
 
     @property
     def ends_at_death(self) -> bool:
-        """Whether an episode ends when the player dies."""
         return not self.by_decisions if self.death_ends is None else self.death_ends
 
     def with_files(self, of: Callable[[Path], Path]) -> Self:

@@ -103,7 +103,6 @@ class PlannerSettings(DialectSettings):
 
     @property
     def is_on(self) -> bool:
-        """Whether anybody plans at all."""
         return self.base_url is not None
 
     def address(self, mode: Mode) -> tuple[str, str | None]:
@@ -118,11 +117,9 @@ class PlannerSettings(DialectSettings):
         return (own[mode] or "", None) if own[mode] else routed(self.base_url, f"/{mode}")
 
     def url(self, mode: Mode) -> str:
-        """The URL of the route of a mode."""
         return self.address(mode)[0]
 
     def model(self, mode: Mode) -> str:
-        """The name of the model of a mode."""
         return {
             "dialog": self.dialog_model,
             "puzzle": self.puzzle_model,
@@ -234,5 +231,4 @@ class GuidanceSettings(BaseModel, frozen=True, extra="forbid"):
 
     @property
     def asks(self) -> bool:
-        """Whether anything is ever asked."""
         return self.text_chance + self.vision_chance > 0

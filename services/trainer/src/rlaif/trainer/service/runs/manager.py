@@ -196,12 +196,10 @@ class RunManager:
         return restored is not None
 
     async def stop(self) -> None:
-        """Stop the current run; it can be resumed."""
         if self._current is not None:
             await self._current.stop()
 
     def kill(self) -> None:
-        """Kill the current run; what it did not save is lost."""
         if self._current is not None:
             self._current.kill()
 
@@ -241,7 +239,6 @@ class RunManager:
         return None
 
     def event_published(self, event: EventData) -> None:
-        """Remove an event that was published or rejected."""
         for past in self._pasts:
             past.published(event, datetime.now(UTC))
 
@@ -250,16 +247,13 @@ class RunManager:
         return self._current is not None and self._current.alive
 
     def spools(self) -> list[Spool]:
-        """The spools of all runs, so that captures of earlier runs are uploaded."""
         return [Spool(self.directory(record.run_id) / "spool") for record in self.on_disk()]
 
     @property
     def screens(self) -> Path | None:
-        """Folder of the live files of the current run."""
         return self._current.directory / SCREENS if self._current else None
 
     def current_folder(self) -> tuple[str, Path] | None:
-        """Id and folder of the current run; None without one."""
         run = self._current
         return None if run is None else (run.state.run_id, run.directory)
 
@@ -282,7 +276,6 @@ class RunManager:
         return self._data_dir / "runs" / run_id
 
     def on_disk(self) -> list[RunRecord]:
-        """All runs, the newest first."""
         return list_runs(self._data_dir)
 
     def record(self, run_id: str) -> RunRecord | None:
@@ -300,7 +293,6 @@ class RunManager:
         return made
 
     def open_store(self) -> ObjectStore:
-        """The models store."""
         return open_store(self._settings.models_store, S3Credentials.of(self._settings))
 
     def _note(self, message: protocol.Message) -> None:

@@ -129,7 +129,6 @@ class RunPast:
         return kept.waiting[0] if kept.waiting else None
 
     def published(self, event: EventData, now: datetime) -> None:
-        """Remove an event that was published or rejected."""
         if self.kept.waiting and self.kept.waiting[0] is event:
             self.kept.waiting.pop(0)
             # Publishing an event twice does no harm, so a file without events need not be current.

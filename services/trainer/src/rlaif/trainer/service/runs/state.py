@@ -257,7 +257,6 @@ class RunState:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Fields that telemetry and REST share."""
         refused = self.reward_model_refused
         return {
             **(self.last.figures() if self.last is not None else {}),
@@ -275,11 +274,9 @@ class RunState:
         }
 
     def progress(self, now: datetime) -> TrainingProgress:
-        """The summary as telemetry."""
         return TrainingProgress(at=now, **self.summary)
 
     def assistance(self, now: datetime) -> AssistanceStatus:
-        """Calls to the planner, as telemetry."""
         done = self.last.assistance if self.last is not None else None
         return AssistanceStatus(
             at=now,

@@ -196,7 +196,6 @@ class StoreMirror:
         self.outage: str | None = None
 
     async def run(self) -> None:
-        """Copy until cancelled, also after an outage."""
         while True:
             try:
                 await asyncio.to_thread(self.copy_new)
@@ -210,7 +209,6 @@ class StoreMirror:
             await asyncio.sleep(_PAUSE_SECONDS)
 
     async def copy_last(self) -> None:
-        """Copy once at the end of a run; records an outage."""
         try:
             await asyncio.to_thread(self.copy_new)
         except (StorageError, OSError) as error:

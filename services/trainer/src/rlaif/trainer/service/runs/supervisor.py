@@ -66,7 +66,6 @@ class RunSupervisor:
         self._task = asyncio.create_task(self._keep_running(), name=f"run-{self.state.run_id}")
 
     async def stop(self) -> None:
-        """Let the process save and stop; kill it after `stop_seconds`."""
         self._stop_requested.set()
         process = self._process
         if process is not None and process.returncode is None:
@@ -85,7 +84,6 @@ class RunSupervisor:
             await self._task
 
     def kill(self) -> None:
-        """Kill the process; training since its last checkpoint is lost."""
         self._stop_requested.set()
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
@@ -102,7 +100,6 @@ class RunSupervisor:
             await process.stdin.drain()
 
     async def wait(self) -> None:
-        """Wait until the run is finished, stopped or failed."""
         if self._task is not None:
             await asyncio.shield(self._task)
 
@@ -190,7 +187,6 @@ class RunSupervisor:
         self.state = replace(self.state, status=status, waiting_for=None)
 
     async def _run_once(self) -> int:
-        """Run one process to its end; returns its exit code."""
         run_file = begin_attempt(
             self._settings.data_dir.resolve(),
             self.state.run_id,
