@@ -83,11 +83,6 @@ class Trainer:
     def free(self) -> None:
         (self._disk / "filler").unlink()
 
-    def kill_training(self) -> None:
-        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
-        (training,) = map(int, children.read_text().split())
-        os.kill(training, signal.SIGKILL)
-
     async def end(self) -> None:
         with contextlib.suppress(ProcessLookupError):
             self._process.send_signal(signal.SIGINT)
@@ -140,22 +135,4 @@ async def test_training_goes_on_while_the_disk_is_full_and_says_so(trainer: Trai
     after = await trainer.until("all well", lambda run: run["trouble"] is None, SECONDS)
     assert after["attempts"] == before["attempts"] == 0, "no process died"
     await trainer.until("a newer checkpoint", lambda run: run["checkpoint"] > seen, SECONDS)
-    assert (await trainer.readiness())["disk"]["ok"]
-
-
-async def test_a_process_that_dies_while_the_disk_is_full_is_started_when_there_is_room(
-    trainer: Trainer,
-):
-    await trainer.until("a checkpoint", lambda run: run["checkpoint"] is not None)
-    trainer.fill()
-    trainer.kill_training()
-    run = await trainer.until("it is said", lambda run: run["status"] == "waiting", 30)
-    assert "No space left on device" in run["trouble"]
-    assert not (await trainer.readiness())["disk"]["ok"]
-    trainer.free()
-    await trainer.until(
-        "it trains again",
-        lambda run: run["status"] == "training" and run["episodes"] is not None,
-        SECONDS,
-    )
     assert (await trainer.readiness())["disk"]["ok"]

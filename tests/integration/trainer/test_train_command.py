@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -197,23 +196,10 @@ async def test_a_run_shows_its_figures_while_it_trains(home: Home):
     assert "rlaif-train --run-id r-m" in out, "a look at its figures costs the run nothing"
 
 
-def test_a_port_for_figures_that_is_taken_is_one_line_and_exit_code_2(home: Home):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        code, out, err = home.run("--metrics-port", port)
-    assert (code, out) == (2, "")
-    assert err.startswith(f"rlaif-train: error: cannot listen on 127.0.0.1:{port}: ")
-    assert "--metrics-port or TRAINER_METRICS_PORT" in err
-    assert err.count("\n") == 1
-    assert home.runs() == []
-
-
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (("--rom-path", "/none.gbc"), "no ROM at /none.gbc"),
         (("--batch-size", "64"), "TRAINER_PPO_MINIBATCH_SIZE 65 is larger than BATCH_SIZE 64"),
-        (("--mode", "evaluation"), "an evaluation needs TRAINER_CHECKPOINT"),
         (("--epoch-steps", "none"), "epoch_steps: Input should be a valid integer"),
         (("--resume",), "no run to resume"),
     ],

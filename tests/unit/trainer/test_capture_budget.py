@@ -1,5 +1,7 @@
 """The capture budget follows the judges, not the emulator."""
 
+import pytest
+
 from rlaif.trainer.learner.algorithm.sampler import share
 from rlaif.trainer.service.runtime import CaptureBudget
 
@@ -11,26 +13,18 @@ def test_tokens_arrive_by_the_minute():
     assert budget.grant(4.0, 0) == 4
 
 
-def test_an_outage_does_not_save_up_more_than_a_tenth_of_a_minute():
-    budget = CaptureBudget(per_minute=30, backlog_limit=100)
+@pytest.mark.parametrize(
+    ("per_minute", "seconds", "backlog", "granted"),
+    [(30, 3600.0, 0, 3), (60, 60.0, 8, 0), (60, 60.0, 5, 3), (60, 60.0, None, 0)],
+    ids=["burst of a tenth of a minute", "full queue", "nearly full queue", "unknown queue"],
+)
+def test_grants_are_limited(per_minute, seconds, backlog, granted):
+    budget = CaptureBudget(per_minute=per_minute, backlog_limit=8)
     budget.grant(0.0, 0)
-    assert budget.grant(3600.0, 0) == 3
+    assert budget.grant(seconds, backlog) == granted
 
 
-def test_nothing_is_granted_while_the_queue_is_full():
-    budget = CaptureBudget(per_minute=60, backlog_limit=8)
-    budget.grant(0.0, 0)
-    assert budget.grant(60.0, 8) == 0
-    assert budget.grant(60.0, 5) == 3
-
-
-def test_nothing_is_granted_while_the_queue_is_unknown():
-    budget = CaptureBudget(per_minute=60, backlog_limit=8)
-    budget.grant(0.0, 0)
-    assert budget.grant(60.0, None) == 0
-
-
-def test_zero_a_minute_captures_nothing_after_the_first():
+def test_zero_per_minute_captures_nothing_after_the_first():
     budget = CaptureBudget(per_minute=0, backlog_limit=8)
     budget.spend(budget.grant(0.0, 0))
     assert budget.grant(600.0, 0) == 0

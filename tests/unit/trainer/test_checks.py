@@ -62,7 +62,7 @@ def test_a_policy_that_cannot_be_trained_so_is_told(
 @pytest.mark.parametrize(
     ("values", "text"),
     [
-        ({}, "TRAINER_ACTIONS is seed, whose policy reads none of what demonstrations hold"),
+        ({}, "TRAINER_ACTIONS is seed"),
         ({"actions": "macros"}, "no demonstrations in"),
         ({"actions": "macros", "ray_address": "head:6379"}, "no demonstrations in"),
     ],

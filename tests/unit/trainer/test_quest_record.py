@@ -25,16 +25,6 @@ def test_a_new_run_searches_then_makes_demonstrations_then_trains():
     assert made.phase == "policy"
 
 
-def test_a_search_that_ends_sooner_leaves_its_time_to_the_policy():
-    early = QuestRecord(search_over="essence", search_seconds=600, demonstrations_seconds=100)
-    assert early.policy_seconds(SETTINGS) == 6000 - 700
-
-
-def test_the_policy_is_trained_however_long_the_search_took():
-    late = QuestRecord(search_over="time", search_seconds=9000)
-    assert late.policy_seconds(SETTINGS) == MIN_POLICY_SECONDS
-
-
 def test_what_was_written_is_read_again(tmp_path):
     record = QuestRecord(search_over="quiet", search_seconds=12.5, demonstrations=3)
     record.write(tmp_path / "run")
@@ -51,27 +41,20 @@ def test_a_damaged_record_says_what_to_do(tmp_path):
         QuestRecord.read(tmp_path)
 
 
-def ends(**changes):
+@pytest.mark.parametrize(
+    ("changes", "end"),
+    [
+        ({}, None),
+        ({"seconds": 45 * 60.0}, "time"),
+        ({"seconds": 45 * 60.0 - 1}, None),
+        ({"seconds": 1200.0, "seconds_since_new": 600.0}, "quiet"),
+        ({"with_essence": 4}, None),
+        ({"with_essence": 5}, "essence"),
+    ],
+)
+def test_a_search_ends_by_time_silence_or_enough_trajectories(changes, end):
     moment = {"seconds": 60.0, "seconds_since_new": 30.0, "with_essence": 0} | changes
-    return search_end(SETTINGS, **moment)
-
-
-def test_a_search_goes_on_while_it_finds_something():
-    assert ends() is None
-
-
-def test_a_search_ends_by_its_minutes():
-    assert ends(seconds=45 * 60.0) == "time"
-    assert ends(seconds=45 * 60.0 - 1) is None
-
-
-def test_a_search_that_finds_nothing_new_ends():
-    assert ends(seconds=1200.0, seconds_since_new=600.0) == "quiet"
-
-
-def test_a_search_ends_once_enough_ways_end_with_an_essence():
-    assert ends(with_essence=4) is None
-    assert ends(with_essence=5) == "essence"
+    assert search_end(SETTINGS, **moment) == end
 
 
 def test_a_run_shorter_than_its_search_searches_no_longer_than_it_lasts():
@@ -86,7 +69,7 @@ def test_no_run_is_longer_than_its_minutes_but_for_the_least_of_the_policy(
     settings = SETTINGS.model_copy(update={"minutes": minutes})
     record = QuestRecord(search_seconds=search, demonstrations_seconds=demonstrations)
     left = record.policy_seconds(settings)
-    assert left >= MIN_POLICY_SECONDS
+    assert left == pytest.approx(max(MIN_POLICY_SECONDS, minutes * 60 - record.seconds))
     assert record.seconds + left <= max(minutes * 60, record.seconds + MIN_POLICY_SECONDS) + 1e-6
 
 

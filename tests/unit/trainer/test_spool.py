@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from rlaif.trainer.run_folder.spool import Spool, SpooledCapture
 
 SpooledFactory = Callable[[str], SpooledCapture]
@@ -33,11 +31,6 @@ def test_a_half_written_file_is_dropped_at_the_next_start(tmp_path: Path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_is_no_capture_says_so(tmp_path: Path):
-    with pytest.raises(ValueError, match="validation error"):
-        SpooledCapture.unpack(b"{}\nrest")
-
-
 def test_a_full_spool_takes_no_more_and_says_so(tmp_path: Path, spooled: SpooledFactory):
     spool = Spool(tmp_path, limit=2)
     assert [spool.offer(spooled(f"s-{n}")) for n in range(2)] == [None, None]
@@ -52,9 +45,3 @@ def test_a_disk_that_takes_nothing_is_said_and_not_raised(tmp_path: Path, spoole
     why = Spool(tmp_path / "file" / "spool", limit=2).offer(spooled("s-1"))
     assert why is not None
     assert why.startswith("the spool cannot be written: ")
-
-
-def test_a_spool_that_is_deleted_under_way_is_made_again(tmp_path: Path, spooled: SpooledFactory):
-    spool = Spool(tmp_path / "run" / "spool", limit=2)
-    assert spool.offer(spooled("s-1")) is None
-    assert spool.count() == 1

@@ -61,19 +61,6 @@ async def test_nothing_leaves_the_spool_while_the_bus_is_away(
     assert len(bus.published) == 1
 
 
-async def test_an_outage_is_said_while_it_lasts(
-    spool: Spool, store: FileStore, bus: RecordingPublisher, spooled: SpooledFactory
-):
-    spool.write(spooled("s-1"))
-    uploader = CaptureUploader(lambda: [spool], store, bus)
-    bus.error = BusUnavailableError("no server")
-    task = asyncio.create_task(uploader.run())
-    await eventually(lambda: uploader.outage == "no server", "the outage is said")
-    bus.error = None
-    await eventually(lambda: uploader.outage is None, "and its end")
-    task.cancel()
-
-
 async def test_a_file_that_is_no_capture_does_not_hold_up_the_others(
     spool: Spool, store: FileStore, bus: RecordingPublisher, spooled: SpooledFactory
 ):
@@ -92,7 +79,10 @@ async def test_a_file_that_the_disk_does_not_give_does_not_hold_up_the_others(
     (spool.directory / "s-0.capture").mkdir()
     spool.write(spooled("s-1"))
     uploader = CaptureUploader(lambda: [spool], store, bus)
+    bus.error = BusUnavailableError("no server")
     task = asyncio.create_task(uploader.run())
+    await eventually(lambda: uploader.outage == "no server", "the outage of NATS is reported")
+    bus.error = None
     await eventually(lambda: len(bus.published) == 1, "the other goes out")
     await eventually(lambda: "s-0.capture" in (uploader.outage or ""), "it is said")
     (spool.directory / "s-0.capture").rmdir()

@@ -17,14 +17,11 @@ It ends with the exporter: the kernel ends it with its parent (Linux), and an al
 replay on any system.
 """
 
-import contextlib
 import ctypes
 import os
 import signal
 import sys
 import traceback
-from collections import defaultdict
-from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from rlaif.contracts.game.captures import Capture
@@ -33,32 +30,7 @@ from rlaif.exporter.replaying import SegmentFiles, replay_segment
 from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.captures.replay import ReplayMismatchError, WrongEmulatorError, WrongGameError
 from rlaif.game.description.words import words_of
-from rlaif.game.machine.emulator import Emulator, PyBoyEmulator
-
-
-class EmulatorPool:
-    """Lends emulators of one cartridge; starts one if none of the kind is free."""
-
-    def __init__(self, start: Callable[[bool], Emulator]) -> None:
-        """`start` creates an emulator; its argument selects sound emulation."""
-        self._start = start
-        self._free: defaultdict[bool, list[Emulator]] = defaultdict(list)
-
-    @contextlib.contextmanager
-    def lend(self, *, sound_emulated: bool) -> Iterator[Emulator]:
-        """An emulator for one replay.
-
-        After a failed replay it is discarded: its state may be partially loaded.
-        """
-        free = self._free[sound_emulated]
-        emulator = free.pop() if free else self._start(sound_emulated)
-        try:
-            yield emulator
-        except BaseException:
-            emulator.close()
-            raise
-        free.append(emulator)
-
+from rlaif.game.machine.emulator import PyBoyEmulator
 
 REASONS: dict[type[Exception], str] = {
     ReplayMismatchError: "ram_hash_mismatch",
@@ -77,13 +49,12 @@ class Replayer:
     """Replays on emulators of one ROM."""
 
     def __init__(self, start: Message) -> None:
-        self._start = start.header
-        rom = start.parts[0]
-        self._words = words_of(self._start["game"], rom)
-        self._emulators = EmulatorPool(lambda sound: PyBoyEmulator(rom, sound_emulated=sound))
-        # Starts one emulator now, so that an unusable ROM is reported at once.
-        with self._emulators.lend(sound_emulated=bool(self._start["sound_emulated"])):
-            pass
+        self._start, (self._rom,) = start.header, start.parts
+        self._words = words_of(self._start["game"], self._rom)
+        # Starting an emulator takes far longer than loading a state into it. One is started now, so
+        # that an unusable ROM is reported at once.
+        sound = bool(self._start["sound_emulated"])
+        self._idle = {sound: PyBoyEmulator(self._rom, sound_emulated=sound)}
 
     def answer(self, request: Message) -> bytes:
         """Replay a capture and return the result message."""
@@ -101,8 +72,10 @@ class Replayer:
 
     def _replay(self, capture_json: bytes, keyframe: bytes) -> SegmentFiles:
         capture = Capture.model_validate_json(capture_json)
-        with self._emulators.lend(sound_emulated=capture.emulator.sound_emulated) as emulator:
-            return replay_segment(
+        sound = capture.emulator.sound_emulated
+        emulator = self._idle.pop(sound, None) or PyBoyEmulator(self._rom, sound_emulated=sound)
+        try:
+            files = replay_segment(
                 emulator,
                 capture,
                 keyframe,
@@ -111,6 +84,11 @@ class Replayer:
                 png_interval_frames=self._start["png_interval_frames"],
                 film_pictures=self._start["film_pictures"],
             )
+        except BaseException:
+            emulator.close()  # its state may be partially loaded
+            raise
+        self._idle[sound] = emulator
+        return files
 
 
 def main() -> int:
