@@ -69,7 +69,7 @@ def script_of(
 
 def _begin(game: GameEnv, row: np.ndarray[Any, Any]) -> Episode:
     game.reset(row)
-    return Episode(game.start.state, game.warm_up)
+    return Episode(game.start.state, game.start.warm_up)
 
 
 class Bare:

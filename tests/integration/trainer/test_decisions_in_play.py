@@ -287,7 +287,7 @@ def test_where_play_was_before_there_is_next_to_no_warm_up(from_play: bool, most
     lengths = set()
     for _ in range(12):
         game.reset(row)
-        lengths.add(len(game.warm_up))
+        lengths.add(len(game.start.warm_up))
     game.close()
     assert max(lengths) <= most
     assert len(lengths) > 1, "episodes differ all the same"

@@ -59,7 +59,7 @@ def played(directory: Path) -> Iterator[tuple[GameEnv, Explorer]]:
     for step in range(STEPS):
         if ended:
             game.reset(row)
-            watcher.begin_episode(game.emulator, game.facts, game.start, game.warm_up)
+            watcher.begin_episode(game.emulator, game.facts, game.start, game.start.warm_up)
         if step % 12 == 0:
             action = int(rng.integers(5))
         outcome = game.step(action, row)
@@ -235,7 +235,7 @@ def test_states_found_in_practice_have_a_complete_lineage(
     row, rng = np.zeros(128, dtype=np.float32), np.random.default_rng(6)
     for _ in range(6):
         game.reset(row)
-        watcher.begin_episode(game.emulator, game.facts, game.start, game.warm_up)
+        watcher.begin_episode(game.emulator, game.facts, game.start, game.start.warm_up)
         assert game.start.provenance.startswith("practice:")
         moment = explorer.practice.moment(game.start.provenance)
         assert moment is not None

@@ -258,7 +258,7 @@ def test_work_a_step_grew_with_the_squares_that_were_visited(game: Any):
             game.go(0, room, x, 64)
             game.step()
     here = game.facts
-    sizes = [len(term._seen) for _, term in game.rewards._paying if hasattr(term, "_seen")]
+    sizes = [len(term._seen) for _, term in game.rewards._used if hasattr(term, "_seen")]
     assert max(sizes) > 1900
     calls = _calls_of(lambda: game.rewards.step(here, Action.NOP))
     assert calls < 60, "look-ups, no pass over what was seen"

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlaif.trainer.play.config import PayingModel
-from rlaif.trainer.play.followers.pay_meter import PayMeter, StepLedger
+from rlaif.trainer.play.followers.pay_meter import PayMeter
 from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
 from rlaif.trainer.run_folder.live_files import BIN_SECONDS, BINS, Opinion, ScreenFile
 
@@ -59,7 +59,7 @@ def played(steps: int, seed: int) -> Transitions:
 @settings(max_examples=40, deadline=None)
 def test_it_pays_what_the_learner_pays_however_often_it_is_looked_at(steps, every, seed):
     transitions = played(steps, seed)
-    meter = PayMeter(StepLedger(0), Clock())
+    meter = PayMeter(0, Clock())
     meter.pay_by(model())
     meter.begin_episode(transitions.observations[0, 0])
     for start in range(0, steps, every):
@@ -82,7 +82,7 @@ def test_it_pays_what_the_learner_pays_however_often_it_is_looked_at(steps, ever
 
 
 def test_the_potential_is_of_the_state_that_the_last_step_reached_also_when_it_ended_the_episode():
-    meter = PayMeter(StepLedger(0), Clock())
+    meter = PayMeter(0, Clock())
     meter.pay_by(model())
     start, goal = np.zeros(WIDTH, np.float32), np.full(WIDTH, 0.9, np.float32)
     meter.begin_episode(start)
@@ -101,7 +101,7 @@ def test_the_potential_is_of_the_state_that_the_last_step_reached_also_when_it_e
 
 def test_pay_grows_old_and_is_forgotten():
     clock = Clock()
-    meter = PayMeter(StepLedger(0), clock)
+    meter = PayMeter(0, clock)
     meter.pay_by(model())
     meter.begin_episode(np.zeros(WIDTH, np.float32))
     meter.after_step(np.ones(WIDTH, np.float32), terminated=False, truncated=False)
@@ -119,7 +119,7 @@ def test_pay_grows_old_and_is_forgotten():
 
 
 def test_without_a_model_nothing_is_known_and_nothing_piles_up():
-    meter = PayMeter(StepLedger(0), Clock())
+    meter = PayMeter(0, Clock())
     meter.begin_episode(np.zeros(WIDTH, np.float32))
     for _ in range(2_000):
         meter.after_step(np.ones(WIDTH, np.float32), terminated=False, truncated=False)
@@ -128,7 +128,7 @@ def test_without_a_model_nothing_is_known_and_nothing_piles_up():
 
 
 def test_a_model_that_answers_nonsense_leaves_the_next_one_able_to_pay():
-    meter = PayMeter(StepLedger(0), Clock())
+    meter = PayMeter(0, Clock())
     meter.pay_by(model(potential=lambda rows: np.full(len(rows), np.nan, np.float32)))
     meter.begin_episode(np.zeros(WIDTH, np.float32))
     meter.after_step(np.ones(WIDTH, np.float32), terminated=False, truncated=False)

@@ -6,12 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlaif.trainer.play.config import PayingModel
-from rlaif.trainer.play.followers.pay_meter import PayMeter, StepLedger
+from rlaif.trainer.play.followers.pay_meter import PayMeter
 from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
 from rlaif.trainer.run_folder.live_files import CAPACITY, StepReward, StepsFile
 
 GAMMA, WEIGHT, WIDTH = 0.999, 10.0, 4
 PARTS = ("room", "square", "damage")
+
+
+def metered(file: StepsFile) -> PayMeter:
+    meter = PayMeter(len(PARTS))
+    meter.file = file
+    return meter
 
 
 def phi(observations: np.ndarray) -> np.ndarray:
@@ -31,7 +37,7 @@ def test_each_step_has_the_pay_that_the_learner_counts_for_it(tmp_path_factory, 
     rng = np.random.default_rng(len(ends))
     rows = rng.random((len(ends) + 1, WIDTH), dtype=np.float32)
     finals = rng.random((len(ends), WIDTH), dtype=np.float32)
-    meter = PayMeter(StepLedger(len(PARTS), StepsFile.create(folder / "steps", PARTS)))
+    meter = metered(StepsFile.create(folder / "steps", PARTS))
     meter.pay_by(PayingModel(3, phi, GAMMA, WEIGHT))
     meter.begin_episode(rows[0])
     for t, end in enumerate(ends):
@@ -65,7 +71,7 @@ def test_each_step_has_the_pay_that_the_learner_counts_for_it(tmp_path_factory, 
 
 
 def test_the_parts_of_a_decision_are_those_of_all_its_steps_and_sum_to_its_reward(tmp_path):
-    meter = PayMeter(StepLedger(len(PARTS), StepsFile.create(tmp_path / "steps", PARTS)))
+    meter = metered(StepsFile.create(tmp_path / "steps", PARTS))
     row = np.zeros(WIDTH, np.float32)
     meter.begin_episode(row)
     for parts in ([1.0, 0.0, -0.25], [0.0, 0.5, 0.0]):
@@ -89,7 +95,7 @@ def test_the_parts_of_a_decision_are_those_of_all_its_steps_and_sum_to_its_rewar
     ids=["no model", "one that answers nonsense"],
 )
 def test_pay_that_is_not_known_is_not_zero(tmp_path, model):
-    meter = PayMeter(StepLedger(len(PARTS), StepsFile.create(tmp_path / "steps", PARTS)))
+    meter = metered(StepsFile.create(tmp_path / "steps", PARTS))
     meter.pay_by(model)
     meter.begin_episode(np.zeros(WIDTH, np.float32))
     meter.after_step(np.ones(WIDTH, np.float32), terminated=False, truncated=False)
@@ -99,7 +105,7 @@ def test_pay_that_is_not_known_is_not_zero(tmp_path, model):
 
 
 def test_steps_before_and_after_a_jump_do_not_follow_each_other(tmp_path):
-    meter = PayMeter(StepLedger(len(PARTS), StepsFile.create(tmp_path / "steps", PARTS)))
+    meter = metered(StepsFile.create(tmp_path / "steps", PARTS))
     row = np.zeros(WIDTH, np.float32)
     meter.begin_episode(row)
     meter.after_step(row, terminated=False, truncated=False)

@@ -246,7 +246,7 @@ def _begin(
 def _log(game: GameEnv, number: int) -> EpisodeLog:
     name = f"trial-{number}"
     log = EpisodeLog(segment_recorder(game, "trial", name, STEP_FRAMES), game.emulator)
-    log.begin(name, game.start.keyframe, game.warm_up)
+    log.begin(name, game.start.keyframe, game.start.warm_up)
     return log
 
 

@@ -8,6 +8,7 @@ moves towards the goal where attempts keep failing. A place that is decided by c
 """
 
 from collections import deque
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 
@@ -76,6 +77,23 @@ MAX_TIME = 4
 """Maximum factor of the time of an attempt."""
 
 
+@dataclass(frozen=True)
+class FrontierRules:
+    """When a frontier moves.
+
+    Attributes:
+        tries: Attempts over which the success rate is measured.
+        success: Success rate above which it moves back.
+        undecided: Attempts after which a place is skipped if some of the last ones succeeded, but
+            not enough; 0 for never. At the farthest place, which cannot be skipped, the time limit
+            is doubled instead, also if none succeeds.
+    """
+
+    tries: int
+    success: float
+    undecided: int = 0
+
+
 class Frontier:
     """Places along a trajectory to one goal, numbered from the farthest, 0, to the nearest.
 
@@ -84,62 +102,50 @@ class Frontier:
             failure.
         places: Number of places.
         time: Factor of the time limit of an attempt, 1 to MAX_TIME.
+        is_mastered: Whether attempts from the farthest place succeed.
     """
 
     def __init__(self, places: int, *, tries: int, success: float, undecided: int = 0) -> None:
-        """Start at the nearest of `places`; move when more than `success` of `tries` succeed.
-
-        With `undecided`, a place is skipped after that many attempts if some of the last ones
-        succeeded, but not enough. At the farthest place, which cannot be skipped, the time limit is
-        doubled instead, also if none succeeds.
-        """
+        """Start at the nearest of `places`; for the others see `FrontierRules`."""
         if places < 1 or tries < 1 or not 0 < success < 1:
             raise ValueError(
                 f"{places} places, {tries} tries and success {success}: give at least one place "
                 "and one attempt, and a share between 0 and 1"
             )
-        self.places = places
+        self._rules = FrontierRules(tries, success, undecided)
+        self.places = self._reached = places
         self.at = places - 1
-        self.time = 1
-        self._tries, self._success = tries, success
-        self._max_undecided, self._undecided = undecided, 0
-        self._reached = places
-        self._stride = self._retreat = 1
-        self._failing = 0
+        self.time = self._stride = self._retreat = 1
+        self._failing = self._undecided = 0
         self._outcomes: deque[bool] = deque(maxlen=tries)
-        self._is_mastered = False
-
-    @property
-    def is_mastered(self) -> bool:
-        return self._is_mastered
+        self.is_mastered = False
 
     @property
     def success(self) -> float | None:
         """Success rate of the last attempts from `at`; None without any."""
-        if not self._outcomes:
-            return None
-        return sum(self._outcomes) / len(self._outcomes)
+        return sum(self._outcomes) / len(self._outcomes) if self._outcomes else None
 
     def note(self, place: int, *, success: bool) -> None:
         if place != self.at:
             return
         self._outcomes.append(success)
-        if len(self._outcomes) < self._tries:
+        tries = self._rules.tries
+        if len(self._outcomes) < tries:
             return
-        rate = sum(self._outcomes) / self._tries
-        if rate > self._success:
+        rate = sum(self._outcomes) / tries
+        if rate > self._rules.success:
             self._move_back()
             return
         self._stride = 1
-        self._is_mastered = False
+        self.is_mastered = False
         self._failing = self._failing + 1 if rate <= TOO_FAR else 0
         if not self._failing or self.at == 0:
             self._undecided += 1
-        if self._max_undecided and self._undecided >= self._max_undecided:
-            self._pass()
+        if self._rules.undecided and self._undecided >= self._rules.undecided:
+            self._skip()
         elif self._failing and self._reached - self.at > 1:
             self._move_to(self.at + (self._reached - self.at) // 2)
-        elif self._failing > (PATIENCE - 1) * self._tries and self.at < self.places - 1:
+        elif self._failing > (PATIENCE - 1) * tries and self.at < self.places - 1:
             self._move_to(min(self.places - 1, self.at + self._retreat))
             self._reached = self.at + 1
             self._retreat *= 2
@@ -147,12 +153,12 @@ class Frontier:
     def _move_back(self) -> None:
         self._reached, self._retreat = self.at, 1
         if self.at == 0:
-            self._is_mastered = True
+            self.is_mastered = True
             return
         self._move_to(max(0, self.at - self._stride))
         self._stride *= 2
 
-    def _pass(self) -> None:
+    def _skip(self) -> None:
         if self.at > 0:
             self._reached = self.at
             self._move_to(self.at - 1)
@@ -162,10 +168,9 @@ class Frontier:
 
     def _move_to(self, place: int) -> None:
         self.at = place
-        self._undecided = 0
+        self._undecided = self._failing = 0
         self._outcomes.clear()
-        self._failing = 0
-        self._is_mastered = False
+        self.is_mastered = False
 
     def state_dict(self) -> dict[str, Any]:
         return {
@@ -178,7 +183,7 @@ class Frontier:
             "undecided": self._undecided,
             "time": self.time,
             "outcomes": list(self._outcomes),
-            "is_home": self._is_mastered,
+            "is_home": self.is_mastered,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -188,7 +193,7 @@ class Frontier:
                 f"the frontier was saved with {state['places']} places, not {self.places}"
             )
         self.at, self._reached = state["at"], state["reached"]
-        self._stride, self._is_mastered = state["stride"], state["is_home"]
+        self._stride, self.is_mastered = state["stride"], state["is_home"]
         self._retreat, self._failing = state.get("retreat", 1), state.get("failing", 0)
         self._undecided, self.time = state.get("undecided", 0), state.get("time", 1)
-        self._outcomes = deque(state["outcomes"], maxlen=self._tries)
+        self._outcomes = deque(state["outcomes"], maxlen=self._rules.tries)

@@ -1,6 +1,6 @@
 """One emulator played in episodes; shared by the Gymnasium environment and the vector."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -234,8 +234,7 @@ class GameEnv:
 
     Attributes:
         source: Where episodes start.
-        start: Where this episode started.
-        warm_up: (action, frames waited) of the steps played before the episode's first one.
+        start: Where this episode started, with its warm-up.
         facts: Facts after the last step, on which the rewards depend.
         steps: Base steps of this episode.
         frames: Game frames of this episode, warm-up not included.
@@ -271,7 +270,6 @@ class GameEnv:
         )
         self._view = _View(self.emulator, cache)
         self._limits = _Limits(settings, self.emulator)
-        self.warm_up: tuple[tuple[int, int], ...] = ()
         self.steps = self.frames = 0
 
     def count_visits(self, visits: VisitCounts) -> None:
@@ -378,7 +376,7 @@ class GameEnv:
             "start": (self.start.keyframe.data, self.start.keyframe.sha256),
             "provenance": self.start.provenance,
             "from_play": self.start.from_play,
-            "warm_up": self.warm_up,
+            "warm_up": self.start.warm_up,
             "steps": self.steps,
             "frames": self.frames,
             "facts": self.facts.plain(),
@@ -399,8 +397,13 @@ class GameEnv:
         self.source.rng.bit_generator.state = state["rng"]
         start = PackedKeyframe(*state["start"])
         start_state = unpack_keyframe(start.data, start.sha256)
-        self.start = Start(start_state, state["provenance"], start, state.get("from_play", False))
-        self.warm_up = state["warm_up"]
+        self.start = Start(
+            start_state,
+            state["provenance"],
+            start,
+            state.get("from_play", False),
+            state["warm_up"],
+        )
         self.steps, self.frames = state["steps"], state["frames"]
         self.facts = GameFacts.of(state["facts"])
         self.scene = Scene(self._view.look(out) or read_blocks(self.emulator), self.facts)
@@ -432,4 +435,4 @@ class GameEnv:
             self.emulator.step(action, self._settings.frame_skip)
             ram, limit = read_blocks(self.emulator), self._settings.longest_wait_frames
             played.append((action, wait_for_player(self.emulator, ram, limit)))
-        self.warm_up = tuple(played)
+        self.start = replace(self.start, warm_up=tuple(played))

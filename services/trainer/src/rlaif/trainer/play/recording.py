@@ -79,7 +79,6 @@ class Recording:
             for game, env_id in zip(games, env_ids, strict=True)
             if config.capture.best_episodes
         ]
-        self._newest: list[Row | None] = [None] * len(games)
         self.captures: list[SpooledCapture] = []
         self.best: list[RecordedEpisode] = []
 
@@ -116,10 +115,9 @@ class Recording:
     def before_step(self, t: int, n: int) -> None:
         recorder = self._recorders[n]
         if recorder.at_border:
-            newest, measure = self._newest[n], self._disagreement
-            assert newest is not None, "an episode begins before its steps"
+            measure = self._disagreement
             asked = None if measure is None else lambda: measure(self._seen(t, n, _SEEN_LAST))
-            recorder.before_segment(newest, asked)
+            recorder.before_segment(asked)
 
     def after_step(
         self, n: int, button: int, row: Row, outcome: StepOutcome
@@ -129,7 +127,6 @@ class Recording:
         Returns the segment that was captured by it.
         """
         capture = self._recorders[n].after_step(button, self._games[n].facts, row, outcome)
-        self._newest[n] = row
         if capture is not None:
             self.captures.append(capture)
         if self._logs:
@@ -138,18 +135,16 @@ class Recording:
 
     def begin_episode(self, n: int, name: str, row: Row, shown: frozenset[str]) -> None:
         """Environment `n` starts an episode at `row`, in a state that shows these milestones."""
-        self._newest[n] = row
         game = self._games[n]
-        keyframe, warm_up = game.start.keyframe, game.warm_up
-        self._recorders[n].begin_episode(name, keyframe, warm_up, game.facts, shown)
+        keyframe, warm_up = game.start.keyframe, game.start.warm_up
+        self._recorders[n].begin_episode(name, keyframe, warm_up, row, game.facts, shown)
         if self._logs:
             self._logs[n].begin(name, keyframe, warm_up)
 
     def resume_episode(self, n: int, name: str, keyframe: PackedKeyframe, row: Row) -> None:
         """Environment `n` resumes an episode, which is a new one for its captures."""
-        self._newest[n] = row
         shown = frozenset(milestone.name for milestone in self.milestones(n))
-        self._recorders[n].begin_episode(name, keyframe, (), self._games[n].facts, shown)
+        self._recorders[n].begin_episode(name, keyframe, (), row, self._games[n].facts, shown)
         if self._logs:
             self._logs[n].keyframe = None
 

@@ -53,19 +53,21 @@ _LOOK_EVERY = 8
 
 @dataclass(frozen=True)
 class Start:
-    """A state at which an episode can start.
+    """A state at which an episode starts.
 
     Attributes:
         provenance: Where it comes from: `power-on`, a file's name, an archive's cell.
         keyframe: The same state as captures store it.
-        from_play: Play came there by itself, as to an archived state: it needs no warm-up to be
-            another than the one before.
+        from_play: Play reached it by itself, as an archived state: it needs no warm-up to differ
+            from the one before.
+        warm_up: (action, frames waited) of the steps played from there before an episode.
     """
 
     state: bytes
     provenance: str
     keyframe: PackedKeyframe
     from_play: bool = False
+    warm_up: tuple[tuple[int, int], ...] = ()
 
     @classmethod
     def of(cls, state: bytes, provenance: str) -> "Start":

@@ -471,7 +471,7 @@ class EmulatorVector:
         self._recording.begin_episode(n, f"{seat.name}-{seat.episodes}", row, seat.shown)
         self._rooms.begin_episode(n, game)
         if seat.follower is not None:
-            seat.follower.begin_episode(game.emulator, game.facts, game.start, game.warm_up)
+            seat.follower.begin_episode(game.emulator, game.facts, game.start, game.start.warm_up)
         if self._assistance is not None:
             self._assistance.begin_episode(n)
         if n == self._screen.measured and self._screen.meter is not None:

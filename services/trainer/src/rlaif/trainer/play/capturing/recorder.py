@@ -166,13 +166,15 @@ class _Episode:
 
     Attributes:
         keyframe: The newest save state.
-        facts: After the last step.
+        row: The newest observation.
+        facts: The newest facts.
         step: Steps so far.
         chosen: Why the running segment was chosen before it was played; None if it was not.
     """
 
     id: str
     keyframe: PackedKeyframe
+    row: Float32
     facts: GameFacts
     step: int = 0
     chosen: Reason | None = None
@@ -218,11 +220,12 @@ class EnvRecorder:
         episode_id: str,
         keyframe: PackedKeyframe,
         warm_up: Sequence[tuple[int, int]],
+        row: Float32,
         facts: GameFacts,
         shown: frozenset[str],
     ) -> None:
         """An episode starts at `keyframe`, after `warm_up`; its state shows these milestones."""
-        self._episode = _Episode(episode_id, keyframe, facts)
+        self._episode = _Episode(episode_id, keyframe, row, facts)
         self._recorder.keyframe(keyframe.sha256, step=-len(warm_up))
         for action, wait in warm_up:
             self._recorder.add_step(action, wait=wait)
@@ -237,10 +240,10 @@ class EnvRecorder:
         """Whether the running segment was chosen before it was played."""
         return self._episode.chosen is not None
 
-    def before_segment(self, row: Float32, disagreement: Callable[[], float] | None = None) -> None:
+    def before_segment(self, disagreement: Callable[[], float] | None) -> None:
         """Before a segment's first step: choose it, or note where it starts, to choose it later.
 
-        `row` is the present observation, `disagreement` that of the reward model's networks.
+        `disagreement` is that of the reward model's networks; None without an ensemble.
         """
         episode = self._episode
         episode.chosen = self._selector.at_start(episode.id, disagreement)
@@ -251,7 +254,7 @@ class EnvRecorder:
             episode.keyframe = pack_keyframe(self._emulator.save_state())
             self._recorder.keyframe(episode.keyframe.sha256, step=episode.step)
         self._recorder.start_segment(self._emulator.ram_digest())
-        self._log.begin(row, episode.facts)
+        self._log.begin(episode.row, episode.facts)
 
     def after_step(
         self, action: int, facts: GameFacts, row: Float32, outcome: StepOutcome
@@ -260,6 +263,7 @@ class EnvRecorder:
         episode = self._episode
         self._recorder.add_step(action, wait=outcome.wait)
         episode.step += 1
+        episode.row = row
         if self._recorder.in_segment:
             frames = self._frame_skip + outcome.wait
             self._log.note(row, facts, outcome.reward, outcome.parts, frames=frames)

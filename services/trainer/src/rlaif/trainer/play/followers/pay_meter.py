@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from rlaif.trainer.play.config import PayingModel
 from rlaif.trainer.rewards.learned.shaping import Float32, PotentialShaper, Transitions
@@ -23,54 +22,6 @@ from rlaif.trainer.run_folder.live_files import (
 )
 from rlaif.trainer.settings.game import STEP_FRAMES
 
-
-class StepLedger:
-    """Rewards of each decision of the watched game, written to the steps file.
-
-    Attributes:
-        file: None while it cannot be written.
-    """
-
-    def __init__(self, parts: int, file: StepsFile | None = None) -> None:
-        """Write the decisions of a game whose reward has so many parts."""
-        self.file = file
-        self._parts = np.zeros(parts, dtype=np.float64)
-        self._reward = 0.0
-        self._number = 0
-        self._waiting: deque[StepReward] = deque()
-
-    def note(self, reward: float, parts: npt.NDArray[np.float32]) -> None:
-        """Add the reward of a base step of the present decision."""
-        self._reward += reward
-        self._parts += parts
-
-    def decided(self, env_step: int, *, ended: bool) -> None:
-        """The present decision is over; its shaping reward is not known yet."""
-        self._number += 1
-        parts = tuple(self._parts.tolist())
-        self._waiting.append(StepReward(self._number, env_step, self._reward, parts, ended=ended))
-        self._clear()
-
-    def settle(self, paid: Sequence[float | None], version: int | None) -> None:
-        """Write the oldest decisions with their shaping rewards."""
-        steps = [
-            replace(self._waiting.popleft(), paid=each, version=version)
-            for each in paid[: len(self._waiting)]
-        ]
-        if self.file is not None:
-            self.file.append(steps)
-
-    def restart(self) -> None:
-        """The game jumped: drop pending decisions and leave out one number."""
-        self._waiting.clear()
-        self._number += 1
-        self._clear()
-
-    def _clear(self) -> None:
-        self._reward = 0.0
-        self._parts[:] = 0.0
-
-
 _MAX_PENDING = 256
 """Decisions after which the network is evaluated although nobody reads."""
 
@@ -80,10 +31,12 @@ class _Step:
     """A decision.
 
     Attributes:
+        reward: The game's own reward, with its parts, for the steps file.
         reached: The observation after it.
         following: The observation of the next decision; None until the next episode starts.
     """
 
+    reward: StepReward
     reached: Float32
     following: Float32 | None
     terminated: bool
@@ -93,15 +46,22 @@ class _Step:
 
 
 class PayMeter:
-    """Shaping rewards of one environment; the network is evaluated when they are read.
+    """Rewards of one environment; the network is evaluated when they are read.
 
     Uses the learner's own `PotentialShaper`. A read takes 0.11 ms with five networks of 64-64.
+
+    Attributes:
+        file: Receives the rewards of each decision; None while it cannot be written.
     """
 
-    def __init__(self, ledger: StepLedger, clock: Callable[[], float] = time.monotonic) -> None:
-        self._ledger, self._clock = ledger, clock
+    def __init__(self, parts: int, clock: Callable[[], float] = time.monotonic) -> None:
+        """Measure a game whose own reward has so many parts."""
+        self.file: StepsFile | None = None
+        self._clock = clock
         self._model: PayingModel | None = None
         self._shaper = PotentialShaper(gamma=1.0, weight=0.0)
+        self._game = np.zeros(1 + parts, dtype=np.float64)
+        self._number = 0
         self._first: Float32 | None = None
         self._steps: list[_Step] = []
         self._newest: Float32 | None = None
@@ -116,15 +76,17 @@ class PayMeter:
             self._shaper.gamma, self._shaper.weight = model.gamma, model.weight
 
     def resume_at(self, row: Float32) -> None:
-        """Measure another game, whose observation is `row`, `[D]`."""
+        """Measure another game, whose observation is `row`, `[D]`; one number is left out."""
         self._first = self._newest = row.copy()
         self._steps = []
         self._continues = False
-        self._ledger.restart()
+        self._number += 1
+        self._game[:] = 0.0
 
     def note(self, reward: float, parts: Float32) -> None:
         """Add the game's own reward of a base step of the present decision; `parts` is `[P]`."""
-        self._ledger.note(reward, parts)
+        self._game[0] += reward
+        self._game[1:] += parts
 
     def after_step(
         self,
@@ -141,19 +103,24 @@ class PayMeter:
         `frames` and `died` as in `Transitions`; `env_step` as with the picture.
         """
         ended = terminated or truncated
-        self._ledger.decided(env_step, ended=ended)
+        self._number += 1
+        reward, *parts = self._game.tolist()
+        self._game[:] = 0.0
+        game = StepReward(self._number, env_step, reward, tuple(parts), ended=ended)
         row = self._newest = row.copy()
-        step = _Step(row, None if ended else row, terminated, truncated, died, frames)
+        step = _Step(game, row, None if ended else row, terminated, truncated, died, frames)
         self._steps.append(step)
         if len(self._steps) > _MAX_PENDING:
             self._settle()
 
     def begin_episode(self, row: Float32) -> None:
         """An episode starts at `row`, `[D]`."""
-        if not self._steps:
+        if self._first is None:
             self.resume_at(row)
-            return
-        self._steps[-1].following = self._newest = row.copy()
+        elif self._steps:
+            self._steps[-1].following = self._newest = row.copy()
+        else:
+            self._first = self._newest = row.copy()
 
     def read(self) -> Opinion | None:
         """The opinion of the newest state and of the seconds before it; None without a model."""
@@ -190,24 +157,30 @@ class PayMeter:
         paid = self._shaper.shape(0, steps, known, continues=self._continues)
         now = self._clock()
         self._paid.append((now, float(paid.sum(dtype=np.float64))))
-        version = None if self._model is None or known is None else self._model.version
-        unknown: list[float | None] = [None] * len(whole)
-        self._ledger.settle(unknown if version is None else paid[:, 0].tolist(), version)
         while now - self._paid[0][0] > BINS * BIN_SECONDS:
             self._paid.popleft()
+        if self.file is not None:
+            version = None if self._model is None or known is None else self._model.version
+            amounts = [None] * len(whole) if version is None else paid[:, 0].tolist()
+            self.file.append(
+                [
+                    replace(step.reward, paid=amount, version=version)
+                    for step, amount in zip(whole, amounts, strict=True)
+                ]
+            )
         self._first, self._steps = whole[-1].following, self._steps[len(whole) :]
         self._continues = True
 
     def _transitions(self, steps: Sequence[_Step]) -> Transitions:
         assert self._first is not None
         following = [step.following for step in steps if step.following is not None]
-        truncated = np.array([step.truncated for step in steps], dtype=np.bool_)
+        truncated = np.array([[step.truncated] for step in steps], dtype=np.bool_)
         finals = [step.reached for step in steps if step.truncated]
         return Transitions(
             observations=np.stack([self._first, *following])[:, None],
             terminated=np.array([[step.terminated] for step in steps], dtype=np.bool_),
-            truncated=truncated[:, None],
-            final_index=np.argwhere(truncated[:, None]).astype(np.int64).reshape(-1, 2),
+            truncated=truncated,
+            final_index=np.argwhere(truncated).astype(np.int64).reshape(-1, 2),
             final_observations=np.array(finals, dtype=np.float32).reshape(-1, len(self._first)),
             frames=np.array([[step.frames] for step in steps], dtype=np.int32),
             died=np.array([[step.died] for step in steps], dtype=np.bool_),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from rlaif.trainer.play.followers.pay_meter import PayMeter, StepLedger
+from rlaif.trainer.play.followers.pay_meter import PayMeter
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.rewards.game.presets import PARTS
 from rlaif.trainer.run_folder.live_files import (
@@ -82,19 +82,18 @@ class ScreenFeed:
         self._runner, self._count = runner, count
         self._next = self._next_players = 0.0
         self._files: _Files | None = None
-        self._ledger = StepLedger(len(PARTS))
         self.watched = 0
         self.is_wanted = runner in _FIRST_RUNNERS
         self.is_drawn = False
-        self.meter = None if self._folder is None else PayMeter(self._ledger)
+        self.meter = None if self._folder is None else PayMeter(len(PARTS))
         self.open()
 
     def open(self) -> None:
         """Create the files unless they exist already."""
-        if self._folder is not None and self._files is None:
+        if self._folder is not None and self.meter is not None and self._files is None:
             with suppress(OSError, ValueError):  # a full disk, or a file that is being created
                 self._files = _Files.create(self._folder, self._runner, self._count)
-                self._ledger.file = self._files.steps
+                self.meter.file = self._files.steps
 
     def turned(self) -> bool:
         """Whether the meter has another environment to follow than before; asked once a row."""
@@ -157,9 +156,9 @@ class ScreenFeed:
             self._files.players.write(players)
 
     def close(self) -> None:
-        if self._files is not None:
+        if self._files is not None and self.meter is not None:
             self._files.close()
-            self._files = self._ledger.file = None
+            self._files = self.meter.file = None
 
 
 def _position(game: GameEnv, episode_return: float) -> PlayerPosition:
