@@ -10,9 +10,7 @@ import pytest
 from rlaif.contracts.judging.evidence import Evidence
 from rlaif.judge.panel.calls import verdict_request
 from rlaif.judge.panel.prompts import messages
-from rlaif.judge.panel.schema import read_answer
 from rlaif.judge.rubric.judges import JUDGES
-from rlaif.llm.ports import UnreadableAnswerError
 from rlaif.testing.chat_server import ChatServer, ask, chat_server
 
 PUZZLE = JUDGES[1]
@@ -46,44 +44,6 @@ async def test_the_prompt_says_the_shape_whatever_the_server_is_told(
 ) -> None:
     await ask(server, REQUEST, schema_mode=mode)
     assert '"additionalProperties":false' in server.bodies[0]["messages"][0]["content"]
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        GOOD,
-        f'<think>\nIt pressed a button. {{"puzzle":0}}?\n</think>\n\n{GOOD}',
-        f"The template opened the thoughts.\n</think>\n{GOOD}",
-        f"<think>\n\n</think>\n\n{GOOD}",
-    ],
-    ids=["plain", "thought", "opened by the template", "thought nothing"],
-)
-async def test_thoughts_before_the_answer_are_cut_off(server: ChatServer, content: str) -> None:
-    server.message["content"] = content
-    assert read_answer(PUZZLE, (await ask(server, REQUEST)).text).levels == {"puzzle": 2}
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        f"{GOOD} or {GOOD.replace('2', '1')}",
-        f"{GOOD}</think>",
-        f"<think>a {GOOD}",
-        "<think>a</think>",
-    ],
-)
-async def test_a_draft_and_one_of_two_answers_are_never_taken(
-    server: ChatServer, content: str
-) -> None:
-    server.message["content"] = content
-    answer = await ask(server, REQUEST)
-    with pytest.raises(UnreadableAnswerError):
-        REQUEST.check(answer)
-
-
-async def test_a_mark_of_thoughts_inside_an_answer_changes_nothing(server: ChatServer) -> None:
-    server.message["content"] = '{"rationale":"it wrote </think> on a sign","puzzle":1}'
-    assert read_answer(PUZZLE, (await ask(server, REQUEST)).text).levels == {"puzzle": 1}
 
 
 @pytest.mark.parametrize(

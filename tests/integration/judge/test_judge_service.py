@@ -205,47 +205,6 @@ async def test_by_default_a_plain_walk_costs_three_calls_and_the_ram_says_the_re
     assert record.evidence_sha256 is not None
 
 
-async def test_a_judge_that_always_answers_alike_is_found_by_its_canaries(
-    ring: Ring, start_judge: Any, stand_in: Any
-) -> None:
-    await stand_in.fail("constant:1")
-    client = await start_judge(canary_every=5)
-    for number in range(12):
-        await ring.export(write_segment(ring.store, segment_id=f"seg-{number}"))
-        await ring.wait_for_scores(number + 1)
-    await ring.wait_until_idle()
-    last = next(record for record in ring.scores() if record.segment_id == "seg-11")
-    assert last.criteria == {}
-    assert set(last.abstentions.values()) == {"canaries_failed"}
-    assert last.distrusted == ()
-    judges = (await client.get("/api/v1/judges")).json()["judges"]
-    assert [judge["standing"]["believed"] for judge in judges] == [False, False, False]
-    text = (await client.get("/metrics")).text
-    assert 'rlaif_judge_believed{criterion="novelty",judge="vision"} 0.0' in text
-    checks = (await client.get("/readyz")).json()["checks"]
-    assert "excluded from novelty" in checks["trust:vision"]["detail"]
-
-
-async def test_when_the_days_tokens_are_spent_segments_wait_and_none_is_dropped(
-    ring: Ring, start_judge: Any
-) -> None:
-    # Its probe at the start uses up the budget.
-    client = await start_judge(wait=False, tokens_per_day=1)
-
-    async def paused() -> bool:
-        budget = (await client.get("/readyz")).json()["checks"]["budget"]
-        return "tokens of this day are spent" in (budget["detail"] or "")
-
-    await eventually(paused, "the readiness names the budget")
-    await ring.export(write_segment(ring.store))
-    report = (await client.get("/api/v1/judges")).json()["budget"]
-    assert report["per_day"] == 1
-    assert report["spent"] == report["spent_here"] > 100
-    assert ring.scores() == []
-    assert not await all_answered(ring.bus, SegmentExported, "judge")
-    assert await ring.bus.dead_letters() == []
-
-
 async def test_a_persons_word_goes_into_the_same_log_as_the_judges(
     ring: Ring, start_judge: Any
 ) -> None:

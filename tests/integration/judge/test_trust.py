@@ -85,13 +85,3 @@ async def test_a_judge_that_does_not_judge_is_excluded(
         await _whole_turn(rounds)
         assert found <= set(rounds.excluded())
         assert "progress" in rounds.excluded()["state"]
-
-
-async def test_a_judge_that_obeys_the_texts_of_the_game_is_detected(watched: Rounds) -> None:
-    async with watched(gullible=True) as (rounds, known):
-        for _ in range(20):
-            await rounds.before_segment()
-            if known["progress"].right < len(known["progress"].canaries):
-                break
-        else:
-            raise AssertionError("nothing was noticed")

@@ -104,15 +104,6 @@ async def test_scores_are_paged_and_leave_their_calls_out(
     assert seen == ["seg-0", "seg-1", "seg-2"]
 
 
-async def test_one_score_comes_with_its_calls(
-    client: httpx.AsyncClient, bench: JudgeParts, store: ObjectStore
-) -> None:
-    _put_score(store, bench.rules.judge_config, "seg-1")
-    body = (await client.get("/scores/seg-1")).json()
-    assert body["calls"][0]["judge"] == "state"
-    assert body["weighted"] is None
-
-
 @pytest.mark.parametrize(
     ("path", "status"),
     [

@@ -18,7 +18,6 @@ from rlaif.guides.guides import guide_of
 from rlaif.judge.pairs.choice import KINDS, RequestedPairs, Scored
 from rlaif.judge.pairs.comparisons import Comparisons
 from rlaif.judge.pairs.pair_judge import PairJudge, comparison_messages, read_comparison, turned
-from rlaif.judge.panel.counting import in_share
 from rlaif.judge.panel.schema import InvalidAnswerError
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.llm.ports import Answer, CompletionRequest, UnavailableError
@@ -303,15 +302,6 @@ async def test_a_judge_that_is_not_believed_compares_nothing(store: ObjectStore)
     assert bench.calls == 0
 
 
-async def test_of_two_judges_with_one_pair_the_first_word_stays(store: ObjectStore) -> None:
-    one, other = Bench(store), Bench(store, reply=lambda shown: "tie")
-    for bench in (one, other):
-        await bench.score("seg-1", 0.5, rupees=1)
-        await bench.score("seg-2", 0.5, rupees=5)
-    assert one.stored().soft == 0.0
-    assert other.results == [("near_tie", "repeated")]
-
-
 async def test_a_pair_too_long_for_the_judges_model_is_not_asked(store: ObjectStore) -> None:
     bench = Bench(store)
     bench.comparisons._judges["near_tie"].judge = replace(PUZZLE, context_tokens=512)
@@ -336,12 +326,6 @@ async def test_segments_of_two_games_are_not_compared(store: ObjectStore) -> Non
     await bench.score("seg-1", 0.5, rupees=1, game="seedling-vale")
     await bench.score("seg-2", 0.5, rupees=5, game="oracle-of-seasons")
     assert (bench.results, bench.calls) == ([("near_tie", "two_games")], 0)
-
-
-def test_the_share_that_is_compared_depends_on_the_segment_alone() -> None:
-    chosen = sum(in_share("compare", f"seg-{at}", 0.1) for at in range(2000))
-    assert 140 < chosen < 260
-    assert not any(in_share("compare", f"seg-{at}", 0.0) for at in range(100))
 
 
 @pytest.mark.parametrize(

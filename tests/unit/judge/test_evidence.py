@@ -239,11 +239,6 @@ def test_what_the_states_do_not_say_is_unknown_and_never_zero(records: Make) -> 
     )
 
 
-def test_equal_states_give_equal_bytes(records: Make) -> None:
-    once, twice = (summarise(records()).model_dump_json() for _ in range(2))
-    assert once == twice
-
-
 def test_rewards_ids_and_run_steps_never_reach_the_evidence(records: Make, state: Make) -> None:
     secret = {
         "reward": 77777,

@@ -51,13 +51,6 @@ def test_none_of_ten_thousand_bad_answers_is_read_and_none_crashes_the_reader(
     assert len(kinds) >= 30
 
 
-def test_a_good_answer_is_read_so_the_test_above_can_fail() -> None:
-    good = '{"rationale": "walked on", "progress": 1, "dialog": 0, "efficiency": 2}'
-    verdict = _read(STATE, BadAnswer("good", completion(good)))
-    assert verdict is not None
-    assert verdict.levels == {"progress": 1, "dialog": 0, "efficiency": 2}
-
-
 @pytest.mark.parametrize("value", [1, 2])
 def test_what_the_bad_answers_are_made_of_is_good_so_they_are_bad_for_their_kind_alone(
     value: int,

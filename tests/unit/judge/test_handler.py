@@ -1,6 +1,7 @@
 import asyncio
 import hashlib
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -20,12 +21,15 @@ from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.rubric.votes import NoVote, certain
 from rlaif.judge.scoring.handler import SegmentHandler
 from rlaif.judge.scoring.judging import ScoringRules, SegmentJudge
+from rlaif.judge.scoring.provisional import ProvisionalScores
 from rlaif.judge.scoring.scores import Scores
-from rlaif.llm.ports import ThrottledError
+from rlaif.judge.trust.token_budget import TokenBudget
+from rlaif.llm.ports import ThrottledError, UnavailableError
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
 from rlaif.testing.data.scores import judge_call
+from rlaif.testing.data.segments import write_segment
 from rlaif.testing.publisher import RecordingPublisher
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -35,7 +39,15 @@ CALL = judge_call(rationale="walked on")
 
 
 class FakePanel:
-    """Gives set results, or raises a set error, and counts its rounds."""
+    """Returns set results, or raises a set error.
+
+    Attributes:
+        cases: The cases of all rounds.
+        gate: A round ends once it is open.
+        unreadable: Judges whose routes are unreadable.
+        loses_answers: Whether the state judge's answers cannot be parsed.
+        fails_at: Number of the round that ends in an outage.
+    """
 
     def __init__(self, **results: CriterionScore | NoVote) -> None:
         self.results = results
@@ -45,15 +57,25 @@ class FakePanel:
         self.cases: list[Case] = []
         self.gate: asyncio.Event | None = None
         self.started = asyncio.Event()
+        self.unreadable: frozenset[str] = frozenset()
+        self.loses_answers = False
+        self.fails_at = 0
+        self.on_case: Callable[[], None] = lambda: None
 
     async def judge(self, case: Case, called: OnCall) -> PanelResult:
         self.cases.append(case)
         self.started.set()
+        self.on_case()
         await called(CALL)
         if self.gate is not None:
             await self.gate.wait()
         if self.error is not None:
             raise self.error
+        if len(self.cases) == self.fails_at:
+            raise UnavailableError("down")
+        if self.unreadable or self.loses_answers:
+            lost = NoVote.ROUTE_UNREADABLE if self.unreadable else NoVote.INVALID
+            return PanelResult({"progress": lost}, unread=("state",))
         return PanelResult(self.results, quest=self.quest, unread=self.distrusted)
 
 
@@ -77,6 +99,8 @@ def _event(data: SegmentExported) -> CloudEvent[SegmentExported]:
 
 
 class Bench:
+    """One replica; others may use the same store."""
+
     def __init__(self, store: ObjectStore) -> None:
         self.store = store
         self.panel = FakePanel(
@@ -88,19 +112,37 @@ class Bench:
         )
         self.publisher, self.telemetry = RecordingPublisher(), FakeTelemetry()
         self.metrics = ServiceMetrics("judge")
+        self.now = NOW
+        self.budget: TokenBudget | None = None
         self.scorer = self.build(store)
 
     def build(self, store: ObjectStore) -> SegmentHandler:
+        """A new process."""
         metrics = JudgeMetrics(self.metrics)
         panel: Any = self.panel
-        judge = SegmentJudge(store, self.telemetry, panel, RULES, metrics, now=lambda: NOW)
-        return SegmentHandler(store, judge, Scores(store, self.publisher, "jtest"), metrics)
+        judge = SegmentJudge(store, self.telemetry, panel, RULES, metrics, now=lambda: self.now)
+        scores = Scores(store, self.publisher, "jtest")
+        provisional = ProvisionalScores(
+            store, "jtest", unreadable=lambda: self.panel.unreadable, now=lambda: self.now
+        )
+        return SegmentHandler(
+            store, judge, scores, metrics, provisional=provisional, budget=self.budget
+        )
+
+    async def play(self, name: str) -> None:
+        """A segment is exported and handled; a minute passes."""
+        await self.scorer.handle_segment_exported(_event(write_segment(self.store, name)))
+        self.now += timedelta(minutes=1)
 
     def metric(self, name: str, **labels: str) -> float | None:
         return self.metrics.registry.get_sample_value(f"rlaif_judge_{name}", labels)
 
-    def stored(self) -> ScoreRecord:
-        return ScoreRecord.model_validate_json(self.store.get(SCORE_KEY))
+    def stored(self, name: str = "seg-1") -> ScoreRecord:
+        return ScoreRecord.model_validate_json(self.store.get(keys.score("jtest", name)))
+
+    @property
+    def notes(self) -> list[str]:
+        return [info.key for info in self.store.list(keys.rejudge("jtest"))]
 
 
 @pytest.fixture
@@ -108,8 +150,8 @@ def bench(store: ObjectStore) -> Bench:
     return Bench(store)
 
 
-async def test_a_segment_is_scored_stored_and_told(bench: Bench, segments: Any) -> None:
-    event = _event(segments.write_segment(bench.store))
+async def test_a_segment_is_scored_stored_and_published(bench: Bench) -> None:
+    event = _event(write_segment(bench.store))
     await bench.scorer.handle_segment_exported(event)
     record = bench.stored()
     assert record.weighted == pytest.approx((0.4 * 1 + 0.1 * 0.5 + 0) / 0.6)
@@ -132,8 +174,8 @@ async def test_a_segment_is_scored_stored_and_told(bench: Bench, segments: Any) 
     ]
 
 
-async def test_a_score_says_where_the_player_stood_who_was_left_out_and_who_decided_what(
-    bench: Bench, segments: Any
+async def test_a_score_has_the_quest_the_excluded_judges_and_the_shares_of_sources(
+    bench: Bench,
 ) -> None:
     near, there = Standing(objective=2, distance=4), Standing(objective=2, distance=0)
     bench.panel.quest = QuestProgress(
@@ -141,7 +183,7 @@ async def test_a_score_says_where_the_player_stood_who_was_left_out_and_who_deci
     )
     bench.panel.distrusted = ("puzzle",)
     bench.panel.results["novelty"] = certain(0)
-    await bench.scorer.handle_segment_exported(_event(segments.write_segment(bench.store)))
+    await bench.scorer.handle_segment_exported(_event(write_segment(bench.store)))
     record = bench.stored()
     assert record.quest == bench.panel.quest
     assert record.distrusted == ("puzzle",)
@@ -152,15 +194,15 @@ async def test_a_score_says_where_the_player_stood_who_was_left_out_and_who_deci
     assert bench.metric("quests_total", result="closer") == 1
 
 
-async def test_too_little_of_the_rubric_has_no_weighted_score(bench: Bench, segments: Any) -> None:
+async def test_too_little_of_the_rubric_has_no_weighted_score(bench: Bench) -> None:
     bench.panel.results |= {"progress": NoVote.INSUFFICIENT}
-    await bench.scorer.handle_segment_exported(_event(segments.write_segment(bench.store)))
+    await bench.scorer.handle_segment_exported(_event(write_segment(bench.store)))
     assert bench.stored().weighted is None
     assert bench.metric("scores_total", result="abstained") == 1
 
 
-async def test_every_call_is_told_as_telemetry_and_counted(bench: Bench, segments: Any) -> None:
-    await bench.scorer.handle_segment_exported(_event(segments.write_segment(bench.store)))
+async def test_every_call_is_sent_as_telemetry_and_counted(bench: Bench) -> None:
+    await bench.scorer.handle_segment_exported(_event(write_segment(bench.store)))
     (reading,) = bench.telemetry.readings
     assert isinstance(reading, JudgeCall)
     assert (reading.segment_id, reading.judge, reading.outcome) == ("seg-1", "state", "ok")
@@ -169,27 +211,15 @@ async def test_every_call_is_told_as_telemetry_and_counted(bench: Bench, segment
     assert bench.metric("abstentions_total", criterion="puzzle", reason="invalid_answers") == 1
 
 
-async def test_the_panel_sees_neither_ids_nor_steps_of_the_run(bench: Bench, segments: Any) -> None:
-    await bench.scorer.handle_segment_exported(_event(segments.write_segment(bench.store)))
+async def test_the_panel_sees_neither_ids_nor_steps_of_the_run(bench: Bench) -> None:
+    await bench.scorer.handle_segment_exported(_event(write_segment(bench.store)))
     text = bench.panel.cases[0].evidence.model_dump_json()
     assert all(word not in text for word in ("seg-1", "ep-1", "run-1", "123456", "900"))
     assert bench.panel.cases[0].strip is not None
 
 
-async def test_a_segment_with_a_score_costs_no_call_and_its_event_is_sent_again(
-    bench: Bench, segments: Any
-) -> None:
-    event = _event(segments.write_segment(bench.store))
-    await bench.scorer.handle_segment_exported(event)
-    bench.panel.results |= {"progress": _score(0.0)}
-    await bench.scorer.handle_segment_exported(event)
-    assert len(bench.panel.cases) == 1
-    assert bench.publisher.published[0] == bench.publisher.published[1]
-    assert bench.metric("scores_total", result="repeated") == 1
-
-
-async def test_duplicates_at_the_same_time_are_judged_once(bench: Bench, segments: Any) -> None:
-    event = _event(segments.write_segment(bench.store))
+async def test_duplicates_at_the_same_time_are_judged_once(bench: Bench) -> None:
+    event = _event(write_segment(bench.store))
     bench.panel.gate = asyncio.Event()
     tasks = [asyncio.create_task(bench.scorer.handle_segment_exported(event)) for _ in range(3)]
     await bench.panel.started.wait()
@@ -214,10 +244,10 @@ class BeatenStore:
         return False
 
 
-async def test_the_event_tells_of_the_stored_object_even_when_another_judge_wrote_it(
-    bench: Bench, segments: Any
+async def test_the_event_describes_the_stored_object_of_another_replica(
+    bench: Bench,
 ) -> None:
-    event = _event(segments.write_segment(bench.store))
+    event = _event(write_segment(bench.store))
     await bench.scorer.handle_segment_exported(event)
     winner = bench.stored().model_copy(update={"weighted": 0.125})
     data = winner.model_dump_json().encode()
@@ -229,31 +259,27 @@ async def test_the_event_tells_of_the_stored_object_even_when_another_judge_wrot
     assert told.score_sha256 == hashlib.sha256(data).hexdigest()
 
 
-async def test_an_outage_commits_nothing_and_asks_for_the_pause_of_the_server(
-    bench: Bench, segments: Any
-) -> None:
+async def test_an_outage_commits_nothing_and_asks_for_the_pause_of_the_server(bench: Bench) -> None:
     bench.panel.error = ThrottledError("slow down", 7.0)
     with pytest.raises(Retry) as raised:
-        await bench.scorer.handle_segment_exported(_event(segments.write_segment(bench.store)))
+        await bench.scorer.handle_segment_exported(_event(write_segment(bench.store)))
     assert raised.value.after == timedelta(seconds=7)
     assert list(bench.store.list(keys.scores())) == []
     assert bench.publisher.published == []
 
 
-async def test_a_store_that_is_away_is_a_retry(bench: Bench, segments: Any) -> None:
+async def test_an_unavailable_store_is_a_retry(bench: Bench) -> None:
     class Away(BeatenStore):
         def get(self, key: str) -> bytes:
             raise StoreUnavailableError("S3 is away")
 
-    event = _event(segments.write_segment(bench.store))
+    event = _event(write_segment(bench.store))
     with pytest.raises(Retry, match="S3 is away"):
         await bench.build(Away(bench.store, b"")).handle_segment_exported(event)
 
 
-async def test_a_bus_that_is_away_keeps_the_score_and_retries_the_event(
-    bench: Bench, segments: Any
-) -> None:
-    event = _event(segments.write_segment(bench.store))
+async def test_an_unavailable_bus_keeps_the_score_and_retries_the_event(bench: Bench) -> None:
+    event = _event(write_segment(bench.store))
     bench.publisher.error = BusUnavailableError("NATS is away")
     with pytest.raises(Retry, match="NATS is away"):
         await bench.scorer.handle_segment_exported(event)
@@ -263,37 +289,184 @@ async def test_a_bus_that_is_away_keeps_the_score_and_retries_the_event(
     assert len(bench.publisher.published) == 1
 
 
-async def test_a_corrupt_segment_is_rejected_unseen(bench: Bench, segments: Any) -> None:
-    data = segments.write_segment(bench.store).model_copy(update={"manifest_sha256": "f" * 64})
-    with pytest.raises(Reject) as raised:
-        await bench.scorer.handle_segment_exported(_event(data))
-    assert raised.value.reason == "corrupt_segment"
-    assert bench.panel.cases == []
-
-
-async def test_an_event_of_another_segment_is_rejected(bench: Bench, segments: Any) -> None:
-    data = segments.write_segment(bench.store).model_copy(update={"segment_id": "seg-9"})
+async def test_an_event_of_another_segment_is_rejected(bench: Bench) -> None:
+    data = write_segment(bench.store).model_copy(update={"segment_id": "seg-9"})
     with pytest.raises(Reject, match="names segment seg-9"):
         await bench.scorer.handle_segment_exported(_event(data))
 
 
-async def test_a_missing_manifest_is_suspect_so_the_worker_counts_its_tries(
-    bench: Bench, segments: Any
-) -> None:
-    data = segments.write_segment(bench.store, leave_out="manifest.json")
+async def test_a_missing_manifest_is_suspect_so_that_attempts_are_counted(bench: Bench) -> None:
+    data = write_segment(bench.store, leave_out="manifest.json")
     with pytest.raises(Suspect, match="missing_object"):
         await bench.scorer.handle_segment_exported(_event(data))
 
 
-async def test_a_stored_score_that_is_none_is_rejected_with_its_key(
-    bench: Bench, segments: Any
-) -> None:
+async def test_a_stored_score_that_is_none_is_rejected_with_its_key(bench: Bench) -> None:
     bench.store.put(SCORE_KEY, b"{}")
     with pytest.raises(Reject, match=SCORE_KEY) as raised:
-        await bench.scorer.handle_segment_exported(_event(segments.write_segment(bench.store)))
+        await bench.scorer.handle_segment_exported(_event(write_segment(bench.store)))
     assert raised.value.reason == "corrupt_score"
 
 
-async def test_no_lock_is_left_behind(bench: Bench, segments: Any) -> None:
-    await bench.scorer.handle_segment_exported(_event(segments.write_segment(bench.store)))
+async def test_no_lock_is_left_behind(bench: Bench) -> None:
+    await bench.scorer.handle_segment_exported(_event(write_segment(bench.store)))
     assert bench.scorer._locks == {}
+
+
+# Provisional scores
+
+
+async def _scored_provisionally(bench: Bench, *names: str) -> None:
+    bench.panel.unreadable = frozenset({"state"})
+    for name in names:
+        await bench.play(name)
+    assert all(bench.stored(name).distrusted == ("state",) for name in names)
+
+
+async def test_a_provisional_score_is_replaced_once_the_answers_can_be_parsed(
+    bench: Bench,
+) -> None:
+    await _scored_provisionally(bench, "seg-1")
+    assert bench.notes == [keys.rejudge("jtest", "seg-1")]
+    bench.panel.unreadable = frozenset()
+    await bench.play("seg-2")
+    again = bench.stored("seg-1")
+    assert again.distrusted == ()
+    assert again.criteria["progress"].value == 1.0
+    assert bench.notes == []
+    told = bench.publisher.published[-1]
+    assert isinstance(told, SegmentScored)
+    data = bench.store.get(told.score_key)
+    assert (told.segment_id, told.score_sha256) == ("seg-1", hashlib.sha256(data).hexdigest())
+    assert bench.store.get(keys.rejudged("jtest", "seg-1")) == data
+
+
+async def test_a_segment_whose_answers_cannot_be_read_is_scored_again_exactly_once(
+    bench: Bench,
+) -> None:
+    bench.panel.loses_answers = True
+    await bench.play("seg-1")
+    assert bench.stored("seg-1").distrusted == ("state",)
+    await bench.play("seg-2")
+    assert len(bench.panel.cases) == 3, "seg-1 was scored again, and seg-2 for the first time"
+    assert bench.stored("seg-1").distrusted == ()
+    assert bench.stored("seg-2").distrusted == ("state",)
+    await bench.play("seg-3")
+    assert bench.notes == [keys.rejudge("jtest", "seg-3")]
+    assert len(bench.panel.cases) == 5
+
+
+async def test_nothing_is_judged_again_while_answers_cannot_be_parsed(bench: Bench) -> None:
+    await _scored_provisionally(bench, "seg-1", "seg-2", "seg-3")
+    assert len(bench.panel.cases) == 3
+    assert len(bench.notes) == 3
+
+
+async def test_one_old_segment_for_each_new_one(bench: Bench) -> None:
+    await _scored_provisionally(bench, "seg-1", "seg-2", "seg-3")
+    bench.panel.unreadable = frozenset()
+    await bench.play("seg-4")
+    assert len(bench.notes) == 2
+    await bench.play("seg-5")
+    await bench.play("seg-6")
+    assert bench.notes == []
+
+
+async def test_the_first_committed_second_score_counts_for_all_replicas(bench: Bench) -> None:
+    await _scored_provisionally(bench, "seg-1")
+    bench.panel.unreadable = frozenset()
+    committed = bench.stored("seg-1").model_copy(update={"distrusted": (), "note": "the other's"})
+    data = committed.model_dump_json().encode()
+    bench.store.put(keys.rejudged("jtest", "seg-1"), data)
+    await bench.play("seg-2")
+    assert bench.store.get(keys.score("jtest", "seg-1")) == data
+
+
+async def test_a_crash_between_the_two_writes_is_repaired(bench: Bench) -> None:
+    await _scored_provisionally(bench, "seg-1")
+    bench.panel.unreadable = frozenset()
+
+    class Broken(Exception):
+        pass
+
+    put = bench.store.put
+
+    def crash(key: str, data: bytes, **options: Any) -> None:
+        if key.startswith(keys.scores()):
+            raise Broken
+        put(key, data, **options)
+
+    bench.store.put = crash  # type: ignore[method-assign]  # the process dies here
+    with pytest.raises(Broken):
+        await bench.play("seg-2")
+    bench.store.put = put  # type: ignore[method-assign]  # and starts again
+    bench.scorer = bench.build(bench.store)
+    first = bench.store.get(keys.rejudged("jtest", "seg-1"))
+    bench.panel.results["progress"] = _score(0.0)
+    await bench.play("seg-3")
+    assert bench.store.get(keys.score("jtest", "seg-1")) == first
+    assert bench.stored("seg-1").criteria["progress"].value == 1.0
+
+
+async def test_an_outage_postpones_the_replacement_and_harms_no_event(bench: Bench) -> None:
+    await _scored_provisionally(bench, "seg-1")
+    bench.panel.unreadable = frozenset()
+    bench.panel.fails_at = 3
+    await bench.play("seg-2")
+    assert bench.stored("seg-2").distrusted == ()
+    assert bench.notes == [keys.rejudge("jtest", "seg-1")]
+    await bench.play("seg-3")
+    assert bench.notes == []
+
+
+async def test_a_note_without_use_is_dropped(bench: Bench) -> None:
+    await _scored_provisionally(bench, "seg-1")
+    bench.panel.unreadable = frozenset()
+    final = bench.stored("seg-1").model_copy(update={"distrusted": ()})
+    bench.store.put(keys.score("jtest", "seg-1"), final.model_dump_json().encode())
+    bench.store.put(keys.rejudge("jtest", "seg-9"), b"junk")
+    await bench.play("seg-2")
+    assert bench.notes == []
+    assert len(bench.panel.cases) == 2
+
+
+async def test_a_segment_that_is_gone_is_given_up(bench: Bench) -> None:
+    await _scored_provisionally(bench, "seg-1")
+    bench.store.delete_many([info.key for info in bench.store.list("ep-1/seg-1/")])
+    bench.panel.unreadable = frozenset()
+    await bench.play("seg-2")
+    assert bench.notes == []
+    assert bench.stored("seg-1").distrusted == ("state",)
+
+
+async def test_notes_of_a_judge_that_never_recovers_do_not_pile_up(bench: Bench) -> None:
+    await _scored_provisionally(bench, "seg-1")
+    bench.now = datetime.now(UTC) + timedelta(days=8)
+    await bench.play("seg-2")
+    assert keys.rejudge("jtest", "seg-1") not in bench.notes
+
+
+async def test_when_the_budget_is_spent_segments_wait_and_none_is_dropped(bench: Bench) -> None:
+    bench.budget = TokenBudget(100, replica="one", now=lambda: bench.now)
+    bench.scorer = bench.build(bench.store)
+    await bench.play("seg-1")
+    bench.budget.spend(100)
+    with pytest.raises(Retry, match="100 of 100 tokens") as raised:
+        await bench.play("seg-2")
+    assert raised.value.after == timedelta(seconds=30)
+    assert len(bench.panel.cases) == 1
+    await bench.play("seg-1")  # a stored score is published again nevertheless
+    bench.now += timedelta(days=1)
+    await bench.play("seg-2")
+    assert len(bench.panel.cases) == 2
+
+
+async def test_what_no_event_waits_for_spends_nothing_beyond_the_budget(bench: Bench) -> None:
+    budget = bench.budget = TokenBudget(100, replica="one", now=lambda: bench.now)
+    bench.scorer = bench.build(bench.store)
+    await _scored_provisionally(bench, "seg-1")
+    bench.panel.unreadable = frozenset()
+    bench.panel.on_case = lambda: budget.spend(100)
+    await bench.play("seg-2")
+    assert len(bench.panel.cases) == 2
+    assert bench.notes == [keys.rejudge("jtest", "seg-1")]

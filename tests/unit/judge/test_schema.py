@@ -4,7 +4,6 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rlaif.contracts.planning.model_answers import read_answer_object, whole_number
@@ -114,23 +113,6 @@ def _never_scores_garbage(text: str) -> bool:
         assert type(told) in (int, str)
         assert level in (None, 0, 1, 2)
     return True
-
-
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.text(max_size=300))
-def test_garbage_text_never_becomes_a_score(text: str) -> None:
-    with pytest.raises(InvalidAnswerError):
-        read_answer(STATE, text)
-
-
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(
-    st.fixed_dictionaries(
-        {name: _values | st.sampled_from([0, 1, 2, INSUFFICIENT]) for name in GOOD}
-    )
-)
-def test_odd_values_under_the_right_keys_never_become_a_score(answer: dict[str, Any]) -> None:
-    _never_scores_garbage(json.dumps(answer))
 
 
 def test_ten_thousand_damaged_answers_never_become_a_score() -> None:

@@ -4,6 +4,7 @@ from rlaif.contracts.judging.scores import CriterionScore
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.rubric.votes import NoVote
 from rlaif.judge.trust.exclusion import KnownAnswer, Record
+from rlaif.judge.trust.statistics import PairStatistics
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.testing.data.comparisons import compared
 from rlaif.testing.data.scores import judge_call, score_record
@@ -125,3 +126,46 @@ def test_a_judge_that_is_not_believed_shows_in_the_metrics() -> None:
     assert (novelty.canaries, novelty.canaries_right) == (4, 1)
     assert novelty.why_not == "1 of 4 known answers right"
     assert metrics.statistics.judges["state"].believed
+
+
+# Position bias of comparisons
+
+
+def _pairs(*answers: tuple[Any, Any]) -> PairStatistics:
+    pairs = PairStatistics()
+    for straight, swapped in answers:
+        pairs.compared(compared(straight, swapped))
+    return pairs
+
+
+def test_a_judge_that_prefers_the_first_place_is_biased() -> None:
+    pairs = _pairs(("first", "second"), ("first", "second"))
+    assert (pairs.first_slot, pairs.consistency) == (1.0, 0.0)
+
+
+def test_a_judge_that_prefers_a_segment_in_both_orders_is_unbiased() -> None:
+    pairs = _pairs(("first", "first"), ("second", "second"), ("tie", "tie"))
+    assert (pairs.first_slot, pairs.consistency) == (0.5, 1.0)
+
+
+def test_an_order_without_an_answer_does_not_count_for_consistency() -> None:
+    pairs = _pairs((None, "second"), ("first", "tie"))
+    assert (pairs.pairs, pairs.both_answered, pairs.consistency) == (2, 1, 0.0)
+    assert pairs.first_slot == 1.0
+
+
+def test_before_the_first_answer_there_are_no_figures() -> None:
+    assert (PairStatistics().first_slot, PairStatistics().consistency) == (None, None)
+
+
+def test_position_bias_is_in_metrics_and_in_the_report() -> None:
+    service = ServiceMetrics("judge")
+    metrics = JudgeMetrics(service)
+    metrics.compared("uncertain", "orders_disagree", compared("first", "second"))
+    metrics.compared("ram_tie", "outage", None)
+    text = service.exposition().decode()
+    assert 'rlaif_judge_comparison_first_slot_ratio{judge="puzzle"} 1.0' in text
+    assert 'rlaif_judge_comparison_consistency_ratio{judge="puzzle"} 0.0' in text
+    assert 'rlaif_judge_comparisons_total{result="outage",why="ram_tie"} 1.0' in text
+    report = metrics.statistics.judges["puzzle"].comparisons
+    assert (report.pairs, report.first_slot, report.consistency) == (1, 1.0, 0.0)
