@@ -83,13 +83,6 @@ async def test_any_password_opens_the_door_and_no_part_of_a_wrong_one_is_shown(
         server.stop()
 
 
-async def test_a_service_finds_the_streams_at_once(nats_url, bus):
-    await bus.delete_topology()
-    ready = await connect_ready(nats_url, name="other")
-    assert await ready.backlog(SegmentCaptured, "exporter") == 0
-    await ready.close()
-
-
 async def test_a_connection_without_streams_is_not_left_open(nats_url, bus, monkeypatch):
     opened = []
 

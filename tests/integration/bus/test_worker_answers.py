@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from rlaif.bus.connection import Bus
 from rlaif.bus.outcome import Reject, Retry, Suspect
 from rlaif.bus.topology import MAX_DELIVER
 from rlaif.bus.worker import DurableWorker
@@ -17,276 +16,203 @@ from rlaif.testing.data.events import segment_captured, segment_exported
 from rlaif.testing.waiting import all_answered, eventually
 
 CAPTURED = spec_of(SegmentCaptured)
+SOON = timedelta(milliseconds=5)
+MISSING = Suspect("missing_object", "it is not there")
 
 
-async def nothing_left(bus: Bus) -> bool:
-    return await all_answered(bus, SegmentCaptured, "exporter")
+class Script:
+    """A handler that gives these outcomes in turn (None: done), then the last one again."""
+
+    def __init__(self, *outcomes: Exception | None, work: float = 0.0) -> None:
+        self.outcomes = outcomes
+        self.work = work
+        self.events: list[Any] = []
+        self.times: list[float] = []
+
+    @property
+    def calls(self) -> int:
+        return len(self.events)
+
+    async def __call__(self, event: Any) -> None:
+        self.events.append(event)
+        self.times.append(time.monotonic())
+        await asyncio.sleep(self.work)
+        outcome = self.outcomes[min(self.calls, len(self.outcomes)) - 1]
+        if outcome is not None:
+            raise outcome
+
+    @property
+    def gaps(self) -> list[float]:
+        return [later - earlier for earlier, later in itertools.pairwise(self.times)]
 
 
-async def test_a_handled_event_is_acknowledged(bus, start_worker):
-    seen = []
+@pytest.fixture
+def answered(bus):
+    """Wait until every event is answered; gives the reasons of the dead letters."""
 
-    async def handler(event):
-        seen.append(event)
+    async def wait():
+        await eventually(lambda: all_answered(bus, SegmentCaptured, "exporter"), "all answered")
+        return [letter.data.reason for letter in await bus.dead_letters()]
 
+    return wait
+
+
+@pytest.fixture
+async def published(bus):
     await bus.publisher("trainer").publish(segment_captured())
+
+
+@pytest.mark.usefixtures("published")
+async def test_a_handled_event_is_acknowledged(start_worker, answered):
+    handler = Script(None)
     start_worker(handler)
-    await eventually(lambda: nothing_left(bus), "every event answered")
-    assert [event.data for event in seen] == [segment_captured()]
-    assert await bus.dead_letters() == []
+    assert await answered() == []
+    assert [event.data for event in handler.events] == [segment_captured()]
 
 
-async def test_a_handler_slower_than_ack_wait_gets_its_event_once(bus, start_worker):
-    calls = 0
-
-    async def handler(event):
-        nonlocal calls
-        calls += 1
-        await asyncio.sleep(1.0)  # the work: longer than ack_wait and its check
-
-    await bus.publisher("trainer").publish(segment_captured())
+@pytest.mark.usefixtures("published")
+async def test_a_handler_slower_than_ack_wait_gets_its_event_once(start_worker, answered):
+    handler = Script(None, work=1.0)  # longer than ack_wait and its check
     for _ in range(2):
         start_worker(handler, ack_wait=timedelta(milliseconds=300))
-    await eventually(lambda: nothing_left(bus), "every event answered")
-    assert calls == 1
+    assert await answered() == []
+    assert handler.calls == 1
 
 
-async def test_retry_after_delays_the_next_delivery(bus, start_worker):
-    times = []
-
-    async def handler(event):
-        times.append(time.monotonic())
-        if len(times) == 1:
-            raise Retry("store is away", after=timedelta(milliseconds=400))
-
-    await bus.publisher("trainer").publish(segment_captured())
+@pytest.mark.usefixtures("published")
+async def test_retry_after_delays_the_next_delivery(start_worker, answered):
+    handler = Script(Retry("store is away", after=timedelta(milliseconds=400)), None)
     start_worker(handler)
-    await eventually(lambda: nothing_left(bus), "every event answered")
-    assert len(times) == 2
-    assert times[1] - times[0] >= 0.39
+    assert await answered() == []
+    [gap] = handler.gaps
+    assert gap >= 0.39
 
 
-async def test_retry_without_delay_backs_off_by_attempt(bus, start_worker):
-    times = []
-
-    async def handler(event):
-        times.append(time.monotonic())
-        if len(times) < 5:
-            raise Retry("store is away")
-
-    await bus.publisher("trainer").publish(segment_captured())
+@pytest.mark.usefixtures("published")
+async def test_retry_without_delay_backs_off_by_attempt(start_worker, answered):
+    handler = Script(*[Retry("store is away")] * 4, None)
     start_worker(handler, retry_cap=timedelta(seconds=5), retry_base=timedelta(milliseconds=40))
-    await eventually(lambda: nothing_left(bus), "every event answered")
-    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
-    assert gaps[3] >= 0.24  # 40 ms, doubled three times, with the least jitter
+    assert await answered() == []
+    assert handler.gaps[3] >= 0.24  # 40 ms, doubled three times, with the least jitter
 
 
-async def test_retries_outnumber_the_servers_deliveries_without_loss(bus, start_worker):
-    calls = 0
-
-    async def handler(event):
-        nonlocal calls
-        calls += 1
-        if calls < 2 * MAX_DELIVER:
-            raise Retry("judges are away", after=timedelta(milliseconds=5))
-
-    await bus.publisher("trainer").publish(segment_captured())
+@pytest.mark.usefixtures("published")
+async def test_retries_outnumber_the_servers_deliveries_without_loss(start_worker, answered):
+    count = 2 * MAX_DELIVER
+    handler = Script(*[Retry("judges are away", after=SOON)] * (count - 1), None)
     start_worker(handler)
-    await eventually(lambda: calls == 2 * MAX_DELIVER, "every retry")
-    await eventually(lambda: nothing_left(bus), "every event answered")
-    assert await bus.dead_letters() == []
+    await eventually(lambda: handler.calls == count, "every retry")
+    assert await answered() == []
 
 
-async def test_a_rejected_event_is_dead_lettered_once_and_never_seen_again(bus, start_worker):
-    calls = 0
-
-    async def handler(event):
-        nonlocal calls
-        calls += 1
-        raise Reject("ram_hash_mismatch", "the replay ended in another RAM")
-
+async def test_a_rejected_event_is_dead_lettered_once_and_never_seen_again(
+    bus, start_worker, answered
+):
+    handler = Script(Reject("ram_hash_mismatch", "the replay ended in another RAM"))
     publisher = bus.publisher("trainer")
     await publisher.publish(segment_captured())
     worker = start_worker(handler, ack_wait=timedelta(milliseconds=300))
-    await eventually(lambda: nothing_left(bus), "every event answered")
+    await answered()
     await worker.stop()
     start_worker(handler)
     await publisher.publish(segment_captured("segment-2"))
-    await eventually(lambda: calls == 2, "the second event")
-    await eventually(lambda: nothing_left(bus), "every event answered")
+    await eventually(lambda: handler.calls == 2, "the second event")
+    await answered()
     second, first = await bus.dead_letters()
-    assert first.data.event_id == "captured:segment-1"
     assert second.data.event_id == "captured:segment-2"
-    assert first.data.reason == "ram_hash_mismatch"
-    assert first.data.detail == "the replay ended in another RAM"
-    assert first.data.consumer == "exporter"
-    assert first.data.stream == CAPTURED.stream
-    assert first.data.attempts == 1
-    assert first.data.original["data"] == segment_captured().model_dump(mode="json")
-    assert first.subject == "captured:segment-1"
+    letter = first.data
+    assert letter.event_id == first.subject == "captured:segment-1"
+    assert (letter.reason, letter.consumer) == ("ram_hash_mismatch", "exporter")
+    assert letter.detail == "the replay ended in another RAM"
+    assert (letter.stream, letter.attempts) == (CAPTURED.stream, 1)
+    assert letter.original["data"] == segment_captured().model_dump(mode="json")
 
 
-async def test_an_unexpected_exception_is_tried_again_then_dead_lettered(bus, start_worker):
-    calls = 0
-
-    async def handler(event):
-        nonlocal calls
-        calls += 1
-        raise KeyError("frames")
-
-    await bus.publisher("trainer").publish(segment_captured())
-    start_worker(handler)
-    await eventually(lambda: nothing_left(bus), "every event answered")
-    assert calls == 3
-    [letter] = await bus.dead_letters()
-    assert letter.data.reason == "handler_failed"
-    assert letter.data.detail == "KeyError: 'frames'"
-    assert letter.data.attempts == 3
-
-
-async def test_retries_do_not_use_up_the_attempts_of_exceptions(bus, start_worker):
-    calls = 0
-
-    async def handler(event):
-        nonlocal calls
-        calls += 1
-        if calls <= 4:
-            raise Retry("judges are away", after=timedelta(milliseconds=5))
-        if calls <= 6:
-            raise KeyError("frames")
-
-    await bus.publisher("trainer").publish(segment_captured())
-    start_worker(handler)
-    await eventually(lambda: nothing_left(bus), "every event answered")
-    assert calls == 7
-    assert await bus.dead_letters() == []
-
-
-async def test_a_suspect_is_tried_a_few_times_then_dead_lettered_under_its_own_word(
-    bus, start_worker
+@pytest.mark.usefixtures("published")
+@pytest.mark.parametrize(
+    ("outcome", "attempts", "reason", "detail"),
+    [
+        (KeyError("frames"), 3, "handler_failed", "KeyError: 'frames'"),
+        (MISSING, 3, "missing_object", "it is not there"),
+        (Suspect("replay_hung", "no end in 20 s", tries=2), 2, "replay_hung", "no end in 20 s"),
+    ],
+)
+async def test_a_failure_is_retried_a_few_times_then_dead_lettered(
+    bus, start_worker, answered, outcome, attempts, reason, detail
 ):
-    times = []
-
-    async def handler(event):
-        times.append(time.monotonic())
-        raise Suspect("missing_object", "captures/a is not in the store")
-
-    await bus.publisher("trainer").publish(segment_captured())
+    handler = Script(outcome)
     start_worker(handler, retry_base=timedelta(milliseconds=100), retry_cap=timedelta(seconds=1))
-    await eventually(lambda: nothing_left(bus), "every event answered")
+    await answered()
+    assert handler.calls == attempts
     [letter] = await bus.dead_letters()
-    assert (letter.data.reason, letter.data.attempts) == ("missing_object", 3)
-    assert letter.data.detail == "captures/a is not in the store"
-    first, second, third = times
-    assert second - first >= 0.07  # 100 ms with the least jitter
-    assert third - second >= 0.14
+    assert (letter.data.reason, letter.data.detail) == (reason, detail)
+    assert letter.data.attempts == attempts
+    # 100 ms, then 200 ms, with the least jitter
+    assert all(gap >= least for gap, least in zip(handler.gaps, (0.07, 0.14), strict=False))
 
 
-async def test_a_suspect_may_ask_for_fewer_tries(bus, start_worker):
-    calls = 0
-
-    async def handler(event):
-        nonlocal calls
-        calls += 1
-        raise Suspect("replay_hung", "no end in 20 s", tries=2)
-
-    await bus.publisher("trainer").publish(segment_captured())
-    start_worker(handler)
-    await eventually(lambda: nothing_left(bus), "every event answered")
-    assert calls == 2
-
-
-async def test_tries_are_counted_over_restarts_and_between_workers(bus, start_worker):
-    """Each worker handles one delivery and is gone; none of them could count to three."""
-    calls = 0
-
-    async def handler(event):
-        nonlocal calls
-        calls += 1
-        raise Suspect("missing_object", "it is not there")
-
-    await bus.publisher("trainer").publish(segment_captured())
-    for tried in (1, 2, 3):
+@pytest.mark.usefixtures("published")
+async def test_attempts_are_counted_over_restarts_and_between_workers(start_worker, answered):
+    """Each worker handles one delivery and stops; none of them could count to three."""
+    handler = Script(MISSING)
+    for count in (1, 2, 3):
         worker = start_worker(handler, retry_base=timedelta(milliseconds=500))
-        await eventually(lambda: calls == tried, "one more try")  # noqa: B023  # awaited at once
+        await eventually(lambda: handler.calls == count, "one more try")  # noqa: B023  # awaited at once
         await worker.stop()
-    assert calls == 3
-    assert [letter.data.reason for letter in await bus.dead_letters()] == ["missing_object"]
+    assert await answered() == ["missing_object"]
 
 
-async def test_an_outage_in_between_neither_adds_nor_forgets_tries(bus, start_worker):
-    calls = 0
-
-    async def handler(event):
-        nonlocal calls
-        calls += 1
-        if calls in (1, MAX_DELIVER + 5):
-            raise Suspect("missing_object", "it is not there")
-        if calls < MAX_DELIVER + 10:
-            raise Retry("the store is away", after=timedelta(milliseconds=5))
-        raise Suspect("missing_object", "it is not there")
-
-    await bus.publisher("trainer").publish(segment_captured())
+@pytest.mark.usefixtures("published")
+async def test_an_outage_in_between_neither_adds_nor_forgets_attempts(start_worker, answered):
+    retry = Retry("the store is away", after=SOON)
+    handler = Script(MISSING, *[retry] * (MAX_DELIVER + 3), MISSING, *[retry] * 4, MISSING)
     start_worker(handler)
-    await eventually(lambda: nothing_left(bus), "every event answered")
-    assert calls == MAX_DELIVER + 10
-    assert [letter.data.reason for letter in await bus.dead_letters()] == ["missing_object"]
+    assert await answered() == ["missing_object"]
+    assert handler.calls == MAX_DELIVER + 10
 
 
-async def test_headers_that_are_not_ours_count_nothing(bus, start_worker):
-    handled = []
-
-    async def handler(event):
-        handled.append(event)
-
-    data = await stored_event(bus)
+async def test_headers_of_other_programs_count_nothing(bus, start_worker, answered):
+    handler = Script(None)
+    await bus.publisher("trainer").publish(segment_captured())
+    data = (await bus.jetstream.get_msg(CAPTURED.stream, 1)).data
     for number, junk in enumerate(("²", "-1", "1e9", "nan", "9" * 5000, "")):
         headers = {"Rlaif-Tries": junk, "Rlaif-Wait": junk, "Nats-Msg-Id": str(number)}
         await bus.jetstream.publish(CAPTURED.subject, data, headers=headers)
     start_worker(handler)
-    await eventually(lambda: nothing_left(bus), "every event answered")
-    assert len(handled) == 7
+    assert await answered() == []
+    assert handler.calls == 7
 
 
-async def stored_event(bus):
-    await bus.publisher("trainer").publish(segment_captured())
-    return (await bus.jetstream.get_msg(CAPTURED.stream, 1)).data
-
-
-async def test_a_letter_that_its_stream_refuses_is_written_without_the_original(bus, start_worker):
+async def test_a_letter_that_its_stream_refuses_is_written_without_the_original(
+    bus, start_worker, answered
+):
     config = (await bus.jetstream.stream_info("DEAD")).config
     await bus.jetstream.update_stream(config.evolve(max_msg_size=4096))
     await bus.jetstream.publish(CAPTURED.subject, b"x" * 60_000)
     start_worker(None)
-    await eventually(lambda: nothing_left(bus), "every event answered")
+    await answered()
     [letter] = await bus.dead_letters()
     assert letter.data.original == "too large to be kept here; it is message 1 of stream CAPTURES"
 
 
+@pytest.mark.usefixtures("published")
 async def test_an_event_whose_letter_finds_no_room_outlives_the_servers_deliveries(
-    bus, start_worker
+    bus, start_worker, answered
 ):
     """A full stream of dead letters refuses them; none is lost until there is room."""
     config = (await bus.jetstream.stream_info("DEAD")).config
     await bus.jetstream.update_stream(config.evolve(max_bytes=1))
-    calls = 0
-
-    async def handler(event):
-        nonlocal calls
-        calls += 1
-        raise Reject("bad", "it is bad")
-
-    await bus.publisher("trainer").publish(segment_captured())
+    handler = Script(Reject("bad", "it is bad"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rlaif.bus.delivery._STORE_DEADLINE", timedelta(milliseconds=30))
-        start_worker(handler, retry_cap=timedelta(milliseconds=5))
-        await eventually(lambda: calls > MAX_DELIVER + 2, "more tries than deliveries")
+        start_worker(handler, retry_cap=SOON)
+        await eventually(lambda: handler.calls > MAX_DELIVER + 2, "more tries than deliveries")
     await bus.jetstream.update_stream(config)
-    await eventually(lambda: nothing_left(bus), "every event answered")
-    assert [letter.data.reason for letter in await bus.dead_letters()] == ["bad"]
+    assert await answered() == ["bad"]
 
 
-async def test_a_handler_past_its_deadline_is_cancelled_and_bounded(bus, start_worker):
+@pytest.mark.usefixtures("published")
+async def test_a_handler_past_its_deadline_is_cancelled_and_bounded(bus, start_worker, answered):
     cancelled = 0
 
     async def handler(event):
@@ -297,12 +223,10 @@ async def test_a_handler_past_its_deadline_is_cancelled_and_bounded(bus, start_w
             cancelled += 1
             raise
 
-    await bus.publisher("trainer").publish(segment_captured())
     start_worker(handler, deadline=timedelta(milliseconds=50), max_attempts=2)
-    await eventually(lambda: nothing_left(bus), "every event answered")
+    assert await answered() == ["handler_failed"]
     assert cancelled == 2
     [letter] = await bus.dead_letters()
-    assert letter.data.reason == "handler_failed"
     assert letter.data.detail == "not finished within 0.05 s"
 
 
@@ -319,78 +243,59 @@ async def test_a_handler_past_its_deadline_is_cancelled_and_bounded(bus, start_w
         (b'{"id": "x1"}', {"id": "x1"}),
     ],
 )
-async def test_a_poison_event_is_dead_lettered_once(bus, start_worker, payload, original):
-    seen = []
-
-    async def handler(event):
-        seen.append(event.data.segment_id)
-
+async def test_a_poison_event_is_dead_lettered_once(bus, start_worker, answered, payload, original):
+    handler = Script(None)
     await bus.jetstream.publish(CAPTURED.subject, payload)
     await bus.publisher("trainer").publish(segment_captured())
     start_worker(handler)
-    await eventually(lambda: nothing_left(bus), "every event answered")
-    assert seen == ["segment-1"]
+    assert await answered() == ["invalid_event"]
+    assert handler.calls == 1
     [letter] = await bus.dead_letters()
-    assert letter.data.reason == "invalid_event"
     assert letter.data.original == original
     assert letter.data.event_id
 
 
-async def test_an_event_of_another_type_is_invalid_here(bus, start_worker):
-    async def handler(event):
-        raise AssertionError("must not be called")
-
+async def test_an_event_of_another_type_is_invalid_here(bus, start_worker, answered):
     await bus.publisher("exporter").publish(segment_exported())
     raw = await bus.jetstream.get_msg("SEGMENTS", 1)
     await bus.jetstream.publish(CAPTURED.subject, raw.data)
+    handler = Script(None)
     start_worker(handler)
-    await eventually(lambda: nothing_left(bus), "every event answered")
+    assert await answered() == ["invalid_event"]
+    assert handler.calls == 0
     [letter] = await bus.dead_letters()
-    assert letter.data.reason == "invalid_event"
     assert "does not travel on" in letter.data.detail
 
 
-async def test_an_event_that_killed_every_worker_is_dead_lettered_unhandled(bus, start_worker):
-    called = False
-
-    async def handler(event):
-        nonlocal called
-        called = True
-
-    await bus.publisher("trainer").publish(segment_captured())
+@pytest.mark.usefixtures("published")
+async def test_an_event_that_killed_every_worker_is_dead_lettered_unhandled(
+    bus, start_worker, answered
+):
     dying = await bus.jetstream.pull_subscribe_bind("exporter", stream=CAPTURED.stream)
     for _ in range(MAX_DELIVER - 1):
         [message] = await dying.fetch(1, timeout=2)
         await message.nak()
     await dying.unsubscribe()
+    handler = Script(None)
     start_worker(handler)
-    await eventually(lambda: nothing_left(bus), "every event answered")
-    assert not called
+    assert await answered() == ["never_answered"]
+    assert handler.calls == 0
     [letter] = await bus.dead_letters()
-    assert letter.data.reason == "never_answered"
     assert letter.data.attempts == MAX_DELIVER
 
 
-async def test_two_workers_share_one_consumer_without_double_handling(bus, start_worker):
-    handled: Counter[tuple[str, str]] = Counter()
-
-    def handler_of(name):
-        async def handler(event):
-            handled[name, event.data.segment_id] += 1
-            await asyncio.sleep(0.005)  # the work, so that both get some
-
-        return handler
-
+async def test_two_workers_share_one_consumer_without_double_handling(bus, start_worker, answered):
+    handlers = [Script(None, work=0.005) for _ in range(2)]  # so that both get some
     publisher = bus.publisher("trainer")
     ids = [f"segment-{i}" for i in range(40)]
     for segment_id in ids:
         await publisher.publish(segment_captured(segment_id))
-    start_worker(handler_of("a"))
-    start_worker(handler_of("b"))
-    await eventually(lambda: nothing_left(bus), "every event answered")
-    assert set(handled.values()) == {1}
-    assert sorted(segment_id for _, segment_id in handled) == sorted(ids)
-    assert {name for name, _ in handled} == {"a", "b"}
+    for handler in handlers:
+        start_worker(handler)
+    await answered()
+    handled = Counter(event.data.segment_id for each in handlers for event in each.events)
+    assert handled == Counter(ids)
+    assert all(handler.calls for handler in handlers)
 
 
 async def test_concurrency_is_used_and_never_exceeded(bus, start_worker):
@@ -412,27 +317,22 @@ async def test_concurrency_is_used_and_never_exceeded(bus, start_worker):
     assert peak == 3
 
 
-async def test_the_observer_hears_how_each_delivery_ended(bus, start_worker):
-    heard = []
+async def test_the_observer_receives_the_end_of_each_delivery(bus, start_worker):
+    ends = []
 
     class Observer:
         def handled(self, event_type, outcome, seconds, age):
             assert 0 <= seconds <= age
-            heard.append((event_type, outcome))
-
-    async def handler(event):
-        if len(heard) == 0:
-            raise Retry("later", after=timedelta(milliseconds=5))
-        if len(heard) == 2:
-            raise Reject("bad", "it is bad")
+            ends.append((event_type, outcome))
 
     publisher = bus.publisher("trainer")
     await publisher.publish(segment_captured("segment-1"))
+    handler = Script(Retry("later", after=SOON), None, Reject("bad", "it is bad"))
     start_worker(handler, observer=Observer())
-    await eventually(lambda: len(heard) == 2, "retried and done")
+    await eventually(lambda: len(ends) == 2, "retried and done")
     await publisher.publish(segment_captured("segment-2"))
-    await eventually(lambda: len(heard) == 3, "rejected")
-    assert heard == [(CAPTURED.type, word) for word in ("retried", "done", "rejected")]
+    await eventually(lambda: len(ends) == 3, "rejected")
+    assert ends == [(CAPTURED.type, word) for word in ("retried", "done", "rejected")]
 
 
 def test_a_consumer_that_the_catalog_lacks_is_refused():

@@ -16,6 +16,7 @@ from rlaif.llm.ports import (
     CallTimeoutError,
     CompletionRequest,
     InvalidReplyError,
+    ModelError,
     RefusedError,
     ThrottledError,
     UnavailableError,
@@ -48,39 +49,35 @@ async def server() -> AsyncIterator[ChatServer]:
         yield made
 
 
-async def _fault(stand_in: Any, connections: Connections, fault: str) -> Any:
+@pytest.mark.parametrize(
+    ("fault", "error", "code", "status"),
+    [
+        ("429", ThrottledError, "throttled", 429),
+        ("500", UnavailableError, "server_error", 500),
+        ("timeout", CallTimeoutError, "total_timeout", None),
+        ("drip", CallTimeoutError, "total_timeout", None),
+        ("huge", InvalidReplyError, "no_completion", None),
+        ("endless", InvalidReplyError, "no_completion", None),
+        ("html", InvalidReplyError, "no_completion", None),
+        ("empty", InvalidReplyError, "no_completion", None),
+        ("cut", InvalidReplyError, "no_completion", None),
+        *((str(status), RefusedError, "refused", status) for status in (400, 401, 404, 307, 418)),
+    ],
+)
+async def test_a_fault_of_the_server_has_its_own_error(
+    stand_in: Any,
+    connections: Connections,
+    fault: str,
+    error: type[ModelError],
+    code: str,
+    status: int | None,
+) -> None:
     await stand_in.fail(f"{fault}:1")
-    return await OpenAiModel(connections, f"{stand_in.url}/dialog", TIMES).complete(REQUEST)
-
-
-async def test_a_throttled_call_tells_how_long_to_wait(
-    stand_in: Any, connections: Connections
-) -> None:
-    with pytest.raises(ThrottledError) as raised:
-        await _fault(stand_in, connections, "429")
-    assert raised.value.retry_after == 1.0
-
-
-async def test_a_server_error_is_an_outage(stand_in: Any, connections: Connections) -> None:
-    with pytest.raises(UnavailableError, match="500"):
-        await _fault(stand_in, connections, "500")
-
-
-@pytest.mark.parametrize("fault", ["timeout", "drip"])
-async def test_a_server_that_hangs_or_drips_ends_with_the_deadline(
-    stand_in: Any, connections: Connections, fault: str
-) -> None:
-    with pytest.raises(CallTimeoutError) as raised:
-        await _fault(stand_in, connections, fault)
-    assert raised.value.fault in ("read_timeout", "total_timeout")
-
-
-@pytest.mark.parametrize("fault", ["huge", "endless"])
-async def test_a_reply_over_the_cap_is_dropped(
-    stand_in: Any, connections: Connections, fault: str
-) -> None:
-    with pytest.raises(InvalidReplyError, match="larger"):
-        await _fault(stand_in, connections, fault)
+    with pytest.raises(error) as raised:
+        await OpenAiModel(connections, f"{stand_in.url}/dialog", TIMES).complete(REQUEST)
+    assert (raised.value.fault, raised.value.status) == (code, status)
+    if isinstance(raised.value, ThrottledError):
+        assert raised.value.retry_after == 1.0
 
 
 async def test_a_refused_request_is_told_apart_from_an_outage(
@@ -101,24 +98,6 @@ async def test_a_wrong_path_is_a_refusal_and_a_closed_port_an_outage(
         with pytest.raises(UnavailableError, match="cannot be reached") as away:
             await OpenAiModel(connections, url, TIMES).complete(REQUEST)
         assert (away.value.status, away.value.fault) == (None, "unreachable")
-
-
-@pytest.mark.parametrize(("fault", "status"), [("400", 400), ("401", 401), ("404", 404),
-                                               ("307", 307), ("418", 418)])  # fmt: skip
-async def test_whatever_status_says_no_is_a_refusal_with_its_words(
-    stand_in: Any, connections: Connections, fault: str, status: int
-) -> None:
-    with pytest.raises(RefusedError, match=f"HTTP {status}") as refused:
-        await _fault(stand_in, connections, fault)
-    assert (refused.value.status, refused.value.fault) == (status, "refused")
-
-
-@pytest.mark.parametrize("fault", ["html", "empty", "cut"])
-async def test_a_200_that_is_no_completion_is_an_invalid_reply(
-    stand_in: Any, connections: Connections, fault: str
-) -> None:
-    with pytest.raises(InvalidReplyError):
-        await _fault(stand_in, connections, fault)
 
 
 @asynccontextmanager
@@ -154,20 +133,6 @@ async def _raw_server(*parts: bytes, pause: float = 0.0, close: bool = True) -> 
 
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
-
-
-@pytest.mark.parametrize(
-    ("parts", "fault"),
-    [((HEAD, b"{"), "total_timeout"), ((HEAD, *[b" "] * 100), "total_timeout")],
-    ids=["silent", "drips"],
-)
-async def test_the_time_that_was_over_is_named(
-    connections: Connections, parts: tuple[bytes, ...], fault: str
-) -> None:
-    async with _raw_server(*parts, pause=0.05, close=False) as url:
-        with pytest.raises(CallTimeoutError) as raised:
-            await OpenAiModel(connections, url, TIMES).complete(REQUEST)
-    assert raised.value.fault == fault
 
 
 async def test_a_connection_that_is_not_taken_is_a_connect_timeout() -> None:

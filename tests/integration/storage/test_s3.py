@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from botocore.exceptions import ClientError
 
 from rlaif.servers.seaweedfs import HOST, find_weed
 from rlaif.storage.open import S3Credentials
@@ -129,29 +128,6 @@ def test_a_server_that_lists_out_of_order_is_not_believed(
     store._by_folder = False  # as if it had not said that it is SeaweedFS
     with pytest.raises(StoreUnavailableError, match="key order"):
         list(store.list())
-
-
-def test_a_conditional_write_that_meets_another_is_tried_again(
-    s3: S3Credentials, episodes_store: S3Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store, asked = _store(s3), list[object]()
-    real = store._client.put_object
-
-    def busy_twice(**request: object) -> object:
-        asked.append(request)
-        if len(asked) <= 2:
-            raise ClientError(
-                {
-                    "Error": {"Code": "ConditionalRequestConflict", "Message": ""},
-                    "ResponseMetadata": {"HTTPStatusCode": 409},
-                },
-                "PutObject",
-            )
-        return real(**request)
-
-    monkeypatch.setattr(store._client, "put_object", busy_twice)
-    assert store.put_once("busy", b"x") is True
-    assert len(asked) == 3
 
 
 def test_a_key_that_begins_another_is_never_reported_as_existing(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.storage.open import S3Credentials, open_store
+from rlaif.storage.open import open_store
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
 from rlaif.storage.probe import probe_replacing, probe_store
 from rlaif.storage.s3 import S3Store
@@ -153,9 +153,3 @@ def test_a_wrong_region_names_the_setting(s3_stub: Any, refusals: Refusals) -> N
     s3_stub.answer = (400, {"Content-Type": "application/xml"}, body)
     for refusal in refusals([USES[0], USES[3], USES[5], probe_store]):
         assert "S3_REGION" in refusal
-
-
-def test_an_endpoint_that_is_no_s3_server_is_named() -> None:
-    store = open_store("s3://zelda-episodes", S3Credentials("http://127.0.0.1:1", "k", "s"))
-    with pytest.raises(StoreUnavailableError, match=r"127\.0\.0\.1:1"):
-        store.get("a")

@@ -132,16 +132,6 @@ async def test_a_resting_route_is_not_called(clock: Clock, route: Callable[..., 
     assert made.resting == 0
 
 
-async def test_a_call_waits_for_a_short_rest_and_then_tries_the_route(
-    clock: Clock, route: Callable[..., Route]
-) -> None:
-    model = Scripted(*[UnavailableError("down")] * 2)
-    made = route(model, failures=2, pause_seconds=5)
-    await made.complete(REQUEST, on_failure=Failures())
-    assert model.calls == 3
-    assert clock.slept == [0.75, 1.5, pytest.approx(3.5)]
-
-
 async def test_after_a_rest_one_call_tries_the_route_and_the_others_wait_for_it(
     clock: Clock, route: Callable[..., Route]
 ) -> None:
@@ -176,15 +166,6 @@ async def test_a_throttled_route_keeps_all_calls_back_until_the_server_wants_the
     await made.complete(REQUEST, on_failure=Failures())
     assert clock.now == 8.0
     assert model.calls == 2
-
-
-async def test_calls_keep_the_pace_in_the_long_run(
-    clock: Clock, route: Callable[..., Route]
-) -> None:
-    made = route(Scripted(), per_second=2.0, burst=2)
-    for _ in range(12):
-        await made.complete(REQUEST, on_failure=Failures())
-    assert clock.now == pytest.approx(5.0)
 
 
 class Hangs:

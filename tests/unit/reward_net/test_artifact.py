@@ -115,6 +115,7 @@ def shaped(**spec: Any) -> bytes:
     "spec",
     [
         {"hidden": [10**30, 10**30]},
+        {"hidden": [10**12]},
         {"hidden": [-1]},
         {"hidden": [2**62]},
         {"layout_version": "v1", "members": 32, "hidden": [64] * 8},
@@ -210,14 +211,6 @@ def test_tensors_that_the_spec_does_not_describe_are_refused(
     change: Callable[[dict[str, torch.Tensor]], None],
 ):
     assert refusal(planted(change)).reason == "wrong_tensors"
-
-
-def test_a_spec_that_asks_for_a_huge_network_is_refused_without_building_it():
-    tensors = network().state_dict()
-    huge = SPEC.model_copy(update={"hidden": (10**12,)})
-    text = json.dumps({"format": 1, "version": 1, "spec": huge.model_dump(mode="json")})
-    data = safetensors.torch.save(tensors, metadata={"rlaif_reward_net": text})
-    assert refusal(data).reason == "wrong_tensors"
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])

@@ -107,12 +107,16 @@ def test_print_settings_prints_json_with_masked_secrets(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JUDGE_SHARE", "0.25")
-    assert _run("--print-settings", "--no-vision", "--port", "9", "--api-token", "t0k") == 0
+    url = "nats://user:se/cr@et@host:4222"
+    options = ("--no-vision", "--port", "9", "--api-token", "t0k", "--nats-url", url)
+    assert _run("--print-settings", *options) == 0
     out = capsys.readouterr().out
     printed = json.loads(out)
     assert (printed["share"], printed["vision"], printed["port"]) == (0.25, False, 9)
-    assert "hunter2" not in out
-    assert "t0k" not in out
+    assert printed["nats_url"] == "nats://***@host:4222"
+    assert not any(secret in out for secret in ("hunter2", "t0k", "se/cr"))
+    settings = JudgeSettings(nats_url=url, api_token=SecretStr("t0k"))
+    assert not any(secret in repr(settings) for secret in ("hunter2", "t0k", "se/cr"))
 
 
 def test_a_wrong_value_is_one_line_and_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:

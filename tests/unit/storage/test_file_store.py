@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rlaif.storage.file import FileStore
 from rlaif.storage.keys import check_key
-from rlaif.storage.ports import InvalidKeyError, ObjectNotFoundError, StoreUnavailableError
+from rlaif.storage.ports import InvalidKeyError, StoreUnavailableError
 
 
 def _valid(key: str) -> bool:
@@ -28,14 +28,6 @@ _keys = st.lists(
 def test_keys_become_folders_and_files_that_a_person_can_find(tmp_path: Path) -> None:
     FileStore(tmp_path).put("captures/ep-1/seg-1.capture", b"x")
     assert (tmp_path / "captures.d/ep-1.d/seg-1.capture").read_bytes() == b"x"
-
-
-def test_an_object_named_like_a_folder_does_not_meet_that_folder(file_store: FileStore) -> None:
-    keys = ["a", "a.d", "a.d.d", "a.d/b", "a/b"]
-    for key in keys:
-        assert file_store.put_once(key, key.encode())
-    assert [info.key for info in file_store.list()] == keys
-    assert [file_store.get(key).decode() for key in keys] == keys
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -112,8 +104,3 @@ def test_a_write_is_flushed_before_it_is_acknowledged(
     assert flushed[0] == root  # the new folder's name
     assert "/%tmp/" in flushed[1]
     assert flushed[2] == f"{root}/a.d"
-
-
-def test_a_missing_object_is_named(file_store: FileStore) -> None:
-    with pytest.raises(ObjectNotFoundError, match="'nothing/here'"):
-        file_store.get("nothing/here")

@@ -49,11 +49,6 @@ class KeepsDeleted(FileStore):
         pass
 
 
-def test_a_good_store_passes_and_is_left_clean(file_store: FileStore) -> None:
-    probe_store(file_store)
-    assert list(file_store.list()) == []
-
-
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [
