@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncIterator
-from typing import Any
 
 import pytest
 
@@ -52,9 +51,7 @@ async def test_by_default_the_schema_is_strict_and_nothing_else_is_sent(server: 
     }
 
 
-async def test_the_subset_has_a_type_beside_each_enum_and_no_bounds_of_lengths(
-    server: ChatServer,
-) -> None:
+async def test_the_subset_has_a_type_beside_each_enum_and_no_bounds_of_lengths(server):
     await ask(server, REQUEST, schema_mode="json_schema_subset")
     assert server.bodies[0]["response_format"]["json_schema"]["schema"] == {
         "type": "object",
@@ -76,9 +73,7 @@ async def test_the_subset_has_a_type_beside_each_enum_and_no_bounds_of_lengths(
         ("none", {}),
     ],
 )
-async def test_other_servers_are_told_the_shape_in_their_own_way(
-    server: ChatServer, mode: str, sent: dict[str, Any]
-) -> None:
+async def test_other_servers_are_told_the_shape_in_their_own_way(server, mode, sent):
     await ask(server, REQUEST, schema_mode=mode)
     (body,) = server.bodies
     assert {k: v for k, v in body.items() if k in ("response_format", "guided_json")} == sent
@@ -115,9 +110,7 @@ async def test_an_answer_that_a_wrong_parser_took_for_thoughts_is_named(server: 
         await ask(server, REQUEST)
 
 
-async def test_a_model_that_was_still_thinking_gave_an_answer_without_text(
-    server: ChatServer,
-) -> None:
+async def test_a_model_that_was_still_thinking_gave_an_answer_without_text(server):
     server.message |= {"content": None, "reasoning_content": "Let me see"}
     server.finish = "length"
     answer = await ask(server, REQUEST)

@@ -6,7 +6,6 @@ import json
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
 
@@ -16,7 +15,6 @@ from rlaif.llm.ports import (
     CallTimeoutError,
     CompletionRequest,
     InvalidReplyError,
-    ModelError,
     RefusedError,
     ThrottledError,
     UnavailableError,
@@ -65,13 +63,8 @@ async def server() -> AsyncIterator[ChatServer]:
     ],
 )
 async def test_a_fault_of_the_server_has_its_own_error(
-    stand_in: Any,
-    connections: Connections,
-    fault: str,
-    error: type[ModelError],
-    code: str,
-    status: int | None,
-) -> None:
+    stand_in, connections, fault, error, code, status
+):
     await stand_in.fail(f"{fault}:1")
     with pytest.raises(error) as raised:
         await OpenAiModel(connections, f"{stand_in.url}/dialog", TIMES).complete(REQUEST)
@@ -80,17 +73,13 @@ async def test_a_fault_of_the_server_has_its_own_error(
         assert raised.value.retry_after == 1.0
 
 
-async def test_a_refused_request_is_told_apart_from_an_outage(
-    stand_in: Any, connections: Connections
-) -> None:
+async def test_a_refused_request_is_told_apart_from_an_outage(stand_in, connections):
     model = OpenAiModel(connections, f"{stand_in.url}/dialog", TIMES)
     with pytest.raises(RefusedError, match="400"):
         await model.complete(REQUEST)
 
 
-async def test_a_wrong_path_is_a_refusal_and_a_closed_port_an_outage(
-    stand_in: Any, connections: Connections
-) -> None:
+async def test_a_wrong_path_is_a_refusal_and_a_closed_port_an_outage(stand_in, connections):
     with pytest.raises(RefusedError) as refused:
         await OpenAiModel(connections, f"{stand_in.url}/nowhere/at/all", TIMES).complete(REQUEST)
     assert refused.value.status == 404
@@ -158,8 +147,8 @@ async def test_a_connection_that_is_not_taken_is_a_connect_timeout() -> None:
 
 
 async def test_calls_that_are_cancelled_at_any_moment_cost_no_later_call_its_connection(
-    server: ChatServer, connections: Connections
-) -> None:
+    server, connections
+):
     """A deadline ends a call wherever it is: while it connects, writes or reads."""
     model = OpenAiModel(connections, server.url, TIMES)
     for turns in range(40):
@@ -173,9 +162,7 @@ async def test_calls_that_are_cancelled_at_any_moment_cost_no_later_call_its_con
     assert all(answer.text for answer in answers)
 
 
-async def test_a_connection_is_used_again_after_a_call_that_ended_well(
-    server: ChatServer, connections: Connections
-) -> None:
+async def test_a_connection_is_used_again_after_a_call_that_ended_well(server, connections):
     model = OpenAiModel(connections, server.url, TIMES)
     await model.complete(REQUEST)
     async with connections.one() as first:
@@ -193,9 +180,7 @@ async def test_a_connection_is_used_again_after_a_call_that_ended_well(
 @pytest.mark.parametrize(
     "value", ["²", "-1", "soon", "", "1e9", "٣", "Wed, 21 Oct 2026 07:28:00 GMT"]
 )
-async def test_a_wish_for_a_pause_that_is_no_number_is_left_aside(
-    connections: Connections, value: str
-) -> None:
+async def test_a_wish_for_a_pause_that_is_no_number_is_left_aside(connections, value):
     head = f"HTTP/1.1 429 Too Many\r\nRetry-After: {value}\r\nContent-Length: 0\r\n\r\n"
     encoded = head.encode("latin-1") if value.isascii() or value == "²" else head.encode()
     async with _raw_server(encoded) as url:
@@ -211,9 +196,7 @@ async def test_a_key_that_a_server_repeats_is_told_to_nobody(connections: Connec
             await OpenAiModel(connections, url, TIMES).complete(REQUEST)
 
 
-async def test_an_endless_error_page_is_read_no_further_than_its_beginning(
-    connections: Connections,
-) -> None:
+async def test_an_endless_error_page_is_read_no_further_than_its_beginning(connections):
     head = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 100000000\r\n\r\n"
     async with _raw_server(head, *[b"x" * 65536] * 20) as url:
         with pytest.raises(UnavailableError, match=r"HTTP 502: x+$") as raised:
@@ -222,8 +205,8 @@ async def test_an_endless_error_page_is_read_no_further_than_its_beginning(
 
 
 async def test_a_reply_that_breaks_off_is_an_outage_and_one_that_cannot_be_decoded_is_invalid(
-    connections: Connections,
-) -> None:
+    connections,
+):
     async with _raw_server(HEAD, b'{"choices": [') as url:
         with pytest.raises(UnavailableError):
             await OpenAiModel(connections, url, TIMES).complete(REQUEST)

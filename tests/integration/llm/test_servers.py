@@ -92,9 +92,7 @@ async def _asked(server: Server, base: str = "/v1", route: str = "/dialog") -> A
 
 @pytest.mark.parametrize("base", ["", "/", "/v1", "/v1/"])
 @pytest.mark.parametrize("elsewhere", [404, 405, 200])
-async def test_one_server_is_found_by_its_address_though_it_has_no_routes(
-    base: str, elsewhere: int
-) -> None:
+async def test_one_server_is_found_by_its_address_though_it_has_no_routes(base, elsewhere):
     server = Server(models=("SmolLM2",), elsewhere=elsewhere)
     assert (await _asked(server, base)).text == GOOD
     assert [body["model"] for body in server.bodies[-1:]] == ["SmolLM2"]
@@ -115,9 +113,7 @@ async def test_a_route_that_exists_is_used(base: str) -> None:
         ("/openai/deployments/x", "api-version=2024-10-21"),
     ],
 )
-async def test_an_address_with_another_version_or_a_query_is_the_server_itself(
-    path: str, query: str
-) -> None:
+async def test_an_address_with_another_version_or_a_query_is_the_server_itself(path, query):
     server = Server(path=path, query=query)
     assert (await _asked(server, f"{path}?{query}" if query else f"{path}/")).text == GOOD
     assert ("api-key" in server.headers[0]) == ("deployments" in path)
@@ -163,9 +159,7 @@ def _no_format(body: dict[str, Any]) -> tuple[int, str] | None:
 
 
 @pytest.mark.parametrize("refuses", [_openai_o, _mistral, _no_schema, _no_format])
-async def test_a_parameter_that_is_refused_is_left_out_remembered_and_logged_once(
-    refuses: Callable[[dict[str, Any]], tuple[int, str] | None], caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_parameter_that_is_refused_is_left_out_remembered_and_logged_once(refuses, caplog):
     caplog.set_level(logging.INFO, "rlaif.llm")
     server = Server(path="/dialog/v1", refuses=refuses)
     async with model_of(server) as model:
@@ -196,9 +190,7 @@ NO_PROXY = "fe80::/10,10.0.0.0/8,.corp"
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
 @pytest.mark.parametrize("proxy", [PROXY, "socks5://127.0.0.1:9"])
 @pytest.mark.parametrize("no_proxy", ["", NO_PROXY])
-async def test_own_addresses_use_no_proxy(
-    monkeypatch: pytest.MonkeyPatch, variable: str, proxy: str, no_proxy: str
-) -> None:
+async def test_own_addresses_use_no_proxy(monkeypatch, variable, proxy, no_proxy):
     monkeypatch.setenv(variable, proxy)
     monkeypatch.setenv("NO_PROXY", no_proxy)
     assert (await _asked(Server())).text == GOOD
@@ -214,9 +206,7 @@ def test_what_no_proxy_names_uses_none(monkeypatch: pytest.MonkeyPatch, host: st
     assert proxy_of("https://llm.example.org/v1") == ("HTTPS_PROXY", PROXY)
 
 
-async def test_a_remote_server_is_reached_by_the_proxy_which_is_named_when_it_is_dead(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_remote_server_is_reached_by_the_proxy_which_is_named_when_it_is_dead(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", PROXY)
     url = "http://llm.example.org/v1"
     async with connections_to(CALLS, api_key=None, urls=[url]) as connections:
@@ -234,8 +224,8 @@ async def test_a_remote_server_is_reached_by_the_proxy_which_is_named_when_it_is
     ],
 )
 def test_a_variable_that_cannot_be_used_is_named_in_one_sentence_without_its_password(
-    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
-) -> None:
+    monkeypatch, variable, value
+):
     monkeypatch.setenv(variable, value)
     with pytest.raises(ClientSetupError, match=variable) as raised:
         connections_to(CALLS, api_key=None, urls=["https://llm.example.org"])

@@ -9,7 +9,7 @@ import pytest
 
 from rlaif.servers.seaweedfs import HOST, find_weed
 from rlaif.storage.open import S3Credentials
-from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StoreUnavailableError
+from rlaif.storage.ports import ObjectNotFoundError, StoreUnavailableError
 from rlaif.storage.s3 import S3Store
 from rlaif.testing.s3_server import S3Server, running_s3_server
 
@@ -82,9 +82,7 @@ def test_a_server_that_is_away_is_reported_within_seconds() -> None:
             use()
 
 
-def test_a_list_of_several_pages_is_complete_and_in_order(
-    episodes_store: S3Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_list_of_several_pages_is_complete_and_in_order(episodes_store, monkeypatch):
     keys = sorted(f"e{n % 3}{'-x' if n % 2 else ''}/{n:02d}" for n in range(24))
     for key in keys:
         episodes_store.put(key, b"")
@@ -99,8 +97,8 @@ def test_a_list_of_several_pages_is_complete_and_in_order(
 
 
 def test_a_scan_takes_no_more_pages_than_are_looked_at_and_leaves_nothing_out(
-    episodes_store: S3Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    episodes_store, monkeypatch
+):
     keys = [f"scores/config/e{n % 3}-{n:02d}.json" for n in range(24)]
     for key in keys:
         episodes_store.put(key, b"")
@@ -119,9 +117,7 @@ def test_a_scan_takes_no_more_pages_than_are_looked_at_and_leaves_nothing_out(
     assert sorted(info.key for info in episodes_store.scan("scores/config/e1")) == keys[1::3]
 
 
-def test_a_server_that_lists_out_of_order_is_not_believed(
-    episodes_store: S3Store, s3: S3Credentials
-) -> None:
+def test_a_server_that_lists_out_of_order_is_not_believed(episodes_store, s3):
     for key in ("a/x", "a-b"):
         episodes_store.put(key, b"")
     store = _store(s3)
@@ -130,18 +126,14 @@ def test_a_server_that_lists_out_of_order_is_not_believed(
         list(store.list())
 
 
-def test_a_key_that_begins_another_is_never_reported_as_existing(
-    episodes_store: ObjectStore,
-) -> None:
+def test_a_key_that_begins_another_is_never_reported_as_existing(episodes_store):
     episodes_store.put("folder/a", b"x")
     with pytest.raises(StoreUnavailableError, match="does the key begin another"):
         episodes_store.put_once("folder", b"x")
     assert episodes_store.head("folder") is None
 
 
-def test_deletes_go_in_batches_and_name_what_failed(
-    episodes_store: S3Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_deletes_go_in_batches_and_name_what_failed(episodes_store, monkeypatch):
     batches: list[int] = []
 
     def answer(keys: list[str]) -> object:

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -69,17 +68,13 @@ def broken_file(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_with_keys_of_our_own_nothing_of_the_users_is_read(
-    s3_stub: Any, broken_file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_with_keys_of_our_own_nothing_of_the_users_is_read(s3_stub, broken_file, monkeypatch):
     for variable, value in FOREIGN.items():
         monkeypatch.setenv(variable, value.format(broken=broken_file))
     probe_store(open_store(BUCKET, s3_stub.credentials))
 
 
-def test_a_server_outside_is_reached_through_the_proxy(
-    s3_stub: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_outside_is_reached_through_the_proxy(s3_stub, monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", s3_stub.url)
     probe_store(open_store(BUCKET, S3Credentials("http://s3.example.com", "key", "secret")))
     assert s3_stub.requests
@@ -97,25 +92,21 @@ def test_a_server_outside_is_reached_through_the_proxy(
     ],
 )
 def test_without_keys_the_standard_chain_names_the_variable_that_breaks_it(
-    variable: str, value: str, broken_file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    variable, value, broken_file, monkeypatch
+):
     monkeypatch.setenv("AWS_ROLE_ARN", "arn:aws:iam::1:role/ours")
     monkeypatch.setenv(variable, value.format(broken=broken_file))
     with pytest.raises(StorageError, match=variable):
         open_store(BUCKET, S3Credentials(NOBODY, None, None)).head("a")
 
 
-def test_outside_the_users_authorities_count_and_are_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_outside_the_users_authorities_count_and_are_named(monkeypatch):
     monkeypatch.setenv("AWS_CA_BUNDLE", "/gone/ca.pem")
     with pytest.raises(StorageError, match="AWS_CA_BUNDLE"):
         open_store(BUCKET, S3Credentials("https://s3.example.com", "key", "secret")).head("a")
 
 
-def test_the_standard_chain_takes_the_profile_that_the_user_names(
-    s3_stub: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_standard_chain_takes_the_profile_that_the_user_names(s3_stub, tmp_path, monkeypatch):
     file = tmp_path / "credentials"
     file.write_text("[work]\naws_access_key_id = key\naws_secret_access_key = secret\n")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
@@ -136,9 +127,7 @@ def test_the_standard_chain_takes_the_profile_that_the_user_names(
         (S3Credentials("http://127.0.0.1:99999", "key", "secret"), "S3_ENDPOINT_URL"),
     ],
 )
-def test_settings_that_cannot_work_are_refused_by_name(
-    credentials: S3Credentials, setting: str
-) -> None:
+def test_settings_that_cannot_work_are_refused_by_name(credentials, setting):
     with pytest.raises(StorageError, match=setting):
         open_store(BUCKET, credentials).head("a")
 
@@ -159,9 +148,7 @@ def test_credentials_inside_an_endpoint_are_never_shown() -> None:
         ["rlaif.hud"],
     ],
 )
-def test_every_command_reports_it_in_a_sentence(
-    command: list[str], nats_url: str, tmp_path: Path
-) -> None:
+def test_every_command_reports_it_in_a_sentence(command, nats_url, tmp_path):
     ended = subprocess.run(
         [sys.executable, "-m", *command],
         env=os.environ | {"AWS_PROFILE": "work", "NATS_URL": nats_url, "HUD_PORT": "0"},

@@ -53,9 +53,7 @@ def refusals(s3_stub: Any) -> Refusals:
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 @pytest.mark.parametrize("body", [b"", PAGE])
-def test_a_redirect_to_https_says_what_to_set(
-    s3_stub: Any, refusals: Refusals, status: int, body: bytes
-) -> None:
+def test_a_redirect_to_https_says_what_to_set(s3_stub, refusals, status, body):
     secure = s3_stub.url.replace("http:", "https:").rpartition(":")[0]
     s3_stub.answer = (status, {"Location": f"{secure}/zelda-episodes/a", **HTML}, body)
     for refusal in refusals():
@@ -63,9 +61,7 @@ def test_a_redirect_to_https_says_what_to_set(
 
 
 @pytest.mark.parametrize("location", [OUTSIDE, "/login", ""])
-def test_a_redirect_elsewhere_is_no_advice_to_go_there(
-    s3_stub: Any, refusals: Refusals, location: str
-) -> None:
+def test_a_redirect_elsewhere_is_no_advice_to_go_there(s3_stub, refusals, location):
     s3_stub.answer = (302, {"Location": location} if location else {}, b"")
     for refusal in refusals():
         assert "S3_ENDPOINT_URL to the S3 server itself" in refusal
@@ -82,9 +78,7 @@ def test_a_redirect_elsewhere_is_no_advice_to_go_there(
         ({}, b"ok"),
     ],
 )
-def test_a_page_instead_of_an_answer_is_never_taken_for_success(
-    s3_stub: Any, refusals: Refusals, headers: dict[str, str], body: bytes
-) -> None:
+def test_a_page_instead_of_an_answer_is_never_taken_for_success(s3_stub, refusals, headers, body):
     s3_stub.answer = (200, headers, body)
     # Of the bucket alone S3 says nothing that a page could not say as well, if it is no HTML.
     uses = USES if headers == HTML else [use for use in USES if use is not ENSURE_BUCKET]
@@ -102,9 +96,7 @@ def test_a_page_instead_of_an_answer_is_never_taken_for_success(
         (HTML, b""),
     ],
 )
-def test_an_error_of_a_proxy_is_reported_as_such(
-    s3_stub: Any, refusals: Refusals, status: int, headers: dict[str, str], body: bytes
-) -> None:
+def test_an_error_of_a_proxy_is_reported_as_such(s3_stub, refusals, status, headers, body):
     s3_stub.answer = (status, headers, body)
     for refusal in refusals():
         assert f"HTTP {status}" in refusal
@@ -112,9 +104,7 @@ def test_an_error_of_a_proxy_is_reported_as_such(
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 500])
-def test_an_error_without_any_body_is_no_missing_object(
-    s3_stub: Any, refusals: Refusals, status: int
-) -> None:
+def test_an_error_without_any_body_is_no_missing_object(s3_stub, refusals, status):
     s3_stub.answer = (status, {}, b"")
     for refusal in refusals([USES[0], USES[1], USES[3], USES[5], USES[7], probe_store]):
         assert f"HTTP {status}" in refusal
@@ -139,8 +129,8 @@ def test_a_redirect_of_s3_to_another_region_is_followed(run_stub: Any, offered: 
     ("conditions", "reason"), [("501", "NotImplemented"), ("ignored", "If-None-Match")]
 )
 def test_a_server_without_conditional_writes_is_refused_with_the_reason(
-    run_stub: Any, offered: Any, conditions: str, reason: str
-) -> None:
+    run_stub, offered, conditions, reason
+):
     with run_stub(replace(offered["noobaa"], conditions=conditions)) as stub:
         store: ObjectStore = open_store("s3://zelda-episodes", stub.credentials)
         with pytest.raises(StoreUnavailableError, match=reason):

@@ -35,9 +35,7 @@ def test_a_server_that_nobody_vouches_for_is_refused(secure_s3: S3Credentials) -
         store.get("a")
 
 
-def test_a_missing_file_of_authorities_is_an_outage_that_names_the_setting(
-    secure_s3: S3Credentials,
-) -> None:
+def test_a_missing_file_of_authorities_is_an_outage_that_names_the_setting(secure_s3):
     store = open_store(BUCKET, replace(secure_s3, ca_file="/missing/ca.pem"))
     with pytest.raises(StoreUnavailableError, match="S3_CA_FILE"):
         store.get("a")

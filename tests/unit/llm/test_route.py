@@ -82,9 +82,7 @@ class Failures:
         self.seen.append(error)
 
 
-async def test_a_passing_fault_is_tried_again_with_growing_waits(
-    clock: Clock, route: Callable[..., Route]
-) -> None:
+async def test_a_passing_fault_is_tried_again_with_growing_waits(clock, route):
     model, failures = Scripted(UnavailableError("a"), UnavailableError("b")), Failures()
     found = await route(model).complete(REQUEST, on_failure=failures)
     assert found.answer.text == "{}"
@@ -92,16 +90,12 @@ async def test_a_passing_fault_is_tried_again_with_growing_waits(
     assert [str(error) for error in failures.seen] == ["a", "b"]
 
 
-async def test_the_servers_wish_for_a_pause_is_honoured(
-    clock: Clock, route: Callable[..., Route]
-) -> None:
+async def test_the_servers_wish_for_a_pause_is_honoured(clock, route):
     await route(Scripted(ThrottledError("slow down", 4.0))).complete(REQUEST, on_failure=Failures())
     assert clock.slept == [pytest.approx(4.2)]
 
 
-async def test_a_pause_too_long_to_wait_for_is_given_to_the_caller(
-    clock: Clock, route: Callable[..., Route]
-) -> None:
+async def test_a_pause_too_long_to_wait_for_is_given_to_the_caller(clock, route):
     model = Scripted(ThrottledError("slow down", 60.0))
     with pytest.raises(ThrottledError) as raised:
         await route(model).complete(REQUEST, on_failure=Failures())
@@ -109,9 +103,7 @@ async def test_a_pause_too_long_to_wait_for_is_given_to_the_caller(
     assert (clock.slept, model.calls) == ([], 1)
 
 
-async def test_a_lasting_fault_is_given_up_after_the_attempts(
-    route: Callable[..., Route],
-) -> None:
+async def test_a_lasting_fault_is_given_up_after_the_attempts(route):
     model = Scripted(*[UnavailableError("down")] * 9)
     with pytest.raises(UnavailableError):
         await route(model).complete(REQUEST, on_failure=Failures())
@@ -132,9 +124,7 @@ async def test_a_resting_route_is_not_called(clock: Clock, route: Callable[..., 
     assert made.resting == 0
 
 
-async def test_after_a_rest_one_call_tries_the_route_and_the_others_wait_for_it(
-    clock: Clock, route: Callable[..., Route]
-) -> None:
+async def test_after_a_rest_one_call_tries_the_route_and_the_others_wait_for_it(clock, route):
     class Probed(Scripted):
         async def complete(self, request: CompletionRequest) -> Answer:
             for _ in range(20):
@@ -155,9 +145,7 @@ async def test_after_a_rest_one_call_tries_the_route_and_the_others_wait_for_it(
     assert (model.calls, made.resting) == (5, 0)
 
 
-async def test_a_throttled_route_keeps_all_calls_back_until_the_server_wants_them(
-    clock: Clock, route: Callable[..., Route]
-) -> None:
+async def test_a_throttled_route_keeps_all_calls_back_until_the_server_wants_them(clock, route):
     model = Scripted(ThrottledError("slow down", 8.0))
     made = route(model)
     with pytest.raises(ThrottledError):
@@ -181,9 +169,7 @@ class Hangs:
         return Answer("{}")
 
 
-async def test_a_hanging_call_ends_after_a_few_times_the_slowest_answer(
-    route: Callable[..., Route],
-) -> None:
+async def test_a_hanging_call_ends_after_a_few_times_the_slowest_answer(route):
     model = Hangs()
     made = route(
         model,
@@ -200,9 +186,7 @@ async def test_a_hanging_call_ends_after_a_few_times_the_slowest_answer(
     await made.close()
 
 
-async def test_a_call_that_tries_a_resting_route_is_not_waited_for_long(
-    clock: Clock, route: Callable[..., Route]
-) -> None:
+async def test_a_call_that_tries_a_resting_route_is_not_waited_for_long(clock, route):
     model = Hangs()
     made = route(
         model,
@@ -221,9 +205,7 @@ async def test_a_call_that_tries_a_resting_route_is_not_waited_for_long(
     await made.close()
 
 
-async def test_a_slow_route_is_told_from_a_dead_one_by_its_late_answer(
-    clock: Clock, route: Callable[..., Route]
-) -> None:
+async def test_a_slow_route_is_told_from_a_dead_one_by_its_late_answer(clock, route):
     model = Hangs()
     made = route(
         model,
@@ -244,9 +226,7 @@ async def test_a_slow_route_is_told_from_a_dead_one_by_its_late_answer(
     assert made.deadline() == 32.0
 
 
-async def test_a_faulty_reply_is_not_tried_again_and_does_not_rest_the_route(
-    route: Callable[..., Route],
-) -> None:
+async def test_a_faulty_reply_is_not_tried_again_and_does_not_rest_the_route(route):
     model = Scripted(InvalidReplyError("html"))
     made = route(model, failures=1, pause_seconds=30)
     with pytest.raises(InvalidReplyError):
@@ -261,9 +241,7 @@ async def test_no_more_calls_at_once_than_slots(route: Callable[..., Route]) -> 
     assert (model.calls, model.most_at_once) == (9, 2)
 
 
-async def test_health_tells_calls_failures_and_the_last_error(
-    route: Callable[..., Route],
-) -> None:
+async def test_health_tells_calls_failures_and_the_last_error(route):
     made = route(Scripted(UnavailableError("connection refused")))
     assert made.stats.p50_seconds() is None
     await made.complete(REQUEST, on_failure=Failures())
@@ -272,9 +250,7 @@ async def test_health_tells_calls_failures_and_the_last_error(
     assert made.stats.p50_seconds() is not None
 
 
-async def test_what_no_score_waits_for_waits_for_its_turn_and_not_for_a_rest(
-    clock: Clock, route: Callable[..., Route]
-) -> None:
+async def test_what_no_score_waits_for_waits_for_its_turn_and_not_for_a_rest(clock, route):
     made = route(Scripted(), per_second=1.0, burst=1)
     await made.complete(REQUEST, on_failure=Failures(), retry=False)
     await made.complete(REQUEST, on_failure=Failures(), retry=False)

@@ -70,9 +70,7 @@ def test_servers_are_read_in_all_their_forms(url: str, servers: list[str]) -> No
         "nats://ada:hush@a b", "nats://ada:hush@a,nats://bob:hush@b", "nats://ada:hush@nats/hush?x#y",
     ],
 )  # fmt: skip
-def test_what_names_no_server_is_refused_and_nothing_of_it_is_shown(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_names_no_server_is_refused_and_nothing_of_it_is_shown(url, monkeypatch):
     monkeypatch.setenv("NATS_URL", url)
     with pytest.raises(InvalidSettingsError, match="NATS_URL") as caught:
         load_settings(ServiceSettings)

@@ -207,9 +207,7 @@ def planted(change: Callable[[dict[str, torch.Tensor]], object]) -> bytes:
     ],
     ids=["missing", "extra", "shape", "dtype"],
 )
-def test_tensors_that_the_spec_does_not_describe_are_refused(
-    change: Callable[[dict[str, torch.Tensor]], None],
-):
+def test_tensors_that_the_spec_does_not_describe_are_refused(change):
     assert refusal(planted(change)).reason == "wrong_tensors"
 
 

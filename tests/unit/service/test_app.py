@@ -79,9 +79,7 @@ async def test_metrics_say_which_check_of_readiness_holds_now(build: Build, clie
         assert 'rlaif_common_check_ok{check="nats"} 0.0' in (await http.get("/metrics")).text
 
 
-async def test_version_names_service_package_schemas_and_events(
-    build: Build, client: Client
-) -> None:
+async def test_version_names_service_package_schemas_and_events(build, client):
     async with client(build()) as http:
         answer = (await http.get("/version")).json()
     assert answer["service"] == "common"
@@ -90,9 +88,7 @@ async def test_version_names_service_package_schemas_and_events(
     assert "rlaif.segment.scored.v1" in answer["events"]
 
 
-async def test_metrics_count_requests_by_route_and_not_by_id(
-    build: Build, client: Client, router: APIRouter
-) -> None:
+async def test_metrics_count_requests_by_route_and_not_by_id(build, client, router):
     async with client(build(router)) as http:
         for id in (1, 2, 3):
             await http.get(f"/api/v1/things/{id}")
@@ -106,9 +102,7 @@ async def test_metrics_count_requests_by_route_and_not_by_id(
     assert "rlaif_common_http_request_seconds_bucket" in text
 
 
-async def test_a_trace_is_continued_and_returned(
-    build: Build, client: Client, router: APIRouter
-) -> None:
+async def test_a_trace_is_continued_and_returned(build, client, router):
     trace = "4bf92f3577b34da6a3ce929d0e0e4736"
     async with client(build(router)) as http:
         given = {"traceparent": f"00-{trace}-00f067aa0ba902b7-01"}
@@ -125,8 +119,8 @@ async def test_a_trace_is_continued_and_returned(
 
 
 async def test_a_write_or_a_failure_is_one_log_line_and_a_read_that_succeeds_is_none(
-    build: Build, client: Client, router: APIRouter, caplog: pytest.LogCaptureFixture
-) -> None:
+    build, client, router, caplog
+):
     caplog.set_level(logging.INFO, "rlaif.service.access")
     async with client(build(router)) as http:
         for path in ("/livez", "/readyz", "/metrics", "/api/v1/things/7"):
@@ -137,8 +131,8 @@ async def test_a_write_or_a_failure_is_one_log_line_and_a_read_that_succeeds_is_
 
 
 async def test_a_bug_is_a_problem_without_its_cause_and_is_logged_once(
-    build: Build, client: Client, router: APIRouter, caplog: pytest.LogCaptureFixture
-) -> None:
+    build, client, router, caplog
+):
     async with client(build(router)) as http:
         answer = await http.get("/api/v1/broken")
     assert answer.status_code == 500
@@ -152,9 +146,7 @@ async def test_a_bug_is_a_problem_without_its_cause_and_is_logged_once(
     assert "the secret cause" in str(failures[0].exc_info)
 
 
-async def test_the_interface_is_documented_without_outside_assets(
-    build: Build, client: Client, router: APIRouter
-) -> None:
+async def test_the_interface_is_documented_without_outside_assets(build, client, router):
     async with client(build(router)) as http:
         page = (await http.get("/docs")).text
         document = (await http.get("/openapi.json")).json()

@@ -39,9 +39,7 @@ def _writes(app: FastAPI) -> set[tuple[str, str]]:
     return {(method, path) for method, path in found if method not in SAFE_METHODS}
 
 
-async def test_every_write_of_every_route_needs_the_token(
-    build: Build, client: Client, router: APIRouter
-) -> None:
+async def test_every_write_of_every_route_needs_the_token(build, client, router):
     app = build(router, api_token="right")
     found = _writes(app)
     assert len(found) == len(WRITES) + 1
@@ -68,9 +66,7 @@ async def test_every_write_of_every_route_needs_the_token(
         ("right", 401, "/problems/token-missing"),
     ],
 )
-async def test_only_the_right_bearer_token_is_admitted(
-    build: Build, client: Client, router: APIRouter, header: str, status: int, type: str | None
-) -> None:
+async def test_only_the_right_bearer_token_is_admitted(build, client, router, header, status, type):
     async with client(build(router, api_token="right", host="0.0.0.0")) as http:
         answer = await http.post("/api/v1/runs", headers={b"Authorization": header.encode()})
     assert answer.status_code == status
@@ -85,9 +81,7 @@ async def test_reads_need_no_token(build: Build, client: Client, router: APIRout
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.5", "judge.example"])
-async def test_without_a_token_a_service_on_the_network_refuses_writes(
-    build: Build, client: Client, router: APIRouter, host: str
-) -> None:
+async def test_without_a_token_a_service_on_the_network_refuses_writes(build, client, router, host):
     async with client(build(router, host=host)) as http:
         answer = await http.post("/api/v1/runs")
         assert answer.status_code == 403
@@ -112,8 +106,8 @@ async def test_without_a_token_a_service_on_the_network_refuses_writes(
     ],
 )
 async def test_without_a_token_a_laptop_takes_writes_but_not_from_other_web_pages(
-    build: Build, client: Client, router: APIRouter, origin: str | None, status: int
-) -> None:
+    build, client, router, origin, status
+):
     headers = {} if origin is None else {"Origin": origin}
     async with client(build(router)) as http:
         answer = await http.post("/api/v1/runs", headers=headers)

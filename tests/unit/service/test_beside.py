@@ -24,9 +24,7 @@ def _url(listener: socket.socket) -> str:
     return f"http://127.0.0.1:{listener.getsockname()[1]}/livez"
 
 
-async def test_it_answers_while_the_work_goes_on_and_not_after_it(
-    build: Build, listener: socket.socket
-) -> None:
+async def test_it_answers_while_the_work_goes_on_and_not_after_it(build, listener):
     url = _url(listener)
     async with httpx.AsyncClient() as client:
         async with serving(build(), listener):
@@ -49,9 +47,7 @@ async def test_signals_stay_with_the_work(build: Build, listener: socket.socket)
         assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
 
 
-async def test_serving_that_breaks_is_said_and_leaves_the_work_alone(
-    build: Build, listener: socket.socket, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_serving_that_breaks_is_said_and_leaves_the_work_alone(build, listener, caplog):
     listener.close()  # what it would answer on is gone
     async with serving(build(), listener):
         await asyncio.sleep(0)

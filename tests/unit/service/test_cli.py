@@ -87,9 +87,7 @@ def _run(*argv: str) -> int:
     return run(JudgeSettings, _never, description="Judges segments.", argv=argv)
 
 
-def test_help_shows_every_setting_with_variable_and_default_but_no_secret(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_help_shows_every_setting_with_variable_and_default_but_no_secret(capsys):
     with pytest.raises(SystemExit) as left:
         _run("--help")
     text = " ".join(capsys.readouterr().out.split())
@@ -103,9 +101,7 @@ def test_help_shows_every_setting_with_variable_and_default_but_no_secret(
     assert "hunter2" not in text
 
 
-def test_print_settings_prints_json_with_masked_secrets(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_print_settings_prints_json_with_masked_secrets(capsys, monkeypatch):
     monkeypatch.setenv("JUDGE_SHARE", "0.25")
     url = "nats://user:se/cr@et@host:4222"
     options = ("--no-vision", "--port", "9", "--api-token", "t0k", "--nats-url", url)
@@ -136,15 +132,11 @@ def _printed(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "argv", [("--models", '["a", "b"]'), ("--models", "a,b"), ("--models", "a", "--models", "b")]
 )
-def test_a_list_is_given_as_json_or_item_by_item(
-    capsys: pytest.CaptureFixture[str], argv: tuple[str, ...]
-) -> None:
+def test_a_list_is_given_as_json_or_item_by_item(capsys, argv):
     assert _printed(capsys, *argv)["models"] == ["a", "b"]
 
 
-def test_a_list_that_does_not_end_is_one_line_and_exit_code_2(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_list_that_does_not_end_is_one_line_and_exit_code_2(capsys):
     assert _run("--models", '["a') == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
@@ -152,17 +144,13 @@ def test_a_list_that_does_not_end_is_one_line_and_exit_code_2(
     assert "models" in error
 
 
-def test_an_option_can_unset_what_the_environment_says(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_option_can_unset_what_the_environment_says(capsys, monkeypatch):
     monkeypatch.setenv("RLAIF_API_TOKEN", "t0k")
     assert _printed(capsys)["api_token"] is not None
     assert _printed(capsys, "--api-token", "null")["api_token"] is None
 
 
-def test_an_option_of_a_block_wins_over_its_variable(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_option_of_a_block_wins_over_its_variable(capsys, monkeypatch):
     monkeypatch.setenv("JUDGE_CACHE_ANSWERS", "5")
     assert _printed(capsys)["cache_answers"] == 5
     assert _printed(capsys, "--cache.answers", "7")["cache_answers"] == 7
@@ -189,9 +177,7 @@ def test_a_port_in_use_is_one_line_and_exit_code_3(capsys: pytest.CaptureFixture
     assert "--port or JUDGE_PORT" in error
 
 
-def test_an_app_that_lacks_something_says_so_with_exit_code_3(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_an_app_that_lacks_something_says_so_with_exit_code_3(capsys):
     def lacks(settings: JudgeSettings) -> FastAPI:
         raise StartupError("no cartridge; run make game")
 
@@ -230,9 +216,7 @@ def _address(process: subprocess.Popen[str]) -> str:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_the_service_in_order(
-    start: Callable[..., subprocess.Popen[str]], number: signal.Signals
-) -> None:
+def test_a_signal_ends_the_service_in_order(start, number):
     process = start()
     url = _address(process)
     with urllib.request.urlopen(f"{url}/watch", timeout=60) as watch:
@@ -246,9 +230,7 @@ def test_a_signal_ends_the_service_in_order(
     assert "Traceback" not in error
 
 
-def test_an_app_that_fails_to_start_is_exit_code_1(
-    start: Callable[..., subprocess.Popen[str]],
-) -> None:
+def test_an_app_that_fails_to_start_is_exit_code_1(start):
     process = start("--fail")
     _, error = process.communicate(timeout=60)
     assert process.returncode == 1

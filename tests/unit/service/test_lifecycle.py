@@ -231,7 +231,7 @@ async def test_a_job_that_fetches_nothing_is_told():
     ],
 )
 async def test_a_job_that_ends_in_an_error_is_started_again_on_a_new_connection(
-    error: Exception, level: int, message: str, caplog: pytest.LogCaptureFixture
+    error, level, message, caplog
 ):
     world = World()
     async with world.running():

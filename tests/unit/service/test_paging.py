@@ -56,9 +56,7 @@ def test_no_more_is_read_than_one_past_the_page() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 6, 7])
-async def test_following_the_cursors_gives_every_item_once(
-    build: Build, client: Client, count: int
-) -> None:
+async def test_following_the_cursors_gives_every_item_once(build, client, count):
     names = [f"s-{number}" for number in range(count)]
     router = APIRouter()
 

@@ -30,8 +30,8 @@ class TrainerSettings(ServiceSettings):
     ],
 )
 def test_a_variable_sets_one_value_and_leaves_the_others_as_they_are(
-    monkeypatch: pytest.MonkeyPatch, variable: str, text: str, name: str, value: object
-) -> None:
+    monkeypatch, variable, text, name, value
+):
     before = flat_values(TrainerSettings())
     monkeypatch.setenv(variable, text)
     assert flat_values(TrainerSettings()) == before | {name: value}
@@ -62,9 +62,7 @@ def test_a_wrong_value_in_a_block_is_named_as_it_is_set(monkeypatch: pytest.Monk
     assert "set --batch-size or BATCH_SIZE" in text
 
 
-def test_names_of_earlier_releases_are_read_from_stored_settings_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_names_of_earlier_releases_are_read_from_stored_settings_alone(monkeypatch):
     old = {"ramp": 7, "batch_size": 3, "no_more": 1}
     assert stored(TrainerSettings, old) == {"shaping_ramp_iterations": 7, "batch_size": 3}
     monkeypatch.setenv("TRAINER_RAMP", "7")

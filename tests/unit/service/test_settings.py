@@ -20,9 +20,7 @@ class JudgeSettings(ServiceSettings):
     inner: int = Field(default=1, json_schema_extra=INTERNAL)
 
 
-def test_an_option_wins_over_the_environment_which_wins_over_the_default(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_option_wins_over_the_environment_which_wins_over_the_default(monkeypatch):
     assert load_settings(JudgeSettings).nats_url == "nats://127.0.0.1:4222"
     monkeypatch.setenv("NATS_URL", "nats://environment")
     monkeypatch.setenv("REWARD_MODEL_PORT", "1")
@@ -40,17 +38,13 @@ def test_an_option_wins_over_the_environment_which_wins_over_the_default(
         ("REWARD_MODEL_BUDGET", "renamed: set REWARD_MODEL_CALLS_PER_SECOND"),
     ],
 )
-def test_an_unknown_variable_is_refused_with_the_name_to_use(
-    monkeypatch: pytest.MonkeyPatch, name: str, told: str
-) -> None:
+def test_an_unknown_variable_is_refused_with_the_name_to_use(monkeypatch, name, told):
     monkeypatch.setenv(name, "1")
     with pytest.raises(InvalidSettingsError, match=told):
         load_settings(JudgeSettings)
 
 
-def test_a_shared_setting_can_be_overridden_for_one_service(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_shared_setting_can_be_overridden_for_one_service(monkeypatch):
     monkeypatch.setenv("REWARD_MODEL_LOG_LEVEL", "DEBUG")
     assert load_settings(JudgeSettings).log_level == "debug"
     assert ServiceSettings().log_level == "info"
@@ -58,9 +52,7 @@ def test_a_shared_setting_can_be_overridden_for_one_service(
     assert load_settings(JudgeSettings).log_level == "error"
 
 
-def test_variables_of_kubernetes_and_of_other_services_are_ignored(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_variables_of_kubernetes_and_of_other_services_are_ignored(monkeypatch):
     monkeypatch.setenv("REWARD_MODEL_SERVICE_HOST", "10.0.0.1")
     monkeypatch.setenv("REWARD_MODEL_PORT_8084_TCP_ADDR", "10.0.0.1")
     monkeypatch.setenv("TRAINER_JUGDES", "1")
@@ -102,9 +94,7 @@ def test_every_field_is_described_and_the_service_is_named_by_its_prefix() -> No
     assert rows["api_token"].default_text == "unset"
 
 
-def test_wrong_values_are_all_named_with_the_way_to_set_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_wrong_values_are_all_named_with_the_way_to_set_them(monkeypatch):
     monkeypatch.setenv("LOG_LEVEL", "loud")
     with pytest.raises(InvalidSettingsError) as caught:
         load_settings(JudgeSettings, port="none", calls_per_second="0")

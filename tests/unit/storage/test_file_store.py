@@ -32,9 +32,7 @@ def test_keys_become_folders_and_files_that_a_person_can_find(tmp_path: Path) ->
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(keys=_keys, prefix=st.text("ab./-d", max_size=3), after=st.text("ab./-d", max_size=3))
-def test_any_set_of_keys_is_kept_apart_and_listed_in_order(
-    tmp_path_factory: pytest.TempPathFactory, keys: list[str], prefix: str, after: str
-) -> None:
+def test_any_set_of_keys_is_kept_apart_and_listed_in_order(tmp_path_factory, keys, prefix, after):
     store = FileStore(tmp_path_factory.mktemp("store"))
     for key in keys:
         assert store.put_once(key, key.encode())
@@ -56,9 +54,7 @@ def test_a_symbolic_link_to_a_folder_is_not_followed(tmp_path: Path) -> None:
     assert list(outside.iterdir()) == []
 
 
-def test_a_symbolic_link_to_a_file_is_neither_read_nor_listed_nor_written_through(
-    tmp_path: Path,
-) -> None:
+def test_a_symbolic_link_to_a_file_is_neither_read_nor_listed_nor_written_through(tmp_path):
     secret = tmp_path / "secret"
     secret.write_bytes(b"secret")
     store = FileStore(tmp_path / "root")
@@ -87,9 +83,7 @@ def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
         FileStore(blocked / "below")
 
 
-def test_a_write_is_flushed_before_it_is_acknowledged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_write_is_flushed_before_it_is_acknowledged(tmp_path, monkeypatch):
     flushed: list[str] = []
     real = os.fsync
 

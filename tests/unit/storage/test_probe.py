@@ -61,9 +61,7 @@ class KeepsDeleted(FileStore):
         (KeepsDeleted, "still there"),
     ],
 )
-def test_a_broken_promise_is_named_and_the_store_is_left_clean(
-    tmp_path: Path, kind: type[FileStore], reason: str
-) -> None:
+def test_a_broken_promise_is_named_and_the_store_is_left_clean(tmp_path, kind, reason):
     with pytest.raises(StoreUnavailableError, match=reason):
         probe_store(kind(tmp_path))
     if kind is not KeepsDeleted:

@@ -124,9 +124,7 @@ def test_waiting_ends_at_the_deadline(recipe: SeaweedFS) -> None:
         recipe.wait_ready(seconds=0, alive=lambda: True)
 
 
-def test_the_program_is_taken_from_weed_bin(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_program_is_taken_from_weed_bin(tmp_path, monkeypatch):
     program = tmp_path / "weed"
     program.write_text("")
     monkeypatch.setenv("WEED_BIN", str(program))

@@ -65,9 +65,7 @@ with span("score", cause="00-{trace}-{span}-01"):
 
 
 @pytest.mark.parametrize(("exporter", "told"), [("console", True), ("none", False), ("", False)])
-def test_spans_are_written_where_the_environment_says(
-    monkeypatch: pytest.MonkeyPatch, exporter: str, told: bool
-) -> None:
+def test_spans_are_written_where_the_environment_says(monkeypatch, exporter, told):
     monkeypatch.setenv("OTEL_TRACES_EXPORTER", exporter)
     code = SCRIPT.format(trace="a" * 32, span="b" * 16)
     shown = subprocess.run(

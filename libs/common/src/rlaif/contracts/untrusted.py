@@ -1,8 +1,7 @@
-"""Parses untrusted JSON into plain values, or raises one error, whatever the bytes are.
+"""Parses untrusted JSON into plain values, or raises one error.
 
-The models of this package need it not: `model_validate_json` refuses all of this by itself. It is
-for JSON without a model, where `json.loads` would raise `RecursionError` on deep nesting and would
-accept what cannot be serialized again: NaN, repeated keys, half a surrogate pair.
+For JSON without a pydantic model: `json.loads` raises `RecursionError` on deep nesting, and accepts
+NaN, repeated keys and half a surrogate pair.
 """
 
 import json
@@ -10,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 MAX_DEPTH = 64
-"""Arrays and objects inside each other; our own events and files have at most 6."""
+"""Own events and files have at most 6."""
 
 
 class NotJsonError(ValueError):
@@ -18,12 +17,7 @@ class NotJsonError(ValueError):
 
 
 def read_json(data: bytes | str) -> Any:
-    """The value of a JSON text.
-
-    Raises:
-        NotJsonError: Not UTF-8, not JSON, nested deeper than `MAX_DEPTH`, with a repeated key, with
-            NaN, infinity or a number that is as large, or with half a surrogate pair.
-    """
+    """The value of a JSON text; raises NotJsonError for anything that is not strict JSON."""
     try:
         text = data.decode() if isinstance(data, bytes) else data
         value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)

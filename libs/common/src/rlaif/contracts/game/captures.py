@@ -1,4 +1,4 @@
-"""A capture: everything needed to play a segment again, and what it showed and was paid; 2 kB."""
+"""A capture: everything needed to replay a segment, and its rewards; 2 kB."""
 
 from itertools import pairwise
 from typing import Annotated, Literal, Self
@@ -9,14 +9,14 @@ from rlaif.contracts.model import Contract, Id, Sha256
 
 
 class GameIdentity(Contract):
-    """The cartridge on which a capture was made; a replay on another one is refused."""
+    """The cartridge of a capture; a replay on another one is rejected."""
 
     title: str
     rom_sha256: Sha256
 
 
 class EmulatorIdentity(Contract):
-    """The emulator and the settings on which the RAM depends."""
+    """The emulator and the settings that affect RAM."""
 
     name: str = "pyboy"
     version: str
@@ -24,7 +24,7 @@ class EmulatorIdentity(Contract):
 
 
 Wait = tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=1)]]
-"""After this decision step, counted from 0, so many game frames were played with no button held."""
+"""(decision step from 0, game frames without a button held after it)."""
 
 
 Amount = tuple[Annotated[int, Field(ge=0)], float]
@@ -35,46 +35,40 @@ RoomNumber = tuple[int, int]
 
 
 class SegmentPay(Contract):
-    """Rewards of the steps of a segment when they were played: for people, never for judges.
+    """Rewards of the steps of a segment: for people, never for judges.
 
-    The game's own reward is what it was. The model's pay is that of a segment as the beginning of
-    an episode, at the model's full weight (`rlaif.reward_net.pay`): what PPO gets of it is less
-    while the model takes over from the one before it.
+    The shaping reward is that of a segment at the start of an episode, at the model's full weight
+    (`rlaif.reward_net.pay`): during a ramp-in, PPO gets less.
     """
 
-    game: tuple[Amount, ...] = Field(
-        description="The game's own reward of each step that has any, in order."
-    )
+    game: tuple[Amount, ...] = Field(description="Environment rewards that are not 0, in order.")
     parts: dict[str, tuple[Amount, ...]] = Field(
         description="Part → its rewards, likewise; in each step the parts sum to `game`."
     )
     reward_model_version: int | None = Field(
-        default=None, description="Whose potential this is: the live one at the segment's end."
+        default=None, description="Version that was live at the segment's end."
     )
-    weight: float | None = Field(
-        default=None, description="Of the potential; null when models do not pay as one."
-    )
+    weight: float | None = Field(default=None, description="Of the potential.")
     gamma: float | None = Field(default=None, description="Discount of a step of four frames.")
     potentials: tuple[float, ...] | None = Field(
         default=None,
         description="Of the state before the first step, then after each; null without a model.",
     )
     model: tuple[float, ...] | None = Field(
-        default=None, description="What the model pays for each step; null likewise."
+        default=None, description="Shaping reward of each step; null likewise."
     )
 
     @property
     def model_rise(self) -> float | None:
-        """How far the model says that the segment led: its last potential less its first."""
+        """Last minus first potential."""
         return self.potentials[-1] - self.potentials[0] if self.potentials else None
 
 
 class Capture(Contract):
     """A keyframe and the actions since it.
 
-    `prefix_actions` lead from the keyframe to the first frame of the segment, `actions` play the
-    segment. Both are strings with one digit (0-7, `rlaif.game.machine.actions`) a decision step.
-    Steps are `frame_skip` frames long; a step after which the game was left alone has a wait too.
+    `prefix_actions` lead from the keyframe to the first frame of the segment. Actions are one digit
+    (0-7, `rlaif.game.machine.actions`) per decision step of `frame_skip` frames.
     """
 
     schema_version: Literal[1] = 1
@@ -89,10 +83,10 @@ class Capture(Contract):
     prefix_actions: str = Field(default="", pattern=r"^[0-7]*$")
     actions: str = Field(pattern=r"^[0-7]+$")
     prefix_waits: tuple[Wait, ...] = Field(
-        default=(), description="(step, frames) of the prefix: frames played with nothing pressed."
+        default=(), description="(step, frames without a button) of the prefix."
     )
     waits: tuple[Wait, ...] = Field(
-        default=(), description="(step, frames) of the segment: frames played with nothing pressed."
+        default=(), description="(step, frames without a button) of the segment."
     )
     start_step: int = Field(ge=0, description="Decision step of the episode at which it starts.")
     start_ram_sha256: Sha256
@@ -103,11 +97,9 @@ class Capture(Contract):
     reward_model_version: int | None = None
     selected_by: str = "uniform"
     rooms: tuple[RoomNumber, ...] | None = Field(
-        default=None, description="Rooms that it shows, in the order in which they were entered."
+        default=None, description="Visited rooms, in order."
     )
-    milestones: tuple[str, ...] | None = Field(
-        default=None, description="Story steps that were reached in it."
-    )
+    milestones: tuple[str, ...] | None = Field(default=None, description="Reached in it.")
     pay: SegmentPay | None = None
 
     @model_validator(mode="after")

@@ -1,11 +1,10 @@
-"""A segment's film: every picture of it in one object, so that a page plays it from one request.
+"""A segment's film: all its pictures in one object.
 
     4 bytes   length of the index, little endian
     index     JSON, `FilmIndex`
     pictures  one after the other
 
-Lossless. A picture has only what changed since the one before it and is drawn over that one: most
-of a screen stands still, and a film has a tenth of the size. One without bytes changes nothing.
+Lossless. A picture contains only the change since the one before and is drawn over it.
 """
 
 import struct
@@ -20,7 +19,6 @@ from rlaif.contracts.model import Contract
 MEDIA_TYPE = "application/vnd.rlaif.film"
 
 MAX_PICTURES = 3600
-"""Maximum pictures of a film, whichever program made it."""
 
 _LENGTH = struct.Struct("<I")
 
@@ -31,7 +29,7 @@ class FilmError(ValueError):
 
 @dataclass(frozen=True)
 class Patch:
-    """What one picture changes: `data` is drawn with its upper left corner at (x, y), both even.
+    """The change of one picture: `data` is drawn at (x, y), both even.
 
     A pixel (a, b) of the room is at (a - camera_x, b - camera_y + 16) of the screen.
     """
@@ -48,7 +46,7 @@ class Patch:
 
 
 class FilmPicture(Contract):
-    """Where one picture stands."""
+    """Position of one picture."""
 
     step: int = Field(ge=0, description="Decision step after which it was taken.")
     frame: int = Field(ge=0, description="Game frames of the segment until then, 60 a second.")
@@ -65,7 +63,7 @@ class FilmPicture(Contract):
 
 
 class FilmIndex(Contract):
-    """What is in a film."""
+    """Index of a film."""
 
     version: Literal[1] = 1
     segment_id: str
@@ -82,11 +80,7 @@ def pack_film(
     type: Literal["image/webp", "image/png"] = "image/webp",
     size: tuple[int, int] = (160, 144),
 ) -> bytes:
-    """A film of these pictures, in order; `size` is (width, height) of the screen.
-
-    Raises:
-        ValueError: No picture, or too many.
-    """
+    """A film of these pictures, in order; `size` is (width, height); ValueError without any."""
     body = bytearray()
     index = []
     for patch in patches:
@@ -102,7 +96,7 @@ def pack_film(
 
 
 def unpack_film(data: bytes) -> tuple[FilmIndex, list[bytes]]:
-    """The index, and the bytes of each of its pictures; raises `FilmError` for anything else."""
+    """The index, and the bytes of each picture; raises `FilmError`."""
     if len(data) < _LENGTH.size:
         raise FilmError("shorter than its first number")
     (length,) = _LENGTH.unpack_from(data)

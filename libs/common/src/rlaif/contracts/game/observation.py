@@ -1,10 +1,7 @@
-"""The observation layout: what each of the 128 numbers of an observation means.
+"""The observation layout: meaning of each of the 128 numbers, float32 in [0, 1].
 
-Data only. `rlaif.game.encoder` computes the numbers; the policy, the reward model and the HUD read
-them. Every number is float32 in [0, 1]; a slot that a game does not use stays 0.
-
-A slot keeps its index and meaning for as long as `LAYOUT_VERSION` stands: weights of a network
-depend on it. Any change is a new version.
+Networks depend on index and meaning of a slot: any change is a new `LAYOUT_VERSION`.
+`rlaif.game.encoder` computes the numbers.
 """
 
 from dataclasses import dataclass
@@ -24,11 +21,7 @@ ENEMY_SLOTS = 3
 
 @dataclass(frozen=True)
 class Slot:
-    """One number of the observation.
-
-    `group` is for display and for ablation; `meaning` says what 0 and 1 stand for; `scale` is the
-    raw value that becomes 1, larger ones are clipped.
-    """
+    """One number of the observation; `scale` is the raw value of 1, larger ones are clipped."""
 
     index: int
     name: str
@@ -212,11 +205,7 @@ _INDEX_BY_NAME = {slot.name: slot.index for slot in LAYOUT}
 
 
 def slot_index(name: str) -> int:
-    """The index of a slot.
-
-    Raises:
-        KeyError: No slot has this name; the message names the layout version.
-    """
+    """The index of a slot; raises KeyError."""
     try:
         return _INDEX_BY_NAME[name]
     except KeyError:
@@ -234,11 +223,10 @@ _LASTING = (
 )
 
 LASTING_SLOTS: tuple[int, ...] = tuple(slot_index(name) for name in _LASTING)
-"""Slots that say where the player is and what was done: all that a potential may read.
+"""Slots of position and lasting progress, the inputs of a potential.
 
-The rest comes and goes (menus, text, facing, enemies, health), follows from the place (walls,
-exits), or counts wandering (`rooms_visited`): a potential that reads it pays for opening a menu, or
-for walking about.
+The others are transient (menus, text, facing, enemies, health), follow from the position (walls,
+exits), or count wandering (`rooms_visited`): their potential would reward opening a menu.
 """
 
 QUEST_SLOTS: tuple[int, ...] = tuple(

@@ -1,4 +1,4 @@
-"""What the exporter writes for one segment; its manifest is the commit point."""
+"""Objects of an exported segment; the manifest is the commit point."""
 
 from typing import Any, Literal
 
@@ -31,7 +31,7 @@ class SegmentManifest(Contract):
     frame_skip: int = Field(ge=1)
     start_step: int = Field(ge=0)
     ended: Literal["running", "terminated", "truncated"]
-    end_ram_sha256: Sha256 = Field(description="Equal in the capture and in the replay.")
+    end_ram_sha256: Sha256 = Field(description="Equal in capture and replay.")
     states: StoredFile
     observations: StoredFile
     pictures: tuple[StoredFile, ...]
@@ -49,8 +49,7 @@ class SegmentManifest(Contract):
 class StateRecord(Contract):
     """One line of states.jsonl: the game after one decision step.
 
-    `state` is the compact description that `rlaif.game.description` makes: what a judge may know.
-    It holds no reward and nothing of the policy.
+    `state` is the description by `rlaif.game.description`, without rewards and policy.
     """
 
     step: int = Field(ge=0, description="Decision step inside the segment, from 0.")

@@ -1,11 +1,7 @@
-"""The evidence: what a judge may know of one segment, in about 600 tokens of JSON.
+"""The evidence: facts on one segment for a judge, in about 600 tokens of JSON.
 
-The judge makes it from the states; a language model reads it as JSON, and what stands in for one
-reads this type. A fact that is missing or odd is None, never 0, and a section that is missing or
-odd knows nothing.
-
-Prompts, caches and scores depend on the JSON byte for byte: a fact keeps its name, its place and
-its unit for as long as `EVIDENCE_VERSION` stands. Any change is a new version.
+Unknown or malformed facts are None, never 0. Prompts, caches and scores depend on the JSON byte for
+byte: any change of a name, place or unit is a new `EVIDENCE_VERSION`.
 """
 
 import hashlib
@@ -34,7 +30,7 @@ Point = tuple[Whole, Whole]
 
 
 class _Facts(Contract):
-    """Some facts, each with a default for what is missing or odd."""
+    """Facts with a default for missing or malformed values."""
 
     @field_validator("*", mode="wrap")
     @classmethod
@@ -48,7 +44,7 @@ class _Facts(Contract):
 
 
 class Span(_Facts):
-    """Seconds in the game, decision steps, and the commonest inputs with their share of these."""
+    """Seconds in the game, decision steps, and the shares of the most frequent inputs."""
 
     seconds: Number | None = None
     steps: Whole | None = None
@@ -56,10 +52,9 @@ class Span(_Facts):
 
 
 class Moment(_Facts):
-    """The game at the start or at the end; outside a dungeon `dungeon` and `keys` are None.
+    """State at the start or the end; outside a dungeon `dungeon` and `keys` are None.
 
-    `game` is the name of the game whose guide fits, `place` what the game calls the room, `where`
-    the player's place in it in words, `items` what is owned.
+    `game` names the guide, `place` the room, `where` describes the position in it.
     """
 
     game: str | None = None
@@ -80,10 +75,7 @@ class Moment(_Facts):
 
 
 class Rooms(_Facts):
-    """The way through rooms, each as `group/room`, and what the game calls them.
-
-    `first_visits` had never been entered before.
-    """
+    """Path through rooms, each as `group/room`, and their names."""
 
     in_order: tuple[str, ...] | None = None
     places: tuple[str, ...] | None = None
@@ -93,7 +85,7 @@ class Rooms(_Facts):
 
 
 class Movement(_Facts):
-    """The way within rooms; `idle_share` is the share of steps in control that moved nothing."""
+    """Path within rooms; `idle_share` is the share of steps in control without movement."""
 
     pixels: Whole | None = None
     idle_share: Number | None = None
@@ -101,7 +93,7 @@ class Movement(_Facts):
 
     @property
     def straightness(self) -> float | None:
-        """Distance between the ends of the path over the way walked; None when unknown."""
+        """Distance between the ends of the path, divided by its length."""
         if self.path is None or len(self.path) < 2 or not self.pixels:
             return None
         (x0, y0), (x1, y1) = self.path[0], self.path[-1]
@@ -109,7 +101,7 @@ class Movement(_Facts):
 
 
 class Changes(_Facts):
-    """End minus start. Keys of two dungeons are not compared."""
+    """End minus start; keys of different dungeons are not compared."""
 
     hearts: Number | None = None
     max_hearts: Number | None = None
@@ -123,15 +115,12 @@ class Changes(_Facts):
 
     @property
     def treasures(self) -> int:
-        """Keys and essences gained; what is unknown is not counted."""
+        """Keys and essences gained."""
         return (self.keys or 0) + (self.essences or 0)
 
 
 class Dialog(_Facts):
-    """Steps with a text on the screen, how often one opened and closed, and how many texts.
-
-    `said` is what they said, in order, each cut short; None where it cannot be read.
-    """
+    """Steps with a text, texts opened and closed, distinct texts, and their shortened content."""
 
     steps: Whole | None = None
     opened: Whole | None = None
@@ -149,7 +138,7 @@ class Control(_Facts):
 
 
 class Enemies(_Facts):
-    """Most enemies near at once, those left in the last room, and those defeated."""
+    """Maximum number near at once, number left in the last room, and number defeated."""
 
     most_near: Whole | None = None
     left_at_end: Whole | None = None
@@ -157,7 +146,7 @@ class Enemies(_Facts):
 
 
 class Puzzle(_Facts):
-    """Parts ever in use → their reading [at the start, highest, at the end]; what the room gave."""
+    """Parts in use → values [start, maximum, end]; events and items of the room."""
 
     parts: dict[str, tuple[Number, Number, Number]] | None = None
     events_done: Whole | None = None
@@ -180,21 +169,20 @@ class Evidence(_Facts):
 
     @property
     def died(self) -> bool:
-        """Whether the player is known to have died."""
         return self.end.hearts == 0 or (self.changes.deaths or 0) > 0
 
     def share(self, steps: int | None) -> float | None:
-        """Share of the segment that so many steps are; None when unknown."""
+        """These steps as a share of the segment."""
         return None if steps is None or not self.segment.steps else steps / self.segment.steps
 
     def sha256(self) -> str:
-        """Digest of all facts; segments with equal ones are near-duplicates to a judge."""
+        """Digest of all facts; equal for near-duplicates."""
         text = json.dumps(self.model_dump(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
 
 class EvidencePair(_Facts):
-    """Two segments to compare, in the order in which they are shown."""
+    """Two segments to compare, in the order shown."""
 
     segment_1: Evidence | None = None
     segment_2: Evidence | None = None

@@ -1,9 +1,7 @@
-"""The briefing: what a planner may know of one moment of play, in at most 600 tokens of JSON.
+"""The briefing: facts on one state of the game for a planner, in at most 600 tokens of JSON.
 
-The runner makes it from RAM (`rlaif.game.description`); a language model reads it as JSON, and what
-stands in for one reads this type. Places are tiles: column and row from the top left corner of the
-room, from 0. Rooms are `group/room`, both decimal. What is not known or does not apply is None and
-left out of the JSON. Texts are those of the game: data to plan by, never instructions.
+Positions are tiles, [column, row] from the top left corner of the room; rooms are `group/room`,
+decimal. Unknown facts are None and left out. Texts are those of the game: data, not instructions.
 """
 
 import json
@@ -25,15 +23,13 @@ Tile = tuple[Whole, Whole]
 """[column, row]."""
 
 Spotted = tuple[str, Whole, Whole]
-"""[what it is, column, row]."""
+"""[name, column, row]."""
 
 
 class Exit(Contract):
-    """A way out of the room.
+    """An exit of the room: an edge (`side`), or a door, stairs or cave mouth at a tile.
 
-    `side` is the edge over which one walks on; None for a door, stairs or a cave mouth, which are
-    entered by standing on them. `at` is a tile of it, `to` the room behind it as far as that is
-    known, `place` what the game calls that room. `reachable` is False where no way leads now.
+    `to` is the room behind it and `place` its name, if known.
     """
 
     at: Tile
@@ -75,17 +71,15 @@ MAP_MARKS: dict[str, str] = {
     "t": "lit torch",
     "O": "lever or orb to hit",
 }
-"""Mark on the map of a room → what stands there; none is a mark that a fence would escape."""
+"""Mark on the map → its meaning; none is escaped by a fence."""
 
 
 class Briefing(Contract):
-    """Evidence for a planner; the facts in the order in which a model reads them.
+    """Facts in the order of the JSON.
 
-    `map` has one line a row of tiles and one character a tile (`MAP_MARKS`); `things` are people,
-    items and enemies; `to_do` what is left to push, press, hit or light. `text` is whether one is
-    on the screen, `said` what it says where it can be read, `asks` whether it waits for a choice,
-    and `choices` are its options where they can be read. `failed` are the last macros that failed
-    here, each with its cause.
+    `map` has one line per row of tiles (`MAP_MARKS`); `to_do` is left to push, press, hit or light.
+    `text`: one is on the screen, with content `said`; `asks`: it waits for one of the `choices`.
+    `failed` are the last macros that failed here, each with its cause.
     """
 
     game: str | None = None
@@ -120,18 +114,13 @@ class Briefing(Contract):
 
     @property
     def tokens(self) -> int:
-        """About how many tokens its JSON has; rather too many than too few.
-
-        Three characters a token, as JSON of short words and numbers has 3 to 4; the marks of the
-        map count one each.
-        """
+        """Upper estimate of the tokens of its JSON: three characters each; each mark is one."""
         marks = sum(map(len, self.map))
         return marks + -(-(len(self.to_json()) - marks) // 3)
 
     def facts(self) -> dict[str, Any]:
-        """The known facts as plain values, in a fixed order."""
+        """The known facts as plain values."""
         return self.model_dump(mode="json", exclude_defaults=True)
 
     def to_json(self) -> str:
-        """The known facts as compact JSON."""
         return json.dumps(self.facts(), separators=(",", ":"), ensure_ascii=True, allow_nan=False)

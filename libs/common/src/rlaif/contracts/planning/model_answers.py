@@ -1,8 +1,7 @@
-"""The one JSON object in what a language model wrote.
+"""The one JSON object in the text of a language model.
 
-Models write more than they are asked for: reasoning, a sentence before the answer, a code fence.
-All of that is left out, and what remains must be exactly one JSON object. Nothing is repaired and
-nothing is guessed: two different objects, or one that is broken, are no answer.
+Reasoning, sentences and code fences around it are dropped; nothing is repaired. Two different
+objects, or a broken one, are no answer.
 """
 
 import contextlib
@@ -37,19 +36,12 @@ class NoAnswerError(ValueError):
 
 
 def without_reasoning(text: str) -> str:
-    """The text after a model's reasoning; the opening mark may be missing.
-
-    Reasoning that never ends leaves nothing. Marks inside a JSON object are part of the answer.
-    """
+    """The text after a model's reasoning, whose opening mark may be missing."""
     return _split(text)[0]
 
 
 def read_answer_object(text: str) -> dict[str, Any]:
-    """The one JSON object of a model's answer; the same object twice counts as one.
-
-    Raises:
-        NoAnswerError: No object, a broken one, different ones, or too long a text.
-    """
+    """The one JSON object of an answer, maybe repeated; raises NoAnswerError."""
     if len(text) > MAX_CHARACTERS:
         raise NoAnswerError(f"answer has {len(text)} characters, more than are read")
     _, found = _split(text)

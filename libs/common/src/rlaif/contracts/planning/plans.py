@@ -1,8 +1,7 @@
-"""What a language model may ask of the game: a plan of macros or one button; text in, plans out.
+"""Answers of a planner: a plan of macros or one button.
 
-The text is untrusted. Its one JSON object is read as a whole or not at all: bounds on everything,
-nothing repaired. A plan can name nothing but tiles, rooms, items and choices, so the worst
-that a hostile one can ask for is a walk to the wrong place.
+The text is untrusted: its one JSON object is read as a whole or not at all, with bounds on all
+values. A plan can name only tiles, rooms, items and choices.
 """
 
 import contextlib
@@ -11,7 +10,6 @@ from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 from pydantic import (
     BeforeValidator,
-    ConfigDict,
     Field,
     Strict,
     ValidationError,
@@ -22,7 +20,7 @@ from rlaif.contracts.model import Contract
 from rlaif.contracts.planning.model_answers import NoAnswerError, read_answer_object, whole_number
 
 Mode = Literal["vision", "dialog", "puzzle"]
-"""Which planner is asked: what looks at pictures, what reads texts, what thinks."""
+"""Route of the planner: pictures, texts, or reasoning."""
 
 Direction = Literal["UP", "DOWN", "LEFT", "RIGHT"]
 
@@ -41,7 +39,7 @@ USABLE_ITEMS: tuple[str, ...] = (
     "slingshot", "shovel", "bracelet", "feather", "flute", "biggoron_sword", "fools_ore",
     "seed_satchel", "ember_seeds", "scent_seeds", "pegasus_seeds", "gale_seeds", "mystery_seeds",
 )  # fmt: skip
-"""What can be put on a button, of the names in descriptions; seeds mean the satchel with them."""
+"""Items for a button, by their names in descriptions; seeds mean the satchel with them."""
 
 
 def _number(value: object) -> object:
@@ -72,13 +70,7 @@ class InvalidPlanError(ValueError):
     """The text is no valid plan or suggestion; the message says where."""
 
 
-class _Asked(Contract):
-    """What a model answered; keys that were not asked for are left out."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
-
-
-class MoveTo(_Asked):
+class MoveTo(Contract):
     """Walk to a tile, or into a room, or to a tile of another room; no room means this one."""
 
     kind: Literal["MOVE_TO"] = "MOVE_TO"
@@ -94,7 +86,7 @@ class MoveTo(_Asked):
         return self
 
 
-class PushBlock(_Asked):
+class PushBlock(Contract):
     """Push the block on a tile one tile on."""
 
     kind: Literal["PUSH_BLOCK"] = "PUSH_BLOCK"
@@ -103,7 +95,7 @@ class PushBlock(_Asked):
     direction: Direction
 
 
-class UseItem(_Asked):
+class UseItem(Contract):
     """Use an item, turned in a direction, beside a tile if one is given."""
 
     kind: Literal["USE_ITEM"] = "USE_ITEM"
@@ -120,7 +112,7 @@ class UseItem(_Asked):
         return self
 
 
-class Talk(_Asked):
+class Talk(Contract):
     """Talk to the person, or read the sign, on a tile, until the text ends."""
 
     kind: Literal["TALK"] = "TALK"
@@ -128,7 +120,7 @@ class Talk(_Asked):
     row: Row
 
 
-class Cut(_Asked):
+class Cut(Contract):
     """Strike at a tile with the sword: a bush, grass, what stands there."""
 
     kind: Literal["CUT"] = "CUT"
@@ -136,7 +128,7 @@ class Cut(_Asked):
     row: Row
 
 
-class Take(_Asked):
+class Take(Contract):
     """Take what is on a tile: step onto an item, open a chest, lift a pot or stone."""
 
     kind: Literal["TAKE"] = "TAKE"
@@ -144,7 +136,7 @@ class Take(_Asked):
     row: Row
 
 
-class Answer(_Asked):
+class Answer(Contract):
     """In an open text: read on to its question, choose, read to the end."""
 
     kind: Literal["ANSWER"] = "ANSWER"
@@ -157,19 +149,16 @@ Macro = Annotated[
 KINDS: tuple[str, ...] = ("MOVE_TO", "PUSH_BLOCK", "USE_ITEM", "TALK", "CUT", "TAKE", "ANSWER")
 
 
-class Plan(_Asked):
-    """What to do next, at most eight macros; the reason comes first, so that it is thought first.
-
-    `confidence` is the model's own, 0 to 1, and not calibrated.
-    """
+class Plan(Contract):
+    """Up to eight macros; the reason comes first, so that it is generated first."""
 
     reason: Reason
     macros: Annotated[tuple[Macro, ...], Field(min_length=1, max_length=MAX_MACROS)]
     confidence: Confidence
 
 
-class Suggestion(_Asked):
-    """One button that a model would press now."""
+class Suggestion(Contract):
+    """One button to press now."""
 
     reason: Reason
     button: Button
@@ -178,9 +167,8 @@ class Suggestion(_Asked):
 def plan_schema() -> dict[str, Any]:
     """JSON schema of a plan, for constrained decoding.
 
-    Flat: a macro is one shape with all keys, null where its kind has no use for them. Deep grammars
-    slow decoding down, and strict modes of servers want every key and no `oneOf`. A plan that fits
-    it may still be refused, where a kind lacks its keys.
+    A macro has all keys, null where its kind does not use them: strict modes of servers require
+    every key and no `oneOf`, and deep grammars are slow.
     """
     macro = {
         "kind": {"type": "string", "enum": list(KINDS)},
@@ -208,25 +196,20 @@ def suggestion_schema() -> dict[str, Any]:
 
 
 def read_plan(text: str | bytes) -> Plan:
-    """Read a plan; in a macro a key that is null counts as left out.
-
-    Raises:
-        InvalidPlanError: Not one JSON object, a missing key, repeated keys, or a value outside its
-            bounds.
-    """
+    """Read a plan, without null keys of macros; raises InvalidPlanError."""
     return _read(text, lambda value: Plan.model_validate(_without_nulls(value)))
 
 
 def read_suggestion(text: str | bytes) -> Suggestion:
-    """Read a suggestion; InvalidPlanError as `read_plan` raises it."""
+    """Read a suggestion; raises InvalidPlanError."""
     return _read(text, Suggestion.model_validate)
 
 
 def macro_words(macro: Macro) -> str:
-    """A macro in a few words, for a person: `PUSH_BLOCK column=3 row=4 direction=UP`."""
-    told = macro.model_dump(exclude_none=True)
-    kind = told.pop("kind")
-    return " ".join([str(kind), *(f"{name}={value}" for name, value in told.items())])
+    """A macro as text: `PUSH_BLOCK column=3 row=4 direction=UP`."""
+    fields = macro.model_dump(exclude_none=True)
+    kind = fields.pop("kind")
+    return " ".join([str(kind), *(f"{name}={value}" for name, value in fields.items())])
 
 
 _OUR_WORDS = frozenset(
@@ -257,13 +240,13 @@ def _without_nulls(plan: dict[str, Any]) -> dict[str, Any]:
     macros = plan.get("macros")
     if not isinstance(macros, list):
         return plan
-    told = [
+    kept = [
         {key: value for key, value in macro.items() if value is not None}
         if isinstance(macro, dict)
         else macro
         for macro in macros
     ]
-    return {**plan, "macros": told}
+    return {**plan, "macros": kept}
 
 
 def _both_or_none(column: int | None, row: int | None) -> None:
