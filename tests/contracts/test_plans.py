@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from rlaif.contracts.game.names import NAMED_ITEMS
+from rlaif.contracts.game.items import NAMED_ITEMS
 from rlaif.contracts.planning.model_answers import MAX_CHARACTERS
 from rlaif.contracts.planning.plans import (
     COLUMNS,

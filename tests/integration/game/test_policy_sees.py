@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from rlaif.contracts.game.names import NAMED_ITEMS
+from rlaif.contracts.game.items import NAMED_ITEMS
 from rlaif.contracts.game.observation import LAYOUT
 from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.actions import Action

@@ -84,7 +84,7 @@ for _ in range(30):
     step.begin(int(rng.choice(np.flatnonzero(allowed(ram, "macros")))))
     while (button := step.button()) is not None:
         step.note(game.step(button, row))
-    paid += abs(step.reward)
+    paid += abs(step.now.reward)
 print(json.dumps(paid))
 """
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlaif.contracts.game.names import NAMED_ITEMS
+from rlaif.contracts.game.items import NAMED_ITEMS
 from rlaif.contracts.planning.briefing import MAP_MARKS, MAX_TOKENS, Briefing, Exit
 from rlaif.game.description.briefing import (
     FAILED_CHARACTERS,

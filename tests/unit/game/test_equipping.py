@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rlaif.contracts.game.names import NAMED_ITEMS
+from rlaif.contracts.game.items import NAMED_ITEMS
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.skills.equip import equip

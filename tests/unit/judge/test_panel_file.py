@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.game.names import NAMED_ITEMS
+from rlaif.contracts.game.items import NAMED_ITEMS
 from rlaif.contracts.judging.evidence import (
     Changes,
     Control,

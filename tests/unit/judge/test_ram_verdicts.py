@@ -122,7 +122,7 @@ def test_the_known_levels_of_the_canaries_fit_the_memory(canary: Canary) -> None
 
 
 def test_the_vocabulary_of_the_evidence_has_every_word_of_the_game() -> None:
-    from rlaif.contracts.game.names import NAMED_ITEMS
+    from rlaif.contracts.game.items import NAMED_ITEMS
     from rlaif.game.description.describe import GROUP_NAMES
     from rlaif.game.machine.actions import ACTION_NAMES
     from rlaif.game.memory.state import SEASONS

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rlaif.contracts.game.names import NAMED_ITEMS
+from rlaif.contracts.game.items import NAMED_ITEMS
 from rlaif.game.decisions.catalog import AIMED, DECISIONS, INTERACT, WALK, item
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge

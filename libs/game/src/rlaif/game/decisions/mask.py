@@ -5,7 +5,7 @@ from functools import cache, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.contracts.game.names import NAMED_ITEMS
+from rlaif.contracts.game.items import NAMED_ITEMS
 from rlaif.game.decisions.catalog import (
     AIMED,
     BUTTON,

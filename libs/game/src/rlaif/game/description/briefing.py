@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from rlaif.contracts.game.names import NAMED_ITEMS
+from rlaif.contracts.game.items import NAMED_ITEMS
 from rlaif.contracts.planning.briefing import MAX_TOKENS, Briefing, Exit, Tile
 from rlaif.contracts.planning.plans import USABLE_ITEMS, Direction
 from rlaif.game.description.describe import GROUP_NAMES, QUARTERS, owned_items

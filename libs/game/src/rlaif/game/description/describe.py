@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from rlaif.contracts.game.names import DUNGEON_ITEMS, NAMED_ITEMS
+from rlaif.contracts.game.items import DUNGEON_ITEMS, NAMED_ITEMS
 from rlaif.game.description.words import NO_WORDS, GameWords
 from rlaif.game.memory.entities import INTERACTION_TREASURE, PART_ITEM_DROP, Entity
 from rlaif.game.memory.entities import nearest as nearest_first

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.contracts.game.names import NAMED_ITEMS
+from rlaif.contracts.game.items import NAMED_ITEMS
 from rlaif.game.decisions.catalog import COUNT, DECISIONS
 from rlaif.game.memory.state import SEASONS
 from rlaif.game.motion.terrain import TILE_COLUMNS, TILE_ROWS

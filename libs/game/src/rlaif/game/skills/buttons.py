@@ -1,6 +1,6 @@
 """Short skills of a policy: single buttons, walks, jumps, and interaction."""
 
-from rlaif.contracts.game.names import NAMED_ITEMS
+from rlaif.contracts.game.items import NAMED_ITEMS
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.entities import player_position

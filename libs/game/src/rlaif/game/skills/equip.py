@@ -6,7 +6,7 @@ under the cursor. The cursor has no common address: the first swap reveals it.
 
 from collections.abc import Generator
 
-from rlaif.contracts.game.names import NAMED_ITEMS
+from rlaif.contracts.game.items import NAMED_ITEMS
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import ITEM_SWORD, address

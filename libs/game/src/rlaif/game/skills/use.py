@@ -2,7 +2,7 @@
 
 from collections.abc import Generator
 
-from rlaif.contracts.game.names import NAMED_ITEMS
+from rlaif.contracts.game.items import NAMED_ITEMS
 from rlaif.contracts.planning.plans import UseItem
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks

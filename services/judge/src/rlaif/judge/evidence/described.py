@@ -12,14 +12,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 
-from rlaif.contracts.game.names import (
-    DUNGEON_ITEMS,
-    NAMED_GAMES,
-    NAMED_ITEMS,
-    NAMED_PLACES,
-    ORACLE_OF_SEASONS,
-    SEASON_POWERS,
-)
+from rlaif.contracts.game.items import DUNGEON_ITEMS, NAMED_ITEMS, SEASON_POWERS
+from rlaif.contracts.game.names import NAMED_GAMES, NAMED_PLACES, ORACLE_OF_SEASONS
 from rlaif.contracts.game.segments import StateRecord
 
 OTHER = "other"

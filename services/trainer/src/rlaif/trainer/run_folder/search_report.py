@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from rlaif.contracts.game.names import NAMED_ITEMS, SEASON_POWERS
+from rlaif.contracts.game.items import NAMED_ITEMS, SEASON_POWERS
 from rlaif.contracts.telemetry.curriculum import MAX_SEGMENTS, CurriculumFigures, CurriculumSegment
 from rlaif.contracts.telemetry.search import (
     MARK_CHARACTERS,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rlaif.contracts.game.names import NAMED_ITEMS
+from rlaif.contracts.game.items import NAMED_ITEMS
 from rlaif.game.decisions.catalog import (
     AIMED,
     BUTTON,
