@@ -1,13 +1,20 @@
 """The committed walkthrough of the embedded game, played once for all tests that look at it."""
 
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import TypeAdapter
 
 from rlaif.contracts.game.observation import OBSERVATION_SIZE
+from rlaif.contracts.planning.plans import Macro
+from rlaif.game.decisions.catalog import DECISIONS, Arm
+from rlaif.game.decisions.mask import allowed
+from rlaif.game.decisions.playing import carry_out
 from rlaif.game.description.describe import describe
 from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.actions import Action
@@ -15,13 +22,73 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.predicates import has_control, is_dying, is_running, is_text
 from rlaif.game.memory.state import decode
+from rlaif.game.motion.room_graph import RoomGraph
+from rlaif.game.skills.macros import MacroOutcome, PlanExecutor
+from rlaif.game.skills.script import Choice, Option, OptionLimits
 from rlaif.game.stories.milestones import MilestoneLatch
 from rlaif.game.stories.story_lookup import story_of
+from rlaif.testing.data.walkthrough import FRAME_SKIP, pressed
 
 CARTRIDGE = Path(__file__).parents[3] / "libs/game/cartridge"
 LOOK_EVERY = 4
 """Frames between two looks: a decision step of the trainer."""
+
+
+SHIELD, BOMBS, SWORD, ROD, BRACELET = 0x01, 0x03, 0x05, 0x07, 0x16
+FEATHER, SATCHEL, FLIPPERS, GNARLED_KEY = 0x17, 0x19, 0x2E, 0x42
+WINTER = 3
+
+
+def in_room(ram: RamBlocks, group: int, room: int) -> bool:
+    here = ram.u8(address("wActiveGroup")), ram.u8(address("wActiveRoom"))
+    return here == (group, room) and has_control(ram)
+
+
+def owns(ram: RamBlocks, treasure: int) -> bool:
+    return ram.bit(address("wObtainedTreasureFlags"), treasure)
+
+
+def keys(ram: RamBlocks) -> int:
+    return ram.u8(address("wDungeonSmallKeys") + 1)
+
+
+def season(ram: RamBlocks) -> int:
+    return ram.u8(address("wRoomStateModifier"))
+
+
+MOMENTS: dict[str, Callable[[RamBlocks], bool]] = {
+    "village": lambda ram: in_room(ram, 0, 0x77),
+    "village, with the blade": lambda ram: in_room(ram, 0, 0x77) and owns(ram, SWORD),
+    "house, with the blade": lambda ram: in_room(ram, 3, 0x10) and owns(ram, SWORD),
+    "meadow": lambda ram: in_room(ram, 0, 0x76) and owns(ram, SWORD),
+    "death": lambda ram: is_running(ram) and is_dying(ram),
+    "orchard": lambda ram: in_room(ram, 0, 0x66) and owns(ram, SWORD),
+    "shop": lambda ram: in_room(ram, 3, 0x11),
+    "field": lambda ram: in_room(ram, 0, 0x78) and owns(ram, BOMBS),
+    "stair": lambda ram: in_room(ram, 0, 0x68) and owns(ram, BOMBS),
+    "quarry cave": lambda ram: in_room(ram, 5, 0xA1),
+    "hut": lambda ram: in_room(ram, 3, 0x12),
+    "lane": lambda ram: in_room(ram, 0, 0x87) and owns(ram, BRACELET),
+    "shrine": lambda ram: in_room(ram, 0, 0x86) and owns(ram, ROD),
+    "windy cave": lambda ram: in_room(ram, 5, 0xB4) and owns(ram, FEATHER),
+    "orchard in winter": lambda ram: in_room(ram, 0, 0x66) and season(ram) == WINTER,
+    "dry hollow": lambda ram: in_room(ram, 0, 0x88) and owns(ram, SATCHEL),
+    "ember cave": lambda ram: in_room(ram, 5, 0xC7),
+    "lake": lambda ram: in_room(ram, 0, 0x79) and owns(ram, FLIPPERS),
+    "root gate": lambda ram: in_room(ram, 0, 0x59) and owns(ram, GNARLED_KEY),
+    "button room": lambda ram: in_room(ram, 4, 0x1B),
+    "root cave, with a key": lambda ram: in_room(ram, 4, 0x1C) and keys(ram) == 1,
+    "hop hall": lambda ram: in_room(ram, 4, 0x1D),
+    "torch hall": lambda ram: in_room(ram, 4, 0x13),
+    "vault": lambda ram: in_room(ram, 4, 0x15),
+    "cross hall, with the thorn key": lambda ram: (
+        in_room(ram, 4, 0x14) and ram.u8(address("wDungeonBossKeys")) == 2
+    ),
+    "seed hall": lambda ram: in_room(ram, 4, 0x04),
+}
+"""Moments of the walkthrough, in its order."""
 
 
 @dataclass
@@ -100,3 +167,72 @@ def walked() -> Walked:
 def cartridge_folder() -> Path:
     """Sources and tools of the embedded game."""
     return CARTRIDGE
+
+
+class Play:
+    """The embedded game from a moment of the walkthrough; records what was pressed."""
+
+    def __init__(self, moments: dict[str, bytes]) -> None:
+        self._moments = moments
+        self.moments = tuple(moments)
+        self.emulator = Emulator(load_cartridge().data)
+        self.frame_skip = FRAME_SKIP
+        self.pressed: list[int] = []
+        self.saw_text = False
+
+    @property
+    def ram(self) -> RamBlocks:
+        return read_blocks(self.emulator)
+
+    def at(self, moment: str) -> "Play":
+        self.emulator.load_state(self._moments[moment])
+        self.pressed, self.saw_text = [], False
+        return self
+
+    def until_over(self, option: Option) -> Choice:
+        """Press the option's buttons until it is over."""
+        while not (choice := option.next(self.ram)).over:
+            assert choice.action in list(Action)
+            self.pressed.append(choice.action)
+            self.emulator.step(choice.action, self.frame_skip)
+            self.saw_text |= is_text(self.ram)
+        return choice
+
+    def decide(self, number: int, *arms: Arm) -> str:
+        """Play a decision that is possible in all these action sets; its end, in words."""
+        for arm in arms:
+            assert allowed(self.ram, arm)[number], f"{DECISIONS[number].name} is not in {arm} now"
+        choice = self.until_over(carry_out(number, self.ram, graph=RoomGraph()))
+        return f"{DECISIONS[number].name}: {choice.status} {choice.reason}"
+
+    def plan(
+        self, *macros: dict[str, Any], limits: OptionLimits | None = None
+    ) -> tuple[MacroOutcome, ...]:
+        read = [TypeAdapter[Macro](Macro).validate_python(macro) for macro in macros]
+        executor = PlanExecutor(read, graph=RoomGraph(), limits=limits)
+        self.until_over(executor)
+        return executor.finished
+
+
+@pytest.fixture(scope="session")
+def moments() -> dict[str, bytes]:
+    """Save states of the walkthrough by the name of the moment."""
+    emulator = Emulator(load_cartridge().data)
+    waiting, found = dict(MOMENTS), {}
+    for frame, action in enumerate(pressed(CARTRIDGE / "walkthrough.json"), start=1):
+        emulator.step(action, 1)
+        if waiting and frame % FRAME_SKIP == 0:
+            ram = read_blocks(emulator)
+            for name in [name for name, is_now in waiting.items() if is_now(ram)]:
+                found[name] = emulator.save_state()
+                del waiting[name]
+    emulator.close()
+    assert not waiting
+    return found
+
+
+@pytest.fixture
+def play(moments: dict[str, bytes]) -> Iterator[Play]:
+    playing = Play(moments)
+    yield playing
+    playing.emulator.close()

@@ -1,7 +1,6 @@
 """Every option on the embedded game: one that succeeds, one that gives up and says why."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,45 +14,20 @@ from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import TILE_STRIDE, address
 from rlaif.game.memory.predicates import (
     has_control,
-    is_dying,
     is_menu,
-    is_running,
     is_text,
     is_text_choice,
 )
 from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.game.skills.limits import Guarded
-from rlaif.game.skills.macros import MacroOutcome, PlanExecutor, option_of
-from rlaif.game.skills.script import Choice, OptionLimits, Script, Scripted
-from rlaif.testing.data.moments import saved_moments
+from rlaif.game.skills.macros import PlanExecutor, option_of
+from rlaif.game.skills.script import OptionLimits, Script, Scripted
 
 read_macro = TypeAdapter[Macro](Macro).validate_python
 
 FRAME_SKIP = 4
 SHIELD, BOMBS, SWORD, ROD, BRACELET, FEATHER = 0x01, 0x03, 0x05, 0x07, 0x16, 0x17
 WINTER = 3
-
-MOMENTS: dict[str, Callable[[RamBlocks], bool]] = {
-    "village": lambda ram: _in_room(ram, 0, 0x77),
-    "village, with the blade": lambda ram: _in_room(ram, 0, 0x77) and _owns(ram, SWORD),
-    "house, with the blade": lambda ram: _in_room(ram, 3, 0x10) and _owns(ram, SWORD),
-    "death": lambda ram: is_running(ram) and is_dying(ram),
-    "orchard": lambda ram: _in_room(ram, 0, 0x66) and _owns(ram, SWORD),
-    "shop": lambda ram: _in_room(ram, 3, 0x11),
-    "field": lambda ram: _in_room(ram, 0, 0x78) and _owns(ram, BOMBS),
-    "stair": lambda ram: _in_room(ram, 0, 0x68) and _owns(ram, BOMBS),
-    "hut": lambda ram: _in_room(ram, 3, 0x12),
-    "lane": lambda ram: _in_room(ram, 0, 0x87) and _owns(ram, BRACELET),
-    "shrine": lambda ram: _in_room(ram, 0, 0x86) and _owns(ram, ROD),
-    "windy cave": lambda ram: _in_room(ram, 5, 0xB4) and _owns(ram, FEATHER),
-    "orchard in winter": lambda ram: _in_room(ram, 0, 0x66) and _season(ram) == WINTER,
-    "ember cave": lambda ram: _in_room(ram, 5, 0xC7),
-    "button room": lambda ram: _in_room(ram, 4, 0x1B),
-    "hop hall": lambda ram: _in_room(ram, 4, 0x1D),
-    "torch hall": lambda ram: _in_room(ram, 4, 0x13),
-    "vault": lambda ram: _in_room(ram, 4, 0x15),
-}
-"""Moments of the walkthrough, in its order."""
 
 
 def _in_room(ram: RamBlocks, group: int, room: int) -> bool:
@@ -75,51 +49,6 @@ def _index(ram: RamBlocks, column: int, row: int) -> int:
 
 def _keys(ram: RamBlocks) -> int:
     return ram.u8(address("wDungeonSmallKeys") + 1)
-
-
-@pytest.fixture(scope="module")
-def moments(cartridge_folder: Path) -> dict[str, bytes]:
-    """Save states of the walkthrough by the name of the moment."""
-    return saved_moments(cartridge_folder / "walkthrough.json", MOMENTS)
-
-
-class Play:
-    """The embedded game from a moment on."""
-
-    def __init__(self, moments: dict[str, bytes]) -> None:
-        self._moments = moments
-        self.emulator = Emulator(load_cartridge().data)
-        self.frame_skip = FRAME_SKIP
-
-    @property
-    def ram(self) -> RamBlocks:
-        return read_blocks(self.emulator)
-
-    def at(self, moment: str) -> "Play":
-        self.emulator.load_state(self._moments[moment])
-        return self
-
-    def until_over(self, option: Any) -> Choice:
-        """Press what it says until it is over; both plans and options can be played."""
-        while not (choice := option.next(self.ram)).over:
-            assert choice.action in list(Action)
-            self.emulator.step(choice.action, self.frame_skip)
-        return choice
-
-    def plan(
-        self, *macros: dict[str, Any], limits: OptionLimits | None = None
-    ) -> tuple[MacroOutcome, ...]:
-        read = [read_macro(macro) for macro in macros]
-        executor = PlanExecutor(read, graph=RoomGraph(), limits=limits)
-        self.until_over(executor)
-        return executor.finished
-
-
-@pytest.fixture
-def play(moments: dict[str, bytes]) -> Iterator[Play]:
-    playing = Play(moments)
-    yield playing
-    playing.emulator.close()
 
 
 def macro(kind: str, column: int | None = None, row: int | None = None, **more: Any) -> Any:
@@ -214,7 +143,7 @@ DEEDS: list[tuple[str, list[Any], Callable[[RamBlocks], bool]]] = [
 
 @pytest.mark.parametrize(("moment", "macros", "is_so"), DEEDS)
 def test_a_plan_does_what_it_says(
-    play: Play, moment: str, macros: list[Any], is_so: Callable[[RamBlocks], bool]
+    play: Any, moment: str, macros: list[Any], is_so: Callable[[RamBlocks], bool]
 ) -> None:
     outcomes = play.at(moment).plan(*macros)
     assert [outcome.status for outcome in outcomes] == ["done"] * len(macros), outcomes
@@ -236,7 +165,7 @@ def test_a_plan_does_what_it_says(
     ],
 )
 def test_deeds_are_done_in_shorter_steps_too(
-    play: Play, moment: str, asked: Any, frame_skip: int
+    play: Any, moment: str, asked: Any, frame_skip: int
 ) -> None:
     play.frame_skip = frame_skip
     (outcome,) = play.at(moment).plan(asked, limits=OptionLimits().scaled(frame_skip))
@@ -284,7 +213,7 @@ def test_deeds_are_done_in_shorter_steps_too(
     ],
 )
 def test_what_cannot_be_done_is_given_up_with_a_cause(
-    play: Play, moment: str, macros: list[Any], cause: str, reason: str
+    play: Any, moment: str, macros: list[Any], cause: str, reason: str
 ) -> None:
     outcomes = play.at(moment).plan(*macros)
     assert [outcome.status for outcome in outcomes[:-1]] == ["done"] * (len(macros) - 1)
@@ -303,13 +232,13 @@ def test_what_cannot_be_done_is_given_up_with_a_cause(
         ("torch hall", macro("TAKE", 3, 1)),
     ],
 )
-def test_every_option_runs_out_of_time(play: Play, moment: str, asked: Any) -> None:
+def test_every_option_runs_out_of_time(play: Any, moment: str, asked: Any) -> None:
     limits = OptionLimits(most_steps=5)
     (outcome,) = play.at(moment).plan(asked, limits=limits)
     assert (outcome.cause, outcome.steps) == ("timeout", 5)
 
 
-def test_an_answer_to_a_text_that_asks_nothing_reads_it_to_its_end(play: Play) -> None:
+def test_an_answer_to_a_text_that_asks_nothing_reads_it_to_its_end(play: Any) -> None:
     play.at("hut")
     talk = option_of(read_macro(macro("TALK", 4, 2)), graph=RoomGraph(), limits=OptionLimits())
     while not is_text(ram := play.ram):
@@ -322,7 +251,7 @@ def test_an_answer_to_a_text_that_asks_nothing_reads_it_to_its_end(play: Play) -
     assert has_control(play.ram)
 
 
-def test_an_answer_brings_the_cursor_back(play: Play) -> None:
+def test_an_answer_brings_the_cursor_back(play: Any) -> None:
     play.at("shop").plan(macro("TALK", 3, 3))
     for action in (Action.RIGHT, Action.NOP):
         play.emulator.step(action, FRAME_SKIP)
@@ -332,7 +261,7 @@ def test_an_answer_brings_the_cursor_back(play: Play) -> None:
     assert _owns(play.ram, SHIELD)
 
 
-def test_an_answer_runs_out_of_time(play: Play) -> None:
+def test_an_answer_runs_out_of_time(play: Any) -> None:
     outcomes = play.at("shop").plan(macro("TALK", 3, 3), limits=OptionLimits())
     assert outcomes[-1].status == "done"
     (outcome,) = play.plan(answer(2), limits=OptionLimits(most_steps=3))
@@ -351,7 +280,7 @@ def _walk_right(ram: RamBlocks) -> Script:
         yield Action.RIGHT
 
 
-def test_a_real_wound_ends_an_option(play: Play) -> None:
+def test_a_real_wound_ends_an_option(play: Any) -> None:
     play.at("stair").plan(use("bombs"))  # which leaves them on a button
     option = Guarded(Scripted(_stand_on_a_bomb), OptionLimits(), stays=True)
     before = play.ram.u8(address("wLinkHealth"))
@@ -361,17 +290,17 @@ def test_a_real_wound_ends_an_option(play: Play) -> None:
     assert 0 < lost <= OptionLimits().most_quarter_hearts_lost
 
 
-def test_a_real_way_out_ends_an_option_that_should_stay(play: Play) -> None:
+def test_a_real_way_out_ends_an_option_that_should_stay(play: Any) -> None:
     option = Guarded(Scripted(_walk_right), OptionLimits(), stays=True)
     assert play.at("torch hall").until_over(option).cause == "left_room"
 
 
-def test_a_real_wall_ends_an_option_that_walks_against_it(play: Play) -> None:
+def test_a_real_wall_ends_an_option_that_walks_against_it(play: Any) -> None:
     option = Guarded(Scripted(_walk_right), OptionLimits(), stays=True)
     assert play.at("windy cave").until_over(option).cause == "no_progress"
 
 
-def test_a_game_that_does_not_listen_is_left_alone(play: Play) -> None:
+def test_a_game_that_does_not_listen_is_left_alone(play: Any) -> None:
     play.at("orchard")
     play.emulator.step(Action.START, FRAME_SKIP)  # the satchel opens: a fade
     limits = OptionLimits(most_waiting=0)
@@ -379,7 +308,7 @@ def test_a_game_that_does_not_listen_is_left_alone(play: Play) -> None:
     assert outcome.cause == "no_control"
 
 
-def test_an_open_menu_is_closed_first(play: Play) -> None:
+def test_an_open_menu_is_closed_first(play: Any) -> None:
     play.at("hut")
     for action in (Action.START, *[Action.NOP] * 6):
         play.emulator.step(action, FRAME_SKIP)
@@ -388,7 +317,7 @@ def test_an_open_menu_is_closed_first(play: Play) -> None:
     assert outcome.status == "done"
 
 
-def test_on_the_title_screen_nothing_is_pressed(play: Play) -> None:
+def test_on_the_title_screen_nothing_is_pressed(play: Any) -> None:
     emulator = Emulator(load_cartridge().data)
     emulator.tick(60)
     executor = PlanExecutor([read_macro(macro("TALK", 4, 4))], graph=RoomGraph())

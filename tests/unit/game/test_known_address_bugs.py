@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from rlaif.game.encoder.scene import item_values
 from rlaif.game.memory import predicates, readers, rooms
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.entities import enemies, interactions, parts, talkables
@@ -70,16 +71,16 @@ MISTAKES = (
             lambda ram: read(ram, "wNumOreChunks"), 120, "wNumOreChunks", 0xC6A7),
     Mistake("10 bombs are not 16", ((0xC674, 7),), ((0xC6AA, 0x10),),
             lambda ram: decode(ram).bombs, 10, "wNumBombs", 0xC6AA),
-    Mistake("20 seeds are not 32", (), ((0xC6B5, 0x20),), lambda ram: decode(ram).ember_seeds, 20,
-            "wNumEmberSeeds", 0xC6B5),
+    Mistake("20 seeds are not 32", (), ((0xC6B5, 0x20),),
+            lambda ram: read(ram, "wNumEmberSeeds"), 20, "wNumEmberSeeds", 0xC6B5),
     Mistake("12 deaths are not 18", (), ((0xC61E, b"\x12\x00"),), lambda ram: decode(ram).deaths,
             12, "wDeathCounter", 0xC61E),
-    Mistake("a shield level is no shield", ((0xC6A9, 1),), (), lambda ram: decode(ram).shield_level,
+    Mistake("a shield level is no shield", ((0xC6A9, 1),), (), lambda ram: item_values(ram)[11],
             0, "wShieldLevel", 0xC6A9),
     Mistake("a shield is a treasure", (), ((0xC6A9, 2), (0xC692, 0x02)),
-            lambda ram: decode(ram).shield_level, 2),
+            lambda ram: item_values(ram)[11], 2),
     Mistake("the sword is not in the visited floors", ((0xC668, 2),), ((0xC6AC, 1),),
-            lambda ram: decode(ram).sword_level, 1, "wSwordLevel", 0xC6AC),
+            lambda ram: read(ram, "wSwordLevel"), 1, "wSwordLevel", 0xC6AC),
     Mistake("the bracelet is not the gloves' polarity", ((0xC6B2, 1),), ((0xC694, 0x40),),
             lambda ram: (decode(ram).owns(0x16), decode(ram).owns(0x08)), (True, False)),
     Mistake("the polarity is no glove", ((0xC6B2, 1),), (), lambda ram: decode(ram).owns(0x08),
@@ -130,7 +131,8 @@ MISTAKES = (
     Mistake("pushing is not a warp, as in Oracle of Ages", ((0xCC65, 0),), ((0xCC80, 2),),
             lambda ram: read(ram, "wLinkPushingDirection"), 2, "wLinkPushingDirection", 0xCC80),
     Mistake("a camera that moves is no transition", ((0xCD00, 0x81),), (),
-            lambda ram: (decode(ram).scrolling, decode(ram).has_control, decode(ram).room_stable),
+            lambda ram: (predicates.is_scrolling(ram), predicates.has_control(ram),
+                         predicates.is_room_stable(ram)),
             (False, True, True), "wScrollMode", 0xCD00),
     Mistake("a transition has no bit 7", (), ((0xCD00, 0x08),), predicates.is_scrolling, True),
     Mistake("the idle transition state is 2, not 0", ((0xCD04, 2), (0xC2F2, 7), (0xD600, 1)), (),

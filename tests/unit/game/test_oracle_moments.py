@@ -79,7 +79,7 @@ def test_the_state_at_the_gate_is_that_of_the_screen(gate):
     state = decode(gate)
     assert (state.group, state.room, state.x, state.y, state.facing) == (0, 0xD9, 76, 118, "down")
     assert (state.health, state.max_health, state.item_a, state.item_b) == (10, 12, 0, 5)
-    assert (state.sword_level, state.shield_level, state.bombs, state.rupees) == (1, 0, 0, 0)
+    assert (state.bombs, state.rupees) == (0, 0)
     assert (state.dungeon, state.keys, state.text_id) == (None, None, None)
     assert state.owns(0x05)
     assert not state.owns(0x42)

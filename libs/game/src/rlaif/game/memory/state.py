@@ -13,7 +13,7 @@ from rlaif.game.memory.entities import (
     player_position,
     talkables,
 )
-from rlaif.game.memory.memory_map import TREASURE_SHIELD, address
+from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.puzzles import PuzzleElement, puzzle_elements
 
 FACINGS = ("up", "right", "down", "left")
@@ -32,7 +32,6 @@ class GameState:
     group: int  # map group, 0 to 7
     room: int  # in its group; (group, room) names a room
     room_large: bool
-    room_stable: bool  # false while scrolling, when position and room do not belong together
     room_flags: int  # memory_map.ROOM_*
     rooms_visited: int
     visited_around: tuple[bool, bool, bool, bool]  # north, east, south, west
@@ -43,27 +42,22 @@ class GameState:
     max_health: int
     rupees: int
     bombs: int
-    ember_seeds: int
     dungeon: int | None  # 0 to 11, None outside dungeons
     keys: int | None  # small keys held for the current dungeon, None outside
     boss_key: bool
     dungeon_map: bool
     compass: bool
-    sword_level: int
-    shield_level: int  # 0 when no shield is owned
     item_a: int
     item_b: int
     treasures: int  # bit set of the 128 treasures
     essences: int  # bit n is the essence of dungeon n + 1
     seasons: int  # bits 0-3, seasons of the rod
     season: str  # spring, summer, autumn or winter
-    global_flags: int  # bit set of the 128 story flags
     text: bool
     text_choice: bool
     text_id: int | None  # None without text
     menu: int  # 0 none, 1 inventory, 2 map, 3 save
     scrolling: bool
-    fading: bool
     cutscene: bool
     has_control: bool
     dying: bool
@@ -74,15 +68,12 @@ class GameState:
     enemies_left: int  # for which doors and chests wait
     deaths: int  # in this file; counted on the game-over screen, later than `dying`
     kills: int  # stops at 1000
-    playtime_frames: int  # in this file
     enemies: tuple[Entity, ...]
     interactions: tuple[Entity, ...]
     parts: tuple[Entity, ...]
     talkable: tuple[Entity, ...]  # what reacts to A, as the game lists it
     riding: bool  # on an animal or in a minecart, whose position x and y then are
     puzzle: tuple[PuzzleElement, ...]  # what is left in the room to push, press, hit or light
-    dialog_state: bool  # a person speaks or a sign is read, outside the menu
-    puzzle_state: bool  # the player can act and the room is not solved
 
     def owns(self, treasure: int) -> bool:
         return bool(self.treasures >> treasure & 1)
@@ -94,14 +85,12 @@ def decode(ram: RamBlocks) -> GameState:
     dungeon = rooms.dungeon_of(ram)
     room = ram.u8(address("wActiveRoom"))
     treasures = _bit_set(ram, "wObtainedTreasureFlags", 16)
-    shield = ram.u8(address("wShieldLevel")) if treasures >> TREASURE_SHIELD & 1 else 0
     text = predicates.is_text(ram)
     return GameState(
         running=predicates.is_running(ram),
         group=ram.u8(address("wActiveGroup")),
         room=room,
         room_large=ram.u8(address("wRoomIsLarge")) != 0,
-        room_stable=predicates.is_room_stable(ram),
         room_flags=rooms.room_flags(ram, room),
         rooms_visited=rooms.count_visited(ram),
         visited_around=rooms.visited_around(ram),
@@ -112,27 +101,22 @@ def decode(ram: RamBlocks) -> GameState:
         max_health=ram.u8(address("wLinkMaxHealth")),
         rupees=bcd16(ram.u16(address("wNumRupees"))),
         bombs=bcd(ram.u8(address("wNumBombs"))),
-        ember_seeds=bcd(ram.u8(address("wNumEmberSeeds"))),
         dungeon=dungeon,
         keys=None if dungeon is None else ram.u8(address("wDungeonSmallKeys") + dungeon),
         boss_key=dungeon is not None and ram.bit(address("wDungeonBossKeys"), dungeon),
         dungeon_map=dungeon is not None and ram.bit(address("wDungeonMaps"), dungeon),
         compass=dungeon is not None and ram.bit(address("wDungeonCompasses"), dungeon),
-        sword_level=ram.u8(address("wSwordLevel")),
-        shield_level=shield,
         item_a=ram.u8(address("wInventoryA")),
         item_b=ram.u8(address("wInventoryB")),
         treasures=treasures,
         essences=ram.u8(address("wEssencesObtained")),
         seasons=ram.u8(address("wObtainedSeasons")) & 0x0F,
         season=SEASONS[ram.u8(address("wRoomStateModifier")) & 3],
-        global_flags=_bit_set(ram, "wGlobalFlags", 16),
         text=text,
         text_choice=predicates.is_text_choice(ram),
         text_id=ram.u16(address("wTextIndex")) - 0x0400 & 0xFFFF if text else None,
         menu=ram.u8(address("wOpenedMenuType")),
         scrolling=predicates.is_scrolling(ram),
-        fading=predicates.is_fading(ram),
         cutscene=predicates.is_cutscene(ram),
         has_control=predicates.has_control(ram),
         dying=predicates.is_dying(ram),
@@ -143,16 +127,12 @@ def decode(ram: RamBlocks) -> GameState:
         enemies_left=ram.u8(address("wNumEnemies")),
         deaths=bcd16(ram.u16(address("wDeathCounter"))),
         kills=ram.u16(address("wTotalEnemiesKilled")),
-        playtime_frames=ram.u16(address("wPlaytimeCounter"))
-        | ram.u16(address("wPlaytimeCounter") + 2) << 16,
         enemies=tuple(enemies(ram)),
         interactions=tuple(interactions(ram)),
         parts=tuple(parts(ram)),
         talkable=tuple(talkables(ram)),
         riding=is_riding(ram),
         puzzle=puzzle_elements(ram),
-        dialog_state=predicates.is_dialog_state(ram),
-        puzzle_state=predicates.is_puzzle_state(ram),
     )
 
 

@@ -2,10 +2,16 @@
 
 They implement the game's own rule of walking pixel by pixel; a test compares them with a plain
 implementation. A new room and the paths to one goal cost about a millisecond. A pixel is the index
-`y * width + x` of the player's position, a direction a number of `Action`.
+`y * width + x` of the player's position, a direction a number of `Action`. Arrays of a room:
+
+    ends     `[4, pixels]`, the pixel after a step by direction; NOWHERE where it would kill
+    outs     `[pixels]`, 1 where the room is left: its rim, doors, stairs
+    heads, sources   the pixels from which each pixel is stepped onto: starts of lists, all lists
+    ahead    `[4, 2]`, (dy, dx) from the player to the pixel that it acts on, by direction
 
 Compiling takes some seconds once per machine: the result is cached beside this file, or in
 `NUMBA_CACHE_DIR`. The cache depends on this file alone, so values of other modules are arguments.
+Outputs are initialized to 0.
 """
 
 from collections.abc import Callable
@@ -150,11 +156,11 @@ def find_steps(
         tiles: `[12, 16]`, kind bits of each tile.
         probes: `[4, 3, 2]`, by direction: both probes and the vector, (dy, dx) each.
         height: Of the room in pixels.
-        width: Of the room in pixels.
+        width: Likewise.
         frames: How long a step holds its direction.
-        ends: Out: `[4, pixels]`, the pixel after a step; NOWHERE where it would kill.
-        outs: Out: `[pixels]`, 1 where the room is left: its rim, doors, stairs.
-        care: Out: `[pixels]`, 1 within two pixels of deadly ground; initialized to 0.
+        ends: Out.
+        outs: Out.
+        care: Out: `[pixels]`, 1 within two pixels of deadly ground.
     """
     ground = np.zeros(height * width, dtype=np.uint8)
     for y in range(height):
@@ -179,13 +185,7 @@ def find_steps(
 
 @_compiled(_of(_U16, 2), _of(_I32), _of(_U16))
 def reverse_steps(ends: Pixels, heads: Counts, sources: Pixels) -> None:
-    """List the pixels from which each pixel is stepped onto.
-
-    Args:
-        ends: `[4, pixels]` of `find_steps`.
-        heads: Out: `[pixels + 1]`, start of each pixel's list; initialized to 0.
-        sources: Out: `[4 * pixels]`, all lists, concatenated.
-    """
+    """List the pixels from which each pixel is stepped onto, in `heads` and `sources`."""
     pixels = ends.shape[1]
     for way in range(4):
         for start in range(pixels):
@@ -217,18 +217,11 @@ def reach_from(
     faced: Bytes,
     rims: Bytes,
 ) -> None:
-    """Find what can be reached from a pixel; all outputs are initialized to 0.
+    """Find what can be reached from a pixel.
 
-    Args:
-        ends: `[4, pixels]` of `find_steps`.
-        outs: `[pixels]` of `find_steps`.
-        width: Of the room in pixels.
-        start: The pixel.
-        ahead: `[4, 2]`, (dy, dx) from the player to the pixel that it acts on, by direction.
-        seen: Out: `[pixels]`, 1 if reachable.
-        trodden: Out: `[192]`, 1 for tiles that can be stepped onto.
-        faced: Out: `[4, 192]`, 1 for tiles before which the player can stand, by direction.
-        rims: Out: `[4]`, 1 for edges over which the room can be left.
+    Outputs: `seen` by pixel; `trodden`, `[192]`, tiles that can be stepped onto; `faced`,
+    `[4, 192]`, tiles before which the player can stand, by direction; `rims`, `[4]`, edges over
+    which the room can be left.
     """
     pixels = ends.shape[1]
     height = pixels // width
@@ -299,15 +292,15 @@ def before_tile(
     """Mark the pixels from which one more step ends before a tile, facing it.
 
     Args:
-        ends: `[4, pixels]` of `find_steps`.
-        outs: `[pixels]` of `find_steps`.
+        ends: See above, as the next.
+        outs: Likewise.
         width: Of the room in pixels.
         tile: `row * 16 + column`.
-        ahead: As for `reach_from`.
+        ahead: See above.
         directions: Bits of the directions in which to face it.
-        aside: Pixels off the tile's middle, across the direction, at most.
+        aside: Pixels off the tile's center, across the direction, at most.
         brink: 1 to require that the step after that one would kill: at the edge of a hole.
-        goal: Out: `[pixels]`, ARRIVED and the direction of that step; initialized to 0.
+        goal: Out: `[pixels]`, ARRIVED and the direction of that step.
     """
     pixels = ends.shape[1]
     top, left = tile // _COLUMNS * _TILE, tile % _COLUMNS * _TILE
@@ -363,22 +356,12 @@ def find_first_steps(
     costs: npt.NDArray[np.int16],
     firsts: Bytes,
 ) -> None:
-    """Find the best steps to a goal from all pixels, or from those not farther than a start.
+    """Find the best steps to a goal from all pixels, or from those not farther than `start`.
 
     Dijkstra's algorithm backwards from the goal, with a ring of buckets (Dial 1969). No path leads
-    through another room.
-
-    Args:
-        ends: `[4, pixels]` of `find_steps`.
-        heads: `[pixels + 1]` of `reverse_steps`.
-        sources: `[4 * pixels]` of `reverse_steps`.
-        outs: `[pixels]` of `find_steps`.
-        extra: `[pixels]`, additional cost of a step onto a pixel, at most 60.
-        start: The pixel at which the search may end; -1 for none.
-        scratch: Working memory, at least `[2, 5 * pixels]`.
-        costs: Out: `[pixels]`.
-        firsts: In: `[pixels]`, not 0 at the goal. Out: a bit for each best direction, unchanged at
-            the goal, 0 where no path is known.
+    through another room. `extra` is the additional cost of a step onto each pixel, at most 60;
+    `scratch` is working memory, `[2, 5 * pixels]`; without a start, it is -1. `firsts` is not 0 at
+    the goal; filled in is a bit for each best direction, 0 where no path is known.
     """
     costs[:] = FAR
     buckets = np.full(_RING, -1, dtype=np.int32)
