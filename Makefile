@@ -75,7 +75,7 @@ export CHECK_PYTHON
 .PHONY: help setup demo train test test-unit test-contracts test-integration test-e2e test-ui test-llm coverage chaos \
         test-quick test-oldest test-newest test-floors floors lock check check-page format rom clean play replay-check ladder \
         train-cartridge play-trained evaluate-trained film-trained report-cartridge \
-        bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-labels bench-overhead bench-hud bench-planner bench-learning memory-flat \
+        bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-labels bench-overhead bench-hud bench-planner memory-flat \
         live-page validate secrets deploy-secrets images image-pins containers containers-test ray-lock
 
 help: ## Show this help
@@ -254,9 +254,6 @@ bench-hud: $(VENV)/.ready ## Measure 20 pages, one stalled: frames lost, age, th
 bench-planner: $(VENV)/.ready ## Measure what a planner with slow and with hanging calls costs the training
 	@$(BIN)/python benchmarks/bench_planner.py $(BENCH_ARGS)
 
-bench-learning: $(VENV)/.ready ## Train 3 seeds for 1,000,000 steps each: milestones over steps against chance
-	@$(BIN)/python benchmarks/learning.py $(BENCH_ARGS)
-
 report-cartridge: $(VENV)/.ready ## Report runs of train-cartridge: IQM, intervals, curves (BENCH_ARGS="RUN RUN …")
 	@$(BIN)/python benchmarks/train_cartridge.py $(BENCH_ARGS)
 
@@ -275,8 +272,7 @@ bench-labels: $(VENV)/.ready ## Measure start and training rounds of the reward 
 bench-move-to: $(VENV)/.ready ## Compare MOVE_TO with the shortest paths, in every room of the cartridge
 	@$(BIN)/python benchmarks/move_to.py $(BENCH_ARGS)
 
-bench-judge: $(VENV)/.ready ## 10,000 bad answers, then outages of the models (429, 500, hang, dead)
-	@$(BIN)/python benchmarks/fuzz_answers.py
+bench-judge: $(VENV)/.ready ## Measure outages of the models (429, 500, hang, dead)
 	@$(BIN)/python benchmarks/judge_outages.py $(BENCH_ARGS)
 
 .PHONY: workbench-test

@@ -3,40 +3,32 @@
     python benchmarks/bench_hud.py                   or: make bench-hud
     python benchmarks/bench_hud.py --rounds 2 --minutes 1
 
-First part: one training (default PPO preset, 2 runners of 8 environments, feedback loop on:
-captures, a shaping reward model, the watched screen at 20 frames per second) with a real
-nats-server and a real HUD. Training runs throughout; the pages (hud_pages.py) connect for some
-iterations and disconnect again. One of them requests everything and reads nothing. All processes
-share one machine. The first two iterations after each change are not timed: their samples were
-collected before it.
+First part: one training (default PPO preset, 2 runners of 8 environments, feedback loop on) with a
+real nats-server and a real HUD on one machine. The pages (hud_pages.py) connect for some iterations
+and disconnect again; one of them requests everything and reads nothing. The first two iterations
+after each change are not timed.
 
-    frames_lost      share of the frames that the HUD had while a healthy page was connected and
-                     that the page did not receive; over all healthy pages and rounds
+    frames_lost      share of the frames that a connected healthy page did not receive
     age_p95_ms       95th percentile of the age of a frame when a healthy page receives it, since
-                     the trainer captured the picture; drawing is not included
+                     its capture; drawing is not included
     throughput_kept  median over the rounds of steps per second with the pages / the geometric mean
-                     of those before and after, as the speed of a shared machine drifts.
-                     kept_interval: its 95 % bootstrap interval over rounds
+                     of those before and after; kept_interval: its 95 % bootstrap interval
     hud_growth       resident memory of the HUD: median of the last minute over that of the minute
-                     ten minutes before, less 1; null for a shorter run. The HUD starts with as many
-                     segments as it keeps. hud_rss_mb lists every minute
+                     ten minutes before, less 1; null for a shorter run
 
 Second part: the pipeline of `make demo`, from its start, for `--minutes`.
 
-    text_kb_s        text that one page receives, compressed, in kB (1,000 bytes) per second, from
-                     the tenth score on; includes the initial snapshot
+    text_kb_s        text that one page receives, compressed, in kB per second, from the tenth score
+                     on; includes the initial snapshot
     layout_shift     cumulative layout shift in headless Chromium from one second after the page was
-                     opened, none left out; null without Chromium
+                     opened; null without Chromium
 
-Prints a line for each round and minute, then one line of JSON. Exit code 0 if all targets are met,
-else 1; a target without a measurement is not met.
+Exit code 0 if all targets are met, else 1; a target without a measurement is not met.
 """
 
 import argparse
 import asyncio
 import json
-import os
-import platform
 import re
 import sys
 import tempfile
@@ -52,21 +44,12 @@ from statistics import median
 from typing import Any
 
 import httpx
-from bench_overhead import (
-    acknowledge,
-    answers,
-    children,
-    free_port,
-    read_messages,
-    ring_environment,
-    start,
-)
+from bench_overhead import loop_on
 from hud_pages import Page
-from turns import Side, until
+from one_run import megabytes
+from outcome import finish, parser_of
+from turns import free_port, until
 
-from rlaif.bus.connection import connect_ready
-from rlaif.bus.worker import DurableWorker
-from rlaif.contracts.events import SegmentCaptured
 from rlaif.testing.browser import chromium_path, open_chromium
 from rlaif.testing.data.events import segment_captured
 from rlaif.testing.nats_server import NatsServer
@@ -117,44 +100,6 @@ class Seen:
 
 
 @asynccontextmanager
-async def ring_of_one(directory: Path, nats: NatsServer) -> AsyncIterator[tuple[Side, int, int]]:
-    """`rlaif-train` with the loop on, and a HUD: the training, the HUD's process and its port."""
-    side, port = Side("train"), free_port()
-    environment = ring_environment(directory, nats, "train")
-    log = (directory / "log").open("wb")
-    hud = await start("rlaif.hud", "--port", str(port), environment=environment, log=log)
-    train = await start(
-        "rlaif.trainer.service.cli", "--messages", "--run-id", "bench",
-        environment=environment, log=log, pipe=True,
-    )  # fmt: skip
-    bus = await connect_ready(nats.url, name="bench")
-    past = bus.publisher("bench")
-    for number in range(KEPT_SEGMENTS):
-        await past.publish(segment_captured(f"past-{number}"))
-    exporter = DurableWorker(bus, SegmentCaptured, "exporter", acknowledge)
-    tasks = [asyncio.create_task(each) for each in (read_messages(train, side), exporter.run())]
-    try:
-        await until("the HUD is there", lambda: answers(port))
-        await until("training begins", lambda: side.last is not None)
-        (side.driver,) = children(train.pid)
-        await until("it captures", lambda: bool(side.last and side.last.segments_captured))
-        side.beside = [hud.pid]
-        yield side, hud.pid, port
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        with suppress(ProcessLookupError):
-            os.kill(side.driver or train.pid, 9)
-        for process in (train, hud):
-            with suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
-        await bus.close()
-        log.close()
-
-
-@asynccontextmanager
 async def pages_open(port: int, seen: Seen) -> AsyncIterator[None]:
     """`PAGES` pages, `STALLED` of them stalled."""
     program = Path(__file__).with_name("hud_pages.py")
@@ -177,15 +122,8 @@ async def pages_open(port: int, seen: Seen) -> AsyncIterator[None]:
 
 async def sample_memory(pid: int, seen: Seen) -> None:
     while True:
-        seen.memory.append((time.monotonic(), resident(pid)))
+        seen.memory.append((time.monotonic(), megabytes(pid)))
         await asyncio.sleep(SAMPLE_SECONDS)
-
-
-def resident(pid: int) -> float:
-    """Memory of a process in MB."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    (kilobytes,) = re.findall(r"VmRSS:\s+(\d+) kB", status)
-    return int(kilobytes) / 1000
 
 
 async def many_pages(options: argparse.Namespace, directory: Path) -> dict[str, Any]:
@@ -194,7 +132,9 @@ async def many_pages(options: argparse.Namespace, directory: Path) -> dict[str, 
     nats.start()
     rows: list[dict[str, float]] = []
     try:
-        async with ring_of_one(directory, nats) as (side, hud, port):
+        past = (segment_captured(f"past-{number}") for number in range(KEPT_SEGMENTS))
+        async with loop_on(directory, nats, "train", past) as (side, port):
+            hud, *_ = side.beside = side.beside[:1]
             memory = asyncio.create_task(sample_memory(hud, seen))
             before = await side.timed(options.iterations, untimed=UNTIMED)
             for number in range(options.rounds):
@@ -341,9 +281,7 @@ async def layout_shift(url: str, minutes: float, profile: Path) -> float | None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     add = parser.add_argument
     add("--rounds", type=int, default=40, help="times that the pages come (40)")
     add("--iterations", type=int, default=4, help="of 4,096 steps timed each time (4)")
@@ -356,10 +294,7 @@ def main() -> int:
     found["targets"] = TARGETS
     found["target_met"] = all(met(name, found.get(name)) for name in TARGETS)
     found["pages"] = {"open": PAGES, "stalled": STALLED}
-    found["load_average"] = os.getloadavg()[0]
-    found["machine"] = f"{platform.platform()}, {os.cpu_count()} CPUs"
-    print(json.dumps(found))
-    return 0 if found["target_met"] else 1
+    return finish(found, met=found["target_met"])
 
 
 def met(name: str, value: float | None) -> bool:

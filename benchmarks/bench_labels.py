@@ -1,34 +1,28 @@
 """Start and training rounds of the reward model with very many scores in the store.
 
     python benchmarks/bench_labels.py                    or: make bench-labels
-    python benchmarks/bench_labels.py --scores 5000 --folder /tmp/labels --keep
+    python benchmarks/bench_labels.py --scores 5000
 
 Scores as the judge writes them, 24 kB with the records of nine calls, are written to SeaweedFS, an
 S3 server, in an order that their ids do not follow: eight environments in turns, episodes of 30
-segments. Observations are shared by many segments, and manifests are written only for those that
-will be read, found as the service finds them; one that it reads besides would be a skipped score,
-and ends the benchmark. With `--folder` the server's data lies there and stays with `--keep`; what
-was written is used again, and writing resumes where it ended.
+segments. Observations are shared by many segments, and manifests are written only for scores that
+the service keeps; one that it reads besides would be a skipped score and ends the benchmark. Then a
+process of its own reads them with the service's own class:
 
-Then a process of its own loads all that the service loads, and reads with the service's own class:
+    start       the first poll: all keys are listed, what is kept is read
+    look        a poll for one new score that an event named; half of the polls also list a page of
+                all keys
+    …cpu…       CPU time of these
+    peak_mb     largest resident memory of the process; before_mb without any label
 
-    start       the first look: all keys are listed, what is kept is read
-    look        one new score that an event named; half of the looks also list a page of a round
-                through all keys
-    …cpu…       of these, the processor's time of the process: what a busy machine does not stretch
-    peak_mb     the process's largest resident memory over all of it; before_mb without any label
-
-Targets: start 20 s, peak 600 MB, the slowest look of twenty 0.2 s. Prints raw figures, the machine,
-then one line of JSON. Exit code 0 when all targets are met.
+Exit code 0 if all targets are met: start 20 s, peak 600 MB, the slowest poll of twenty 0.2 s.
 """
 
 import argparse
 import hashlib
 import json
 import os
-import platform
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -42,6 +36,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from outcome import finish
 
 from rlaif.contracts.game.observation import LAYOUT_VERSION, OBSERVATION_SIZE
 from rlaif.contracts.game.segments import SegmentManifest, StoredFile
@@ -53,7 +48,7 @@ from rlaif.contracts.judging.scores import (
     JudgeCallRecord,
     ScoreRecord,
 )
-from rlaif.reward_model.labels.reservoir import Scored, keep
+from rlaif.reward_model.labels.config_labels import sample
 from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.storage import keys
 from rlaif.storage.open import S3Credentials
@@ -71,8 +66,6 @@ VARIANTS = 64
 LOOKS = 20
 WRITERS = 16
 CONFIG = "c0123456789abcdef"
-_PROGRESS = "written.json"
-_BLOCK = 2000
 _NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 
@@ -197,40 +190,22 @@ def manifest_of(episode_id: str, segment_id: str, observations: StoredFile) -> S
     )
 
 
-def fill(store: S3Store, folder: Path, scores: int) -> dict[str, Any]:
-    """Write scores until there are that many; resumes where an earlier run ended."""
-    progress = folder / _PROGRESS
-    known = (
-        json.loads(progress.read_text())
-        if progress.exists()
-        else {"scores": 0, "writing_seconds": 0}
-    )
+def fill(store: S3Store, scores: int) -> None:
+    """Write so many scores, and the manifests of those that a start reads."""
     writer = Writer(store)
-    print(f"writing scores of {writer.score_bytes} bytes, from {known['scores']} on", flush=True)
-    ids = islice(segment_ids(), known["scores"], scores)
+    print(f"writing scores of {writer.score_bytes} bytes", flush=True)
     with ThreadPoolExecutor(WRITERS) as pool:
-        while block := list(islice(ids, _BLOCK)):
-            began = time.perf_counter()
-            list(pool.map(lambda pair: writer.write(*pair), block))
-            known["scores"] += len(block)
-            known["writing_seconds"] += time.perf_counter() - began
-            progress.write_text(json.dumps(known))
+        list(pool.map(lambda pair: writer.write(*pair), islice(segment_ids(), scores)))
         list(pool.map(lambda pair: writer.write_manifest(*pair), kept_ids(store)))
-    return dict(known)
 
 
 def kept_ids(store: S3Store) -> list[tuple[str, str]]:
     """(episode id, segment id) of the scores that a start reads."""
-    found = [
-        Scored(
-            info.key,
-            info.modified_at.timestamp(),
-            info.key.rpartition("-")[0].rpartition("/")[2],
-        )
-        for info in store.scan(keys.scores(CONFIG))
+    times = {i.key: i.modified_at.timestamp() for i in store.scan(keys.scores(CONFIG))}
+    segments = [
+        key.rpartition("/")[2].removesuffix(".json") for key in sample(times, most_labels())
     ]
-    kept = keep(found, np.sort([item.at for item in found]), most=most_labels())
-    return [(item.episode, item.key.rpartition("/")[2].removesuffix(".json")) for item in kept]
+    return [(segment.rpartition("-")[0], segment) for segment in segments]
 
 
 def most_labels() -> int:
@@ -293,20 +268,14 @@ def store_of(credentials: S3Credentials) -> S3Store:
     )
 
 
-def machine() -> dict[str, Any]:
-    """What it ran on."""
-    return {"cpus": os.cpu_count(), "load": os.getloadavg()[0], "machine": platform.platform(),
-            "python": platform.python_version()}  # fmt: skip
-
-
 def run(folder: Path, scores: int) -> dict[str, Any]:
     """Start a server on `folder`, fill it unless it is, and measure in a child process."""
     server = S3Server(folder)
     server.start()
     try:
-        written = fill(store_of(server.credentials), folder, scores)
+        fill(store_of(server.credentials), scores)
         child = subprocess.run(
-            [sys.executable, __file__, "--child", str(written["scores"])],
+            [sys.executable, __file__, "--child", str(scores)],
             env=os.environ | {"BENCH_S3": json.dumps(vars_of(server.credentials))},
             stdout=subprocess.PIPE,
             text=True,
@@ -314,7 +283,7 @@ def run(folder: Path, scores: int) -> dict[str, Any]:
         )
         *raw, result = child.stdout.splitlines()
         print("\n".join(raw), flush=True)
-        return {**written, **json.loads(result)}
+        return {"scores": scores, **json.loads(result)}
     finally:
         server.stop()
 
@@ -332,8 +301,6 @@ def main() -> int:
     """Measure, print, and compare with the targets."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--scores", type=int, default=100_000)
-    parser.add_argument("--folder", type=Path, help="where the server's data lies")
-    parser.add_argument("--keep", action="store_true", help="leave the folder")
     parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child is not None:
@@ -342,16 +309,10 @@ def main() -> int:
         return 0
     # So that the server is ended, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    folder = options.folder or Path(tempfile.mkdtemp(prefix="labels-"))
-    try:
-        result = run(folder.absolute(), options.scores)
-    finally:
-        if not options.keep:
-            shutil.rmtree(folder, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix="labels-", ignore_cleanup_errors=True) as folder:
+        result = run(Path(folder), options.scores)
     missed = [name for name, most in TARGETS.items() if result[name] > most]
-    print(json.dumps(machine()))
-    print(json.dumps({"store": "s3, SeaweedFS", **result, "missed": missed}))
-    return 1 if missed else 0
+    return finish({"store": "s3, SeaweedFS", **result, "missed": missed}, met=not missed)
 
 
 if __name__ == "__main__":

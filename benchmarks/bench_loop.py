@@ -15,12 +15,12 @@ The pipeline shares this machine with the measurement.
 import argparse
 import json
 import os
-import platform
 import sys
 from typing import Any
 
 import judge_throughput
 import loop_latency
+from outcome import finish
 
 TARGET_P50, TARGET_P95, TARGET_PER_CORE = 15.0, 40.0, 100.0
 
@@ -36,10 +36,6 @@ def main() -> int:
     print(f"latency: {json.dumps(result)}", flush=True)
     result |= judge_throughput.measure(options)
     result["load_before"] = round(busy[0], 2)
-    print(
-        f"machine: {platform.platform()}, {os.cpu_count()} CPUs, Python "
-        f"{platform.python_version()}, load before {busy[0]:.1f}, after {os.getloadavg()[0]:.1f}"
-    )
     met = {
         "live_p50_s": result["live_p50_s"] is not None and result["live_p50_s"] < TARGET_P50,
         "live_p95_s": result["live_p95_s"] is not None and result["live_p95_s"] < TARGET_P95,
@@ -47,8 +43,7 @@ def main() -> int:
     }
     for name, fine in met.items():
         print(f"{name}: {'met' if fine else 'MISSED'}")
-    print(json.dumps(result))
-    return 0 if all(met.values()) else 1
+    return finish(result, met=all(met.values()))
 
 
 if __name__ == "__main__":

@@ -2,42 +2,33 @@
 
     python benchmarks/bench_overhead.py            or: make bench-overhead
 
-Two training runs with equal settings (default PPO preset, 2 runners of 8 environments, exploration,
-explicit rewards) are alive all the time. One stands still while the other trains; they change
-places after some iterations, in the order off, on, on, off, off, on, …
+Two training runs with equal settings (default PPO preset, 2 runners of 8 environments) take turns
+(turns.py): off, on, on, off, off, on, …
 
-    off     the training process alone, as the service starts it: no captures, no reward model, no
-            picture
-    on      `rlaif-train`: segments captured within the default budget (60 a minute), spooled,
-            stored and announced; a loaded reward model that shapes every reward; progress and the
-            watched screen (20 a second) sent over a real nats-server; a real HUD, and 5 pages that
-            follow it over its WebSocket and acknowledge every picture
+    off     the training process alone: no captures, no reward model, no screen
+    on      `rlaif-train`: segments captured within the default budget (60 per minute), spooled and
+            published; a loaded reward model; progress and the watched screen (20 per second) over
+            a real nats-server; a HUD, and 5 pages that follow it and acknowledge every frame
 
-On one machine everything of `on` shares the cores with the training, the pages too. What runs on
-machines of its own is left out: exporter, judge and reward-model trainer; a stand-in for the
-exporter acknowledges its events, so that the capture budget stays open. The stores are directories
-instead of S3. No checkpoint falls into a turn.
+Everything of `on` shares the cores with the training, also the pages. Exporter, judge and
+reward-model service, which have machines of their own, are left out; a stand-in acknowledges the
+exporter's events. Stores are directories. No checkpoint is written during a turn.
 
-How they take turns: turns.py. A rate is environment steps over wall time.
-
-    kept_ratio      median over the rounds of on's steps per second / off's
-    run_cpu_ratio   off's CPU seconds a step / on's, of the run's own processes: what captures,
-                    shaping and drawing cost
+    kept_ratio      median over the rounds of on's environment steps per second / off's
+    run_cpu_ratio   off's CPU seconds per step / on's, of the run's own processes
     beside_cores    cores used by rlaif-train, nats-server and HUD
 
-Prints a line for each round, then one line of JSON. Exit code 0 when `kept_ratio` is at least 0.95
-and everything of the loop was really on, else 1.
+Exit code 0 if `kept_ratio` is at least 0.95 and everything of the loop was on, else 1.
 """
 
 import argparse
 import asyncio
 import json
 import os
-import platform
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,12 +37,12 @@ from typing import Any
 
 import httpx
 from one_run import reward_model, tree
-from turns import NEVER_MINUTES, Side, run_command, training, until
+from turns import NEVER_MINUTES, Side, free_port, run_command, training, until
 from websockets.asyncio.client import connect as open_page
 
 from rlaif.bus.connection import connect_ready
 from rlaif.bus.worker import DurableWorker
-from rlaif.contracts.events import CloudEvent, SegmentCaptured
+from rlaif.contracts.events import CloudEvent, EventData, SegmentCaptured
 from rlaif.contracts.telemetry.frames import ScreenFrame
 from rlaif.testing.nats_server import NatsServer
 from rlaif.trainer.run_folder.protocol import MESSAGES
@@ -108,40 +99,42 @@ def ring_environment(directory: Path, nats: NatsServer, name: str) -> dict[str, 
 
 
 @asynccontextmanager
-async def loop_on(directory: Path, nats: NatsServer, pages: Pages) -> AsyncIterator[Side]:
-    """`rlaif-train`, the HUD, and pages."""
-    side = Side("on")
-    environment = ring_environment(directory, nats, "on")
-    log = (directory / "on.log").open("wb")
-    hud_port = free_port()
-    hud = await start("rlaif.hud", "--port", str(hud_port), environment=environment, log=log)
+async def loop_on(
+    directory: Path, nats: NatsServer, name: str, past: Iterable[EventData] = ()
+) -> AsyncIterator[tuple[Side, int]]:
+    """`rlaif-train` with the loop on, and a HUD that has seen the `past`; gives the HUD's port."""
+    side, port = Side(name), free_port()
+    environment = ring_environment(directory, nats, name)
+    log = (directory / f"{name}.log").open("wb")
+    hud = await start("rlaif.hud", "--port", str(port), environment=environment, log=log)
     train = await start(
-        "rlaif.trainer.service.cli", "--messages", "--run-id", "on",
+        "rlaif.trainer.service.cli", "--messages", "--run-id", name,
         environment=environment, log=log, pipe=True,
     )  # fmt: skip
     bus = await connect_ready(nats.url, name="bench")
+    publisher = bus.publisher("bench")
+    for event in past:
+        await publisher.publish(event)
     exporter = DurableWorker(bus, SegmentCaptured, "exporter", acknowledge)
     tasks = [asyncio.create_task(each) for each in (read_messages(train, side), exporter.run())]
     try:
-        await until("the HUD is there", lambda: answers(hud_port))
-        address = f"ws://127.0.0.1:{hud_port}/ws/v1"
-        tasks += [asyncio.create_task(pages.follow(n, address)) for n in range(PAGES)]
+        await until("the HUD is ready", lambda: answers(port))
         await until("training with the loop on begins", lambda: side.last is not None)
         (side.driver,) = children(train.pid)
         assert nats.pid is not None
-        side.beside = [train.pid, hud.pid, nats.pid]
+        side.beside = [hud.pid, train.pid, nats.pid]
         await until("it captures", lambda: bool(side.last and side.last.segments_captured))
-        yield side
+        yield side, port
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        with suppress(ProcessLookupError):
+            os.kill(side.driver or train.pid, signal.SIGKILL)
         for process in (train, hud):
             with suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
-        with suppress(ProcessLookupError):
-            os.kill(side.driver or train.pid, signal.SIGKILL)
         await bus.close()
         log.close()
 
@@ -179,15 +172,6 @@ def children(parent: int) -> list[int]:
     return found[:1]
 
 
-def free_port() -> int:
-    import socket
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
-
-
 def answers(port: int) -> bool:
     with suppress(httpx.HTTPError):
         return (
@@ -205,9 +189,16 @@ async def compare(options: argparse.Namespace, directory: Path) -> dict[str, Any
     try:
         async with training(directory, "off", {**OFF, **ALIKE}) as off:
             await off.halt()
-            async with loop_on(directory, nats, pages) as on:
-                await on.halt()
-                return await rounds(options, off, on, pages)
+            async with loop_on(directory, nats, "on") as (on, port):
+                address = f"ws://127.0.0.1:{port}/ws/v1"
+                watching = [asyncio.create_task(pages.follow(n, address)) for n in range(PAGES)]
+                try:
+                    await on.halt()
+                    return await rounds(options, off, on, pages)
+                finally:
+                    for task in watching:
+                        task.cancel()
+                    await asyncio.gather(*watching, return_exceptions=True)
     finally:
         nats.stop()
 
@@ -269,8 +260,6 @@ async def rounds(options: argparse.Namespace, off: Side, on: Side, pages: Pages)
         "rounds": options.rounds,
         "iterations": options.iterations,
         "setup": {"runners": WORKERS, "envs_per_runner": ENVS, "frame_skip": 4},
-        "load_average": os.getloadavg()[0],
-        "machine": f"{platform.platform()}, {os.cpu_count()} CPUs",
     }
 
 

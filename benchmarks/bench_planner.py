@@ -3,49 +3,36 @@
     python benchmarks/bench_planner.py            or: make bench-planner
 
 Four training runs with equal settings (default PPO preset at a learning rate of almost 0, 2
-runners of 8 environments, exploration, explicit rewards) are alive all the time and take turns, as
-turns.py says: off, slow, hanging, again, again, hanging, slow, off, …
+runners of 8 environments) take turns (turns.py): off, slow, hanging, again, again, hanging, …
 
-    off       no planner: TRAINER_PLANNER_BASE_URL is not set
-    again     the same once more: what it differs from `off` is what the measurement is worth
-    slow      a planner whose every call takes 2 s: takeovers and guidance as they are by default
-    hanging   a planner whose every call takes 60 s: plans and text suggestions end at their
-              deadline of 30 and 15 s, suggestions by picture at theirs of 60 s
+    off       no planner
+    again     the same: its difference from `off` is the error of the measurement
+    slow      a planner whose every call takes 2 s, with takeovers and guidance by default
+    hanging   a planner whose every call takes 60 s, so that plans and suggestions time out
 
-The language models are processes of their own that think of nothing (slow_llm.py), as if they ran
-on other machines. What the planner costs is in the runs: looking for texts and puzzles, briefing
-the model, drawing pictures, sockets, threads, carrying plans out, leaving the planner's steps out
-of what is learned. The planner's steps count as steps: they are played.
+The language models are idle processes (slow_llm.py), as if they ran on other machines. The
+planner's steps count as steps. Two equal runs differ by 1 or 2 % for as long as their processes
+live, so all are started several times with other seeds, and each start counts once.
 
-A process keeps for its life what luck gave it (where its memory lies, when it collects garbage):
-two runs that are equal differ by 1 or 2 %, however many turns they take. So all of them are started
-again several times, with another seed, and each start counts once.
+    kept_slow, kept_hanging   steps per second / the mean of off's and again's: median over the
+                              rounds of a start, geometric mean over the starts
+    cpu_slow, cpu_hanging     CPU seconds per step of off and again / that run's
+    kept_again, cpu_again     again / off
 
-    kept_slow, kept_hanging   that run's steps per second / the mean of off's and again's: median
-                              over the rounds of a start, geometric mean over the starts
-    cpu_slow, cpu_hanging     CPU seconds a step of off and again / that run's, of all of its
-                              processes: the same without what else the machine does meanwhile
-    kept_again, cpu_again     again / off, which 1 is right for
-
-Prints a line for each round, then one line of JSON, with the standard error of each mean. Exit code
-0 when both kept ratios are at least 0.97 and the language models were really asked and, where they
-answer, really took over, else 1.
+Exit code 0 if both kept ratios are at least 0.97 and the models were called and, if they answer,
+took over, else 1.
 """
 
 import argparse
 import asyncio
-import os
-import platform
-import socket
 import sys
-import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from statistics import geometric_mean, median, stdev
 from typing import Any
 
-from turns import NEVER_MINUTES, Side, run_command, training
+from turns import NEVER_MINUTES, Side, free_port, run_command, training
 
 TARGET = 0.97
 WORKERS, ENVS = 2, 8
@@ -77,13 +64,6 @@ async def language_model(seconds: float) -> AsyncIterator[str]:
     finally:
         process.kill()
         await process.wait()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 async def compare(options: argparse.Namespace, directory: Path) -> dict[str, Any]:
@@ -195,9 +175,6 @@ def summary(
         "rounds_a_start": options.rounds,
         "iterations": options.iterations,
         "setup": {"runners": WORKERS, "envs_per_runner": ENVS, "frame_skip": 4},
-        "load_average": os.getloadavg()[0],
-        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "machine": f"{platform.platform()}, {os.cpu_count()} CPUs",
     }
 
 

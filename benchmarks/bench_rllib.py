@@ -24,6 +24,7 @@ from statistics import median
 from typing import Any
 
 import torch
+from outcome import parser_of
 from ray.rllib.algorithms.ppo import PPO, PPOConfig
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME
@@ -174,9 +175,7 @@ def main() -> int:
 
 
 def parse_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     add = parser.add_argument
     add("--rounds", type=int, default=6, help="interleaved rounds of each preset (6)")
     add("--iterations", type=int, default=8, help="iterations of 4,096 steps per round (8)")

@@ -30,19 +30,17 @@ Prints progress, then the machine, then one line of JSON. Exit code 0 if all tar
 
 import argparse
 import json
-import os
-import platform
 import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from outcome import finish
 from played_segments import EARLY, play_segments
 from rm_labels import BARE, USUAL, Seen, judged, see, some
 from rm_sequences import KINDS, LOOKS, bad_judges, looks_live
@@ -53,12 +51,15 @@ from rlaif.mock_llm.settings import Behaviour
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.preferences import PairTable, Preference
 from rlaif.reward_model.learning.candidate import Candidate, train_candidate
-from rlaif.reward_model.learning.fit.ensembles import fit_side
+from rlaif.reward_model.learning.fit.bradley_terry import fit_side
 from rlaif.reward_model.learning.fit.sides import Side, split_sides
 from rlaif.reward_model.learning.gate.baselines import fit_baselines
-from rlaif.reward_model.learning.gate.calibration import predictions
 from rlaif.reward_model.learning.gate.crossfit import Folds
-from rlaif.reward_model.learning.gate.evaluation import expected_calibration_error, gain_on
+from rlaif.reward_model.learning.gate.evaluation import (
+    expected_calibration_error,
+    gain_on,
+    predictions,
+)
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
@@ -100,7 +101,7 @@ class Played:
 
 
 def unpaired(name: str, segments: list[LabelledSegment]) -> Side:
-    return Side(name, segments, PairTable(segments, SETTINGS.pairs), [])
+    return Side(name, segments, PairTable(segments), [])
 
 
 def every_pair(side: Side) -> Side:
@@ -339,29 +340,23 @@ def main() -> int:
         "good_refused": sum(bool(reasons) for reasons in good) / len(good),
     }
     met = targets_met(result)
-    print(f"machine: {machine()}")
-    print(
-        json.dumps(
-            {
-                "benchmark": "bench_rm",
-                **{name: round(value, 4) for name, value in result.items()},
-                "bad_judges": {kind: f"{sum(found)}/{len(found)}" for kind, found in bad.items()},
-                "good_trials": len(good),
-                "sequences": sequences,
-                "looks": LOOKS,
-                "segments": SEGMENTS,
-                "segments_played": [len(played.whole), len(played.early)],
-                "targets": TARGETS,
-                "targets_met": met,
-                "share": share,
-                "seed": options.seed,
-                "rom_sha256": load_cartridge(None).sha256,
-                "seconds": round(time.perf_counter() - began),
-                "machine": machine(),
-            }
-        )
-    )
-    return 0 if met else 1
+    figures = {
+        "benchmark": "bench_rm",
+        **{name: round(value, 4) for name, value in result.items()},
+        "bad_judges": {kind: f"{sum(found)}/{len(found)}" for kind, found in bad.items()},
+        "good_trials": len(good),
+        "sequences": sequences,
+        "looks": LOOKS,
+        "segments": SEGMENTS,
+        "segments_played": [len(played.whole), len(played.early)],
+        "targets": TARGETS,
+        "targets_met": met,
+        "share": share,
+        "seed": options.seed,
+        "rom_sha256": load_cartridge(None).sha256,
+        "seconds": round(time.perf_counter() - began),
+    }
+    return finish(figures, met=met)
 
 
 def targets_met(result: dict[str, float]) -> bool:
@@ -375,13 +370,6 @@ def targets_met(result: dict[str, float]) -> bool:
 
 def least(trials: float) -> int:
     return max(1, round(trials))
-
-
-def machine() -> str:
-    return (
-        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}, "
-        f"Python {platform.python_version()}, torch {version('torch')}, pyboy {version('pyboy')}"
-    )
 
 
 def parse_options() -> argparse.Namespace:

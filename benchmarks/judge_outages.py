@@ -12,14 +12,13 @@ when no segment was lost or buried, at most 10 s passed until scores came again,
 import argparse
 import asyncio
 import json
-import os
-import platform
 import sys
 import time
 from typing import Any
 
 import httpx
 from judge_rig import Rig, end, rig
+from outcome import finish
 
 from rlaif.testing.waiting import eventually
 
@@ -105,18 +104,13 @@ def main() -> int:
     options = parser.parse_args()
     with rig() as made:
         found = asyncio.run(run(made, options))
-    print(
-        f"machine: {platform.platform()}, {os.cpu_count()} CPUs, Python "
-        f"{platform.python_version()}, load after {os.getloadavg()[0]:.1f}"
-    )
-    print(json.dumps({"benchmark": "judge_outages", "outages": found}))
     fine = all(
         row["dead_letters"] == 0
         and row["first_score_seconds"] <= FIRST_SCORE_SECONDS
         and (row["fault"] == "429" or row["calls_per_second"] <= CALLS_PER_SECOND)
         for row in found
     )
-    return 0 if fine else 1
+    return finish({"benchmark": "judge_outages", "outages": found}, met=fine)
 
 
 if __name__ == "__main__":

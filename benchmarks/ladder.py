@@ -2,45 +2,33 @@
 
     python benchmarks/ladder.py            or: make ladder
 
-The first three on one core, the same game, the same states, the same inputs. Every environment
-starts at a scene of its own (`scenes.py`: village, field, house, dialog, dungeon, fight) and plays
-random actions: 17 % each direction, 12 % A, 12 % B, 6 % nothing, 2 % START, each kept for 1 to 6
-decision steps. Then
+The first three run on one core with the same game, states and inputs. Every environment starts at
+a scene (`scenes.py`) and plays random actions: 17 % each direction, 12 % A, 12 % B, 6 % nothing,
+2 % START, each kept for 1 to 6 decision steps.
 
-    raw     PyBoy alone plays exactly that again through its own API: press, `tick(4, False,
-            False)`, release, and the frames that the environment waited in one tick. No picture, no
-            sound, nothing is read. It leads to the same RAM, or the exit code is 1.
-    env     `ZeldaOracle-v1`, one `step` at a time: observation, reward of the default preset,
-            waits, watchdog
-    vector  `EmulatorVector` of N as a training run has it: the same with recorders, coverage map,
-            archive of states, and the arrays for the learner; no policy network
+    raw     PyBoy alone plays exactly that again through its own API, without pictures or sound. It
+            must lead to the same RAM
+    env     `ZeldaOracle-v1`, one `step` at a time: observation, reward of the default preset, waits
+    vector  `EmulatorVector` of N as in a training run: also recorders, coverage map, archive, and
+            the arrays for the learner; no policy network
 
-A ratio is seconds of raw over seconds of the rung. Both play the same frames, so it is also the
-rung's frames per second over raw's; frames that are waited count as frames. When an episode ends in
-between, loading a state and the warm-up count for both; the first start counts for neither. Nor do
-the first 200 steps of each environment, in which its encoder comes to know the places around: a run
-plays for hours, and what is remembered is forgotten at the start of each round here.
+A ratio is CPU seconds of raw over those of the rung, for the same frames; the median of the rounds.
+Loading a state and the warm-up of a later episode count for both, the first start and the first 200
+steps of each environment, in which the encoder learns its surroundings, for neither. The rungs
+alternate every few milliseconds, so that changes of the machine's speed affect all. `ppo_rung.py`
+is the last rung, PPO end to end on both cores.
 
-The last rung, PPO from end to end on both cores against raw on both cores, is explained in
-`ppo_rung.py`; its ratios are of wall clocks.
-
-Two more figures of PyBoy alone are printed for comparison, from the same states with no button ever
-pressed: `plain_fps` in ticks of 4 frames, `bulk_fps` in ticks of 400. The rungs take turns every
-few milliseconds, so that a machine that slows down slows all of them. Times are CPU seconds of this
-process, ratios are the medians of the rounds. Prints a line for each round, then the machine, then
-one line of JSON. Exit code 0 when every target was met and every RAM was the same, else 1.
+`plain_fps` and `bulk_fps` are PyBoy alone without input, in ticks of 4 and of 400 frames. Exit
+code 0 if every target was met and every RAM was the same, else 1.
 """
 
 import argparse
-import json
 import os
-import platform
 import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -49,6 +37,7 @@ import numpy as np
 import ppo_rung
 from bare import Bare, Script, ScriptPlayer, script_of
 from gymnasium.utils import seeding
+from outcome import finish, parser_of
 from scenes import scenes
 from trainers import environment
 
@@ -300,39 +289,33 @@ def main() -> int:
         and (not ppo or ppo_rung.met(ppo))
     )
     same_ram = ladder.same_ram and ppo.get("ppo_same_ram", True)
-    print(f"machine: {machine()}")
     print(f"scenes: {', '.join(start.provenance for start in starts)}")
-    print(
-        json.dumps(
-            {
-                "benchmark": "ladder",
-                **result,
-                **ppo,
-                "env_ratio_rounds": [round(row["env_ratio"], 4) for row in rows],
-                "vector_ratio_rounds": [round(row["vector_ratio"], 4) for row in rows],
-                "targets": {
-                    "env_ratio": ENV_TARGET,
-                    "vector_ratio": VECTOR_TARGET,
-                    **ppo_rung.TARGETS,
-                },
-                "targets_met": met,
-                "same_ram": same_ram,
-                "rounds": options.rounds,
-                "steps": {"env": ladder.env_steps, "vector": ladder.vector_steps},
-                "frames": {"env": ladder.env_frames, "vector": ladder.vector_frames},
-                "restarts": ladder.restarts,
-                "scenes": [start.provenance for start in starts],
-                "envs": options.envs,
-                "frame_skip": options.frame_skip,
-                "title": cartridge.title,
-                "rom_sha256": cartridge.sha256,
-                "sound_emulated": cartridge.needs_sound,
-                "machine": machine(),
-                "core": core,
-            }
-        )
-    )
-    return 0 if met and same_ram else 1
+    figures = {
+        "benchmark": "ladder",
+        **result,
+        **ppo,
+        "env_ratio_rounds": [round(row["env_ratio"], 4) for row in rows],
+        "vector_ratio_rounds": [round(row["vector_ratio"], 4) for row in rows],
+        "targets": {
+            "env_ratio": ENV_TARGET,
+            "vector_ratio": VECTOR_TARGET,
+            **ppo_rung.TARGETS,
+        },
+        "targets_met": met,
+        "same_ram": same_ram,
+        "rounds": options.rounds,
+        "steps": {"env": ladder.env_steps, "vector": ladder.vector_steps},
+        "frames": {"env": ladder.env_frames, "vector": ladder.vector_frames},
+        "restarts": ladder.restarts,
+        "scenes": [start.provenance for start in starts],
+        "envs": options.envs,
+        "frame_skip": options.frame_skip,
+        "title": cartridge.title,
+        "rom_sha256": cartridge.sha256,
+        "sound_emulated": cartridge.needs_sound,
+        "core": core,
+    }
+    return finish(figures, met=met and same_ram)
 
 
 def ppo_of(states: dict[str, bytes], options: argparse.Namespace) -> dict[str, Any]:
@@ -365,22 +348,8 @@ def pin_to_one_core() -> int | None:
     return core
 
 
-def machine() -> str:
-    name = platform.processor() or platform.machine()
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        found = [s for s in cpuinfo.read_text().splitlines() if s.startswith("model name")]
-        name = found[0].partition(":")[2].strip() if found else name
-    return (
-        f"{name}, {os.cpu_count()} CPUs, {platform.system()} {platform.release()}, "
-        f"Python {platform.python_version()}, PyBoy {version('pyboy')}, numpy {np.__version__}"
-    )
-
-
 def parse_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     add = parser.add_argument
     add("--rounds", type=int, default=7, help="interleaved rounds (7)")
     add("--steps", type=int, default=600, help="steps of each environment a round (600)")

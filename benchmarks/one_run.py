@@ -105,19 +105,12 @@ def cpu_seconds(pids: Iterable[int]) -> dict[int, float]:
     return spent
 
 
-def megabytes(pid: int) -> dict[str, float]:
-    """Resident memory of a process by kind; empty when it ended.
-
-    Names of `smaps_rollup`: all of it, what no file stands behind, and of shared memory the
-    proportional share.
-    """
-    found = {}
+def megabytes(pid: int) -> float:
+    """Resident memory of a process; 0 if it ended."""
     with suppress(OSError):
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            name, _, rest = line.partition(":")
-            if name in ("Rss", "Anonymous", "Pss_Shmem"):
-                found[name] = int(rest.split()[0]) / 1024
-    return found
+        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+        return next(int(i.split()[1]) / 1024 for i in rollup.splitlines() if i.startswith("Rss:"))
+    return 0.0
 
 
 def _stat(pid: int) -> list[str]:

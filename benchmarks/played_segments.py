@@ -1,18 +1,16 @@
 """Segments of the real cartridge, played by a mixture of policies from many places of its story.
 
-Nothing here is made by hand: the walkthrough is played once and leaves save states along the way;
-from these, episodes are played by
+The walkthrough is played once and leaves save states. From these, episodes are played by
 
     random    another button at every decision step
     sticky    a random button, kept for 1 to 16 decision steps
     walk      the walkthrough itself
-    stray     the walkthrough for a while, then sticky buttons take over
+    stray     the walkthrough for a while, then sticky buttons
     roam      a third of the episodes: a direction is held until something is in the way, then
-              another, whichever; so ways back and aside are played as often as the way ahead
+              another, so that ways back are played as often as the way ahead
 
-and two segments of 300 frames are cut out of each, with a pause between them, as captures are
-spread over episodes. What a segment shows is what the exporter would store: observations by the
-encoder, descriptions by `describe`, both read from RAM.
+and two segments of 300 frames are cut out of each, with a pause between them. A segment has what
+the exporter would store: observations by the encoder and descriptions by `describe`.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,24 +1,17 @@
 """The last rung of the ladder: PPO from end to end, on both cores.
 
-Two runners of eight environments and the learner, as a training run has them: the settings of the
-preset, coverage map, archive of states, observations, rewards, advantages, update, weights. Every
-round starts new games at the scenes. After one iteration to fill the pipeline the next
-`ITERATIONS` are timed by the wall clock: sampling and update, all of it.
+    python benchmarks/ppo_rung.py     runs this rung alone
 
-Then, in the same processes and at the same time, each runner plays what its eight environments
-have played again on a bare PyBoy: raw, on both cores at once. The RAM at the end must be that of
-the training run.
+Two runners of eight environments and the learner, with the settings of the preset, as in a training
+run. Every round starts new games at the scenes. After one iteration the next `ITERATIONS` are timed
+by the wall clock: sampling and update. Then each runner plays the same on a bare PyBoy, on both
+cores at once; the RAM at the end must be that of the training run.
 
     ppo_ratio        steps per second of the run / steps per second of raw, default preset
-    ppo_ratio_seeds  the same with the seeds' PPO numbers: 10 epochs, minibatches of 512
-    ppo_cpu_ratio    CPU seconds a step of raw / CPU seconds a step of the run: what the ratio
-                     would be if no core ever waited. It says whether a low `ppo_ratio` is the
-                     program's or the machine's doing, for other work slows wall clocks alone.
-
-    python benchmarks/ppo_rung.py     runs this rung alone
+    ppo_ratio_seeds  the same with the original PPO numbers: 10 epochs, minibatches of 512
+    ppo_cpu_ratio    CPU seconds per step of raw / of the run: the ratio if no core ever waited
 """
 
-import argparse
 import json
 import sys
 import tempfile
@@ -28,6 +21,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from outcome import parser_of
 from scenes import scenes
 from trainers import (
     ENVS,
@@ -141,9 +135,7 @@ def met(result: dict[str, Any]) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds (5)")
     parser.add_argument("--iterations", type=int, default=8, help="timed iterations a round (8)")
     options = parser.parse_args()

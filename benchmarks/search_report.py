@@ -1,13 +1,12 @@
 """Milestones that a search of the built-in game found, from its tree.
 
     python -m rlaif.trainer.search --out DIR --seed 1 --workers 2 --minutes 45
-    python benchmarks/search_report.py DIR [--replay] [--way FILE] [--pictures DIR]
+    python benchmarks/search_report.py DIR [--replay]
 
-The search knows no milestones; here its nodes are read with the story of the game. Prints when each
-milestone was found first, in frames that were searched, how many the best single way has, and what
-it lacks; `--replay` plays that way again from power-on and compares the RAM at every node,
-`--way` writes its buttons and digests to a file, `--pictures` draws the states that are farthest.
-Ends with one line of JSON.
+The search knows no milestones; here its nodes are read with the game's story. Prints when each
+milestone was found first, in searched frames, how many the best trajectory has, and what it lacks;
+`--replay` plays that trajectory again from power-on and compares the RAM at every node. Ends with
+one line of JSON.
 """
 
 import argparse
@@ -17,18 +16,14 @@ from pathlib import Path
 
 import numpy as np
 
-from rlaif.game.machine.actions import decode_actions
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
-from rlaif.game.machine.pictures import png
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import ROOM_VISITED, address, room_flags_page
 from rlaif.game.stories.milestones import Story, milestones_reached
 from rlaif.game.stories.story_lookup import story_of
-from rlaif.trainer.search.marks import level_of
 from rlaif.trainer.search.opening import TREE
 from rlaif.trainer.search.replay import replay
-from rlaif.trainer.search.session import FRAMES
 from rlaif.trainer.search.tree import Node, Tree, read_tree
 
 _SETS = {
@@ -102,8 +97,6 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--replay", action="store_true")
-    parser.add_argument("--way", type=Path)
-    parser.add_argument("--pictures", type=Path)
     options = parser.parse_args(arguments)
     cartridge = load_cartridge()
     story = story_of(cartridge.game)
@@ -129,10 +122,6 @@ def main(arguments: list[str] | None = None) -> int:
             replayed = len(milestones_reached(read_blocks(emulator), story))
             decisions = sum(len(each.decisions) for each in way)
             print(f"played again: {len(way)} nodes, {decisions} decisions, all digests agree")
-        if options.way:
-            write_way(tree, best.id, cartridge.sha256, options.way)
-        if options.pictures:
-            draw(tree, options.pictures)
         print(json.dumps({
             "folder": options.folder.name, "nodes": len(tree), "milestones_best": count,
             "milestones_found": len(set(findings.first) & set(findings.main)),
@@ -141,32 +130,6 @@ def main(arguments: list[str] | None = None) -> int:
             "first": {n: findings.first[n].found_at for n in findings.names if n in findings.first},
         }))  # fmt: skip
     return 0 if count == len(findings.main) else 1
-
-
-def write_way(tree: Tree, node: int, rom_sha256: str, path: Path) -> None:
-    """All buttons from power-on, base steps of four frames, and the RAM's digest at each node."""
-    nodes = [
-        {"frames": each.frames, "ram_sha256": each.digest, "actions": each.actions}
-        for each in tree.lineage(node)
-    ]
-    told = {"rom_sha256": rom_sha256, "frame_skip": FRAMES, "nodes": nodes}
-    path.write_text(json.dumps(told, indent=1) + "\n")
-
-
-def draw(tree: Tree, folder: Path, most: int = 12) -> None:
-    """The states of the highest levels as they look."""
-    folder.mkdir(parents=True, exist_ok=True)
-    cartridge = load_cartridge()
-    emulator = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
-    starts = sorted(tree.starts, key=lambda start: (-level_of(start.marks), start.node))
-    for node, _, _, _, marks, strength, *_ in starts[:most]:
-        base, actions = tree.nearest_state(node)
-        emulator.load_state(tree.state(base))
-        for action in decode_actions(actions):
-            emulator.step(action, FRAMES)
-        emulator.tick(1, render=True)
-        name = f"{level_of(marks):05.2f}-{node}-{tree.node(node).room:03x}-{strength:.1f}.png"
-        (folder / name).write_bytes(png(emulator.screen()))
 
 
 if __name__ == "__main__":

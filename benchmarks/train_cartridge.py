@@ -5,18 +5,18 @@
     python benchmarks/train_cartridge.py                      or: make report-cartridge
     python benchmarks/train_cartridge.py cartridge-1 cartridge-2 --out DIR
 
-Reads what the runs left in --data-dir; trains and plays nothing. Without names: all runs of mode
-quest. Runs whose policies have other sets of decisions (arms) are never mixed.
+Reads the runs in --data-dir, without names all of mode quest. Runs with different action sets
+(arms) are never mixed.
 
-    search      lasting marks over minutes, when the first essence was found, and how many main
-                milestones its best way has: the story is read here alone, by no search
-    policy      of the frozen policy's episodes, on streams of their own for each seed: milestones
-                from power-on and share with an essence; the interquartile mean of the seeds with
-                a 95 % bootstrap interval over seeds and episodes (Agarwal et al. 2021)
-    chance      the same of random play with the same decisions, where a run has been asked for it
+    search      lasting marks, minutes until the first essence, main milestones of the best
+                trajectory
+    policy      milestones from power-on and share of episodes with an essence, of the frozen
+                policy: interquartile mean of the seeds with a 95 % bootstrap interval over seeds
+                and episodes (Agarwal et al. 2021)
+    chance      the same of random play with the same actions, if it was evaluated
 
-Writes `summary.json`, `runs.csv`, `curve.csv` (raw rows of all runs), `episodes.csv`, `search.svg`
-and `policy.svg` into --out. Ends with one line of JSON. Exit code 0 when there was a run to report.
+Writes `summary.json`, `runs.csv`, `curve.csv` (raw rows of all runs) and `episodes.csv` into --out.
+Ends with one line of JSON. Exit code 0 if there was a run to report.
 """
 
 import argparse
@@ -32,8 +32,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from curves import Curve, draw
 from iqm import Interval, interval
+from outcome import parser_of
 from search_report import Findings
 
 from rlaif.game.machine.cartridges import Cartridge, load_cartridge
@@ -133,9 +133,6 @@ def searched(run: Run) -> dict[str, Any]:
             for name in findings.main
             if (node := findings.first.get(name)) is not None
         },
-        "found": [
-            (each["seconds"] / 60, number + 1) for number, each in enumerate(progress["marks"])
-        ],
     }
 
 
@@ -226,30 +223,6 @@ def told(found: Interval) -> list[float]:
     return [round(each, 4) for each in found]
 
 
-def search_curves(runs: Sequence[Run], searches: dict[str, dict[str, Any]]) -> list[Curve]:
-    curves = []
-    for run in runs:
-        found = searches[run.record.run_id].get("found", [])
-        end = searches[run.record.run_id].get("search_minutes", 0)
-        points = [(0.0, 0.0), *((at, float(count)) for at, count in found)]
-        curves.append(Curve(f"{run.arm}, seed {run.seed}", [*points, (end, points[-1][1])]))
-    return curves
-
-
-def policy_curves(runs: Sequence[Run]) -> list[Curve]:
-    return [
-        Curve(
-            f"{run.arm}, seed {run.seed}",
-            [
-                (float(row["seconds"]) / 60, float(row["milestones_mean"]))
-                for row in run.curve
-                if row["phase"] == "policy" and row["milestones_mean"]
-            ],
-        )
-        for run in runs
-    ]
-
-
 def write_csv(path: Path, names: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, names, lineterminator="\n")
@@ -270,12 +243,6 @@ def report(options: argparse.Namespace, runs: Sequence[Run]) -> dict[str, Any]:
         ("run", *quest_curve.COLUMNS),
         [{"run": run.record.run_id, **row} for run in runs for row in run.curve],
     )
-    title = "Lasting marks that the search knows, over its minutes"
-    (out / "search.svg").write_text(draw(search_curves(runs, searches), title=title))
-    title = (
-        "Milestones per episode in training, starts on demonstrations among them, over its minutes"
-    )
-    (out / "policy.svg").write_text(draw(policy_curves(runs), title=title))
     summary: dict[str, Any] = {
         "benchmark": "train_cartridge",
         "runs": len(runs),
@@ -308,9 +275,7 @@ def main() -> int:
 
 
 def parse_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     add = parser.add_argument
     add("runs", nargs="*", help="ids of runs; all of mode quest when left out")
     add("--data-dir", type=Path, default=Path("var/trainer"), help="where they are (var/trainer)")

@@ -1,16 +1,15 @@
-"""Training runs that take turns: one trains while the others stand still, in the same minutes.
+"""Training runs that take turns: one trains while the others are stopped.
 
-A shared machine changes its speed by half within a minute, so runs that are to be compared are all
-alive all the time and change places after some iterations. A turn begins when the training process
-resumes. Its first four iterations are not timed: two batches are on order at a time, so the first
-two were played before and the next two in part while the learner had the cores to itself.
+A shared machine changes its speed by half within a minute, so runs that are compared are all alive
+and change places after some iterations. The first four iterations of a turn are not timed: two
+batches are on order at a time, so their samples were in part collected before the turn.
 """
 
 import argparse
 import asyncio
-import json
 import os
 import signal
+import socket
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from one_run import RUNNERS, Process, cpu_seconds, tree
+from outcome import finish, parser_of
 
 from rlaif.trainer.run_folder.protocol import IterationDone, Message, RewardModelLoaded
 from rlaif.trainer.service.runs.supervisor import RunSupervisor
@@ -123,6 +123,13 @@ async def training(directory: Path, name: str, settings: Mapping[str, Any]) -> A
         await run.wait()
 
 
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
 async def until(what: str, condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + START_SECONDS
     while not condition():
@@ -143,9 +150,7 @@ def run_command(
     `rounds` is the default, and so is `starts` for a benchmark that restarts its runs: it is
     asked for `--starts`. Gives the exit code: 0 when `target_met` of what `compare` found, else 1.
     """
-    parser = argparse.ArgumentParser(
-        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(about)
     add = parser.add_argument
     if starts:
         add("--starts", type=int, default=starts, help=f"times to begin the runs ({starts})")
@@ -158,5 +163,4 @@ def run_command(
 
     with tempfile.TemporaryDirectory(prefix="turns-", ignore_cleanup_errors=True) as directory:
         found = asyncio.run(compared(Path(directory)))
-    print(json.dumps(found))
-    return 0 if found["target_met"] else 1
+    return finish(found, met=found["target_met"])

@@ -39,7 +39,7 @@ from rlaif.judge.evidence.summary import summarise
 from rlaif.mock_llm.expert.progress import standings
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.worth import WORTH_WEIGHTS, value_of_rise
-from rlaif.reward_model.learning.fit.ensembles import fit_side
+from rlaif.reward_model.learning.fit.bradley_terry import fit_side
 from rlaif.reward_model.learning.fit.sides import TRAIN_STREAM, Side
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_net.network import RewardNet

@@ -1,7 +1,7 @@
 """The review over REST: pairs without a word, votes with the judges' words, and what is learned."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,44 +9,26 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from rlaif.bus.outbox import Outbox
 from rlaif.reward_model.api.review import build_review_router
-from rlaif.reward_model.champions.registry import ModelRegistry
-from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.labels.score_reading import ScoreReader
 from rlaif.reward_model.labels.votes import VoteLog
-from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
-from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.review.service import Review
-from rlaif.reward_model.settings import TrainingSettings
 from rlaif.reward_model.training_loop import TrainingLoop
-from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import install_problem_handlers
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.scored_segments import ForReview, play, write_scored
-from rlaif.testing.publisher import RecordingPublisher
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SEGMENTS = play(episodes=7, each=6, signal=True, distractors=2, wrong=0.0)
-# No network outranks a linear fit of the made-up game.
-LINEAR_GAME = GateSettings(simple_margin=-1.0)
 
 
 class Process:
     """A reward-model service on a store, as far as the review needs it."""
 
-    def __init__(self, store: ObjectStore) -> None:
+    def __init__(self, store: ObjectStore, training_of: Callable[..., TrainingLoop]) -> None:
         votes = VoteLog(store)
-        self.training = TrainingLoop(
-            LabelLog(store, judge_config=None, most_labels=500, votes=votes),
-            ModelRegistry(store, now=lambda: NOW),
-            Outbox(RecordingPublisher()),
-            CandidateSettings(fit=FitSettings(epochs=20, members=2), gate=LINEAR_GAME),
-            TrainingSettings(relist_seconds=1e-9, retrain_min_new=10_000),
-            RewardModelMetrics(ServiceMetrics("reward-model")),
-            now=lambda: NOW,
-        )
+        self.training = training_of(store, votes=votes, retrain_min_new=10_000)
         self.review = Review(self.training, votes, ScoreReader(store), now=self.now)
         self.at = NOW
 
@@ -69,10 +51,10 @@ def judged(store: ObjectStore, segment: Any) -> None:
 
 
 @pytest.fixture
-async def process(file_store: ObjectStore) -> Process:
+async def process(file_store: ObjectStore, training_of) -> Process:
     for segment in SEGMENTS:
         judged(file_store, segment)
-    made = Process(file_store)
+    made = Process(file_store, training_of)
     await made.training.step()
     return made
 
@@ -174,10 +156,10 @@ async def test_a_vote_makes_a_candidate_of_the_same_scores_another_one(client, p
     assert process.training.status().last_attempt.outcome != "unchanged"
 
 
-async def test_another_process_knows_the_votes(client, process, file_store):
+async def test_another_process_knows_the_votes(client, process, file_store, training_of):
     (pair, *_) = await next_pairs(client)
     await vote(client, pair)
-    again = Process(file_store)
+    again = Process(file_store, training_of)
     await again.training.step()
     assert again.training.votes == 1
     async with again.client() as other:
@@ -292,8 +274,8 @@ async def test_what_is_no_vote_is_refused_and_leaves_no_line(client, file_store,
     assert list(file_store.list(keys.VOTES)) == []
 
 
-async def test_before_there_are_labels_there_is_no_pair_and_it_is_said(file_store):
-    made = Process(file_store)
+async def test_before_there_are_labels_there_is_no_pair_and_it_is_said(file_store, training_of):
+    made = Process(file_store, training_of)
     async with made.client() as client:
         body = (await client.get("/pairs/next")).json()
         assert body == {"items": [], "labels": 0}

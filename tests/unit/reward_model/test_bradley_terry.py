@@ -15,7 +15,7 @@ from rlaif.contracts.game.observation import (
 )
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_model.labels.labels import LabelledSegment
-from rlaif.reward_model.labels.preferences import PairSettings, PairTable
+from rlaif.reward_model.labels.preferences import PairTable
 from rlaif.reward_model.labels.worth import value_of_rise
 from rlaif.reward_model.learning.fit.bradley_terry import (
     MIN_SPREAD,
@@ -38,7 +38,7 @@ def fitted(segments, *, seed=0, members=1, bags=None, epochs=30, spec=SPEC, **ch
         ends=np.stack([item.observations[[0, -1]] for item in segments]),
         positions=np.array([item.positions or (np.nan, np.nan) for item in segments]),
         weights=np.ones((members, len(segments)), np.float32) if bags is None else bags,
-        table=PairTable(segments, PairSettings()),
+        table=PairTable(segments),
     )
     return fit(
         data,

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from rlaif.reward_model.learning.gate.calibration import Calibration, calibrate
 from rlaif.reward_model.learning.gate.evaluation import (
+    Calibration,
+    calibrate,
     expected_calibration_error,
     negative_log_likelihood,
-    rank_correlation,
 )
 
 
@@ -51,10 +51,3 @@ def test_calling_the_other_segment_a_changes_no_error():
     assert expected_calibration_error(1 - likely, 1 - outcome) == pytest.approx(
         expected_calibration_error(likely, outcome)
     )
-
-
-def test_rank_correlation_knows_order_only():
-    x = np.linspace(-1, 1, 20, dtype=np.float32)
-    assert rank_correlation(x, np.tanh(5 * x)) == pytest.approx(1.0)
-    assert rank_correlation(x, -x) == pytest.approx(-1.0)
-    assert rank_correlation(x, np.zeros(20, np.float32)) is None

@@ -8,9 +8,9 @@ import torch
 
 from rlaif.contracts.reward_models import GateMetrics
 from rlaif.reward_model.labels.preferences import PairTable
-from rlaif.reward_model.learning.candidate import Candidate, examine, train_candidate
-from rlaif.reward_model.learning.fit import bradley_terry, ensembles
-from rlaif.reward_model.learning.fit.ensembles import fit_parts, fit_side
+from rlaif.reward_model.learning.candidate import Candidate, train_candidate
+from rlaif.reward_model.learning.fit import bradley_terry
+from rlaif.reward_model.learning.fit.bradley_terry import fit_parts, fit_side
 from rlaif.reward_model.learning.fit.sides import Side, split_sides
 from rlaif.reward_model.learning.gate.checks import failed
 from rlaif.reward_model.learning.gate.crossfit import cross_fit, make_folds
@@ -35,7 +35,7 @@ def _one_thread():
 
 
 def side_of(segments) -> Side:
-    return Side("all", segments, PairTable(segments, SETTINGS.pairs), [])
+    return Side("all", segments, PairTable(segments), [])
 
 
 def names(candidate: Candidate) -> set[str]:
@@ -86,7 +86,7 @@ def test_permuting_the_scores_leaves_the_inputs_unchanged_bit_for_bit(labels, mo
         seen.append(data.ends.tobytes() + data.weights.tobytes())
         return real(data, **settings)
 
-    monkeypatch.setattr(ensembles, "fit", recording)
+    monkeypatch.setattr(bradley_terry, "fit", recording)
     made = labels(episodes=8, each=6, signal=True)
     order = np.random.default_rng(0).permutation(len(made))
     permuted = [
@@ -164,14 +164,6 @@ def test_no_pair_crosses_the_split_and_no_heldout_segment_teaches(labels):
     assert not sides["train"] & sides["heldout"]
 
 
-def test_predictions_are_probabilities_that_agree_with_the_accuracy(labels):
-    made = trained(labels(episodes=8, each=8, signal=True))
-    decided = [pair for pair in made.pairs if pair.side == "heldout" and pair.decided]
-    right = [(pair.predicted > 0.5) == (pair.margin > 0) for pair in decided]
-    assert all(0.0 < pair.predicted < 1.0 for pair in made.pairs)
-    assert np.mean(right) == pytest.approx(made.metrics.heldout_accuracy)
-
-
 @pytest.mark.parametrize(
     ("episodes", "each", "word"), [(1, 30, "episodes"), (2, 5, "labels"), (3, 12, "episodes")]
 )
@@ -233,14 +225,24 @@ def test_a_network_is_what_its_labels_make_it_whatever_is_live(labels):
     assert np.array_equal(PotentialFunction(found.net)(x), PotentialFunction(fresh.net)(x))
 
 
+def test_a_fitted_candidate_measures_all_checks(labels):
+    made = labels(episodes=24, each=8, signal=True)
+    made = [replace(i, ram={"progress": 2 * (i.values["progress"] > 0.5)}) for i in made]
+    first = trained(made[:96])
+    assert first.net is not None
+    found = train_candidate(made, settings=SETTINGS, champion=PotentialFunction(first.net))
+    assert [check.name for check in found.checks if check.measured is None] == []
+    assert [check.name for check in found.checks if (check.n or 0) < check.needs_n] == []
+
+
 def test_any_network_meets_the_same_gate(labels):
     train, heldout = split_sides(labels(episodes=12, each=8, signal=True), SETTINGS)
     folds = cross_fit(make_folds(train, heldout, SETTINGS), train, SETTINGS)
     exam = Examination(train, heldout, folds, GateMetrics(), SETTINGS.seed)
     net = exam.calibrated(fit_side(train, SETTINGS))
-    good, checks = examine(net, exam, SETTINGS)
+    good, checks = exam.examine(net, SETTINGS)
     assert failed(checks) == ()
-    bad, checks = examine(scaled(net, -1.0), exam, SETTINGS)
+    bad, checks = exam.examine(scaled(net, -1.0), SETTINGS)
     assert "heldout_accuracy" in {check.name for check in failed(checks)}
     assert bad.heldout_accuracy is not None
     assert good.heldout_accuracy is not None

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from rlaif.reward_model.labels.preferences import PairSettings
 from rlaif.reward_model.learning.settings import (
     CandidateSettings,
     FitSettings,
@@ -18,7 +17,6 @@ from rlaif.reward_model.learning.settings import (
     [
         {"seed": 1},
         {"scale": 2.0},
-        {"pairs": PairSettings(compared_weight=1.0)},
         {"fit": FitSettings(members=3)},
         {"gate": GateSettings(min_labels=30)},
     ],

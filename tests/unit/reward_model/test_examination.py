@@ -1,4 +1,4 @@
-"""A version on the labels of now: how sure it may be, and what it pays for."""
+"""Attribution of the shaping reward to slots, and reports on published versions."""
 
 from dataclasses import replace
 
@@ -7,11 +7,14 @@ import pytest
 import torch
 
 from rlaif.contracts.reward_models import RewardNetSpec
-from rlaif.reward_model.champions.examination import Examiner, attribute
+from rlaif.reward_model.champions.examination import (
+    attribute,
+    examine_version,
+    rank_correlation,
+)
 from rlaif.reward_model.labels.preferences import PairTable
-from rlaif.reward_model.learning.fit.ensembles import fit_side
+from rlaif.reward_model.learning.fit.bradley_terry import fit_side
 from rlaif.reward_model.learning.fit.sides import Side, split_sides
-from rlaif.reward_model.learning.gate.calibration import reliability
 from rlaif.reward_model.learning.settings import (
     CandidateSettings,
     FitSettings,
@@ -27,7 +30,7 @@ SETTINGS = CandidateSettings(fit=FitSettings(epochs=40, members=2))
 
 
 def side_of(segments) -> Side:
-    return Side("some", segments, PairTable(segments, SETTINGS.pairs), [])
+    return Side("some", segments, PairTable(segments), [])
 
 
 @pytest.fixture
@@ -77,17 +80,6 @@ def test_a_potential_that_is_a_line_pays_each_slot_its_own_part(made) -> None:
     np.testing.assert_allclose(attribute(net, side_of([item]))[0][0], wanted, rtol=1e-3, atol=1e-9)
 
 
-def test_bins_hold_all_decided_pairs_the_least_sure_first(made, net) -> None:
-    _, heldout = split_sides(made, SETTINGS)
-    found = reliability(net, heldout, seed=0)
-    assert sum(each.right.pairs for each in found.bins) == len(heldout.decided)
-    expected = [each.expected for each in found.bins]
-    assert expected == sorted(expected)
-    assert all(0.5 <= each <= 1.0 for each in expected)
-    assert found.accuracy.pairs == len(heldout.decided)
-    assert found.error is not None
-
-
 def test_gate_settings_of_a_manifest_are_read_again_whatever_else_it_has() -> None:
     strict = CandidateSettings(gate=GateSettings(min_labels=40, simple_margin=0.2))
     text = settings_text(strict)
@@ -98,24 +90,27 @@ def test_gate_settings_of_a_manifest_are_read_again_whatever_else_it_has() -> No
     assert gate_settings_of('{"gate": {"of": "another time"}}') is None
 
 
-def test_an_examiner_asks_once_for_the_same_labels_and_forgets_the_oldest(made, net) -> None:
-    asked = []
-
+def test_a_report_has_all_decided_pairs_by_confidence_and_the_reward_by_slot(made, net) -> None:
     class Registry:
         def network(self, version: int, *, layout_version: str) -> RewardNet:
-            asked.append(version)
             return net
 
-    examiner = Examiner(keep=2)
-    first = examiner.report(Registry(), 1, made, SETTINGS)  # type: ignore[arg-type]  # all it asks
-    assert examiner.report(Registry(), 1, made[::-1], SETTINGS) is first  # type: ignore[arg-type]
-    examiner.report(Registry(), 1, made[:20], SETTINGS)  # type: ignore[arg-type]
-    examiner.report(Registry(), 2, made, SETTINGS)  # type: ignore[arg-type]
-    assert asked == [1, 1, 2]
-    examiner.report(Registry(), 1, made, SETTINGS)  # type: ignore[arg-type]
-    assert asked == [1, 1, 2, 1]
-    pay = first.pay
-    assert pay.segments == len(made)
-    assert sum(slot.mean for slot in pay.slots) == pytest.approx(pay.mean_pay, abs=1e-3)
-    sizes = [slot.mean_absolute for slot in pay.slots]
+    found = examine_version(Registry(), 1, made, SETTINGS)  # type: ignore[arg-type]  # all it asks
+    _, heldout = split_sides(made, SETTINGS)
+    assert sum(each.pairs for each in found.reliability) == len(heldout.decided)
+    assert found.accuracy.pairs == len(heldout.decided)
+    expected = [each.expected for each in found.reliability]
+    assert expected == sorted(expected)
+    assert all(0.5 <= each <= 1.0 for each in expected)
+    assert found.calibration_error is not None
+    assert found.pay.segments == len(made)
+    assert sum(slot.mean for slot in found.pay.slots) == pytest.approx(found.pay.mean_pay, abs=1e-3)
+    sizes = [slot.mean_absolute for slot in found.pay.slots]
     assert sizes == sorted(sizes, reverse=True)
+
+
+def test_rank_correlation_knows_order_only() -> None:
+    x = np.linspace(-1, 1, 20, dtype=np.float32)
+    assert rank_correlation(x, np.tanh(5 * x)) == pytest.approx(1.0)
+    assert rank_correlation(x, -x) == pytest.approx(-1.0)
+    assert rank_correlation(x, np.zeros(20, np.float32)) is None

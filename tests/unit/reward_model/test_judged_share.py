@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rlaif.reward_model.labels.judged_share import counters_margin, judged_share
-from rlaif.reward_model.labels.preferences import Preference
+from rlaif.reward_model.labels.preferences import Preference, counters_margin, judged_share
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A label joins what was seen with what was said, and mixes them nowhere."""
+"""A label joins observations and a score, and mixes them nowhere."""
 
 import gc
 import hashlib

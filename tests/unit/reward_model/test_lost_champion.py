@@ -6,16 +6,9 @@ from typing import Any
 
 import pytest
 
-from rlaif.bus.outbox import Outbox
 from rlaif.contracts.events import RewardModelPublished
 from rlaif.contracts.reward_models import Champion
 from rlaif.reward_model.champions.registry import CorruptChampionError, Live, ModelRegistry
-from rlaif.reward_model.labels.label_log import LabelLog
-from rlaif.reward_model.learning.settings import CandidateSettings
-from rlaif.reward_model.metrics import RewardModelMetrics
-from rlaif.reward_model.settings import TrainingSettings
-from rlaif.reward_model.training_loop import TrainingLoop
-from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
 from rlaif.testing.data.candidates import passed_candidate
@@ -36,7 +29,7 @@ def publish(store: Any, seed: int) -> Live:
 
 @pytest.fixture
 def store(file_store: ObjectStore) -> ObjectStore:
-    """Three versions; a person went back to the second, and it is pinned."""
+    """Three versions; a person rolled back to the second and pinned it."""
     for seed in range(3):
         publish(file_store, seed)
     registry_of(file_store).activate(2, pin_reason="v3 is gamed", pinned_until=UNTIL)
@@ -182,32 +175,22 @@ def test_a_copy_that_cannot_be_written_does_not_undo_a_publication(file_store):
     assert stored(file_store).version == 1
 
 
-def training_of(store: Any, publisher: RecordingPublisher) -> TrainingLoop:
-    return TrainingLoop(
-        LabelLog(store, judge_config=None, most_labels=10),
-        registry_of(store),
-        Outbox(publisher),
-        CandidateSettings(),
-        TrainingSettings(poll_seconds=0.01),
-        RewardModelMetrics(ServiceMetrics("reward-model")),
-        now=lambda: NOW,
-    )
-
-
-async def test_a_champion_that_is_lost_while_the_service_runs_is_rebuilt_and_told(store):
+async def test_a_champion_that_is_lost_while_the_service_runs_is_rebuilt_and_published(
+    store, training_of
+):
     publisher = RecordingPublisher()
-    training = training_of(store, publisher)
+    training = training_of(store, publisher=publisher)
     await training.step()
     before = stored(store)
     store.put(keys.CHAMPION, JUNK["nested"])
     await training.step()
     assert stored(store) == before
     assert training.champions.issue is None
-    told = [item for item in publisher.published if isinstance(item, RewardModelPublished)]
-    assert [item.version for item in told] == [2]
+    events = [item for item in publisher.published if isinstance(item, RewardModelPublished)]
+    assert [item.version for item in events] == [2]
 
 
-async def test_a_champion_that_cannot_be_rebuilt_now_is_said(store):
+async def test_a_champion_that_cannot_be_rebuilt_now_is_reported(store, training_of):
     class ReadOnly:
         def put_over(self, key: str, data: bytes, tag: str, **options: Any) -> bool:
             raise StoreUnavailableError("read only")
@@ -215,7 +198,7 @@ async def test_a_champion_that_cannot_be_rebuilt_now_is_said(store):
         def __getattr__(self, name: str) -> Any:
             return getattr(store, name)
 
-    training = training_of(ReadOnly(), RecordingPublisher())
+    training = training_of(ReadOnly())
     store.put(keys.CHAMPION, b"")
     with pytest.raises(StoreUnavailableError):
         await training.step()
@@ -223,10 +206,10 @@ async def test_a_champion_that_cannot_be_rebuilt_now_is_said(store):
     assert keys.CHAMPION in training.champions.issue
 
 
-async def test_a_start_on_junk_ends_at_work(store):
+async def test_a_start_on_junk_ends_ready(store, training_of):
     before = stored(store)
     store.put(keys.CHAMPION, JUNK["binary"])
-    training = training_of(store, RecordingPublisher())
+    training = training_of(store)
     running = asyncio.create_task(training.run())
     training.stop()
     await running

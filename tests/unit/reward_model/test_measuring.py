@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rlaif.contracts.game.observation import LAYOUT_VERSION, slot_index
-from rlaif.reward_model.labels.preferences import PairSettings, PairTable, Preference
+from rlaif.reward_model.labels.preferences import PairTable, Preference
 from rlaif.reward_model.learning.fit.sides import Side
 from rlaif.reward_model.learning.gate.baselines import fit_baselines
 from rlaif.reward_model.learning.gate.crossfit import Folds
@@ -16,7 +16,7 @@ from rlaif.reward_model.learning.gate.permutation import permutation_p
 
 
 def side_of(segments) -> Side:
-    return Side("all", segments, PairTable(segments, PairSettings()), [])
+    return Side("all", segments, PairTable(segments), [])
 
 
 def folds_of(segments, values) -> Folds:

@@ -7,7 +7,7 @@ import torch
 from rlaif.contracts.game.observation import LASTING_SLOTS, LAYOUT_VERSION, slot_index
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_model.learning.gate.checks import failed
-from rlaif.reward_model.learning.gate.network import largest_output, network_checks
+from rlaif.reward_model.learning.gate.measuring import largest_output, network_checks
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_net.network import RewardNet
 

@@ -1,30 +1,53 @@
-"""Pairs that judges should compare side by side."""
+"""Pairs that judges or people should compare side by side."""
 
 from collections import Counter
 from dataclasses import replace
-from datetime import UTC, datetime
+from operator import itemgetter
 
 import numpy as np
 import pytest
 
-from rlaif.contracts.judging.comparisons import WantedComparisons
-from rlaif.reward_model.labels.comparisons import write_wanted
-from rlaif.reward_model.learning.fit.ensembles import fit_side
-from rlaif.reward_model.learning.fit.sides import split_sides
+from rlaif.reward_model.labels.preferences import PairTable
+from rlaif.reward_model.learning.fit.bradley_terry import fit_side
+from rlaif.reward_model.learning.fit.sides import Side, split_sides
 from rlaif.reward_model.learning.pair_selection import (
+    MAX_REVIEWED,
     MAX_WANTED,
     clear,
     disagreement,
+    dispute,
     member_rises,
     pairs_to_compare,
+    pairs_to_review,
 )
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
-from rlaif.storage import keys
-from rlaif.storage.file import FileStore
-from rlaif.storage.ports import StoreUnavailableError
 
 SETTINGS = CandidateSettings(fit=FitSettings(epochs=1, members=5))
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def for_judges(segments, net, known=()):
+    """(ids, reason) of each pair."""
+    found = pairs_to_compare(net, segments, known, SETTINGS)
+    assert all(pair.uncertainty > 0 for pair in found if pair.why == "uncertain")
+    return [((pair.first, pair.second), pair.why) for pair in found]
+
+
+def for_people(segments, net, known=()):
+    found = pairs_to_review(segments, net, known, SETTINGS)
+    disputed = [pair.information for pair in found if pair.why != "uniform"]
+    assert disputed == sorted(disputed, reverse=True)
+    return [(pair.ids, pair.why) for pair in found]
+
+
+PURPOSES = pytest.mark.parametrize(
+    ("select", "most", "every", "per_segment"),
+    [(for_judges, MAX_WANTED, 5, 2), (for_people, MAX_REVIEWED, 3, 1)],
+    ids=["judges", "people"],
+)
+
+
+def side_of(segments) -> Side:
+    return Side("some", segments, PairTable(segments), [])
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +63,6 @@ def net(segments):
 def test_disagreement_is_0_for_equal_members_and_1_for_half_against_half():
     differences = np.array([[1, 1, 1, 0], [1, 1, -1, 0], [1, 1, 1, 0], [1, -1, -1, 0]])
     assert disagreement(differences).tolist() == [0.0, 0.5, 1.0, 0.0]
-
-
-def test_a_member_without_a_preference_does_not_count():
     assert disagreement(np.array([[1.0], [0.0], [0.0], [0.0]])).tolist() == [0.0]
 
 
@@ -51,48 +71,62 @@ def test_where_all_members_are_near_zero_there_is_no_dispute():
     assert clear(differences).tolist() == [False, True, True]
 
 
-def test_four_of_five_pairs_teach_and_every_fifth_measures(segments, net):
+@PURPOSES
+def test_most_pairs_teach_and_every_nth_measures(segments, net, select, most, every, per_segment):
     train, heldout = ({i.segment_id for i in s.segments} for s in split_sides(segments, SETTINGS))
-    found = pairs_to_compare(net, segments, (), SETTINGS)
-    assert found == pairs_to_compare(net, segments, (), SETTINGS)
-    assert len(found) == MAX_WANTED
-    teaching = [pair for pair in found if pair.why == "uncertain"]
-    measuring = [pair for pair in found if pair.why == "uniform"]
-    assert len(measuring) == pytest.approx(MAX_WANTED / 5, abs=1)
-    assert {found[at].why for at in range(4, 60, 5)} == {"uniform"}
-    # A pair across the split could neither teach nor measure.
-    assert all({pair.first, pair.second} <= train for pair in teaching)
-    assert all({pair.first, pair.second} <= heldout for pair in measuring)
+    found = select(segments, net)
+    assert found == select(segments, net)
+    assert len(found) == most
+    for place, (ids, why) in enumerate(found):
+        assert ids[0] < ids[1]
+        assert set(ids) <= (heldout if why == "uniform" else train), "the pair crosses the split"
+        assert (why == "uniform") == (place % every == every - 1)
+    assert max(Counter(name for ids, _ in found for name in ids).values()) <= per_segment
 
 
-def test_no_pair_comes_twice_and_none_that_was_compared(segments, net):
-    ids = [(pair.first, pair.second) for pair in pairs_to_compare(net, segments, (), SETTINGS)]
+@PURPOSES
+def test_no_pair_comes_twice_and_none_that_is_known(
+    segments, net, select, most, every, per_segment
+):
+    ids = [pair for pair, _ in select(segments, net)]
     assert len(set(ids)) == len(ids)
-    assert all(a < b for a, b in ids)
-    again = {(p.first, p.second) for p in pairs_to_compare(net, segments, ids, SETTINGS)}
+    again = {pair for pair, _ in select(segments, net, [(b, a) for a, b in ids])}
     assert not again & set(ids)
-    judged = {a: b for a, b in ids}
+
+
+def test_judges_compare_no_pair_that_was_compared(segments, net):
+    judged = dict(map(itemgetter(0), for_judges(segments, net)))
     known = [
         replace(i, preferred={judged[i.segment_id]: 1.0}) if i.segment_id in judged else i
         for i in segments
     ]
-    third = {(p.first, p.second) for p in pairs_to_compare(net, known, (), SETTINGS)}
-    assert not third & set(judged.items())
+    assert not {ids for ids, _ in for_judges(known, net)} & set(judged.items())
 
 
-def test_no_segment_and_no_episode_comes_too_often(segments, net):
-    found = pairs_to_compare(net, segments, (), SETTINGS)
-    of_segment = Counter(name for pair in found for name in (pair.first, pair.second))
+@PURPOSES
+def test_segments_that_a_person_scored_are_left_out(
+    segments, net, select, most, every, per_segment
+):
+    scored = {item.segment_id for item in segments[::2]}
+    some = [replace(i, revision=1) if i.segment_id in scored else i for i in segments]
+    found = select(some, net)
+    assert found != []
+    assert not scored & {name for ids, _ in found for name in ids}
+
+
+def test_no_episode_comes_too_often(segments, net):
     episode = {item.segment_id: item.episode_id for item in segments}
-    of_episode = Counter(episode[name] for name in of_segment.elements())
-    assert max(of_segment.values()) <= 2
+    found = for_judges(segments, net)
+    of_episode = Counter(episode[name] for ids, _ in found for name in ids)
     train, _ = split_sides(segments, SETTINGS)
     assert max(of_episode.values()) <= 4 * MAX_WANTED / train.episodes + 1
 
 
-def test_segments_that_a_person_scored_are_left_out(segments, net):
-    by_hand = [replace(item, revision=1) for item in segments]
-    assert pairs_to_compare(net, by_hand, (), SETTINGS) == ()
+def test_the_two_clips_are_never_equal(segments, net):
+    copies = [replace(item, segment_id=f"{item.segment_id}-copy") for item in segments]
+    shown = {item.segment_id: item.observations.tobytes() for item in [*segments, *copies]}
+    for (first, second), _ in for_people([*segments, *copies], net):
+        assert shown[first] != shown[second]
 
 
 def test_disputed_pairs_are_those_that_members_rank_differently(segments, net):
@@ -100,9 +134,9 @@ def test_disputed_pairs_are_those_that_members_rank_differently(segments, net):
     rises = member_rises(net, train)
     assert rises.shape == (5, len(train.segments))
     place = {item.segment_id: at for at, item in enumerate(train.segments)}
-    for pair in pairs_to_compare(net, segments, (), SETTINGS):
-        if pair.why == "uncertain":
-            difference = rises[:, place[pair.first]] - rises[:, place[pair.second]]
+    for (first, second), why in for_judges(segments, net):
+        if why == "uncertain":
+            difference = rises[:, place[first]] - rises[:, place[second]]
             assert 0 < (difference > 0).sum() < 5
 
 
@@ -112,17 +146,33 @@ def test_a_single_network_cannot_disagree(segments):
     assert pairs_to_compare(single, segments, (), alone) == ()
 
 
-def test_the_list_is_replaced_as_a_whole_and_its_loss_is_harmless(
-    file_store, segments, net, tmp_path
-):
-    pairs = pairs_to_compare(net, segments, (), SETTINGS)
-    for written in (pairs, pairs[:3]):
-        write_wanted(file_store, "config-1", written, NOW)
-    stored = WantedComparisons.model_validate_json(file_store.get(keys.WANTED_COMPARISONS))
-    assert (stored.judge_config, stored.pairs) == ("config-1", pairs[:3])
+def test_without_network_and_doubt_pairs_are_uniform(segments):
+    found = for_people(segments, None)
+    assert len(found) == MAX_REVIEWED
+    assert {why for _, why in found} == {"uniform"}
+    assert for_people(segments[:1], None) == for_people([], None) == []
 
-    class Down(FileStore):
-        def put(self, key, data, *, content_type=""):
-            raise StoreUnavailableError("down")
 
-    write_wanted(Down(tmp_path), "config-1", pairs, NOW)
+def test_judges_whose_votes_hardly_order_a_pair_put_it_in_dispute(labels):
+    a, b, c = labels(episodes=3, each=1, signal=True)
+    base = dict.fromkeys(a.values, 0.5)
+    high = base | {"progress": 0.6}
+    doubts = {"progress": 0.04}
+    made = [replace(a, values=high, doubts=doubts), replace(b, values=base, doubts=doubts),
+            replace(c, values=base | {"progress": 1.0})]  # fmt: skip
+    information, why = dispute(side_of(made), None, np.array([[0, 1], [0, 2], [1, 2]]))
+    assert why == ["judges"] * 3
+    assert information[0] > information[1] > information[2] > 0
+    sure = [replace(item, doubts={}) for item in made]
+    assert dispute(side_of(sure), None, np.array([[0, 1]]))[0].tolist() == [0.0]
+
+
+def test_a_model_that_ranks_a_pair_against_the_judges_puts_it_in_dispute(segments, net):
+    pairs = np.array([(i, j) for i in range(12) for j in range(i)])
+    some = segments[::20]
+    values = np.linspace(0, 1, len(some)).tolist()
+    graded = [replace(item, values=dict.fromkeys(item.values, value))
+              for item, value in zip(some, values, strict=True)]  # fmt: skip
+    _, why = dispute(side_of(graded), net, pairs)
+    assert "judges_against_model" in why
+    assert len(why) == len(pairs)

@@ -11,21 +11,20 @@ from hypothesis import strategies as st
 
 from rlaif.reward_model.labels.preferences import (
     MAX_PAIRS,
-    PairSettings,
     PairTable,
     sample_preferences,
 )
 
 
 def sample(segments, *, seed=0):
-    table = PairTable(segments, PairSettings())
+    table = PairTable(segments)
     return sample_preferences(table, rng=np.random.default_rng(seed))
 
 
 def margin(a, b):
     """Rubric mean of A minus that of B; None when they cannot be compared."""
     one = np.array([0], np.int64)
-    found = PairTable([a, b], PairSettings()).compare(one, one + 1).margin[0]
+    found = PairTable([a, b]).compare(one, one + 1).margin[0]
     return None if np.isnan(found) else float(found)
 
 
@@ -116,7 +115,7 @@ def test_equal_seeds_choose_equal_pairs(labels):
 def test_ties_weigh_a_quarter_of_decided_pairs(labels):
     made = labels(episodes=1, each=4, signal=True)
     low, high = (dict.fromkeys(made[0].weights, value) for value in (0.0, 1.0))
-    table = PairTable(scored(made, low, low, high, high), PairSettings())
+    table = PairTable(scored(made, low, low, high, high))
     compared = table.compare(np.array([0, 0]), np.array([1, 2]))
     assert compared.weight.tolist() == [0.25, 1.0]
 
@@ -134,7 +133,7 @@ def test_votes_that_disagree_make_a_softer_label(two):
 def test_exchanging_the_segments_mirrors_the_preference(values):
     rows = [{"progress": value} for value in values]
     segments: list[Any] = [Valued(row) for row in rows]
-    table = PairTable(segments, PairSettings())
+    table = PairTable(segments)
     a, b = np.triu_indices(len(values), k=1)
     there, back = table.compare(a, b), table.compare(b, a)
     np.testing.assert_allclose(there.margin, -back.margin)
@@ -171,11 +170,11 @@ def test_a_near_tie_is_decided_by_judges_who_saw_both(two, share, target):
 @pytest.mark.parametrize(
     ("high", "share", "target", "decided"),
     [
-        (1.0, 1.0, 0.99, True),  # two witnesses agree: surer than a comparison alone
+        (1.0, 1.0, 0.99, True),  # both agree: more certain than a comparison alone
         (1.0, 0.0, 0.83, True),  # a large difference is doubted
-        (0.1, 0.0, 0.38, True),  # a small one is turned
-        (0.14, 0.0, 0.5, False),  # two equally strong words against each other are none
-        (1.0, 0.5, 0.81, True),  # no preference takes a part of the certainty
+        (0.1, 0.0, 0.38, True),  # a small one is reversed
+        (0.14, 0.0, 0.5, False),  # two equally strong answers cancel
+        (1.0, 0.5, 0.81, True),  # no preference lowers the certainty
     ],
 )
 def test_a_comparison_is_a_second_witness_whatever_the_scores_say(
@@ -187,7 +186,7 @@ def test_a_comparison_is_a_second_witness_whatever_the_scores_say(
     assert found.target == pytest.approx(target, abs=0.01)
     assert found.decided is decided
     assert found.side_by_side
-    # Whoever counts right answers goes by the sign of the margin.
+    # Accuracies use the sign of the margin.
     assert (found.margin > 0) is (found.target > 0.5) or not decided
 
 
@@ -220,13 +219,11 @@ def test_pairs_that_were_shown_side_by_side_are_always_listed(labels):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("weight", [1.0, 16.0])
-def test_a_comparison_weighs_as_many_pairs_as_the_setting_says(labels, weight):
+def test_a_comparison_weighs_as_much_as_many_pairs_of_scores(labels):
     a, b, c = labels(episodes=3, each=1, signal=True)
     a = replace(a, preferred={b.segment_id: 1.0})
     b = replace(b, preferred={a.segment_id: 0.0})
     low = dict.fromkeys(a.values, 0.0)
     made = scored([a, b, c], low, low, {**low, "progress": 1.0})
-    table = PairTable(made, PairSettings(compared_weight=weight))
-    found = table.compare(np.array([0, 0]), np.array([1, 2]))
-    assert found.weight.tolist() == [weight, 1.0]
+    found = PairTable(made).compare(np.array([0, 0]), np.array([1, 2]))
+    assert found.weight.tolist() == [16.0, 1.0]

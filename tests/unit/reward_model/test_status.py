@@ -1,4 +1,4 @@
-"""What people are told of the champion, its pin and the next training."""
+"""The published status: the champion, its pin and the next training."""
 
 import asyncio
 import contextlib
@@ -7,27 +7,16 @@ from typing import Any
 
 import pytest
 
-from rlaif.bus.outbox import Outbox
 from rlaif.contracts.reward_models import GamingAlarm, GamingReason
-from rlaif.contracts.telemetry.readings import Missing, RewardModelStatus
-from rlaif.reward_model.champions.registry import ModelRegistry
+from rlaif.contracts.telemetry.readings import RewardModelStatus
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
-from rlaif.reward_model.labels.label_log import LabelLog
-from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
-from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.runtime import publish_status, status_of
-from rlaif.reward_model.settings import TrainingSettings
 from rlaif.reward_model.training_loop import TrainingLoop
-from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.scored_segments import play, write_scored
-from rlaif.testing.publisher import RecordingPublisher
 from rlaif.testing.waiting import eventually
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-# No network outranks a linear fit of the made-up game.
-LINEAR_GAME = GateSettings(simple_margin=-1.0)
-QUICK = CandidateSettings(fit=FitSettings(epochs=20, members=2), gate=LINEAR_GAME)
 MONITOR = RewardHackingMonitor()
 SIGNAL = play(episodes=8, each=8, signal=True, distractors=2, wrong=0.0, seed=1)
 
@@ -46,35 +35,13 @@ class Sent:
 
 
 @pytest.fixture
-def training(file_store: ObjectStore) -> TrainingLoop:
-    return made(file_store)
-
-
-def made(store: ObjectStore) -> TrainingLoop:
-    return TrainingLoop(
-        LabelLog(store, judge_config=None, most_labels=500),
-        ModelRegistry(store, now=lambda: NOW),
-        Outbox(RecordingPublisher()),
-        QUICK,
-        TrainingSettings(relist_seconds=1e-9),
-        RewardModelMetrics(ServiceMetrics("reward-model")),
-        now=lambda: NOW,
-    )
+def training(file_store: ObjectStore, training_of) -> TrainingLoop:
+    return training_of(file_store)
 
 
 def learn(store: ObjectStore, segments: list[Any]) -> None:
     for segment in segments:
         write_scored(store, segment)
-
-
-async def test_before_the_first_model_it_says_what_there_is_too_little_of(
-    training: TrainingLoop, file_store: ObjectStore
-) -> None:
-    learn(file_store, SIGNAL[:17])
-    await training.step()
-    status = status_of(training, MONITOR, NOW)
-    assert (status.state, status.labels, status.champion_version) == ("idle", 17, None)
-    assert Missing(what="labels", have=17, need=24) in status.missing
 
 
 async def test_a_roll_back_and_its_pin_are_sent_until_the_pin_ends(
@@ -97,7 +64,7 @@ async def test_a_roll_back_and_its_pin_are_sent_until_the_pin_ends(
         raised_at=NOW,
     )
     MONITOR.alarm = alarm
-    await training.champions.roll_back(alarm, pin_for=timedelta(minutes=30))
+    await training.champions.roll_back(alarm)
     status = status_of(training, MONITOR, NOW)
     assert (status.champion_version, status.activation, status.pinned) == (1, 3, True)
     assert status.pin_reason == alarm.description
@@ -108,12 +75,12 @@ async def test_a_roll_back_and_its_pin_are_sent_until_the_pin_ends(
 
 
 async def test_a_restarted_service_sends_the_pin_again(
-    training: TrainingLoop, file_store: ObjectStore
+    training: TrainingLoop, file_store: ObjectStore, training_of
 ) -> None:
     learn(file_store, SIGNAL[:48])
     await training.step()
     await training.champions.pin("release")
-    again = made(file_store)
+    again = training_of(file_store)
     running = asyncio.create_task(again.run())
     await eventually(lambda: again.champions.live is not None, "the champion")
     again.stop()

@@ -9,19 +9,19 @@ import pytest
 from rlaif.contracts.judging.reviews import VoteRecord
 from rlaif.reward_model.labels.duplicates import merge_duplicates
 from rlaif.reward_model.labels.label_log import LabelLog
-from rlaif.reward_model.labels.preferences import PairSettings, PairTable
+from rlaif.reward_model.labels.labels import vote_digest
+from rlaif.reward_model.labels.preferences import PairTable
 from rlaif.reward_model.labels.votes import (
     RIGHT,
     VoteLog,
     leans,
     valid_votes,
-    vote_digest,
     with_votes,
 )
 from rlaif.reward_model.learning.candidate import train_candidate
-from rlaif.reward_model.learning.fit.ensembles import fit_side
+from rlaif.reward_model.learning.fit.bradley_terry import fit_side
 from rlaif.reward_model.learning.fit.sides import TRAIN_STREAM, Side
-from rlaif.reward_model.learning.gate.calibration import predictions
+from rlaif.reward_model.learning.gate.evaluation import predictions
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
@@ -105,7 +105,7 @@ def compared(a, b, choices):
         vote(n, choice, a=a.segment_id, b=b.segment_id, actor=f"person-{n}")
         for n, choice in enumerate(choices, 1)
     ]
-    table = PairTable(with_votes([a, b], votes), PairSettings())
+    table = PairTable(with_votes([a, b], votes))
     return table.compare(np.array([0]), np.array([1]))
 
 
@@ -118,7 +118,7 @@ BOTH = RIGHT**2 / (RIGHT**2 + (1 - RIGHT) ** 2)
         (["a"], RIGHT, True),
         (["b"], 1 - RIGHT, True),
         (["a", "a"], BOTH, True),
-        (["a", "a", "a", "a"], BOTH, True),  # two clips are two clips, whoever looks at them
+        (["a", "a", "a", "a"], BOTH, True),  # two clips stay two clips
         (["a", "b"], 0.5, False),
         (["equal"], 0.5, False),
         (["equal", "b"], 1 - RIGHT, True),
@@ -252,6 +252,6 @@ def test_the_export_says_what_people_said(file_store: ObjectStore):
     append(votes, "a", a=first, b=second)
     log = LabelLog(file_store, judge_config="config-1", most_labels=20, votes=votes)
     log.read_new(full=True)
-    assert {entry.segment_id: entry.voted for entry in log.entries()} == {
+    assert {entry["segment_id"]: entry["voted"] for entry in log.entries()} == {
         first: {second: 1.0}, second: {first: -1.0}
     }  # fmt: skip

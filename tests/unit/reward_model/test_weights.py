@@ -5,9 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rlaif.reward_model.labels.duplicates import merge_duplicates
-from rlaif.reward_model.labels.preferences import PairSettings, PairTable, sample_preferences
-from rlaif.reward_model.labels.weights import MAX_LABEL_WEIGHT, episode_factors, label_weights
+from rlaif.reward_model.labels.duplicates import (
+    MAX_LABEL_WEIGHT,
+    episode_factors,
+    label_weights,
+    merge_duplicates,
+)
+from rlaif.reward_model.labels.preferences import PairTable, sample_preferences
 
 
 def share_of(episode, segments):
@@ -62,7 +66,7 @@ def test_of_few_episodes_none_has_more_than_twice_an_equal_share(labels):
 
 def test_a_stuffed_episode_takes_part_in_few_of_the_pairs_that_are_measured(labels):
     name, segments = stuffed(labels, episodes=30, extra=400)
-    table = PairTable(segments, PairSettings())
+    table = PairTable(segments)
     pairs = sample_preferences(table, rng=np.random.default_rng(0))
     ends = [segments[place].episode_id for pair in pairs for place in (pair.a, pair.b)]
     assert ends.count(name) / len(ends) < 0.2, "without a bound it is 0.63"

@@ -1,4 +1,4 @@
-"""What a score is worth: what judges said, in the scale of what is paid, and no counter."""
+"""Label values of a score: the rise on the quest, texts and puzzles."""
 
 from typing import Any
 

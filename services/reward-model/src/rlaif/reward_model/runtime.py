@@ -46,13 +46,15 @@ Stores = tuple[ObjectStore, ObjectStore]
 class ProgressListener:
     """Feeds the trainer's telemetry to the monitor and acts on its alarms.
 
-    Telemetry is lossy: a lost reading delays an alarm.
+    Telemetry is lossy: a lost reading delays an alarm. Without `rollback` alarms are only counted
+    and logged.
     """
 
     subscribe: Callable[[str], AsyncIterator[tuple[str, bytes]]]
     monitor: RewardHackingMonitor
     training: TrainingLoop
     metrics: RewardModelMetrics
+    rollback: bool = True
 
     async def run(self) -> None:
         while True:
@@ -74,13 +76,11 @@ class ProgressListener:
             return
         self.metrics.alarmed()
         logger.error("%s", alarm.description)
-        settings = self.monitor.settings
-        if not settings.rollback:
-            return
-        try:
-            await self.training.champions.roll_back(alarm, pin_for=settings.pin_for)
-        except (StorageError, LookupError, ValueError) as error:
-            logger.error("rollback failed, activate a version by hand: %s", error)
+        if self.rollback:
+            try:
+                await self.training.champions.roll_back(alarm)
+            except (StorageError, LookupError, ValueError) as error:
+                logger.error("rollback failed, activate a version by hand: %s", error)
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,6 @@ class Runtime:
             self._metrics,
             now=_now,
             models=models,
-            on_champion_change=outbox.put,
         )
 
         async def wake(event: CloudEvent[Any]) -> None:
@@ -216,12 +215,18 @@ class Runtime:
             training.hint(scored.score_key)
 
         worker = DurableWorker(bus, SegmentScored, CONSUMER, wake, observer=self._observer)
-        monitor = RewardHackingMonitor(settings.watchdog)
+        listener = ProgressListener(
+            bus.subscribe,
+            RewardHackingMonitor(),
+            training,
+            self._metrics,
+            settings.watchdog_rollback,
+        )
         return TrainingJob(
             training,
             worker,
             Review(training, votes, ScoreReader(episodes), now=_now),
-            ProgressListener(bus.subscribe, monitor, training, self._metrics),
+            listener,
             outbox,
             bus,
         )

@@ -6,7 +6,6 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from rlaif.contracts.model import ID_PATTERN
-from rlaif.reward_model.champions.reward_hacking_monitor import MonitorSettings
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
 from rlaif.service.settings import ServiceSettings
 
@@ -72,7 +71,7 @@ class RewardModelSettings(ServiceSettings):
         description="Peak learning rate of Adam, reached after a third of the passes.",
     )
     watchdog_rollback: bool = Field(
-        default=MonitorSettings().rollback,
+        default=True,
         description="Roll back to the previous version and pin it when the watchdog raises an "
         "alarm. If false, alarms are only counted and logged.",
     )
@@ -84,7 +83,3 @@ class RewardModelSettings(ServiceSettings):
             fit=FitSettings(epochs=self.epochs, learning_rate=self.learning_rate),
             gate=GateSettings(min_labels=self.min_labels, simple_margin=self.simple_margin),
         )
-
-    @property
-    def watchdog(self) -> MonitorSettings:
-        return MonitorSettings(rollback=self.watchdog_rollback)

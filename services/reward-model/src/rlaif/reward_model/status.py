@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, Field, computed_field
 
 from rlaif.contracts.reward_models import GateMetrics
-from rlaif.reward_model.labels.config_labels import ConfigStanding
+from rlaif.reward_model.labels.label_log import ConfigStanding
 from rlaif.reward_model.learning.gate.checks import Check
 
 Outcome = Literal["published", "rejected", "unchanged", "held"]

@@ -13,17 +13,21 @@ from datetime import datetime
 import torch
 
 from rlaif.bus.outbox import Outbox
-from rlaif.contracts.events import ChampionChanged, RewardModelRejected
+from rlaif.contracts.events import RewardModelRejected
+from rlaif.contracts.judging.comparisons import WantedComparisons
 from rlaif.pacing.pause import pause
 from rlaif.reward_model.champions.demotion import find_demotion
 from rlaif.reward_model.champions.publishing import Champions
 from rlaif.reward_model.champions.registry import ChampionConflictError, Live, ModelRegistry
-from rlaif.reward_model.labels.comparisons import write_wanted
-from rlaif.reward_model.labels.config_labels import ConfigStanding
-from rlaif.reward_model.labels.export import LabelEntry
-from rlaif.reward_model.labels.label_log import LabelLog
-from rlaif.reward_model.labels.labels import LabelledSegment, label_digest, of_newest_layout
-from rlaif.reward_model.labels.votes import vote_digest, vote_ids
+from rlaif.reward_model.labels.export import Entry
+from rlaif.reward_model.labels.label_log import ConfigStanding, LabelLog
+from rlaif.reward_model.labels.labels import (
+    LabelledSegment,
+    label_digest,
+    of_newest_layout,
+    vote_digest,
+    vote_ids,
+)
 from rlaif.reward_model.learning.candidate import Candidate, ComparedPair, train_candidate
 from rlaif.reward_model.learning.gate.checks import label_checks
 from rlaif.reward_model.learning.pair_selection import pairs_to_compare
@@ -38,6 +42,7 @@ from rlaif.reward_model.status import Attempt, Need, Outcome, TrainingStatus
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
+from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StorageError
 
 logger = logging.getLogger(__name__)
@@ -104,7 +109,6 @@ class TrainingLoop:
         *,
         now: Callable[[], datetime],
         models: ObjectStore | None = None,
-        on_champion_change: Callable[[ChampionChanged], None] = lambda change: None,
     ) -> None:
         """Learn the labels of `log`, publish to `registry`, and send events to `outbox`.
 
@@ -112,13 +116,7 @@ class TrainingLoop:
         """
         self._log = log
         self._outbox = outbox
-        self.champions = Champions(
-            registry,
-            announce=outbox.publish,
-            on_change=metrics.champion_changed,
-            now=now,
-            on_event=on_champion_change,
-        )
+        self.champions = Champions(registry, outbox, on_change=metrics.champion_changed, now=now)
         self.settings = settings
         self._timing = timing
         self._metrics = metrics
@@ -150,7 +148,7 @@ class TrainingLoop:
     def votes(self) -> int:
         return len(vote_ids(self.labels))
 
-    def entries(self) -> Iterator[LabelEntry]:
+    def entries(self) -> Iterator[Entry]:
         """Every score object with its provenance. Blocks while it is read."""
         return self._log.entries()
 
@@ -225,14 +223,21 @@ class TrainingLoop:
 
     def champion_network(self, layout_version: str | None = None) -> RewardNet | None:
         """The live network for a layout (of the labels by default); None without one. Blocks."""
-        live = self.champions.live
         layout = layout_version or (self.labels[0].layout_version if self.labels else None)
-        if live is None or not live.pays or layout is None:
-            return None
         try:
-            return self.champions.registry.network(live.manifest.version, layout_version=layout)
-        except (RewardNetError, StorageError) as error:
-            logger.info("champion %d is not used: %s", live.manifest.version, error)
+            return self._network(self.champions.live, layout) if layout else None
+        except StorageError as error:
+            logger.info("the champion is not used: %s", error)
+            return None
+
+    def _network(self, live: Live | None, layout_version: str) -> RewardNet | None:
+        if live is None or not live.pays:
+            return None
+        version = live.manifest.version
+        try:
+            return self.champions.registry.network(version, layout_version=layout_version)
+        except RewardNetError as error:
+            logger.warning("champion %d is not used: %s", version, error)
             return None
 
     async def _poll(self) -> None:
@@ -297,13 +302,7 @@ class TrainingLoop:
 
     def _train(self, labels: list[LabelledSegment], live: Live | None) -> Candidate:
         torch.set_num_threads(_THREADS)
-        champion = None
-        if live is not None and live.pays:
-            version, layout = live.manifest.version, labels[0].layout_version
-            try:
-                champion = self.champions.registry.network(version, layout_version=layout)
-            except RewardNetError as error:
-                logger.warning("no comparison with champion %d: %s", version, error)
+        champion = self._network(live, labels[0].layout_version)
         return train_candidate(
             labels, settings=self.settings, champion=champion and PotentialFunction(champion)
         )
@@ -312,8 +311,16 @@ class TrainingLoop:
         self, models: ObjectStore, net: RewardNet, labels: list[LabelledSegment]
     ) -> None:
         """Ask judges to compare pairs that the networks disagree about; also if it was rejected."""
-        pairs = pairs_to_compare(net, labels, self._log.compared, self.settings)
-        write_wanted(models, self.judge_config or _NO_JUDGE_CONFIG, pairs, self._now())
+        wanted = WantedComparisons(
+            judge_config=self.judge_config or _NO_JUDGE_CONFIG,
+            pairs=pairs_to_compare(net, labels, self._log.compared, self.settings),
+            created_at=self._now(),
+        )
+        data = wanted.model_dump_json().encode()
+        try:
+            models.put(keys.WANTED_COMPARISONS, data, content_type="application/json")
+        except StorageError as error:  # judges then compare other pairs
+            logger.info("could not write the pairs to compare: %s", error)
 
     async def _decide(self, candidate: Candidate, live: Live | None) -> tuple[Outcome, int | None]:
         if live and live.pays and self._is_same(candidate, live):
@@ -338,16 +345,14 @@ class TrainingLoop:
 
     def _is_same(self, candidate: Candidate, live: Live) -> bool:
         """Whether the champion was made from the same labels, comparisons, votes and settings."""
-        theirs, ours = live.manifest.lineage, candidate.lineage
-        compared = {
-            (lineage.comparisons, lineage.vote_digest) if lineage else (0, None)
-            for lineage in (theirs, ours)
-        }
-        return (
-            live.manifest.label_digest == candidate.label_digest
-            and live.manifest.settings_digest == settings_digest(self.settings)
-            and len(compared) == 1
-        )
+        found = [
+            (made.label_digest, digest, (of.comparisons, of.vote_digest) if of else (0, None))
+            for made, digest, of in (
+                (live.manifest, live.manifest.settings_digest, live.manifest.lineage),
+                (candidate, settings_digest(self.settings), candidate.lineage),
+            )
+        ]
+        return found[0] == found[1]
 
     async def _reexamine(self, live: Live, candidate: Candidate) -> None:
         """Withdraw the champion if labels that came after it significantly contradict it."""

@@ -10,11 +10,10 @@ from pydantic import BaseModel, Field
 from rlaif.contracts.judging.quest import Source
 from rlaif.reward_model.api.problems import ready, stored
 from rlaif.reward_model.labels.export import ParquetMissingError, json_lines, parquet
-from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.learning.candidate import ComparedPair
 from rlaif.reward_model.status import TrainingStatus
 from rlaif.reward_model.training_loop import TrainingLoop
-from rlaif.service.paging import Page, PageRequest, Paging
+from rlaif.service.paging import Page, Paging
 from rlaif.service.problems import Problem
 
 ExportFormat = Literal["jsonl", "parquet"]
@@ -50,13 +49,12 @@ def build_router(training: Callable[[], TrainingLoop | None]) -> APIRouter:
     async def list_labels(paging: Paging) -> Page[LabelReport]:
         """Labels that the next training learns from, by segment id."""
         ordered = sorted(ready(training()).labels, key=lambda item: item.segment_id)
-        page = paging.take(
-            (item for item in ordered if item.segment_id > paging.after),
-            lambda item: item.segment_id,
+        reports = (
+            LabelReport.model_validate(item, from_attributes=True)
+            for item in ordered
+            if item.segment_id > paging.after
         )
-        return Page(
-            items=[_label_report(item) for item in page.items], next_cursor=page.next_cursor
-        )
+        return paging.take(reports, lambda item: item.segment_id)
 
     @router.get(
         "/labels/export", tags=["labels"], operation_id="export_labels", response_class=Response
@@ -84,7 +82,8 @@ def build_router(training: Callable[[], TrainingLoop | None]) -> APIRouter:
     @router.get("/preferences", tags=["preferences"], operation_id="list_preferences")
     async def list_preferences(paging: Paging) -> Page[ComparedPair]:
         """Pairs of the last training with the network's predictions, by segment ids."""
-        return _preference_page(ready(training()).pairs, paging)
+        pairs = sorted(ready(training()).pairs, key=_pair_key)
+        return paging.take((item for item in pairs if _pair_key(item) > paging.after), _pair_key)
 
     @router.post(
         "/reward-models", tags=["reward-models"], operation_id="train_reward_model", status_code=202
@@ -103,24 +102,5 @@ def build_router(training: Callable[[], TrainingLoop | None]) -> APIRouter:
     return router
 
 
-def _preference_page(pairs: tuple[ComparedPair, ...], paging: PageRequest) -> Page[ComparedPair]:
-    keyed = sorted(((f"{pair.a} {pair.b}", pair) for pair in pairs), key=lambda item: item[0])
-    page = paging.take((item for item in keyed if item[0] > paging.after), lambda item: item[0])
-    return Page(items=[pair for _, pair in page.items], next_cursor=page.next_cursor)
-
-
-def _label_report(item: LabelledSegment) -> LabelReport:
-    return LabelReport(
-        segment_id=item.segment_id,
-        episode_id=item.episode_id,
-        run_id=item.run_id,
-        env_step=item.env_step,
-        provenance="human" if item.revision else "judges",
-        layout_version=item.layout_version,
-        decision_steps=item.decision_steps,
-        values=item.values,
-        decided_by=item.decided_by,
-        ram=item.ram,
-        weighted=item.weighted,
-        score_sha256=item.score_sha256,
-    )
+def _pair_key(pair: ComparedPair) -> str:
+    return f"{pair.a} {pair.b}"

@@ -17,7 +17,7 @@ from rlaif.contracts.judging.reviews import (
     VoteRequest,
 )
 from rlaif.reward_model.api.problems import ready, store_problems
-from rlaif.reward_model.review.service import Ballot, Review, UnknownPairError, VoteConflictError
+from rlaif.reward_model.review.service import Review, UnknownPairError, VoteConflictError
 from rlaif.service.paging import Page, Paging, PairId, RequestId
 from rlaif.service.problems import Problem
 
@@ -70,13 +70,9 @@ def _add_reading(router: APIRouter, review: Callable[[], Review | None]) -> None
     async def list_votes(paging: Paging) -> Page[VoteRecord]:
         """The log of votes and withdrawals, newest first."""
         below = paging.after_number()
-        lines = [
-            line
-            for line in reversed(ready(review()).records)
-            if below is None or line.number < below
-        ]
-        page = paging.take(lines, lambda line: str(line.number))
-        return Page(items=page.items, next_cursor=page.next_cursor)
+        newest = reversed(ready(review()).records)
+        lines = (line for line in newest if below is None or line.number < below)
+        return paging.take(lines, lambda line: str(line.number))
 
     @router.get("/agreement", operation_id="get_agreement")
     async def get_agreement() -> AgreementReport:
@@ -93,9 +89,8 @@ def _add_voting(router: APIRouter, review: Callable[[], Review | None]) -> None:
 
         The vote is a line of an append-only log.
         """
-        ballot = Ballot(vote.actor, vote.a, vote.choice, vote.blind, request_id)
         with _review_problems():
-            report, written = await ready(review()).vote(*_segments(pair_id), ballot)
+            report, written = await ready(review()).vote(*_segments(pair_id), vote, request_id)
         response.status_code = 201 if written else 200
         return report
 

@@ -16,6 +16,7 @@ from rlaif.reward_model.learning.gate.evaluation import Accuracy, Gain, accuracy
 from rlaif.reward_model.learning.settings import MIN_HELDOUT_PAIRS, CandidateSettings
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.pay import Potential
+from rlaif.reward_net.potential import PotentialFunction
 from rlaif.storage.ports import StorageError
 
 logger = logging.getLogger(__name__)
@@ -130,8 +131,8 @@ def _again(
     """None if the file of the version cannot be used with these labels."""
     layout = folds.side.segments[0].layout_version
     try:
-        potential = registry.potential(manifest.version, layout_version=layout)
+        net = registry.network(manifest.version, layout_version=layout)
     except (RewardNetError, StorageError) as error:
         logger.warning("cannot examine version %d again: %s", manifest.version, error)
         return None
-    return reexamine(potential, manifest.created_at, folds, settings)
+    return reexamine(PotentialFunction(net), manifest.created_at, folds, settings)

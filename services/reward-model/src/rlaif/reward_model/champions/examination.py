@@ -16,11 +16,19 @@ from rlaif.contracts.reward_model_rest import (
     SlotPay,
 )
 from rlaif.reward_model.champions.registry import ModelRegistry
-from rlaif.reward_model.labels.labels import LabelledSegment, label_digest
+from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.preferences import PairTable
-from rlaif.reward_model.learning.fit.sides import Side, spaced_observations, split_sides
-from rlaif.reward_model.learning.gate.calibration import Reliability, reliability
-from rlaif.reward_model.learning.gate.evaluation import Accuracy, accuracy_on, rank_correlation
+from rlaif.reward_model.learning.fit.bradley_terry import spaced_observations
+from rlaif.reward_model.learning.fit.sides import Side, split_sides
+from rlaif.reward_model.learning.gate.evaluation import (
+    NOT_MEASURED,
+    Accuracy,
+    accuracy_on,
+    calibration_bins,
+    differences,
+    expected_calibration_error,
+    probability,
+)
 from rlaif.reward_model.learning.settings import CONFIDENCE, CandidateSettings
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.pay import DISCOUNT
@@ -40,29 +48,6 @@ _CHUNK = 64
 _NO_PAY = PayBySlot(segments=0, mean_pay=None, mean_absolute_pay=None, largest_rest=None, slots=())
 
 
-class Examiner:
-    """Caches the newest reports."""
-
-    def __init__(self, *, keep: int = 16) -> None:
-        self._keep = keep
-        self._known: dict[tuple[int, str], ExaminationReport] = {}
-
-    def report(
-        self,
-        registry: ModelRegistry,
-        version: int,
-        labels: Sequence[LabelledSegment],
-        settings: CandidateSettings,
-    ) -> ExaminationReport:
-        """As `examine_version`; blocks unless the report is cached."""
-        key = version, label_digest(labels)
-        if key not in self._known:
-            self._known[key] = examine_version(registry, version, labels, settings)
-            while len(self._known) > self._keep:
-                del self._known[next(iter(self._known))]
-        return self._known[key]
-
-
 def examine_version(
     registry: ModelRegistry,
     version: int,
@@ -75,18 +60,35 @@ def examine_version(
     """
     net = _network(registry, version, labels)
     _, heldout = split_sides(labels, settings)
-    found = reliability(net, heldout, seed=settings.seed) if heldout.segments else Reliability()
+    accuracy, error = NOT_MEASURED, None
+    bins: list[ReliabilityBin] = []
+    if heldout.decided:
+        pay = heldout.pay(PotentialFunction(net))
+        difference, outcomes = differences(pay, heldout.decided)
+        likely = probability(net, difference)
+        accuracy = accuracy_on(pay, heldout, seed=settings.seed)
+        error = expected_calibration_error(likely, outcomes)
+        confidence, place = calibration_bins(likely)
+        for at in np.unique(place).tolist():
+            inside = np.flatnonzero(place == at)
+            own = heldout.with_pairs([heldout.decided[one] for one in inside.tolist()])
+            right = accuracy_on(pay, own, seed=settings.seed)
+            expected = float(confidence[inside].mean())
+            bins.append(
+                ReliabilityBin(
+                    expected=expected, right=right.value, low=right.low, high=right.high,
+                    pairs=right.pairs,
+                )
+            )  # fmt: skip
     newest = list(labels[-_MAX_SEGMENTS:])
     return ExaminationReport(
         version=version,
         labels=len(labels),
         confidence=CONFIDENCE,
-        accuracy=_measured(found.accuracy),
-        calibration_error=found.error,
-        reliability=tuple(
-            ReliabilityBin(expected=each.expected, **_ends(each.right)) for each in found.bins
-        ),
-        pay=_pay_by_slot(net, newest, settings) if newest else _NO_PAY,
+        accuracy=_measured(accuracy),
+        calibration_error=error,
+        reliability=tuple(bins),
+        pay=_pay_by_slot(net, newest) if newest else _NO_PAY,
     )
 
 
@@ -103,7 +105,7 @@ def compare_versions(
     """
     one, other = (PotentialFunction(_network(registry, v, labels)) for v in (first, second))
     _, heldout = split_sides(labels, settings)
-    accuracies = [Accuracy(), Accuracy()]
+    accuracies = [NOT_MEASURED, NOT_MEASURED]
     correlation = disagree = None
     if heldout.segments:
         ones, others = heldout.pay(one), heldout.pay(other)
@@ -122,6 +124,18 @@ def compare_versions(
         first_metrics=registry.manifest(first).metrics,
         second_metrics=registry.manifest(second).metrics,
     )
+
+
+def rank_correlation(first: NDArray[np.float32], second: NDArray[np.float32]) -> float | None:
+    """Spearman's correlation of two `[N]` arrays; None if one of them is constant."""
+    ranks = []
+    for values in (first, second):
+        _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+        # Equal values share their mean rank.
+        ranks.append((np.cumsum(counts) - (counts - 1) / 2.0)[place])
+    if any(len(each) < 2 or each.std() == 0 for each in ranks):
+        return None
+    return float(np.clip(np.corrcoef(ranks[0], ranks[1])[0, 1], -1.0, 1.0))
 
 
 def attribute(net: RewardNet, side: Side) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -147,10 +161,6 @@ def _measured(found: Accuracy) -> MeasuredAccuracy:
     return MeasuredAccuracy(value=found.value, low=found.low, high=found.high, pairs=found.pairs)
 
 
-def _ends(found: Accuracy) -> dict[str, float | int | None]:
-    return {"right": found.value, "low": found.low, "high": found.high, "pairs": found.pairs}
-
-
 def _integrated(net: RewardNet, ends: NDArray[np.float32]) -> NDArray[np.float64]:
     """`[N, D]` of the ends `[N, 2, D]`."""
     first, last = torch.from_numpy(ends[:, 0]), torch.from_numpy(ends[:, 1])
@@ -165,10 +175,8 @@ def _integrated(net: RewardNet, ends: NDArray[np.float32]) -> NDArray[np.float64
     return found
 
 
-def _pay_by_slot(
-    net: RewardNet, segments: list[LabelledSegment], settings: CandidateSettings
-) -> PayBySlot:
-    slots, pay = attribute(net, Side("newest", segments, PairTable(segments, settings.pairs), []))
+def _pay_by_slot(net: RewardNet, segments: list[LabelledSegment]) -> PayBySlot:
+    slots, pay = attribute(net, Side("newest", segments, PairTable(segments), []))
     sizes = np.abs(slots)
     used = np.flatnonzero(sizes.max(axis=0) > _MIN_REWARD)
     order = used[np.argsort(-sizes[:, used].mean(axis=0), kind="stable")]

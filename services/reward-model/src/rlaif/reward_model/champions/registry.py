@@ -32,7 +32,6 @@ from rlaif.reward_model.learning.candidate import Candidate
 from rlaif.reward_net import artifact
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.network import RewardNet
-from rlaif.reward_net.potential import PotentialFunction
 from rlaif.storage import keys
 from rlaif.storage.ports import InvalidKeyError, ObjectNotFoundError, ObjectStore, StorageError
 
@@ -77,15 +76,11 @@ class Live:
         metrics = self.manifest.metrics
         if metrics.heldout_accuracy is None:
             raise CorruptRegistryError(f"version {self.manifest.version} has no held-out accuracy")
+        same = {"version", "model_key", "model_sha256", "parent_version", "labels", "episodes"}
         return RewardModelPublished(
-            version=self.manifest.version,
-            model_key=self.manifest.model_key,
-            model_sha256=self.manifest.model_sha256,
+            **self.manifest.model_dump(include=same),
             manifest_key=self.champion.manifest_key,
             layout_version=self.manifest.spec.layout_version,
-            parent_version=self.manifest.parent_version,
-            labels=self.manifest.labels,
-            episodes=self.manifest.episodes,
             heldout_accuracy=metrics.heldout_accuracy,
             heldout_pairs=metrics.heldout_pairs,
             activation=self.champion.activation,
@@ -106,9 +101,8 @@ class ModelRegistry:
 
         Raises `CorruptChampionError`.
         """
-        try:
-            data, tag = self._store.get_tagged(keys.CHAMPION)
-        except ObjectNotFoundError:
+        data, tag = self._stored()
+        if data is None:
             return None
         try:
             return replace(self._live(Champion.model_validate_json(data)), tag=tag)
@@ -150,10 +144,6 @@ class ModelRegistry:
         manifest = self.manifest(version)
         data = self._store.get(manifest.model_key)
         return artifact.load(data, sha256=manifest.model_sha256, layout_version=layout_version).net
-
-    def potential(self, version: int, *, layout_version: str) -> PotentialFunction:
-        """The potential of a version; raises what `network` does."""
-        return PotentialFunction(self.network(version, layout_version=layout_version))
 
     def publish(self, candidate: Candidate, *, judge_config: str, seed: int) -> Live:
         """Publish a candidate that passed as the next version and champion."""
@@ -249,9 +239,9 @@ class ModelRegistry:
                     "%s; rebuilt from activation %d: version %d, pinned: %s",
                     reason, number, live.manifest.version, live.champion.pinned,
                 )  # fmt: skip
-                self._put_champion(live.champion, self._tag())
+                self._put_champion(live.champion, self._stored()[1])
                 return self.live()
-        if self._tag() is not None:
+        if self._stored()[0] is not None:
             logger.error(
                 "%s; it has no usable copy, so the newest usable version is made live; an earlier "
                 "rollback or pin is lost",
@@ -261,12 +251,12 @@ class ModelRegistry:
             self._store.delete_many([keys.CHAMPION])
         return None
 
-    def _tag(self) -> str | None:
-        """The tag of the champion's object, readable or not; None if there is none."""
+    def _stored(self) -> tuple[bytes | None, str | None]:
+        """The champion's object, readable or not, and its tag; None if there is none."""
         try:
-            return self._store.get_tagged(keys.CHAMPION)[1]
+            return self._store.get_tagged(keys.CHAMPION)
         except ObjectNotFoundError:
-            return None
+            return None, None
 
     def _activations(self) -> list[int]:
         found = (keys.activation_number(item.key) for item in self._store.list(keys.ACTIVATIONS))
@@ -373,34 +363,28 @@ class ModelRegistry:
 
     def _put_champion(self, champion: Champion, tag: str | None) -> None:
         """Replace the object with this tag; without a tag, only create it."""
-        data = champion.model_dump_json().encode()
+        data = _bytes_of(champion)
         if tag is None:
             done = self._store.put_once(keys.CHAMPION, data, content_type=_JSON)
         else:
             done = self._store.put_over(keys.CHAMPION, data, tag, content_type=_JSON)
         # Equal bytes: a retried put whose first response was lost.
-        if not done and not self._holds(data):
+        if not done and self._stored()[0] != data:
             raise ChampionConflictError(
                 f"{keys.CHAMPION} was changed by another process after it was read; version "
                 f"{champion.version} is not live; run only one reward-model service"
             )
 
-    def _holds(self, champion: bytes) -> bool:
-        try:
-            return self._store.get(keys.CHAMPION) == champion
-        except ObjectNotFoundError:
-            return False
-
     def _keep_copy(self, champion: Champion) -> None:
         """Store the copy of this activation; the champion is valid without it."""
-        key, data = keys.activation(champion.activation), champion.model_dump_json().encode()
         try:
-            if not self._store.put_once(key, data, content_type=_JSON) and (
-                self._store.get(key) != data
-            ):
-                self._store.put(key, data, content_type=_JSON)
+            self._store.put(keys.activation(champion.activation), _bytes_of(champion))
         except StorageError as error:
             logger.warning("no copy of activation %d yet: %s", champion.activation, error)
+
+
+def _bytes_of(champion: Champion) -> bytes:
+    return champion.model_dump_json().encode()
 
 
 def _files_of(manifest: RewardModelManifest) -> tuple[str, str, str]:

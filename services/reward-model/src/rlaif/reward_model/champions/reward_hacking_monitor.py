@@ -16,7 +16,6 @@ import math
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from itertools import groupby
 from statistics import fmean
 
@@ -54,24 +53,6 @@ _MIN_JUDGED_SIGMAS = 2.58
 
 
 @dataclass(frozen=True)
-class MonitorSettings:
-    """What follows an alarm.
-
-    Attributes:
-        rollback: Activate and pin the previous version; else alarms are only counted and logged.
-        pin_minutes: How long a rollback stays pinned; 0: until a person unpins it.
-    """
-
-    rollback: bool = True
-    pin_minutes: float = 30.0
-
-    @property
-    def pin_for(self) -> timedelta | None:
-        """How long a rollback stays pinned; None: until a person unpins it."""
-        return timedelta(minutes=self.pin_minutes) if self.pin_minutes > 0 else None
-
-
-@dataclass(frozen=True)
 class _Reading:
     """One iteration: mean potential, episodes finished so far, RAM figures by name."""
 
@@ -86,7 +67,6 @@ class _Reading:
 class RewardHackingMonitor:
     """Consumes telemetry; `alarm` is the last of `alarms`, None before the first."""
 
-    settings: MonitorSettings = field(default_factory=MonitorSettings)
     window_iterations: int = WINDOW_ITERATIONS
     window_episodes: int = WINDOW_EPISODES
     alarm: GamingAlarm | None = None

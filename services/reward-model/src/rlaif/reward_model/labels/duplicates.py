@@ -1,10 +1,13 @@
-"""Merges near-duplicates: segments with nearly equal observations become one label.
+"""Merges near-duplicates: segments with nearly equal observations become one label, and weighs it.
 
 An agent that stands still or stays in a menu produces the same segment repeatedly. Such segments
-would fill the pairs, and one on each side of the split would leak held-out labels.
+would fill the pairs, and one on each side of the split would leak held-out labels. A label that was
+seen in many episodes shows what the policy does, so its weight grows with the logarithm of their
+number; copies within one episode count once. Episodes are the independent units, so none has more
+than a share of the whole weight.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +20,13 @@ MAX_DIFFERENT_BITS = 2
 """Bits by which near-duplicates may differ: an angle of about 6 degrees. Half a tile of wall that
 differs throughout the segment makes 7 bits."""
 
+MAX_LABEL_WEIGHT = 4.0
+"""Reached by a label seen in eight episodes; a label seen in one has weight 1."""
+
+MAX_EPISODE_SHARE = 0.1
+"""Of the whole weight; twice an equal share while there are fewer than twenty episodes."""
+
+_ROUNDS = 50
 _ROWS = 8
 _PLANES_SEED = 1717
 
@@ -64,10 +74,12 @@ def _merged(group: list[LabelledSegment], representative: Mapping[str, str]) -> 
     first = group[0]
     decided = max(item.revision for item in group)
     trusted = [item for item in group if item.revision == decided] if decided else group
+    preferred = _gathered(first, (item.preferred for item in trusted), representative)
+    voted = _gathered(first, (item.voted for item in group), representative)
     first = replace(
         first,
-        preferred=_preferred(first, trusted, representative),
-        voted=_voted(first, group, representative),
+        preferred={other: float(np.mean(each)) for other, each in preferred.items()},
+        voted={other: sum(each) for other, each in voted.items()},
     )
     if len(group) == 1:
         return first
@@ -81,27 +93,43 @@ def _merged(group: list[LabelledSegment], representative: Mapping[str, str]) -> 
     return replace(first, values=means, revision=decided, copies=len(group), seen_in=len(episodes))
 
 
-def _preferred(
-    first: LabelledSegment, group: list[LabelledSegment], representative: Mapping[str, str]
-) -> dict[str, float]:
-    answers: dict[str, list[float]] = {}
-    for item in group:
-        for other, share in item.preferred.items():
-            answers.setdefault(representative.get(other, other), []).append(share)
-    answers.pop(first.segment_id, None)
-    return {other: float(np.mean(shares)) for other, shares in answers.items()}
+def _gathered(
+    first: LabelledSegment,
+    answers: Iterable[Mapping[str, float]],
+    representative: Mapping[str, str],
+) -> dict[str, list[float]]:
+    """Representative of another group → all answers about the two groups."""
+    found: dict[str, list[float]] = {}
+    for row in answers:
+        for other, value in row.items():
+            found.setdefault(representative.get(other, other), []).append(value)
+    found.pop(first.segment_id, None)
+    return found
 
 
-def _voted(
-    first: LabelledSegment, group: list[LabelledSegment], representative: Mapping[str, str]
-) -> dict[str, float]:
-    answers: dict[str, float] = {}
-    for item in group:
-        for other, lean in item.voted.items():
-            name = representative.get(other, other)
-            answers[name] = answers.get(name, 0.0) + lean
-    answers.pop(first.segment_id, None)
-    return answers
+def label_weights(segments: Sequence[LabelledSegment]) -> NDArray[np.float64]:
+    """`[N]` in (0, `MAX_LABEL_WEIGHT`]: weight of each label in the fit."""
+    return _by_spread(segments) * episode_factors(segments)
+
+
+def episode_factors(segments: Sequence[LabelledSegment]) -> NDArray[np.float64]:
+    """`[N]` in (0, 1]: below 1 for episodes with more than their share."""
+    if not segments:
+        return np.empty(0)
+    names, place = np.unique([item.episode_id for item in segments], return_inverse=True)
+    totals = np.bincount(place, _by_spread(segments))
+    share = max(MAX_EPISODE_SHARE, min(1.0, 2.0 / len(names)))
+    capped = totals
+    # Capping one episode lowers the total and thereby the limit of the others.
+    for _ in range(_ROUNDS):
+        capped = np.minimum(totals, share * capped.sum())
+    factors: NDArray[np.float64] = (capped / totals)[place]
+    return factors
+
+
+def _by_spread(segments: Sequence[LabelledSegment]) -> NDArray[np.float64]:
+    seen_in = np.array([item.seen_in for item in segments], np.float64)
+    return np.minimum(MAX_LABEL_WEIGHT, 1.0 + np.log2(seen_in))
 
 
 def _bits(words: NDArray[np.uint64]) -> NDArray[np.int64]:

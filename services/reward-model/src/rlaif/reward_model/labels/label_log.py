@@ -1,30 +1,30 @@
 """The score objects in the store as labels, kept in memory and up to date.
 
-The objects are the log: they are written once, with everything that led to the values. At start all
-keys are listed, and only the objects of labels that are kept are read (`reservoir.py`).
+The objects are the log: they are written once, with everything that led to the values. Events are
+hints only. A poll reads the objects that they name and continues a listing, a limited number of
+keys at a time, which finds those whose events were lost. Each object is read once, except
+provisional scores, which may be replaced.
 
-Events are hints only. A poll reads the objects that they name and continues a listing, a limited
-number of keys at a time; a lost event costs only time. Each object is read once, except scores with
-excluded judges, which may be scored again.
+Labels of different judge configurations are never mixed. During a rolling upgrade, judges of two
+configurations score in turns; following the last scorer would discard the labels each time. So the
+newer configuration is chosen once it has enough labels to train on, or once the older one has been
+silent for a while. The choice follows from the scores, so a restart gives the same answer.
 
-Labels of one judge configuration are learned; those of a second one that scores as well are kept
-too (`configurations.py`). A person's score of a segment (`scores/human-{n}/`, n counts the
-revisions) replaces the judges' score, whatever their configuration; the highest revision counts.
-People's votes on pairs (`votes.py`) count for any configuration and keep both segments as labels.
+A person's score of a segment (`scores/human-{n}/`, n counts the revisions) replaces the judges'
+score, whatever their configuration; the highest revision counts. People's votes on pairs
+(`votes.py`) count for any configuration and keep both segments as labels.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
+from pydantic import BaseModel, Field
+
+from rlaif.contracts.judging.comparisons import ComparisonRecord
 from rlaif.contracts.judging.reviews import VoteRecord
-from rlaif.reward_model.labels.comparisons import ComparisonLog
-from rlaif.reward_model.labels.config_labels import (
-    Activity,
-    ConfigLabels,
-    ConfigStanding,
-    choose_config,
-    followed_configs,
-)
-from rlaif.reward_model.labels.export import LabelEntry, entry_of
+from rlaif.reward_model.labels.config_labels import ConfigLabels
+from rlaif.reward_model.labels.export import Entry, entry_of
 from rlaif.reward_model.labels.labels import (
     LabelError,
     LabelledSegment,
@@ -34,12 +34,50 @@ from rlaif.reward_model.labels.labels import (
 from rlaif.reward_model.labels.score_reading import Listing, ScoreReader
 from rlaif.reward_model.labels.votes import VoteLog, valid_votes, with_votes
 from rlaif.storage import keys
-from rlaif.storage.ports import ObjectInfo, ObjectStore
+from rlaif.storage.ports import ObjectStore
 
 KEYS_PER_POLL = 1000
-"""One page of S3."""
+"""One page of S3; the first poll lists all keys."""
 
 _HUMAN_SCORES = "scores/human-"
+
+
+class ConfigStanding(BaseModel, frozen=True):
+    """One judge configuration with scores in the store."""
+
+    judge_config: str
+    scores: int = Field(description="Known score objects.")
+    labels: int = Field(description="Those kept as labels; 0 if it has been silent for long.")
+    learned: bool = Field(description="Whether its labels are learned from now.")
+
+
+class ComparisonLog:
+    """Comparisons of one judge configuration among segments that are labels.
+
+    Attributes:
+        listing: Finds new records; there is no event for them.
+        seen: Key → segments that were compared, whatever the answer; the smaller id first.
+        records: Without the records of their calls.
+    """
+
+    def __init__(self, store: ObjectStore, judge_config: str) -> None:
+        self.listing = Listing(store, keys.comparisons(judge_config))
+        self._limit: int | None = None
+        self.seen: dict[str, tuple[str, str]] = {}
+        self.records: list[ComparisonRecord] = []
+
+    def read(self, reader: ScoreReader, labels: Iterable[LabelledSegment]) -> None:
+        """Read new records, and drop those of segments that are no labels. Blocks."""
+        known = {item.segment_id for item in labels}
+        self.records = [i for i in self.records if i.first in known and i.second in known]
+        listed = [info.key for info in self.listing.take(self._limit)]
+        self._limit = KEYS_PER_POLL
+        new = {key: _compared(key) for key in listed if key not in self.seen}
+        wanted = [key for key, pair in new.items() if known.issuperset(pair)]
+        for key, result in reader.each(wanted, reader.comparison):
+            self.seen[key] = new[key]
+            if not isinstance(result, LabelError):
+                self.records.append(result)
 
 
 class LabelLog:
@@ -64,7 +102,7 @@ class LabelLog:
         self._store = store
         self._reader = ScoreReader(store)
         self._wanted = judge_config
-        self._most = most_labels
+        self._limit = most_labels
         self._enough = enough_labels
         self._patience = patience_seconds
         self._votes = votes
@@ -77,28 +115,25 @@ class LabelLog:
     @property
     def labels(self) -> tuple[LabelledSegment, ...]:
         """One label per segment, oldest first; a person's score replaces the judges'."""
-        config = self._configs.get(self.judge_config or "")
-        judged = list(config.labels.values()) if config else []
         chosen: dict[str, LabelledSegment] = {}
-        for item in (*judged, *self._people.labels.values()):
+        for item in (*self._learned.labels.values(), *self._people.labels.values()):
             known = chosen.get(item.segment_id)
             newer = known and (item.revision, item.scored_at) > (known.revision, known.scored_at)
             if known is None or newer:
                 chosen[item.segment_id] = item
-        compared = self._comparisons.get(self.judge_config or "")
-        found = with_comparisons(in_order(chosen.values()), compared.records if compared else ())
+        found = with_comparisons(in_order(chosen.values()), self._learned_comparisons.records)
         return tuple(with_votes(found, self._valid_votes()))
 
     @property
     def compared(self) -> frozenset[tuple[str, str]]:
         """Pairs that judges compared, whatever the answer; the smaller id first."""
-        log = self._comparisons.get(self.judge_config or "")
-        return log.pairs if log else frozenset()
+        return frozenset(self._learned_comparisons.seen.values())
 
     @property
     def skipped(self) -> dict[str, int]:
-        config = self._configs.get(self.judge_config or "")
-        return dict(self._people.skipped + config.skipped if config else self._people.skipped)
+        """Reason → score objects that are no label."""
+        every = chain(self._people.reasons.values(), self._learned.reasons.values())
+        return dict(Counter(every))
 
     @property
     def standings(self) -> tuple[ConfigStanding, ...]:
@@ -108,7 +143,6 @@ class LabelLog:
                 scores=len(config),
                 labels=len(config.labels),
                 learned=name == self.judge_config,
-                followed=config.followed,
             )
             for name, config in sorted(self._configs.items())
         )
@@ -116,111 +150,104 @@ class LabelLog:
     def read_new(self, hints: Iterable[str] = (), *, full: bool) -> None:
         """Read new score objects, including those of `hints`. Blocks.
 
-        `full` starts a listing of all keys; later calls continue it. The first call lists all keys
-        at once. After a `StoreUnavailableError` the next call resumes.
+        `full` starts a listing of all keys; later calls continue it. After a
+        `StoreUnavailableError` the next call resumes.
         """
-        first = not self._configs
-        if full or first:
-            self._listing.start()
-            for compared in self._comparisons.values():
-                compared.listing.start()
+        limit = KEYS_PER_POLL if self._configs else None
+        for listing in (self._listing, *(log.listing for log in self._comparisons.values())):
+            listing.due = listing.due or full or limit is None
         if self._votes is not None:
             self._votes.read_new()
-        self._sort_in(self._listing.take(None if first else KEYS_PER_POLL))
-        self._hold_voted()
-        self._people.listed(i for i in self._store.list(_HUMAN_SCORES) if _revision(i.key))
+        for info in self._listing.take(limit):
+            ids = keys.score_ids(info.key)
+            if ids is not None and not _revision(info.key):
+                self._config(ids[0]).listed(info.key, info.modified_at.timestamp())
+        for info in self._store.list(_HUMAN_SCORES):
+            if _revision(info.key):
+                self._people.listed(info.key, info.modified_at.timestamp())
+        newest = max((item.last for item in self._configs.values()), default=0.0)
         for key in hints:
-            self._hinted(key)
+            ids = keys.score_ids(key)
+            if ids and self._wanted in (None, ids[0]) and not _revision(key):
+                self._config(ids[0]).hinted(key, newest)
         self._people.read()
-        self._follow()
-        for name, compared in self._comparisons.items():
-            compared.read(self._configs[name].labels.values(), KEYS_PER_POLL)
+        self._read_active()
 
-    def entries(self) -> Iterator[LabelEntry]:
+    def entries(self) -> Iterator[Entry]:
         """Every score object with its provenance, from the store, by key. Blocks.
 
         Objects that are no label are included, with the reason.
         """
         chosen = {item.score_sha256: item for item in self.labels}
-        config = self._configs.get(self.judge_config or "", self._people)
-        prefixes = [_HUMAN_SCORES] if self.judge_config is None else [
-            keys.scores(self.judge_config), _HUMAN_SCORES
-        ]  # fmt: skip
-        for key in (info.key for prefix in prefixes for info in self._store.list(prefix)):
+        reasons = self._people.reasons | self._learned.reasons
+        prefixes = [keys.scores(self.judge_config)] if self.judge_config else []
+        for key in (i.key for each in (*prefixes, _HUMAN_SCORES) for i in self._store.list(each)):
             if keys.score_ids(key) is None:
                 continue
             try:
                 record, sha256 = self._reader.record(key)
             except LabelError as error:
-                yield LabelEntry(score_key=key, used=False, why_not=error.reason)
+                yield entry_of(key, why_not=error.reason)
                 continue
-            reason = config.why_not(key) or self._people.why_not(key) or "overridden"
             label = chosen.get(sha256)
-            yield entry_of(
-                record, key=key, sha256=sha256, why_not=None if label else reason, label=label
-            )
+            reason = None if label else reasons.get(key, "overridden")
+            yield entry_of(key, why_not=reason, record=record, sha256=sha256, label=label)
+
+    @property
+    def _learned(self) -> ConfigLabels:
+        return self._configs.get(self.judge_config or "") or ConfigLabels(self._reader)
+
+    @property
+    def _learned_comparisons(self) -> ComparisonLog:
+        config = self.judge_config or ""
+        return self._comparisons.get(config) or ComparisonLog(self._store, config)
 
     def _valid_votes(self) -> list[VoteRecord]:
         return valid_votes(self._votes.records) if self._votes else []
 
-    def _hold_voted(self) -> None:
-        """Keep the labels of segments with recent votes: the votes would be lost."""
+    def _held(self) -> frozenset[str]:
+        """Segments with recent votes: without their labels the votes would be lost."""
         recent = [name for vote in reversed(self._valid_votes()) for name in vote.pair]
-        held = frozenset(list(dict.fromkeys(recent))[: self._most // 2])
-        for config in self._configs.values():
-            config.held = held
-
-    def _sort_in(self, found: Iterable[ObjectInfo]) -> None:
-        """Add listed objects to their configurations; people's scores are listed separately."""
-        by_config: dict[str, list[ObjectInfo]] = {}
-        for info in found:
-            ids = keys.score_ids(info.key)
-            if ids is not None and not _revision(info.key):
-                by_config.setdefault(ids[0], []).append(info)
-        for name, infos in by_config.items():
-            self._config(name).listed(infos)
-
-    def _hinted(self, key: str) -> None:
-        ids = keys.score_ids(key)
-        if ids is None or self._wanted not in (None, ids[0]):
-            return
-        # People's scores are listed at every poll.
-        if not _revision(key):
-            newest = max((item.activity.last for item in self._configs.values()), default=0.0)
-            self._config(ids[0]).hinted(key, at=newest)
+        return frozenset(list(dict.fromkeys(recent))[: self._limit // 2])
 
     def _config(self, name: str) -> ConfigLabels:
-        return self._configs.setdefault(name, ConfigLabels(self._reader, most=self._most))
+        return self._configs.setdefault(name, ConfigLabels(self._reader, limit=self._limit))
 
-    def _follow(self) -> None:
-        """Read the followed configurations until none is new, and drop the labels of others."""
-        names = self._followed()
-        while unread := [name for name in names if not self._configs[name].followed]:
-            for name in unread:
-                self._configs[name].read()
-            names = self._followed()
-        for name in names:
-            self._configs[name].read()
-            self._comparisons.setdefault(name, ComparisonLog(self._store, self._reader, name))
-        for name in [name for name in self._configs if name not in names]:
-            self._comparisons.pop(name, None)
-            if self._configs[name].followed:
-                self._configs[name].forget()
+    def _read_active(self) -> None:
+        """Read configurations that score now, drop the labels of others, and choose one."""
+        active, held = self._active(), self._held()
+        for name, config in self._configs.items():
+            if name not in active:
+                if config.labels or config.reasons:
+                    config.forget()
+                self._comparisons.pop(name, None)
+                continue
+            config.read(held)
+            compared = self._comparisons.setdefault(name, ComparisonLog(self._store, name))
+            compared.read(self._reader, config.labels.values())
         if self._wanted is None:
-            self.judge_config = choose_config(
-                self._activities(), enough=self._enough, patience=self._patience
-            )
+            ready = [name for name in active if self._configs[name].usable >= self._enough]
+            self.judge_config = (ready[0] if ready else active[-1]) if active else None
 
-    def _followed(self) -> list[str]:
+    def _active(self) -> list[str]:
+        """Configurations that scored within the patience before the newest score.
+
+        The one that started last comes first.
+        """
         if self._wanted is not None:
             return [self._wanted] if self._wanted in self._configs else []
-        return followed_configs(self._activities(), enough=self._enough, patience=self._patience)
-
-    def _activities(self) -> dict[str, Activity]:
-        return {name: config.activity for name, config in self._configs.items()}
+        newest = max((item.last for item in self._configs.values()), default=0.0)
+        active = [n for n, item in self._configs.items() if newest - item.last <= self._patience]
+        return sorted(active, key=lambda name: (-self._configs[name].first, name))
 
 
 def _revision(key: str) -> int:
     """Revision of a person's score; 0 for judges' scores and other objects."""
     ids = keys.score_ids(key)
     return keys.human_revision(ids[0]) or 0 if ids else 0
+
+
+def _compared(key: str) -> tuple[str, str]:
+    """The segments that a comparison's key names."""
+    first, _, second = key.rpartition("/")[2].removesuffix(".json").partition("--")
+    return first, second

@@ -61,6 +61,7 @@ class LabelledSegment:
         ram: Criterion → level that the game's RAM gives; never trained on.
         positions: Start and end on the quest by the judges; None if they gave none.
         decided_by: Kind of source → share of the judged criteria's weight that it decided.
+        provisional: Answers of a judge were unreadable; a later score may replace this one.
     """
 
     segment_id: str
@@ -86,6 +87,11 @@ class LabelledSegment:
     ram: dict[str, int] = field(default_factory=dict)
     positions: tuple[float, float] | None = None
     decided_by: dict[Source, float] = field(default_factory=dict)
+    provisional: bool = False
+
+    @property
+    def provenance(self) -> str:
+        return "human" if self.revision else "judges"
 
     @property
     def decision_steps(self) -> int:
@@ -141,6 +147,7 @@ def label(
         ram=dict(record.truth),
         positions=worth.positions,
         decided_by=shares_by_source(record.criteria, record.weights),
+        provisional=bool(record.distrusted),
     )
 
 
@@ -189,6 +196,22 @@ def label_digest(labels: Iterable[LabelledSegment]) -> str:
     """SHA-256 of the sorted (segment id, score digest): equal sets of labels, equal digests."""
     lines = sorted(f"{item.segment_id} {item.score_sha256}" for item in labels)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def vote_ids(labels: Iterable[LabelledSegment]) -> frozenset[str]:
+    """One string per pair of labels with votes: equal votes, equal strings."""
+    return frozenset(
+        f"{item.segment_id} {other} {lean:g}"
+        for item in labels
+        for other, lean in item.voted.items()
+        if item.segment_id < other
+    )
+
+
+def vote_digest(labels: Iterable[LabelledSegment]) -> str | None:
+    """SHA-256 of the votes on pairs of labels; None without votes."""
+    lines = sorted(vote_ids(labels))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest() if lines else None
 
 
 def with_comparisons(

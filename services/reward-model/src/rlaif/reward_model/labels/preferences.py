@@ -18,9 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS
 from rlaif.reward_model.labels import votes
+from rlaif.reward_model.labels.duplicates import episode_factors
 from rlaif.reward_model.labels.labels import LabelledSegment
-from rlaif.reward_model.labels.weights import episode_factors
 
 TIE_BAND = 0.05
 """Difference of label values below which two segments are a tie."""
@@ -30,6 +31,13 @@ TIE_WEIGHT = 0.25
 
 MAX_PAIRS = 16
 """Sampled pairs per segment."""
+
+COMPARED_WEIGHT = 16.0
+"""Loss weight of a pair that judges or people compared side by side. A pair known by scores alone
+has weight 1, but a segment's score counts in all of its pairs."""
+
+COUNTERS_TIE_BAND = 0.05
+"""Difference of the RAM's rubric means below which it is a tie; half of the lowest weight."""
 
 _ROUNDING = 1e-9
 _ROUNDS_PER_PAIR = 4
@@ -45,18 +53,6 @@ _WRONG_SCORES = 0.1
 """Share of pairs whose order by scores is taken to be chance."""
 
 Indices = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class PairSettings:
-    """How pairs count.
-
-    Attributes:
-        compared_weight: Loss weight of a pair that judges or people compared side by side; a pair
-            known by scores alone has weight 1, but a segment's score counts in all of its pairs.
-    """
-
-    compared_weight: float = 16.0
 
 
 class Preference(NamedTuple):
@@ -106,7 +102,7 @@ class PairTable:
             index first.
     """
 
-    def __init__(self, segments: Sequence[LabelledSegment], settings: PairSettings) -> None:
+    def __init__(self, segments: Sequence[LabelledSegment]) -> None:
         names = sorted({name for item in segments for name in item.weights})
         rubrics: dict[tuple[tuple[str, float], ...], int] = {}
         numbers = [
@@ -114,7 +110,6 @@ class PairTable:
             for item in segments
         ]
         self.segments = segments
-        self._compared_weight = settings.compared_weight
         self._rubric = np.array(numbers, np.int64)
         self._weights = _columns([item.weights for item in segments], names, 0.0)
         self._values = _columns([item.values for item in segments], names, np.nan)
@@ -148,7 +143,7 @@ class PairTable:
         decided[seen] = np.abs(margin[seen]) >= TIE_BAND - _ROUNDING
         target[seen] = np.where(decided[seen], _sigmoid(odds), 0.5)
         weight = np.where(decided, 1.0, TIE_WEIGHT) * usable
-        weight[seen] *= self._compared_weight
+        weight[seen] *= COMPARED_WEIGHT
         known = np.where(usable, margin, np.nan)
         return Compared(known, decided, target, weight, seen, voted, np.sqrt(variance))
 
@@ -243,6 +238,36 @@ def sample_preferences(
     columns = (candidates[:, 0], candidates[:, 1], compared.margin, compared.decided,
                compared.target, compared.side_by_side, compared.voted)  # fmt: skip
     return [Preference(*row) for row in zip(*(c[chosen].tolist() for c in columns), strict=True)]
+
+
+def judged_share(
+    *sides: tuple[Sequence[LabelledSegment], Sequence[Preference]],
+) -> float | None:
+    """Share in [0, 1] of the decided pairs whose order only judges decide; None without pairs.
+
+    Where the game's RAM ranks one segment clearly above the other and the judges agree, a counter
+    would have been enough. Where it is undecided, unknown or contradicts, only judges decide.
+    """
+    judged = []
+    for segments, decided in sides:
+        for item in decided:
+            counted = counters_margin(segments[item.a], segments[item.b]) or 0.0
+            clear = abs(counted) >= COUNTERS_TIE_BAND - _ROUNDING
+            judged.append(not (clear and (counted > 0) == (item.margin > 0)))
+    return float(np.mean(judged)) if judged else None
+
+
+def counters_margin(a: LabelledSegment, b: LabelledSegment) -> float | None:
+    """RAM's rubric mean of A minus that of B, in [-1, 1], over the criteria known in both.
+
+    None without such a criterion.
+    """
+    common = [name for name in RUBRIC_WEIGHTS if name in a.ram and name in b.ram]
+    if not common:
+        return None
+    total = sum(RUBRIC_WEIGHTS[name] for name in common)
+    # Levels 0, 1, 2 are the values 0, 0.5, 1.
+    return sum(RUBRIC_WEIGHTS[name] * (a.ram[name] - b.ram[name]) / 2 for name in common) / total
 
 
 def _sigmoid(x: NDArray[np.float64]) -> NDArray[np.float64]:

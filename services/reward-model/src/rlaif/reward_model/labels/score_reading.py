@@ -4,12 +4,13 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from pydantic import ValidationError
 
 from rlaif.contracts.game.observation import OBSERVATION_SIZE
 from rlaif.contracts.game.segments import SegmentManifest
+from rlaif.contracts.judging.comparisons import ComparisonRecord
 from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.contracts.model import Contract
 from rlaif.reward_model.labels.labels import (
@@ -21,8 +22,8 @@ from rlaif.reward_model.labels.labels import (
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectInfo, ObjectNotFoundError, ObjectStore
 
-DISTRUSTED = "distrusted"
-"""Reason of a score that is no label because excluded judges gave it; it may be scored again."""
+UNREADABLE = "distrusted"
+"""Reason of a provisional score that is no label: too many answers of judges were unreadable."""
 
 _MAX_OBSERVATIONS_BYTES = 8 * 1024 * 1024
 """75 steps of float32 observations take 38 kB."""
@@ -35,39 +36,26 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-class ReadLabel(NamedTuple):
-    """A label; `provisional` if a judge was excluded: a later score of the segment replaces it."""
-
-    label: LabelledSegment
-    provisional: bool
-
-
 class Listing:
-    """Rounds over the objects of a prefix, a limited number of keys at a time."""
+    """Lists the objects of a prefix, a limited number of keys at a time."""
 
     def __init__(self, store: ObjectStore, prefix: str) -> None:
         self._store = store
         self._prefix = prefix
-        self._round: Iterator[ObjectInfo] | None = None
-        self._due = False
-
-    def start(self) -> None:
-        """Request a round; one in progress continues."""
-        self._due = self._round is None
+        self._running: Iterator[ObjectInfo] | None = None
+        self.due = True
 
     def take(self, limit: int | None) -> list[ObjectInfo]:
-        """The next `limit` objects of the round, or all that are left.
+        """The next `limit` objects, or all that are left; none unless a listing is due.
 
-        After a `StoreUnavailableError` the next call starts the round again.
+        After a `StoreUnavailableError` the next call starts again.
         """
-        if self._round is None and not self._due:
+        if not self.due:
             return []
-        current = self._round or self._store.scan(self._prefix)
-        self._round, self._due = None, True
+        current, self._running = self._running or self._store.scan(self._prefix), None
         found = list(islice(current, limit))
-        if limit is not None and len(found) == limit:
-            self._round = current
-        self._due = False
+        self.due = limit is not None and len(found) == limit
+        self._running = current if self.due else None
         return found
 
 
@@ -98,7 +86,7 @@ class ScoreReader:
                 batch = items[start : start + _BATCH]
                 yield from zip(batch, list(pool.map(attempt, batch)), strict=True)
 
-    def label(self, key: str) -> ReadLabel:
+    def label(self, key: str) -> LabelledSegment:
         """The label of a score object.
 
         Raises:
@@ -115,22 +103,22 @@ class ScoreReader:
         )
         revision = keys.human_revision(score.judge_config) or 0
         try:
-            made = label(score, manifest, rows, score_sha256=sha256, revision=revision)
+            return label(score, manifest, rows, score_sha256=sha256, revision=revision)
         except LabelError as error:
-            # Votes of excluded judges do not count, so too little may be left.
             if score.distrusted and error.reason == "abstained":
                 names = ", ".join(score.distrusted)
-                detail = f"{score.segment_id} is not scored without the excluded judges {names}"
-                raise LabelError(DISTRUSTED, detail) from error
+                detail = f"answers of {names} on {score.segment_id} were unreadable"
+                raise LabelError(UNREADABLE, detail) from error
             raise
-        return ReadLabel(made, bool(score.distrusted))
 
     def record(self, key: str) -> tuple[ScoreRecord, str]:
         data = self._get(key)
         return _parse(ScoreRecord, data, key), hashlib.sha256(data).hexdigest()
 
-    def parsed(self, kind: type[C], key: str) -> C:
-        return _parse(kind, self._get(key), key)
+    def comparison(self, key: str) -> ComparisonRecord:
+        """The record of a comparison, without its calls."""
+        record = _parse(ComparisonRecord, self._get(key), key)
+        return record.model_copy(update={"calls": ()})
 
     def _manifest(self, score: ScoreRecord) -> SegmentManifest:
         data = self._get(score.manifest_key)

@@ -7,7 +7,6 @@ The log consists of objects that are written once under consecutive numbers, so 
 write the same line and no line changes.
 """
 
-import hashlib
 import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -132,22 +131,6 @@ def with_votes(
         replace(item, voted=voted[item.segment_id]) if item.segment_id in voted else item
         for item in labels
     ]
-
-
-def vote_ids(labels: Iterable[LabelledSegment]) -> frozenset[str]:
-    """One string per pair of labels with votes: equal votes, equal strings."""
-    return frozenset(
-        f"{item.segment_id} {other} {lean:g}"
-        for item in labels
-        for other, lean in item.voted.items()
-        if item.segment_id < other
-    )
-
-
-def vote_digest(labels: Iterable[LabelledSegment]) -> str | None:
-    """SHA-256 of the votes on pairs of labels; None without votes."""
-    lines = sorted(vote_ids(labels))
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest() if lines else None
 
 
 def log_odds(lean: NDArray[np.float64]) -> NDArray[np.float64]:

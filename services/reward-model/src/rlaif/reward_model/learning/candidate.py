@@ -6,29 +6,21 @@ labels - merge duplicates - split by episode -+- train ---- fit ------------+- m
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from rlaif.contracts.reward_models import GateMetrics, Lineage
-from rlaif.reward_model.labels.judged_share import judged_share
-from rlaif.reward_model.labels.labels import LabelledSegment, label_digest
-from rlaif.reward_model.labels.votes import vote_digest, vote_ids
-from rlaif.reward_model.learning.fit.ensembles import fit_side
+from rlaif.reward_model.labels.labels import LabelledSegment, label_digest, vote_digest, vote_ids
+from rlaif.reward_model.labels.preferences import judged_share
+from rlaif.reward_model.learning.fit.bradley_terry import fit_side
 from rlaif.reward_model.learning.fit.sides import Side, split_sides
-from rlaif.reward_model.learning.gate.calibration import predictions
-from rlaif.reward_model.learning.gate.checks import (
-    Check,
-    failed,
-    gate_checks,
-    heldout_checks,
-    label_checks,
-)
+from rlaif.reward_model.learning.gate.checks import Check, failed, heldout_checks, label_checks
 from rlaif.reward_model.learning.gate.crossfit import CrossFit, cross_fit, make_folds
+from rlaif.reward_model.learning.gate.evaluation import predictions
 from rlaif.reward_model.learning.gate.measuring import Examination
-from rlaif.reward_model.learning.gate.network import network_checks
 from rlaif.reward_model.learning.settings import CandidateSettings, settings_digest, settings_text
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.pay import Potential
@@ -104,59 +96,43 @@ def train_candidate(
     Needs at least one label; all are of one observation layout, which the champion reads. Equal
     arguments give an equal candidate on one machine; the champion affects the checks only.
     """
-    train, heldout = split_sides(labels, settings)
+    train, heldout = sides = split_sides(labels, settings)
     unique = [*train.segments, *heldout.segments]
-    known = GateMetrics(
+    metrics = GateMetrics(
         heldout_pairs=len(heldout.decided),
         heldout_episodes=heldout.episodes,
-        llm_only_share=judged_share(*((s.segments, s.decided) for s in (train, heldout))),
+        llm_only_share=judged_share(*((s.segments, s.decided) for s in sides)),
     )
     episodes = train.episodes + heldout.episodes
-    enough = (
+    checks = (
         *label_checks(len(unique), episodes, settings.gate),
-        *heldout_checks(known),
+        *heldout_checks(metrics),
         Check("train_pairs", "decided training pairs", len(train.decided), bound=1),
     )
-    digest = label_digest(labels)
-    found = Candidate(
-        candidate_id=_candidate_id(digest, unique, settings),
-        net=None,
-        checks=enough,
-        metrics=known,
+    net, folds = None, None
+    if not failed(checks):
+        folds = cross_fit(make_folds(train, heldout, settings), train, settings)
+        exam = Examination(train, heldout, folds, metrics, settings.seed, champion)
+        net = exam.calibrated(fit_side(train, settings))
+        metrics, found = exam.examine(net, settings)
+        checks = (*checks, *found)
+    probes = _probes(train) if net else None
+    lineage = _lineage(labels, len(labels) - len(unique), settings) if net else None
+    digest, votes = label_digest(labels), sorted(vote_ids(unique))
+    return Candidate(
+        candidate_id=_candidate_id(digest, unique, votes, settings),
+        net=net,
+        checks=checks,
+        metrics=metrics,
         labels=len(labels),
         episodes=episodes,
         preferences=len(train.preferences),
         label_digest=digest,
-        pairs=_compared(None, (train, heldout)) if failed(enough) else (),
-    )
-    if failed(enough):
-        return found
-    folds = cross_fit(make_folds(train, heldout, settings), train, settings)
-    exam = Examination(train, heldout, folds, known, settings.seed, champion)
-    net = exam.calibrated(fit_side(train, settings))
-    metrics, checks = examine(net, exam, settings)
-    return replace(
-        found,
-        net=net,
-        checks=(*enough, *checks),
-        metrics=metrics,
-        pairs=_compared(net, (train, heldout)),
-        probes=_probes(train),
+        pairs=_compared(net, sides),
+        probes=probes,
         folds=folds,
-        lineage=_lineage(labels, len(labels) - len(unique), settings),
+        lineage=lineage,
     )
-
-
-def examine(
-    net: RewardNet, exam: Examination, settings: CandidateSettings
-) -> tuple[GateMetrics, tuple[Check, ...]]:
-    """Measure any network and ask the gate; a broken network is not evaluated."""
-    layout = exam.heldout.segments[0].layout_version
-    sane = network_checks(net, layout_version=layout, settings=settings)
-    if failed(sane):
-        return exam.known, sane
-    metrics = exam.measure(net)
-    return metrics, (*sane, *gate_checks(metrics, settings.gate))
 
 
 def _probes(train: Side) -> NDArray[np.float32]:
@@ -176,15 +152,13 @@ def _compared(net: RewardNet | None, sides: Sequence[Side]) -> tuple[ComparedPai
             guesses = list(predictions(net, side).tolist())
         found += [
             ComparedPair(
-                a=side.segments[item.a].segment_id,
-                b=side.segments[item.b].segment_id,
-                side=side.name,
-                margin=item.margin,
-                decided=item.decided,
-                target=item.target,
-                predicted=guess,
-                side_by_side=item.side_by_side,
-                voted=item.voted,
+                **item._asdict()
+                | {
+                    "a": side.segments[item.a].segment_id,
+                    "b": side.segments[item.b].segment_id,
+                    "side": side.name,
+                    "predicted": guess,
+                }
             )
             for item, guess in zip(pairs, guesses, strict=True)
         ]
@@ -210,10 +184,9 @@ def _lineage(
 
 
 def _candidate_id(
-    digest: str, unique: Sequence[LabelledSegment], settings: CandidateSettings
+    digest: str, unique: Sequence[LabelledSegment], votes: list[str], settings: CandidateSettings
 ) -> str:
     compared = sorted((i.segment_id, sorted(i.preferred.items())) for i in unique if i.preferred)
     # Left out without votes: ids of candidates from before votes existed stay the same.
-    voted = sorted(vote_ids(unique))
-    made_of = (digest, compared, settings_digest(settings), *([voted] if voted else []))
+    made_of = (digest, compared, settings_digest(settings), *([votes] if votes else []))
     return f"candidate-{hashlib.sha256(repr(made_of).encode()).hexdigest()[:24]}"

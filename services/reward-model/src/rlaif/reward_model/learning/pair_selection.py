@@ -1,19 +1,21 @@
 """Selects pairs of segments that should be compared side by side, by judges or by people.
 
-Most pairs teach: they are of the training side, near the present policy, and in dispute. Some pairs
-measure: they are of the held-out side and drawn uniformly, so that the accuracy on them is not that
-of hard pairs only. Pairs across the split could do neither.
+Most pairs are in dispute: they are of the training side, near the present policy, and teach. Some
+pairs measure: they are of the held-out side and drawn uniformly, so that the accuracy on them is
+not that of hard pairs only. Pairs across the split could do neither.
 """
 
+import math
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rlaif.contracts.judging.comparisons import WantedPair, WhyCompared
+from rlaif.contracts.judging.comparisons import WantedPair
+from rlaif.contracts.judging.reviews import WhyReviewed
 from rlaif.reward_model.labels.labels import LabelledSegment, in_order
 from rlaif.reward_model.learning.fit.sides import Side, split_sides
 from rlaif.reward_model.learning.settings import CandidateSettings
@@ -24,7 +26,9 @@ from rlaif.reward_net.potential import PotentialFunction
 MAX_WANTED = 64
 """Judges compare some 10 pairs per minute; the next training replaces the list."""
 
-_STREAM = 99
+MAX_REVIEWED = 48
+"""Half an hour of a person's time; the next training replaces the list."""
+
 _DRAWN = 4096
 _DOUBLINGS = 4.0
 """The newest segment is drawn 2^4 times as often as the oldest."""
@@ -33,26 +37,31 @@ _EPISODE_SHARE = 2.0
 _MIN_PER_EPISODE = 4
 
 Ids = tuple[str, str]
-Reason = TypeVar("Reason", bound=str)
-T = TypeVar("T")
+Floats = NDArray[np.float64]
+Dispute = Callable[[Side, NDArray[np.int64]], tuple[Floats, list[WhyReviewed]]]
+"""(`[P]` how much each of the `[P, 2]` pairs of a side is in dispute, the main reason of each)."""
+
+
+class SelectedPair(NamedTuple):
+    """Two segments, the smaller id first; `information` is 0 without dispute, at most 1."""
+
+    ids: Ids
+    why: WhyReviewed
+    information: float
 
 
 @dataclass(frozen=True)
-class Ranked(Generic[Reason]):
-    """Pairs in order of preference: `[P, 2]` indices, `[P]` information in [0, 1], reasons."""
-
-    pairs: NDArray[np.int64]
-    information: NDArray[np.float64]
-    reasons: Sequence[Reason]
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How many pairs are taken, and how many may share a segment or an episode."""
+class _Plan:
+    """Number of pairs, and how many may share a segment; every n-th is uniform."""
 
     pairs: int
     per_segment: int
-    per_episode: int
+    every: int
+    stream: int
+
+
+_FOR_JUDGES = _Plan(MAX_WANTED, per_segment=2, every=5, stream=99)
+_FOR_PEOPLE = _Plan(MAX_REVIEWED, per_segment=1, every=3, stream=101)
 
 
 def pairs_to_compare(
@@ -63,55 +72,164 @@ def pairs_to_compare(
 ) -> tuple[WantedPair, ...]:
     """At most `MAX_WANTED` pairs for judges, most wanted first; none of `compared`.
 
-    Pairs that the members of the ensemble disagree about, and every fifth one uniform. None for a
-    single network. Equal arguments give equal pairs.
+    The members of the ensemble disagree about them, or they are uniform. None for a single network.
+    Equal arguments give equal pairs.
     """
     if net.spec.members == 1:
         return ()
-    train, heldout = split_sides(labels, settings)
     known = {*compared, *((i.segment_id, other) for i in labels for other in i.preferred)}
-    rng = np.random.default_rng([settings.seed, _STREAM, len(labels), len(compared)])
-    found = []
-    rankings = (_uniform(heldout, net, rng), _disputed(train, net, rng))
-    for side, ranked in zip((heldout, train), rankings, strict=True):
-        share = _EPISODE_SHARE * 2 * MAX_WANTED / max(1, side.episodes)
-        limits = Limits(MAX_WANTED, 2, max(_MIN_PER_EPISODE, round(share)))
-        found.append(
-            [
-                WantedPair(first=ids[0], second=ids[1], why=why, uncertainty=value)
-                for ids, value, why in take(side, ranked, known, limits)
-            ]
+    found = _select(labels, known, settings, _FOR_JUDGES, lambda s, p: _networks(net, s, p))
+    return tuple(
+        WantedPair(
+            first=ids[0],
+            second=ids[1],
+            why="uniform" if why == "uniform" else "uncertain",
+            uncertainty=value,
         )
-    measuring, teaching = found
-    teaching = teaching[: MAX_WANTED - min(len(measuring), MAX_WANTED // 5)]
-    return tuple(interleave(teaching, measuring[: MAX_WANTED - len(teaching)], every=5))
+        for ids, why, value in found
+    )
 
 
-def member_rises(net: RewardNet, side: Side) -> NDArray[np.float64]:
+def pairs_to_review(
+    labels: Sequence[LabelledSegment],
+    net: RewardNet | None,
+    known: Collection[Ids],
+    settings: CandidateSettings,
+) -> list[SelectedPair]:
+    """At most `MAX_REVIEWED` distinct pairs for people, most wanted first; none of `known`.
+
+    Without a network only the judges' disagreement counts. No pair consists of near-duplicates or
+    contains a segment that a person scored. Equal arguments give equal pairs.
+    """
+    if len(labels) < 2:
+        return []
+    return _select(labels, known, settings, _FOR_PEOPLE, lambda s, p: dispute(s, net, p))
+
+
+def dispute(
+    side: Side, net: RewardNet | None, pairs: NDArray[np.int64]
+) -> tuple[Floats, list[WhyReviewed]]:
+    """How much pairs are in dispute; see `Dispute`.
+
+    The networks disagree, the judges' votes hardly order the two, or the reward model ranks them
+    against the judges.
+    """
+    a, b = pairs[:, 0], pairs[:, 1]
+    compared = side.table.compare(a, b)
+    margin = np.nan_to_num(compared.margin)
+    parts: list[tuple[WhyReviewed, Floats]] = [("judges", _wrong_order(margin, compared.deviation))]
+    if net is not None:
+        rises = member_rises(net, side)
+        against = np.sign((rises[:, a] - rises[:, b]).mean(axis=0)) * np.sign(margin) < 0
+        certainty = np.abs(2.0 * compared.target - 1.0) * compared.decided
+        parts.append(("networks", _networks(net, side, pairs)[0]))
+        parts.append(("judges_against_model", certainty * against))
+    table = np.stack([part for _, part in parts])
+    return table.max(axis=0), [parts[at][0] for at in table.argmax(axis=0).tolist()]
+
+
+def member_rises(net: RewardNet, side: Side) -> Floats:
     """`[members, N]`: shaping reward of each segment by each member alone."""
-    if not side.segments:
-        return np.empty((net.spec.members, 0))
     ends = side.ends.reshape(-1, side.ends.shape[2])
     potentials = np.tanh(PotentialFunction(net).normalised(ends).astype(np.float64))
     steps = np.array([item.decision_steps - 1 for item in side.segments], np.float64)
     return segment_pay(potentials[:, 0::2], potentials[:, 1::2], steps=steps, gamma=DISCOUNT)
 
 
-def disagreement(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+def disagreement(differences: Floats) -> Floats:
     """`[P]` in [0, 1] of `[members, P]`: 0 if all members agree, 1 if they are split in half."""
     higher, lower = (differences > 0).mean(axis=0), (differences < 0).mean(axis=0)
-    shares: NDArray[np.float64] = 2.0 * np.minimum(higher, lower)
+    shares: Floats = 2.0 * np.minimum(higher, lower)
     return shares
 
 
-def clear(differences: NDArray[np.float64]) -> NDArray[np.bool_]:
+def clear(differences: Floats) -> NDArray[np.bool_]:
     """`[P]`: the half with the larger spread; where members say nearly nothing, order is noise."""
     spread = differences.std(axis=0)
     found: NDArray[np.bool_] = spread >= (np.median(spread) if len(spread) else 0.0)
     return found
 
 
-def draw_pairs(weights: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+def _networks(
+    net: RewardNet, side: Side, pairs: NDArray[np.int64]
+) -> tuple[Floats, list[WhyReviewed]]:
+    rises = member_rises(net, side)
+    differences = rises[:, pairs[:, 0]] - rises[:, pairs[:, 1]]
+    return disagreement(differences) * clear(differences), ["networks"] * len(pairs)
+
+
+def _wrong_order(margin: Floats, deviation: Floats) -> Floats:
+    """`[P]` in [0, 1]: twice the probability that the votes' order is wrong."""
+    distance = np.abs(margin) / np.where(deviation > 0, deviation, 1.0)
+    doubt = np.array([math.erfc(value / math.sqrt(2.0)) for value in distance.tolist()])
+    return np.where(deviation > 0, doubt, 0.0)
+
+
+def _select(
+    labels: Sequence[LabelledSegment],
+    known: Collection[Ids],
+    settings: CandidateSettings,
+    plan: _Plan,
+    measure: Dispute,
+) -> list[SelectedPair]:
+    train, heldout = split_sides(labels, settings)
+    rng = np.random.default_rng([settings.seed, plan.stream, len(labels), len(known)])
+
+    def drawn(side: Side, *, uniform: bool) -> list[SelectedPair]:
+        pairs = _draw(np.ones(len(side.segments)) if uniform else _recency(side.segments), rng)
+        if not len(pairs):
+            return []
+        information, reasons = measure(side, pairs)
+        order = np.argsort(-information, kind="stable")
+        order = np.arange(len(pairs)) if uniform else order[information[order] > 0]
+        why: list[WhyReviewed] = ["uniform"] * len(pairs) if uniform else reasons
+        rows = [(pairs[at].tolist(), why[at], float(information[at])) for at in order.tolist()]
+        return _take(side, rows, known, plan)
+
+    measuring, teaching = drawn(heldout, uniform=True), drawn(train, uniform=False)
+    teaching = teaching or drawn(train, uniform=True)
+    found = []
+    for at in range(plan.pairs):
+        first, second = (
+            (measuring, teaching) if at % plan.every == plan.every - 1 else (teaching, measuring)
+        )
+        if source := first or second:
+            found.append(source.pop(0))
+    return found
+
+
+def _take(
+    side: Side,
+    rows: Sequence[tuple[tuple[int, int], WhyReviewed, float]],
+    known: Collection[Ids],
+    plan: _Plan,
+) -> list[SelectedPair]:
+    """The first pairs that are not known and within the limits.
+
+    Segments that a person scored are left out: a comparison counts for judges' scores only.
+    """
+    per_episode = max(_MIN_PER_EPISODE, round(_EPISODE_SHARE * 2 * plan.pairs / side.episodes))
+    asked = {(min(ids), max(ids)) for ids in known}
+    taken: Counter[str] = Counter()
+    found: list[SelectedPair] = []
+    for (a, b), why, information in rows:
+        first, second = sorted((side.segments[a], side.segments[b]), key=lambda i: i.segment_id)
+        ids, episodes = (first.segment_id, second.segment_id), (first.episode_id, second.episode_id)
+        if ids in asked or first.revision or second.revision:
+            continue
+        if any(taken[name] >= plan.per_segment for name in ids) or any(
+            taken[name] >= per_episode for name in episodes
+        ):
+            continue
+        asked.add(ids)
+        taken.update((*ids, *episodes))
+        found.append(SelectedPair(ids, why, information))
+        if len(found) == plan.pairs:
+            break
+    return found
+
+
+def _draw(weights: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
     """`[P, 2]`: pairs of two segments, each drawn by its weight."""
     if len(weights) < 2:
         return np.empty((0, 2), np.int64)
@@ -120,69 +238,8 @@ def draw_pairs(weights: NDArray[np.float64], rng: np.random.Generator) -> NDArra
     return pairs
 
 
-def recency(segments: Sequence[LabelledSegment]) -> NDArray[np.float64]:
+def _recency(segments: Sequence[LabelledSegment]) -> Floats:
     """`[N]`: draw weight of each segment; it doubles some times from the oldest to the newest."""
     place = {item.segment_id: at for at, item in enumerate(in_order(segments))}
     ages = np.array([place[item.segment_id] for item in segments], np.float64)
     return np.exp2(_DOUBLINGS * ages / max(1, len(segments) - 1))
-
-
-def take(
-    side: Side, ranked: Ranked[Reason], known: Collection[Ids], limits: Limits
-) -> list[tuple[Ids, float, Reason]]:
-    """The first ranked pairs that are not known and within the limits; ids in order.
-
-    Segments that a person scored are left out: a comparison counts for judges' scores only.
-    """
-    asked = {(min(ids), max(ids)) for ids in known}
-    of_segment: Counter[str] = Counter()
-    of_episode: Counter[str] = Counter()
-    found: list[tuple[Ids, float, Reason]] = []
-    rows = zip(ranked.pairs.tolist(), ranked.information.tolist(), ranked.reasons, strict=True)
-    for (a, b), value, reason in rows:
-        ends = side.segments[a], side.segments[b]
-        first, second = sorted(item.segment_id for item in ends)
-        ids, episodes = (first, second), [item.episode_id for item in ends]
-        if ids in asked or any(item.revision for item in ends):
-            continue
-        if any(of_segment[name] >= limits.per_segment for name in ids):
-            continue
-        if any(of_episode[name] >= limits.per_episode for name in episodes):
-            continue
-        asked.add(ids)
-        of_segment.update(ids)
-        of_episode.update(episodes)
-        found.append((ids, value, reason))
-        if len(found) == limits.pairs:
-            break
-    return found
-
-
-def interleave(most: Sequence[T], others: Sequence[T], *, every: int) -> list[T]:
-    """`most` with one of `others` at every n-th place, then the rest."""
-    found: list[T] = []
-    left, rest = iter(most), iter(others)
-    for at in range(len(most) + len(others)):
-        one, other = (rest, left) if at % every == every - 1 else (left, rest)
-        item = next(one, None)
-        item = next(other, None) if item is None else item
-        if item is not None:
-            found.append(item)
-    return found
-
-
-def _disputed(side: Side, net: RewardNet, rng: np.random.Generator) -> Ranked[WhyCompared]:
-    pairs = draw_pairs(recency(side.segments), rng)
-    rises = member_rises(net, side)
-    differences = rises[:, pairs[:, 0]] - rises[:, pairs[:, 1]]
-    shares = disagreement(differences)
-    good = np.flatnonzero((shares > 0) & clear(differences))
-    best = good[np.argsort(-shares[good], kind="stable")]
-    return Ranked(pairs[best], shares[best], ["uncertain"] * len(best))
-
-
-def _uniform(side: Side, net: RewardNet, rng: np.random.Generator) -> Ranked[WhyCompared]:
-    pairs = draw_pairs(np.ones(len(side.segments)), rng)
-    rises = member_rises(net, side)
-    differences = rises[:, pairs[:, 0]] - rises[:, pairs[:, 1]]
-    return Ranked(pairs, disagreement(differences), ["uniform"] * len(pairs))

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from pydantic import TypeAdapter
 
-from rlaif.reward_model.labels.preferences import PairSettings
+from rlaif.reward_model.labels.preferences import COMPARED_WEIGHT
 
 HELDOUT_FRACTION = 0.25
 """Share of episodes that test and never train."""
@@ -64,15 +64,16 @@ class CandidateSettings:
 
     seed: int = 0
     scale: float = 1.0
-    pairs: PairSettings = field(default_factory=PairSettings)
     fit: FitSettings = field(default_factory=FitSettings)
     gate: GateSettings = field(default_factory=GateSettings)
 
 
 def settings_text(settings: CandidateSettings) -> str:
     """The settings as JSON; equal for equal settings."""
+    # Part of all stored digests.
+    pairs = {"compared_weight": COMPARED_WEIGHT}
     values = TypeAdapter(CandidateSettings).dump_python(settings, mode="json")
-    return json.dumps(values, sort_keys=True)
+    return json.dumps(values | {"pairs": pairs}, sort_keys=True)
 
 
 def gate_settings_of(text: str) -> GateSettings | None:

@@ -11,9 +11,13 @@ import numpy as np
 
 from rlaif.contracts.judging.reviews import PANEL, RAM, SIDE_BY_SIDE, Lean, Opinion
 from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, ScoreRecord
-from rlaif.reward_model.labels.judged_share import COUNTERS_TIE_BAND, counters_margin
 from rlaif.reward_model.labels.labels import LabelledSegment
-from rlaif.reward_model.labels.preferences import TIE_BAND, PairSettings, PairTable
+from rlaif.reward_model.labels.preferences import (
+    COUNTERS_TIE_BAND,
+    TIE_BAND,
+    PairTable,
+    counters_margin,
+)
 from rlaif.reward_model.labels.worth import value_of_rise
 
 _ROUNDING = 1e-9
@@ -30,7 +34,7 @@ def opinions_of_judges(a: ScoreRecord, b: ScoreRecord) -> list[Opinion]:
 
 def opinions_of_labels(a: LabelledSegment, b: LabelledSegment) -> list[Opinion]:
     """Opinions of all judges together, of side-by-side comparisons, and of the RAM counters."""
-    table = PairTable([replace(item, voted={}) for item in (a, b)], PairSettings())
+    table = PairTable([replace(item, voted={}) for item in (a, b)])
     margin = float(table.compare(np.array([0]), np.array([1])).margin[0])
     known = bool(np.isfinite(margin))
     found = [

@@ -18,13 +18,13 @@ from rlaif.contracts.judging.reviews import (
     MODEL,
     WHOLE,
     AgreementReport,
-    Choice,
     Clip,
     Opinion,
     PairToReview,
     Verdict,
     VoteRecord,
     VoteReport,
+    VoteRequest,
     WhyReviewed,
     Word,
 )
@@ -34,11 +34,15 @@ from rlaif.reward_model.labels.preferences import PairTable
 from rlaif.reward_model.labels.score_reading import ScoreReader
 from rlaif.reward_model.labels.votes import VoteLog
 from rlaif.reward_model.learning.fit.sides import Side
-from rlaif.reward_model.learning.gate.calibration import probability
-from rlaif.reward_model.learning.pair_selection import Ids
+from rlaif.reward_model.learning.gate.evaluation import probability
+from rlaif.reward_model.learning.pair_selection import (
+    Ids,
+    SelectedPair,
+    dispute,
+    pairs_to_review,
+)
 from rlaif.reward_model.review.agreement import agreement_report
 from rlaif.reward_model.review.opinions import lean, opinions_of_judges, opinions_of_labels
-from rlaif.reward_model.review.selection import ReviewPair, dispute, pairs_to_review
 from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
@@ -66,27 +70,10 @@ class VoteConflictError(ValueError):
 
 
 @dataclass(frozen=True)
-class Ballot:
-    """A person's answer.
-
-    Attributes:
-        a: Segment that was shown as A.
-        blind: The page claims that no opinion about the pair was shown before.
-        request_id: Equal in repetitions of one request.
-    """
-
-    actor: str
-    a: str
-    choice: Choice
-    blind: bool
-    request_id: str = ""
-
-
-@dataclass(frozen=True)
 class _List:
     """Pairs to review, and the network and number of labels that they were chosen by."""
 
-    pairs: tuple[ReviewPair, ...]
+    pairs: list[SelectedPair]
     net: RewardNet | None
     labels: int
 
@@ -107,7 +94,7 @@ class Review:
         self._scores = scores
         self._now = now
         self._list: _List | None = None
-        self._served: dict[Ids, ReviewPair] = {}
+        self._served: dict[Ids, SelectedPair] = {}
         self._choosing = asyncio.Lock()
 
     @property
@@ -122,7 +109,7 @@ class Review:
         labels = {item.segment_id: item for item in self._training.labels}
         done = self._done(actor)
 
-        def left(pairs: tuple[ReviewPair, ...]) -> list[ReviewPair]:
+        def left(pairs: list[SelectedPair]) -> list[SelectedPair]:
             return [p for p in pairs if p.ids not in done and labels.keys() >= set(p.ids)]
 
         async with self._choosing:
@@ -135,25 +122,32 @@ class Review:
                 )
                 known = self._list = _List(pairs, net, len(labels))
             chosen = left(known.pairs)[:limit]
-            self._remember(chosen)
-        return [_to_review(labels[pair.first], labels[pair.second]) for pair in chosen]
+        for pair in chosen:
+            # The list may be another one when the vote arrives.
+            self._served.pop(pair.ids, None)
+            self._served[pair.ids] = pair
+        for ids in list(self._served)[:-_MAX_REMEMBERED]:
+            del self._served[ids]
+        return [_to_review(*(labels[name] for name in pair.ids)) for pair in chosen]
 
     def pair(self, first: str, second: str) -> PairToReview:
         if first == second:
             raise UnknownPairError(f"{first} cannot be compared with itself")
         return _to_review(self._labelled(first), self._labelled(second))
 
-    async def vote(self, first: str, second: str, ballot: Ballot) -> tuple[VoteReport, bool]:
+    async def vote(
+        self, first: str, second: str, vote: VoteRequest, request_id: str = ""
+    ) -> tuple[VoteReport, bool]:
         """Append a vote; returns (the judges' opinions, whether a line was written).
 
-        A repeated request gets its first answer. A second vote of a person on a pair is not blind,
-        whatever the page claims.
+        Requests with one `request_id` are repetitions and get the first answer. A second vote of a
+        person on a pair is not blind, whatever the page claims.
         """
-        if ballot.a not in (first, second):
-            raise UnknownPairError(f"{ballot.a} is neither {first} nor {second}")
+        if vote.a not in (first, second):
+            raise UnknownPairError(f"{vote.a} is neither {first} nor {second}")
         self.pair(first, second)
-        b = second if ballot.a == first else first
-        return await asyncio.to_thread(self._vote, ballot.a, b, ballot)
+        b = second if vote.a == first else first
+        return await asyncio.to_thread(self._vote, b, vote, request_id)
 
     async def undo(self, number: int, actor: str, request_id: str = "") -> tuple[VoteRecord, bool]:
         """Withdraw an own vote; returns (the line, whether it was written)."""
@@ -184,11 +178,12 @@ class Review:
             agreement_report, self._votes.records, teaching=self._training.votes
         )
 
-    def _vote(self, a: str, b: str, ballot: Ballot) -> tuple[VoteReport, bool]:
-        pair = self._side(a, b)
+    def _vote(self, b: str, vote: VoteRequest, request_id: str) -> tuple[VoteReport, bool]:
+        pair = self._side(vote.a, b)
         # A person who skips may see the pair again, so no opinion is shown.
-        skipped = ballot.choice == "skip"
-        scores = [] if skipped else [s for name in (a, b) if (s := self._score(name)) is not None]
+        skipped = vote.choice == "skip"
+        found = () if skipped else (self._score(name) for name in (vote.a, b))
+        scores = [score for score in found if score is not None]
         verdict = Verdict() if skipped else self._verdict(pair, scores)
         why, information = self._why(pair)
         written = False
@@ -196,23 +191,23 @@ class Review:
         def line(number: int, before: tuple[VoteRecord, ...]) -> VoteRecord:
             nonlocal written
             votes = [i for i in before if i.kind == "vote"]
-            for known in votes:
-                if ballot.request_id and known.request_id == ballot.request_id:
-                    return known
+            known = next((i for i in votes if request_id and i.request_id == request_id), None)
+            if known is not None:
+                return known
             written = True
-            seen = {i.pair for i in votes if i.actor == ballot.actor and i.choice != "skip"}
+            seen = {i.pair for i in votes if i.actor == vote.actor and i.choice != "skip"}
             return VoteRecord(
                 number=number,
                 kind="vote",
-                actor=ballot.actor,
-                a=a,
+                actor=vote.actor,
+                a=vote.a,
                 b=b,
-                choice=ballot.choice,
-                blind=ballot.blind and tuple(sorted((a, b))) not in seen,
+                choice=vote.choice,
+                blind=vote.blind and tuple(sorted((vote.a, b))) not in seen,
                 why=why,
                 information=information,
                 verdict=verdict,
-                request_id=ballot.request_id,
+                request_id=request_id,
                 created_at=self._now(),
             )
 
@@ -228,7 +223,7 @@ class Review:
 
     def _side(self, a: str, b: str) -> Side:
         segments = [self._labelled(a), self._labelled(b)]
-        return Side("pair", segments, PairTable(segments, self._training.settings.pairs), [])
+        return Side("pair", segments, PairTable(segments), [])
 
     def _verdict(self, pair: Side, scores: list[ScoreRecord]) -> Verdict:
         a, b = pair.segments
@@ -256,14 +251,6 @@ class Review:
             return served.why, served.information
         information, _ = dispute(pair, None, np.array([[0, 1]]))
         return "asked", float(information[0])
-
-    def _remember(self, pairs: list[ReviewPair]) -> None:
-        """Keep the reasons: the list may be another one when the vote arrives."""
-        for pair in pairs:
-            self._served.pop(pair.ids, None)
-            self._served[pair.ids] = pair
-        for ids in list(self._served)[:-_MAX_REMEMBERED]:
-            del self._served[ids]
 
     def _done(self, actor: str) -> set[Ids]:
         people: dict[Ids, set[str]] = {}

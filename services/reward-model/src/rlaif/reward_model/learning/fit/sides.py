@@ -15,7 +15,6 @@ from rlaif.reward_model.labels.preferences import PairTable, Preference, sample_
 from rlaif.reward_model.learning.settings import HELDOUT_FRACTION, CandidateSettings
 from rlaif.reward_net.pay import Potential, paid_of_ends
 
-_ROWS_PER_SEGMENT = 8
 _TWO_HELD_OUT_FROM = 4
 
 # Independent random streams: drawing more from one leaves the others unchanged. The numbers are
@@ -45,7 +44,7 @@ class Side:
         *,
         stream: int,
     ) -> Self:
-        table = PairTable(segments, settings.pairs)
+        table = PairTable(segments)
         rng = np.random.default_rng([settings.seed, stream])
         return cls(name, segments, table, sample_preferences(table, rng=rng))
 
@@ -121,12 +120,3 @@ def position(episode_id: str) -> float:
 def chosen(segments: Sequence[LabelledSegment], mask: NDArray[np.bool_]) -> list[LabelledSegment]:
     """The segments selected by an `[N]` mask."""
     return [segments[at] for at in np.flatnonzero(mask).tolist()]
-
-
-def spaced_observations(segments: Sequence[LabelledSegment]) -> NDArray[np.float32]:
-    """`[M, inputs]`: eight observations per segment, evenly spaced in time."""
-    rows = []
-    for item in segments:
-        places = np.linspace(0, len(item.observations) - 1, _ROWS_PER_SEGMENT)
-        rows.append(item.observations[places.round().astype(np.int64)])
-    return np.concatenate(rows)

@@ -3,7 +3,8 @@
 `Check` is the one object of which everything else is a rendering: the sentence in a rejection
 (`sentence`), the row of the REST API and the page (`row`), and what a training still waits for.
 `gate_checks` builds the checks from the measurements that a manifest keeps, so the rows of an
-old version are built from its manifest. A candidate is rejected if a check does not hold.
+old version are built from its manifest. A candidate is rejected if a check does not hold, or if a
+required one could not be measured.
 """
 
 from collections.abc import Iterable
@@ -54,7 +55,8 @@ class Check:
         n: Number of cases measured.
         relation: Which of the three must be on which side of `bound`.
         bound: None if nothing is required here.
-        needs_n: With fewer cases the check is undecided.
+        needs_n: With fewer cases the check is undecided, which does not reject; a check without
+            this number is required.
         unit: What `n` counts.
     """
 
@@ -82,6 +84,11 @@ class Check:
         operator = self.relation.split()[1]
         # NaN holds nowhere.
         return {">=": measured >= bound, "<=": measured <= bound, ">": measured > bound}[operator]
+
+    @property
+    def lacking(self) -> bool:
+        """Whether it is required and was not measured."""
+        return self.measured is None and self.bound is not None and not self.needs_n
 
     @property
     def sentence(self) -> str:
@@ -113,8 +120,8 @@ class Check:
 
 
 def failed(checks: Iterable[Check]) -> tuple[Check, ...]:
-    """The checks that do not hold."""
-    return tuple(check for check in checks if check.holds is False)
+    """The checks that do not hold, and the required ones that were not measured."""
+    return tuple(check for check in checks if check.holds is False or check.lacking)
 
 
 def label_checks(labels: int, episodes: int, settings: GateSettings) -> tuple[Check, ...]:
@@ -151,7 +158,7 @@ def gate_checks(m: GateMetrics, settings: GateSettings) -> tuple[Check, ...]:
             "crossfit_accuracy",
             "Cross-fitted accuracy (each episode ranked by networks of other episodes)",
             value=m.crossfit_accuracy,
-            low=m.crossfit_accuracy_low if m.crossfit_pairs else 0.0,
+            low=m.crossfit_accuracy_low,
             n=m.crossfit_pairs,
             relation="low >",
             bound=_CHANCE,
@@ -227,5 +234,5 @@ def _champion_check(m: GateMetrics) -> Check:
         f"Held-out accuracy minus the champion's, if below it at {CONFIDENCE:.0%} confidence",
         value=gain,
         high=m.champion_gain_high,
-        bound=None if by_chance else -_CHAMPION_MARGIN,
+        bound=None if gain is None or by_chance else -_CHAMPION_MARGIN,
     )

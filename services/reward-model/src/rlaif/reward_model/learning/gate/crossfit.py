@@ -8,10 +8,15 @@ from numpy.typing import NDArray
 
 from rlaif.reward_model.labels.labels import LabelledSegment, in_order
 from rlaif.reward_model.labels.preferences import PairTable, Preference, sample_preferences
-from rlaif.reward_model.learning.fit.ensembles import fit_parts
+from rlaif.reward_model.learning.fit.bradley_terry import fit_parts
 from rlaif.reward_model.learning.fit.sides import HELDOUT_STREAM, Side, position
-from rlaif.reward_model.learning.gate.calibration import Calibration, calibrate
-from rlaif.reward_model.learning.gate.evaluation import Accuracy, accuracy_on, differences
+from rlaif.reward_model.learning.gate.evaluation import (
+    Accuracy,
+    Calibration,
+    accuracy_on,
+    calibrate,
+    differences,
+)
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_net.potential import PotentialFunction
 
@@ -67,7 +72,7 @@ def make_folds(train: Side, heldout: Side, settings: CandidateSettings) -> Folds
     count = max(2, min(MAX_FOLDS, len(episodes) // 2))
     number = {episode: place % count for place, episode in enumerate(episodes)}
     fold = np.array([number[item.episode_id] for item in segments])
-    table = PairTable(segments, settings.pairs)
+    table = PairTable(segments)
     pairs: list[Preference] = []
     for at in range(count):
         rng = np.random.default_rng([settings.seed, HELDOUT_STREAM])

@@ -1,8 +1,16 @@
-"""Accuracy of a potential on preferences, with confidence intervals over episodes.
+"""Accuracy of a potential on preferences, with intervals over episodes, and its calibration.
 
 Neither pairs nor segments are independent: pairs share segments, and the segments of an episode
 share start, policy and judge. The Bayesian bootstrap (Rubin 1981) therefore reweights whole
 episodes; a pair counts by the weights of both of its episodes.
+
+Calibration gives P(A better) from the difference of two segments:
+
+    P = (1 - lapse) sigmoid(difference / temperature) + lapse / 2
+
+`lapse` is the share of labels that seem to be chance; without it, one wrong label among certain
+ones would need a temperature that makes all predictions timid. Both are fitted on episodes that the
+predicting network never saw, and measured on the held-out side.
 """
 
 import math
@@ -15,12 +23,18 @@ from numpy.typing import NDArray
 from rlaif.reward_model.labels.preferences import Preference
 from rlaif.reward_model.learning.fit.sides import BOOTSTRAP_STREAM, Side
 from rlaif.reward_model.learning.settings import CONFIDENCE
+from rlaif.reward_net.network import RewardNet
+from rlaif.reward_net.potential import PotentialFunction
 
 _ECE_BINS = 10
 _RESAMPLES = 1000
 _MAX_EPISODE_SIZE = 3.0
 _MIN_EPISODES = 4
 """Fewer episodes give the widest possible interval."""
+
+
+_TEMPERATURES = np.geomspace(0.002, 20.0, 81)
+_LAPSES = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8)
 
 
 @dataclass(frozen=True)
@@ -49,6 +63,20 @@ class Gain:
     value: float
     low: float
     high: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Temperature and lapse; neutral by default."""
+
+    temperature: float = 1.0
+    lapse: float = 0.0
+
+    def probability(self, difference: NDArray[np.float64]) -> NDArray[np.float64]:
+        """P(A better) for differences in logits, `[P]` both."""
+        bounded = np.clip(difference / self.temperature, -30.0, 30.0)
+        confident: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-bounded))
+        return (1.0 - self.lapse) * confident + 0.5 * self.lapse
 
 
 def accuracy_on(
@@ -86,6 +114,28 @@ def differences(
     return found, wanted
 
 
+def calibrate(difference: NDArray[np.float64], outcome: NDArray[np.float64]) -> Calibration:
+    """The most likely calibration for `[P]` logits and outcomes, on a grid; neutral without any."""
+    if not len(difference):
+        return Calibration()
+    every = [Calibration(float(t), lapse) for t in _TEMPERATURES for lapse in _LAPSES]
+    return min(
+        every, key=lambda item: negative_log_likelihood(item.probability(difference), outcome)
+    )
+
+
+def probability(net: RewardNet, difference: NDArray[np.float64]) -> NDArray[np.float64]:
+    """`[P]` P(A better) for differences of the shaping reward, `[P]`."""
+    in_logits = difference * net.spec.spread / net.spec.scale
+    return Calibration(net.spec.temperature, net.spec.lapse).probability(in_logits)
+
+
+def predictions(net: RewardNet, side: Side) -> NDArray[np.float64]:
+    """`[P]` P(A better) of every pair of a side."""
+    pay = side.pay(PotentialFunction(net))
+    return probability(net, np.array([pay[item.a] - pay[item.b] for item in side.preferences]))
+
+
 def expected_calibration_error(
     probabilities: NDArray[np.float64], outcomes: NDArray[np.float64]
 ) -> float:
@@ -117,16 +167,6 @@ def negative_log_likelihood(
     return float(-np.log(np.clip(chosen, 1e-12, 1.0)).mean())
 
 
-def rank_correlation(first: NDArray[np.float32], second: NDArray[np.float32]) -> float | None:
-    """Spearman's correlation of two `[N]` arrays; None if one of them is constant."""
-    if len(first) < 2:
-        return None
-    one, other = _ranks(first), _ranks(second)
-    if one.std() == 0 or other.std() == 0:
-        return None
-    return float(np.clip(np.corrcoef(one, other)[0, 1], -1.0, 1.0))
-
-
 def even_weights(episodes: NDArray[np.int64]) -> NDArray[np.float64]:
     """`[N]`: weight of each segment, in (0, 1].
 
@@ -136,14 +176,6 @@ def even_weights(episodes: NDArray[np.int64]) -> NDArray[np.float64]:
     most = _MAX_EPISODE_SIZE * float(np.median(sizes))
     weights: NDArray[np.float64] = np.minimum(1.0, most / sizes)[numbered]
     return weights
-
-
-def _ranks(values: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Ranks; equal values share their mean rank."""
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    ranks: NDArray[np.float64] = (last - (counts - 1) / 2.0)[place]
-    return ranks
 
 
 def _correct(statistics: NDArray[np.float64], decided: Sequence[Preference]) -> NDArray[np.float64]:
