@@ -116,7 +116,9 @@ class TrainingLoop:
         """
         self._log = log
         self._outbox = outbox
-        self.champions = Champions(registry, outbox, on_change=metrics.champion_changed, now=now)
+        self.champions = Champions(
+            registry, announce=outbox.publish, on_change=metrics.champion_changed, now=now
+        )
         self.settings = settings
         self._timing = timing
         self._metrics = metrics

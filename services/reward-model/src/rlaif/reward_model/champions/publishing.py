@@ -6,13 +6,12 @@ published as an event.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Literal
 
-from rlaif.bus.outbox import Outbox
-from rlaif.contracts.events import ChampionChanged
+from rlaif.contracts.events import ChampionChanged, EventData
 from rlaif.contracts.reward_models import Champion, GamingAlarm
 from rlaif.reward_model.champions.demotion import Demotion
 from rlaif.reward_model.champions.registry import Live, ModelRegistry
@@ -45,14 +44,14 @@ class Champions:
     def __init__(
         self,
         registry: ModelRegistry,
-        outbox: Outbox,
         *,
+        announce: Callable[[EventData], Awaitable[None]],
         on_change: Callable[[Live | None], None],
         now: Callable[[], datetime],
     ) -> None:
-        """`on_change` is called with the champion after each change and repair."""
+        """Publish with `announce`; `on_change` gets the champion after each change and repair."""
         self.registry = registry
-        self._outbox = outbox
+        self._announce = announce
         self._on_change = on_change
         self._now = now
         self._published: Champion | None = None
@@ -170,10 +169,9 @@ class Champions:
         self._on_change(live)
         before, self._published = self._published, live.champion
         if live.champion != before:
-            self._outbox.put(_change_event(live.champion, why, description, self._now()))
+            await self._announce(_change_event(live.champion, why, description, self._now()))
         if live.pays and (before is None or live.champion.activation != before.activation):
-            self._outbox.put(live.event())
-        await self._outbox.flush()
+            await self._announce(live.event())
         return live
 
 
