@@ -28,8 +28,7 @@ from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.segments import described_state, write_segment
 from rlaif.testing.http_server import serve
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.planning.calls import call, make_limiters, route_limits
-from rlaif.trainer.planning.planner import http_models
+from rlaif.trainer.planning.planner import call, http_models, make_limiters, route_limits
 from rlaif.trainer.play.planner_port import PlannerQuestion
 from rlaif.trainer.settings.planner import PlannerSettings
 

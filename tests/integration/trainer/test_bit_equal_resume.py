@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 import ray
 
-from rlaif.trainer.learner import snapshot
-from rlaif.trainer.learner.algorithm.keeping import RunningArchiveServer
+from rlaif.trainer.learner import saving
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.algorithm.run_files import RunningArchiveServer
 from rlaif.trainer.learner.algorithm.sampler import StopAskedError
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.capturing.recorder import CaptureContext
@@ -197,7 +197,7 @@ def test_the_update_after_a_resume_is_that_of_the_uninterrupted_run(
         for _ in range(2):
             one.train()
         before = parameters(one)
-        snapshot.save(one, RunTally(), checkpoint, run)
+        saving.save(one, RunTally(), checkpoint, run)
         shutil.copytree(run, copy)  # the run continues in its own directory
         expected = []
         for _ in range(2):
@@ -207,7 +207,7 @@ def test_the_update_after_a_resume_is_that_of_the_uninterrupted_run(
 
         two = algorithm(copy, workers, actions, attempt=1, resumes=True, away=away)
         assert parameters(two) != before
-        assert snapshot.restore(two, RunTally(), copy / "checkpoint") == []
+        assert saving.restore(two, RunTally(), copy / "checkpoint") == []
         assert parameters(two) == before
         found = []
         for _ in range(2):
@@ -238,11 +238,11 @@ def test_a_stop_while_games_are_played_saves_what_the_last_iteration_left(
         with pytest.raises(StopAskedError):
             one.train()
         assert one.sampler.interrupted == (workers == 0), "in its 40th step"
-        snapshot.save(one, figures, checkpoint, tmp_path, patience=0.0)
+        saving.save(one, figures, checkpoint, tmp_path, patience=0.0)
         one.stop()
 
         two = algorithm(tmp_path, workers, "seed", attempt=1, resumes=True, away=False)
-        passed_over = snapshot.restore(two, figures, checkpoint)
+        passed_over = saving.restore(two, figures, checkpoint)
         assert bool(passed_over) == one.sampler.interrupted
         assert (parameters(two), two.env_steps, two.training_iteration) == (before, steps, 1)
         two.train()

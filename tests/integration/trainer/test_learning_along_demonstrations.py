@@ -82,7 +82,7 @@ def test_success_rises_and_frontiers_move_back(demonstrations: Path, ray_here: N
         trained.train()
     untrained.stop()
     trained.stop()
-    assert imitated.accuracy > 0.8
+    assert imitated > 0.8
     assert min(success(trained)) > max(0.5, max(before) + 0.1)
     assert all(
         subtask.at < subtask.places - 1 or subtask.is_mastered

@@ -11,7 +11,7 @@ from ray.rllib.core.columns import Columns
 from rlaif.contracts.game.observation import slot_index
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.trainer.evaluation.player import EvaluationTask
-from rlaif.trainer.learner import snapshot
+from rlaif.trainer.learner import saving
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.evaluating import play_on_runners
 from rlaif.trainer.learner.networks.button_networks import PICTURES
@@ -125,14 +125,14 @@ def test_a_resumed_run_repeats_the_uninterrupted_one_and_evaluates_alike(
     (tmp_path / "run").mkdir()
     try:
         first.train()
-        snapshot.save(first, RunTally(), tmp_path / "saved", tmp_path / "run")
+        saving.save(first, RunTally(), tmp_path / "saved", tmp_path / "run")
         first.train()
         expected = weights(first)
     finally:
         first.stop()
     second = algorithm_of("cnn", attempt=1, resumes=True)
     try:
-        assert snapshot.restore(second, RunTally(), tmp_path / "saved") == []
+        assert saving.restore(second, RunTally(), tmp_path / "saved") == []
         second.train()
         again = weights(second)
         assert all(np.array_equal(again[name], expected[name]) for name in expected)

@@ -15,9 +15,9 @@ import ray
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.starts.power_on import bring_to_control
-from rlaif.trainer.learner import snapshot
-from rlaif.trainer.learner.algorithm.keeping import RunnerFiles, RunningArchiveServer
+from rlaif.trainer.learner import saving
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.algorithm.run_files import RunnerFiles, RunningArchiveServer
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig
@@ -196,7 +196,7 @@ def test_a_checkpoint_contains_the_discoveries_of_all_machines(
     apart: tuple[ShapedPPO, Path], tmp_path: Path
 ):
     algorithm, run = apart
-    snapshot.save(algorithm, RunTally(), tmp_path, run)
+    saving.save(algorithm, RunTally(), tmp_path, run)
     with tarfile.open(tmp_path / checkpoints.EXPLORATION) as tar:
         names = tar.getnames()
     held = {Path(name).stem for name in names if "/states/" in name}

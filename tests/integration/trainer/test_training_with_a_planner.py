@@ -15,7 +15,7 @@ from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.predicates import is_puzzle_state
 from rlaif.testing.data.walkthrough import pressed
 from rlaif.testing.scripted_planner import ScriptedPlanner
-from rlaif.trainer.learner.algorithm import assisting
+from rlaif.trainer.learner.algorithm import env_runner
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.planner_port import PlannerQuestion
@@ -70,7 +70,7 @@ def planners(monkeypatch: pytest.MonkeyPatch) -> list[ScriptedPlanner]:
         opened.append(ScriptedPlanner(answer, at_once=True))
         return opened[-1]
 
-    monkeypatch.setattr(assisting, "open_planner", open_planner)
+    monkeypatch.setattr(env_runner, "open_planner", open_planner)
     return opened
 
 

@@ -14,8 +14,7 @@ from rlaif.game.captures.replay import ReplayMismatchError
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.evaluate import main
-from rlaif.trainer.evaluation.film import film
-from rlaif.trainer.evaluation.replaying import STEP, pictures
+from rlaif.trainer.evaluation.replaying import STEP, film, pictures
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.followers.episode_log import BestEpisodes, RecordedEpisode

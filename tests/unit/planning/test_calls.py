@@ -16,7 +16,7 @@ from rlaif.llm.ports import (
 )
 from rlaif.llm.route import Route
 from rlaif.testing.data.bad_plans import HARMFUL, INVALID
-from rlaif.trainer.planning.calls import MODES, call, make_limiters, route_limits, timeout
+from rlaif.trainer.planning.planner import MODES, call, make_limiters, route_limits, timeout
 from rlaif.trainer.settings.planner import PlannerSettings
 
 PLAN = {

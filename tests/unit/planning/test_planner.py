@@ -12,8 +12,7 @@ import pytest
 
 from rlaif.llm.ports import Answer
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.planning.calls import MODES
-from rlaif.trainer.planning.planner import ThreadedPlanner
+from rlaif.trainer.planning.planner import MODES, ThreadedPlanner
 from rlaif.trainer.settings.planner import PlannerSettings
 
 SUGGESTION = json.dumps({"reason": "go on", "button": "UP"})

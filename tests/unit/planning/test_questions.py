@@ -19,7 +19,7 @@ from rlaif.llm.ports import (
     UnavailableError,
 )
 from rlaif.llm.route import Route
-from rlaif.trainer.planning.calls import MODES, call, make_limiters, route_limits
+from rlaif.trainer.planning.planner import MODES, call, make_limiters, route_limits
 from rlaif.trainer.planning.questions import MAX_SHARING, Questions
 from rlaif.trainer.play.planner_counts import PlannerCounts
 from rlaif.trainer.play.planner_port import PlannerQuestion

@@ -7,7 +7,7 @@ episode. So V(square) = gamma ** (steps left - 1), exactly.
 import numpy as np
 import pytest
 
-from rlaif.trainer.learner.algorithm.gae import advantages
+from rlaif.trainer.learner.algorithm.batch import advantages
 from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
 
 LENGTH, GAMMA, LAM = 6, 0.9, 0.8

@@ -12,8 +12,7 @@ from ray.rllib.core.columns import Columns
 from ray.rllib.evaluation.postprocessing import Postprocessing
 
 from rlaif.game.policy_input.layout import SIZE
-from rlaif.trainer.learner.algorithm.batch import columns
-from rlaif.trainer.learner.algorithm.gae import advantages
+from rlaif.trainer.learner.algorithm.batch import advantages, columns
 from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
 from rlaif.trainer.play.fragment import Fragment, fragment_of, plain
 from rlaif.trainer.rewards.learned.shaping import (

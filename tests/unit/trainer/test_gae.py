@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlaif.trainer.learner.algorithm.gae import advantages, standardized
+from rlaif.trainer.learner.algorithm.batch import advantages, standardized
 
 
 def column(*values: float) -> np.ndarray:

@@ -20,8 +20,7 @@ from ray.rllib.policy.sample_batch import MultiAgentBatch, SampleBatch
 from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 
 from rlaif.testing.made_fragments import End, made_fragment
-from rlaif.trainer.learner.algorithm.batch import columns
-from rlaif.trainer.learner.algorithm.gae import standardized
+from rlaif.trainer.learner.algorithm.batch import columns, standardized
 from rlaif.trainer.learner.algorithm.inference import log_probabilities
 from rlaif.trainer.learner.algorithm.learner import ArrayLearner
 from rlaif.trainer.play.fragment import Fragment

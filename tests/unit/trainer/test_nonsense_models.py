@@ -18,8 +18,7 @@ from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_net import artifact
 from rlaif.reward_net.network import RewardNet
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.trainer.learner.algorithm.batch import finite
-from rlaif.trainer.learner.algorithm.gae import standardized
+from rlaif.trainer.learner.algorithm.batch import finite, standardized
 from rlaif.trainer.learner.algorithm.learner_rewards import LearnerRewards
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.reward_models import RewardModel, check_reward_model

@@ -21,8 +21,13 @@ from ray.rllib.policy.sample_batch import MultiAgentBatch, SampleBatch
 from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 
 from rlaif.testing.made_fragments import End, made_fragment
-from rlaif.trainer.learner.algorithm.batch import by_policy, columns, finite
-from rlaif.trainer.learner.algorithm.gae import advantages, cut_by_planner
+from rlaif.trainer.learner.algorithm.batch import (
+    advantages,
+    by_policy,
+    columns,
+    cut_by_planner,
+    finite,
+)
 from rlaif.trainer.learner.algorithm.imitation import TopSegments
 from rlaif.trainer.learner.algorithm.learner import ArrayLearner
 from rlaif.trainer.learner.algorithm.learner_rewards import CURIOSITY, LearnerRewards

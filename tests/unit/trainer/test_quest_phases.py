@@ -7,9 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from rlaif.contracts.telemetry.search import SearchFigures
-from rlaif.trainer.learner.commands import Requests
-from rlaif.trainer.learner.quest_phases import prepare
-from rlaif.trainer.learner.run_context import RunContext
+from rlaif.trainer.learner.quest import prepare
+from rlaif.trainer.learner.run_context import Requests, RunContext
 from rlaif.trainer.run_folder.protocol import Command, GrantCaptures, Message, SearchReport, Stop
 from rlaif.trainer.run_folder.quest_record import QuestRecord
 from rlaif.trainer.run_folder.record import RunRecord

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlaif.trainer.learner.algorithm.gae import advantages
+from rlaif.trainer.learner.algorithm.batch import advantages
 from rlaif.trainer.rewards.learned.statistics import part_statistics
 
 

@@ -13,8 +13,11 @@ from rlaif.trainer.rewards.learned.shaping import Transitions
 STEPS = 4
 
 
-def fragment(*, ends: bool = False, continues: bool = True) -> Fragment:
+def fragment(*, ends: bool = False, continues: bool = True, start: str = "power-on") -> Fragment:
     """One game; with `ends` an episode ends at its last step."""
+    episode = EpisodeSummary(
+        length=8, reward=1.25, rooms=3, terminated=True, gained=2, died=True, start=start
+    )
     return Fragment(
         runner=1,
         continues=continues,
@@ -29,31 +32,69 @@ def fragment(*, ends: bool = False, continues: bool = True) -> Fragment:
         action_logp=np.zeros((STEPS, 1), dtype=np.float32),
         action_dist_inputs=np.zeros((STEPS, 1, 8), dtype=np.float32),
         rewards=np.zeros((STEPS, 1), dtype=np.float32),
-        episodes=(EpisodeSummary(length=8, reward=0.0, rooms=1, terminated=True),) if ends else (),
+        episodes=(episode,) if ends else (),
         env_index_of_end=((STEPS - 1, 0),) if ends else (),
     )
 
 
-def add(tally: RunTally, played: Fragment) -> None:
-    """Each step is paid 1 by the reward model."""
-    paid = np.ones((STEPS, 1), dtype=np.float32)
-    tally.add([played], LearnedRewards(parts={GAME: [played.rewards], SHAPING: [paid]}))
+def add(tally: RunTally, *played: Fragment, env_steps: int = 0) -> None:
+    """Each step has a shaping reward of 1."""
+    shaping = [np.ones((STEPS, 1), dtype=np.float32) for _ in played]
+    parts = {GAME: [each.rewards for each in played], SHAPING: shaping}
+    tally.add(list(played), LearnedRewards(parts=parts), env_steps=env_steps)
 
 
-def test_a_try_of_practice_counts_in_no_figure_and_takes_its_pay_with_it():
+def resumed(tally: RunTally) -> RunTally:
+    again = RunTally()
+    again.load_state_dict(tally.state_dict())
+    return again
+
+
+def test_a_practice_attempt_is_in_no_figure_and_keeps_its_shaping_rewards():
     tally = RunTally()
-    tried = fragment(ends=True)
-    (episode,) = tried.episodes
-    add(tally, replace(tried, episodes=(replace(episode, start="practice:0123", rooms=9),)))
-    assert (tally.episodes, tally.figures().rooms_mean) == (0, None)
-    add(tally, fragment(ends=True))
-    assert (tally.episodes, tally.figures().rooms_mean) == (1, 1)
+    add(tally, fragment(ends=True, continues=False, start="practice:0123"), env_steps=104)
+    assert (tally.episodes, tally.figures().rooms_mean, tally.ended.count) == (0, None, 0)
+    assert tally.oldest_open == 100
+    add(tally, fragment(ends=True), env_steps=108)
+    assert (tally.episodes, tally.figures().rooms_mean) == (1, 3)
     assert tally.figures().shaped_return_mean == 4.0
 
 
-@pytest.mark.parametrize(("continues", "paid"), [(True, 8.0), (False, 4.0)])
-def test_an_episode_is_not_paid_what_the_game_of_a_lost_runner_was(continues: bool, paid: float):
+@pytest.mark.parametrize(("continues", "shaped"), [(True, 8.0), (False, 4.0)])
+def test_shaping_rewards_of_a_lost_runners_game_are_dropped(continues: bool, shaped: float):
     tally = RunTally()
     add(tally, fragment())
     add(tally, fragment(ends=True, continues=continues))
-    assert tally.figures().shaped_return_mean == paid
+    assert tally.figures().shaped_return_mean == shaped
+
+
+def test_an_episode_began_in_the_iteration_in_which_the_previous_one_ended():
+    tally = RunTally()
+    add(tally, fragment(continues=False), env_steps=104)
+    assert (tally.ended.count, tally.oldest_open) == (0, 100)
+    tally = resumed(tally)
+    add(tally, fragment(ends=True), env_steps=108)
+    ended = tally.ended
+    assert (ended.began, ended.gained, ended.rooms) == ((100,), (2,), (3,))
+    assert (ended.returns, ended.lengths, ended.died) == ((1.25,), (8,), (True,))
+    assert ended.shaped == (8.0,)
+    assert tally.oldest_open == 104
+    add(tally, fragment(ends=True), env_steps=112)
+    assert tally.ended.began == (104,)
+
+
+def test_the_beginning_of_a_game_of_an_older_checkpoint_is_unknown():
+    tally = RunTally()
+    add(tally, fragment(), env_steps=104)
+    assert tally.oldest_open is None
+    add(tally, fragment(ends=True), env_steps=108)
+    assert tally.ended.began == (None,)
+    assert tally.oldest_open == 104
+
+
+def test_games_of_a_lost_runner_are_not_open():
+    tally = RunTally()
+    lost = replace(fragment(continues=False), runner=2)
+    add(tally, fragment(continues=False), lost, env_steps=8)
+    add(tally, fragment(ends=True), env_steps=12)
+    assert tally.oldest_open == 8

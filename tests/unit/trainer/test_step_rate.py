@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlaif.trainer.learner.report import WINDOW_SECONDS, StepRate
+from rlaif.trainer.learner.progress import WINDOW_SECONDS, StepRate
 
 
 def test_batches_that_were_played_beforehand_do_not_count_as_speed():

@@ -2,12 +2,12 @@
 
 import pytest
 
-from rlaif.trainer.learner.algorithm.coursing import (
+from rlaif.trainer.learner.algorithm.demonstrations import (
     entropy_floor,
     of_all_runners,
     subtasks_to_imitate,
 )
-from rlaif.trainer.learner.report import course_report
+from rlaif.trainer.learner.progress import course_report
 from rlaif.trainer.play.frontier import CurriculumFigures, SubtaskFigures
 from rlaif.trainer.settings.learning import CurriculumSettings
 

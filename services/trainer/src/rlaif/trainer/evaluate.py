@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean
 
@@ -131,21 +131,17 @@ def evaluate(
         on_episode(episode)
 
     spread(trial.report, range(episodes), workers, note)
-    return Evaluation(
+    return result.evaluation_of(
+        manifest,
+        sorted(done, key=lambda each: each.number),
         evaluation_id=f"{manifest.run_id}-{'random' if trial.random else 'trained'}",
-        run_id=manifest.run_id,
         checkpoint=f"{manifest.run_id}/{trial.folder.name}",
-        iteration=manifest.counters.iteration,
-        env_steps=manifest.counters.env_steps,
-        created_at=datetime.now(UTC),
         seconds=time.monotonic() - began,
-        rom_sha256=manifest.rom_sha256,
         seed=trial.seed,
         policy="greedy" if trial.greedy else "sampled",
         player="random" if trial.random else "trained",
         episode_length=trial.length,
         milestones_total=len(story_of(cartridge.game).main_names),
-        **result.figures(sorted(done, key=lambda each: each.number)),
     )
 
 
@@ -273,14 +269,11 @@ def _film_recorded(options: argparse.Namespace) -> int:
 
 
 def _film_maker(options: argparse.Namespace) -> Callable[[RecordedEpisode, Path], int]:
-    try:
-        from rlaif.trainer.evaluation.film import film, form_of
-    except ModuleNotFoundError as error:
-        if error.name != "av":
-            raise
-        raise _CommandError(
-            "films need PyAV, an extra: pip install 'rlaif-trainer[films]'"
-        ) from error
+    """Writes a film of an episode and returns its number of pictures."""
+    from rlaif.trainer.evaluation.replaying import film, form_of
+
+    if find_spec("av") is None:
+        raise _CommandError("films need PyAV, an extra: pip install 'rlaif-trainer[films]'")
     cartridge, speed = load_cartridge(options.rom), max(1, round(options.speed))
 
     def make(episode: RecordedEpisode, path: Path) -> int:

@@ -5,8 +5,9 @@ the seed and on k alone, and every forward pass has the same number of rows. So 
 plays the same episodes, whatever the number of processes.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -63,75 +64,6 @@ class EvaluationTask:
         return cls(replace(env, game=game, screens=None), seed, greedy)
 
 
-@dataclass
-class _Seat:
-    """A game and its current episode."""
-
-    game: GameEnv
-    number: int
-    draws: np.random.Generator
-    latch: MilestoneLatch
-    decision: DecisionStep | None
-    main: frozenset[str]
-    log: EpisodeLog | None
-    was_dead: bool
-    reward: float = 0.0
-    decisions: int = 0
-    deaths: int = 0
-    milestone_frames: dict[str, int] = field(default_factory=dict)
-
-    def play(self, index: int, row: Row, *, render: bool) -> StepOutcome:
-        """Play an action; returns the outcome of its last step and fills `row`."""
-        self.decisions += 1
-        if self.decision is None:
-            return self._step(index, row, render=render)
-        outcome: StepOutcome | None = None
-        self.decision.begin(index)
-        while (button := self.decision.button()) is not None:
-            outcome = self._step(button, row, render=render)
-            self.decision.note(outcome)
-        assert outcome is not None, "a decision plays one base step at least"
-        return outcome
-
-    def _step(self, button: int, row: Row, *, render: bool) -> StepOutcome:
-        game = self.game
-        outcome = game.step(button, row, render=render)
-        self.reward += outcome.reward
-        for milestone in self.latch.update(read_blocks(game.emulator)):
-            if milestone.name in self.main:
-                self.milestone_frames[milestone.name] = game.frames
-        self.deaths += game.facts.dead and not self.was_dead
-        self.was_dead = game.facts.dead
-        if self.log is not None:
-            self.log.add(button, outcome.wait)
-        return outcome
-
-    def finish(self, outcome: StepOutcome) -> tuple[EvaluatedEpisode, RecordedEpisode | None]:
-        game = self.game
-        ended: Ended = "terminated" if outcome.terminated else "truncated"
-        episode = EvaluatedEpisode(
-            number=self.number,
-            start=game.start.provenance,
-            steps=game.steps,
-            frames=game.frames,
-            ended=ended,
-            fault=outcome.fault,
-            reward=self.reward,
-            rooms=game.rooms_visited,
-            milestones=tuple(milestone.name for milestone in self.latch.reached),
-            fraction=self.latch.fraction,
-            milestone_frames=self.milestone_frames,
-            decisions=self.decisions,
-            deaths=self.deaths,
-            essences=read_blocks(game.emulator).u8(_ESSENCES).bit_count(),
-        )
-        if self.log is None:
-            return episode, None
-        whole = self.log.finish(ended, CaptureContext())
-        reached = tuple(self.milestone_frames)
-        return episode, RecordedEpisode(reached, episode.reward, episode.rooms, whole)
-
-
 class _Inputs:
     """Inputs of the policy for a group of games."""
 
@@ -150,17 +82,92 @@ class _Inputs:
             more["policy_inputs"] = self._inputs
         return forward(self.rows, **more)
 
-    def update(self, n: int, seat: _Seat, *, is_new: bool = False) -> None:
+    def update(self, n: int, episode: "_Episode", *, is_new: bool = False) -> None:
         """Read the state of game `n` after an action, or at the start of an episode."""
         if self._frame_stack is not None:
             if is_new:
                 self._frame_stack.clear(n)
             else:
-                self._frame_stack.push(n, seat.game.emulator.screen())
-        if self._inputs is not None and seat.decision is not None:
-            ram, step = read_blocks(seat.game.emulator), seat.decision
+                self._frame_stack.push(n, episode.game.emulator.screen())
+        if self._inputs is not None and episode.decision is not None:
+            ram, step = read_blocks(episode.game.emulator), episode.decision
             in_vain = step.in_vain.look(ram)
             write_policy_input(ram, step.last, self._inputs[n], arm=self._actions, in_vain=in_vain)
+
+
+class _Episode:
+    """A running episode of a game."""
+
+    def __init__(
+        self, task: EvaluationTask, game: GameEnv, number: int, row: Row, *, record: bool
+    ) -> None:
+        """Begin the episode of that number; fills `row` with the first observation."""
+        game.source.rng = _stream(task, number)
+        game.reset(row)
+        story: Story = story_of(game.cartridge.game)
+        self.game, self.number, self._main = game, number, story.main_names
+        self._noise = None if task.greedy else np.random.default_rng([task.seed, number, 1])
+        self._latch = MilestoneLatch(story, read_blocks(game.emulator))
+        by_decisions = task.env.game.by_decisions
+        self.decision = DecisionStep(game, gamma=task.env.gamma) if by_decisions else None
+        self._was_dead = game.facts.dead
+        self._log = _log(game, number) if record else None
+        self._counts: Counter[str] = Counter()
+        self._reward = 0.0
+        self._milestone_frames: dict[str, int] = {}
+
+    def play(self, logits: np.ndarray[Any, Any], row: Row, *, render: bool) -> StepOutcome:
+        """Play the action that is chosen by the logits; fills `row`, returns the last outcome."""
+        noise = 0.0 if self._noise is None else self._noise.gumbel(size=logits.shape)
+        index = int((logits + noise).argmax())
+        self._counts["decisions"] += 1
+        if self.decision is None:
+            return self._step(index, row, render=render)
+        outcome: StepOutcome | None = None
+        self.decision.begin(index)
+        while (button := self.decision.button()) is not None:
+            outcome = self._step(button, row, render=render)
+            self.decision.note(outcome)
+        assert outcome is not None, "a decision plays at least one base step"
+        return outcome
+
+    def _step(self, button: int, row: Row, *, render: bool) -> StepOutcome:
+        game = self.game
+        outcome = game.step(button, row, render=render)
+        self._reward += outcome.reward
+        for milestone in self._latch.update(read_blocks(game.emulator)):
+            if milestone.name in self._main:
+                self._milestone_frames[milestone.name] = game.frames
+        self._counts["deaths"] += game.facts.dead and not self._was_dead
+        self._was_dead = game.facts.dead
+        if self._log is not None:
+            self._log.add(button, outcome.wait)
+        return outcome
+
+    def finish(self, outcome: StepOutcome) -> tuple[EvaluatedEpisode, RecordedEpisode | None]:
+        game = self.game
+        ended: Ended = "terminated" if outcome.terminated else "truncated"
+        episode = EvaluatedEpisode(
+            number=self.number,
+            start=game.start.provenance,
+            steps=game.steps,
+            frames=game.frames,
+            ended=ended,
+            fault=outcome.fault,
+            reward=self._reward,
+            rooms=game.rooms_visited,
+            milestones=tuple(milestone.name for milestone in self._latch.reached),
+            fraction=self._latch.fraction,
+            milestone_frames=self._milestone_frames,
+            decisions=self._counts["decisions"],
+            deaths=self._counts["deaths"],
+            essences=read_blocks(game.emulator).u8(_ESSENCES).bit_count(),
+        )
+        if self._log is None:
+            return episode, None
+        whole = self._log.finish(ended, CaptureContext())
+        reached = tuple(self._milestone_frames)
+        return episode, RecordedEpisode(reached, episode.reward, episode.rooms, whole)
 
 
 def play(
@@ -188,59 +195,36 @@ def play(
         game = GameEnv(task.env.game, _stream(task, number), starts=starts, cache=cache)
         starts = game.source.starts  # playing from power-on takes a second or two: once
         games.append(game)
-    inputs = _Inputs(task.env)
+    inputs, playing = _Inputs(task.env), dict(enumerate(games))
+    episodes: dict[int, _Episode] = {}
     done: list[EvaluatedEpisode] = []
+
+    def begin(n: int) -> None:
+        episodes[n] = _Episode(task, games[n], waiting.pop(), inputs.rows[n], record=record)
+        inputs.update(n, episodes[n], is_new=True)
+
     try:
-        seats = [
-            _begin(task, game, waiting.pop(), inputs, n, record) for n, game in enumerate(games)
-        ]
-        playing = set(range(len(seats)))
+        for n in playing:
+            begin(n)
         while playing:
             logits = inputs.logits(forward)
             for n in sorted(playing):
-                seat = seats[n]
-                index = _chosen(task, seat, logits[n])
-                outcome = seat.play(index, inputs.rows[n], render=task.env.pictures)
-                inputs.update(n, seat)
+                episode = episodes[n]
+                outcome = episode.play(logits[n], inputs.rows[n], render=task.env.pictures)
+                inputs.update(n, episode)
                 if not (outcome.terminated or outcome.truncated):
                     continue
-                episode, recorded = seat.finish(outcome)
-                done.append(episode)
-                on_episode(episode, recorded)
+                evaluated, recorded = episode.finish(outcome)
+                done.append(evaluated)
+                on_episode(evaluated, recorded)
                 if waiting:
-                    seats[n] = _begin(task, seat.game, waiting.pop(), inputs, n, record)
+                    begin(n)
                 else:
-                    playing.discard(n)
+                    del playing[n]
     finally:
         for game in games:
             game.close()
     return done
-
-
-def _chosen(task: EvaluationTask, seat: _Seat, logits: np.ndarray[Any, Any]) -> int:
-    noise = 0.0 if task.greedy else seat.draws.gumbel(size=logits.shape)
-    return int((logits + noise).argmax())
-
-
-def _begin(
-    task: EvaluationTask, game: GameEnv, number: int, inputs: _Inputs, n: int, record: bool
-) -> _Seat:
-    """Begin the episode of that number in game `n`."""
-    game.source.rng = _stream(task, number)
-    game.reset(inputs.rows[n])
-    story: Story = story_of(game.cartridge.game)
-    seat = _Seat(
-        game=game,
-        number=number,
-        draws=np.random.default_rng([task.seed, number, 1]),
-        latch=MilestoneLatch(story, read_blocks(game.emulator)),
-        decision=DecisionStep(game, gamma=task.env.gamma) if task.env.game.by_decisions else None,
-        main=story.main_names,
-        log=_log(game, number) if record else None,
-        was_dead=game.facts.dead,
-    )
-    inputs.update(n, seat, is_new=True)
-    return seat
 
 
 def _log(game: GameEnv, number: int) -> EpisodeLog:

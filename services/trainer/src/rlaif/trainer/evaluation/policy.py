@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import AwareDatetime, BaseModel, ValidationError
 from safetensors import SafetensorError
 from safetensors.numpy import load as arrays_of
 from safetensors.numpy import save as serialized
@@ -31,11 +30,9 @@ from rlaif.trainer.run_folder.checkpoints import (
     MANIFEST,
     POLICY,
     CheckpointError,
-    Counters,
     FileEntry,
     Manifest,
 )
-from rlaif.trainer.run_folder.record import RunRecord
 
 CARD = "policy.json"
 """Written by 0.1.0 instead of a manifest."""
@@ -122,10 +119,10 @@ def read_manifest(directory: Path) -> Manifest:
         if (directory / MANIFEST).exists() or not (directory / CARD).exists():
             manifest = checkpoints.read_manifest(directory)
         else:
-            manifest = _Card.model_validate_json((directory / CARD).read_bytes()).manifest()
+            manifest = _manifest_of_card(json.loads((directory / CARD).read_bytes()))
     except CheckpointError as error:
         raise PolicyError(f"{error}; {MAKE_ONE}") from error
-    except (OSError, ValidationError) as error:
+    except (OSError, ValueError, LookupError, TypeError) as error:
         reason = str(error).splitlines()[0]
         raise PolicyError(f"{directory / CARD} cannot be read: {reason}; {MAKE_ONE}") from error
     if POLICY not in manifest.files:
@@ -169,43 +166,27 @@ def _is_policy(folder: Path) -> bool:
     return (folder / POLICY).exists() and any((folder / each).exists() for each in (MANIFEST, CARD))
 
 
-class _Card(BaseModel):
-    """`policy.json` of 0.1.0."""
-
-    rom_sha256: str
-    decisions: int
-    observation_layout: str
-    policy_input: str
-    run_id: str
-    seed: int
-    iteration: int
-    env_steps: int
-    trained_seconds: float
-    created_at: AwareDatetime
-    settings: dict[str, Any]
-    weights_sha256: str
-
-    def manifest(self) -> Manifest:
-        values = (str(self.decisions), self.observation_layout, self.policy_input)
-        return Manifest(
-            run_id=self.run_id,
-            attempt=0,
-            created_at=self.created_at,
-            counters=Counters(
-                iteration=self.iteration,
-                env_steps=self.env_steps,
-                trained_seconds=self.trained_seconds,
-            ),
-            hidden=self.settings["hidden"],
-            policy="decisions",
-            rom_sha256=self.rom_sha256,
-            layouts=dict(zip(layouts(), values, strict=True)),
-            files={POLICY: FileEntry(bytes=0, sha256=self.weights_sha256)},
-            record=RunRecord(
-                run_id=self.run_id,
-                created_at=self.created_at,
-                attempts=0,
-                settings=json.dumps(self.settings | {"seed": self.seed}),
-                mode="quest",
-            ),
-        )
+def _manifest_of_card(card: dict[str, Any]) -> Manifest:
+    """The manifest of a policy of 0.1.0, from its `policy.json`."""
+    values = (str(card["decisions"]), card["observation_layout"], card["policy_input"])
+    run = {name: card[name] for name in ("run_id", "created_at")}
+    return Manifest.model_validate(
+        run
+        | {
+            "attempt": 0,
+            "counters": {
+                name: card[name] for name in ("iteration", "env_steps", "trained_seconds")
+            },
+            "hidden": card["settings"]["hidden"],
+            "policy": "decisions",
+            "rom_sha256": card["rom_sha256"],
+            "layouts": dict(zip(layouts(), values, strict=True)),
+            "files": {POLICY: {"bytes": 0, "sha256": card["weights_sha256"]}},
+            "record": run
+            | {
+                "attempts": 0,
+                "settings": json.dumps(card["settings"] | {"seed": card["seed"]}),
+                "mode": "quest",
+            },
+        }
+    )

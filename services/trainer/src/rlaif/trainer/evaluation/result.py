@@ -6,6 +6,7 @@ runs/{run_id}/evaluations/{evaluation_id}.json       of modes `evaluation` and `
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any, Literal
@@ -16,6 +17,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from rlaif.contracts.model import Id, Sha256
 from rlaif.files.whole import write_whole
+from rlaif.trainer.run_folder.checkpoints import Manifest
 
 FOLDER = "evaluations"
 TRIALS = "trials"
@@ -123,7 +125,22 @@ def trial_seed(train_seed: int) -> int:
     return 2**32 + train_seed
 
 
-def figures(episodes: Sequence[EvaluatedEpisode]) -> dict[str, object]:
+def evaluation_of(
+    manifest: Manifest, episodes: Sequence[EvaluatedEpisode], **fields: Any
+) -> Evaluation:
+    """The evaluation that ends now of the policy of a checkpoint; `fields` are the other ones."""
+    return Evaluation(
+        run_id=manifest.run_id,
+        iteration=manifest.counters.iteration,
+        env_steps=manifest.counters.env_steps,
+        created_at=datetime.now(UTC),
+        rom_sha256=manifest.rom_sha256,
+        **fields,
+        **figures(episodes),
+    )
+
+
+def figures(episodes: Sequence[EvaluatedEpisode]) -> dict[str, Any]:
     """The aggregates of an evaluation of at least one episode, by field."""
     if not episodes:
         raise ValueError("an evaluation needs at least one episode")
@@ -201,35 +218,32 @@ def _interval(scores: Sequence[int]) -> tuple[float, float]:
 
 
 def _converted(trial: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a result of `rlaif-trained evaluate` of 0.1.0."""
     total = trial["milestones_total"]
-    episodes = [_converted_episode(each, total) for each in trial["episodes"]]
-    own = [EvaluatedEpisode.model_validate(each) for each in episodes]
+    episodes = [
+        EvaluatedEpisode.model_validate(
+            each
+            | {
+                "start": "power-on",
+                "steps": each["frames"] // 4,
+                "reward": 0.0,
+                "milestones": list(each["milestones"]),
+                "milestone_frames": each["milestones"],
+                "fraction": len(each["milestones"]) / total if total else 0.0,
+            }
+        )
+        for each in trial["episodes"]
+    ]
     player = "random" if trial["player"] == "chance" else "trained"
     return {
+        **{name: trial[name] for name in ("run_id", "created_at", "seconds", "rom_sha256", "seed")},
         "evaluation_id": f"{trial['run_id']}-{player}",
-        "run_id": trial["run_id"],
         "checkpoint": trial["run_id"],
         "iteration": 0,
         "env_steps": 0,
-        "created_at": trial["created_at"],
-        "seconds": trial["seconds"],
-        "rom_sha256": trial["rom_sha256"],
-        "seed": trial["seed"],
         "policy": "sampled",
         "player": player,
         "episode_length": trial["episode_frames"] // 4,
         "milestones_total": total,
-        **figures(own),
-    }
-
-
-def _converted_episode(episode: dict[str, Any], total: int) -> dict[str, Any]:
-    reached = episode["milestones"]
-    return episode | {
-        "start": "power-on",
-        "steps": episode["frames"] // 4,
-        "reward": 0.0,
-        "milestones": list(reached),
-        "milestone_frames": reached,
-        "fraction": len(reached) / total if total else 0.0,
+        **figures(episodes),
     }

@@ -3,7 +3,7 @@
 import json
 import logging
 import time
-from datetime import UTC, datetime
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import torch
 from pydantic import TypeAdapter, ValidationError
-from ray.rllib.core.columns import Columns
 from safetensors.numpy import load_file
 
 from rlaif.game.policy_input.layout import ALLOWED
@@ -20,11 +19,11 @@ from rlaif.trainer import checks
 from rlaif.trainer.evaluation import policy, result
 from rlaif.trainer.evaluation.player import EvaluationTask, Forward, play
 from rlaif.trainer.evaluation.policy import PolicyError
-from rlaif.trainer.evaluation.result import EvaluatedEpisode, Evaluation
-from rlaif.trainer.learner import snapshot
+from rlaif.trainer.evaluation.result import EvaluatedEpisode
+from rlaif.trainer.learner import saving
+from rlaif.trainer.learner.algorithm.inference import module_logits
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, network_of
-from rlaif.trainer.learner.networks.button_networks import PICTURES
-from rlaif.trainer.learner.networks.decision_module import NEVER, POLICY_INPUTS
+from rlaif.trainer.learner.networks.decision_module import NEVER
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, actions_of
 from rlaif.trainer.run_folder import checkpoints
@@ -73,7 +72,7 @@ def find_checkpoint(run: RunContext) -> Path:
 def evaluate_only(run: RunContext, algorithm: ShapedPPO, path: Path) -> None:
     """Evaluate the checkpoint at `path` without training."""
     manifest = checkpoints.read_manifest(path)
-    snapshot.restore_policy(algorithm, path)
+    saving.restore_policy(algorithm, path)
     run.send(
         Started(
             env_steps=manifest.counters.env_steps,
@@ -89,29 +88,21 @@ def _evaluate(
     run: RunContext, algorithm: ShapedPPO, manifest: Manifest, path: Path, *, epoch: int | None
 ) -> None:
     settings, began = run.settings, time.monotonic()
-    task = EvaluationTask.of(
-        run.environments(),
-        length=settings.evaluation_length,
-        seed=settings.eval.seed,
-        greedy=settings.eval.greedy,
-    )
+    length, seed, greedy = settings.evaluation_length, settings.eval.seed, settings.eval.greedy
+    task = EvaluationTask.of(run.environments(), length=length, seed=seed, greedy=greedy)
     episodes = play_on_runners(algorithm.env_runner_group, task, settings.eval.episodes)
     own, model = run.record.run_id, manifest.reward_model
-    evaluation = Evaluation(
+    evaluation = result.evaluation_of(
+        manifest,
+        episodes,
         evaluation_id=f"{own}-e{epoch:04d}" if epoch is not None else own,
-        run_id=manifest.run_id,
         checkpoint=f"{manifest.run_id}/{path.name}",
-        iteration=manifest.counters.iteration,
-        env_steps=manifest.counters.env_steps,
         epoch=epoch,
-        created_at=datetime.now(UTC),
         seconds=time.monotonic() - began,
-        rom_sha256=manifest.rom_sha256,
-        seed=settings.eval.seed,
-        policy="greedy" if settings.eval.greedy else "sampled",
-        episode_length=settings.evaluation_length,
+        seed=seed,
+        policy="greedy" if greedy else "sampled",
+        episode_length=length,
         reward_model_version=model.version if model else None,
-        **result.figures(episodes),
     )
     written = result.write(run.directory, evaluation)
     run.send(
@@ -148,10 +139,9 @@ def _play_share(
     task: EvaluationTask, count: int, runners: int, runner: Any
 ) -> list[EvaluatedEpisode]:
     first = max(0, (runner.worker_index or 0) - 1)
-    files = getattr(runner, "files", None)  # RLlib's own runner has none
-    env = task.env if files is None else files.environment(task.env)
-    own = EvaluationTask(env, task.seed, task.greedy)
-    return play(own, range(first, count, runners), partial(_logits, runner.module))
+    own = replace(task, env=runner.files.environment(task.env))
+    forward = partial(module_logits, runner.module.forward_inference)
+    return play(own, range(first, count, runners), forward)
 
 
 def export(run: RunContext, checkpoint: Path) -> Manifest:
@@ -206,7 +196,7 @@ def forward_of(folder: Path, settings: TrainerSettings) -> Forward:
         raise PolicyError(
             f"the policy of run {manifest.run_id} is another network ({reason}): {policy.MAKE_ONE}"
         ) from error
-    return partial(_logits, module)
+    return partial(module_logits, module.forward_inference)
 
 
 def random_policy(_: object, policy_inputs: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -236,20 +226,3 @@ def _module(settings: TrainerSettings) -> Any:
     spec.observation_space, spec.action_space = OBSERVATION_SPACE, actions_of(settings.game)
     spec.inference_only = True
     return spec.build()
-
-
-def _logits(
-    module: Any,
-    observations: np.ndarray[Any, Any],
-    pictures: np.ndarray[Any, Any] | None = None,
-    policy_inputs: np.ndarray[Any, Any] | None = None,
-) -> np.ndarray[Any, Any]:
-    batch = {Columns.OBS: torch.from_numpy(observations)}
-    if pictures is not None:
-        batch[PICTURES] = torch.from_numpy(pictures)
-    if policy_inputs is not None:
-        batch[POLICY_INPUTS] = torch.from_numpy(policy_inputs)
-    with torch.inference_mode():
-        out = module.forward_inference(batch)
-    logits: np.ndarray[Any, Any] = out[Columns.ACTION_DIST_INPUTS].numpy()
-    return logits

@@ -1,14 +1,15 @@
-"""Running figures of a run: fragments in, what is reported out."""
+"""Running figures of a run: fragments in, figures to report out."""
 
 import math
 from collections import Counter, deque
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rlaif.contracts.run_points import EndedEpisodes
+from rlaif.contracts.telemetry.curriculum import CurriculumSegment
 from rlaif.contracts.telemetry.run import RunFigures
 from rlaif.contracts.telemetry.world import (
     MAX_ROOMS,
@@ -17,7 +18,9 @@ from rlaif.contracts.telemetry.world import (
     SegmentName,
     WorldFigures,
 )
-from rlaif.trainer.learner.algorithm.learner_rewards import GAME, LearnedRewards
+from rlaif.trainer.curriculum.route import power_on_share
+from rlaif.trainer.learner.algorithm.learner_rewards import GAME, SHAPING, LearnedRewards
+from rlaif.trainer.learner.algorithm.ppo import ShapedPPO
 from rlaif.trainer.play.assist.figures import AssistanceFigures, summed
 from rlaif.trainer.play.followers.room_log import (
     Room,
@@ -27,79 +30,16 @@ from rlaif.trainer.play.followers.room_log import (
     RoomTally,
 )
 from rlaif.trainer.play.fragment import EpisodeSummary, Fragment
+from rlaif.trainer.play.frontier import CurriculumFigures
 from rlaif.trainer.rewards.learned.shaping import Float32
-from rlaif.trainer.run_folder.protocol import AssistanceDone
-
-_Key = tuple[int, int]
-"""Runner and environment."""
-
-
-class Cohorts:
-    """Fragments in; episodes with the step at which they began out.
-
-    Attributes:
-        ended: Those that ended in the last iteration.
-    """
-
-    def __init__(self) -> None:
-        self.ended = EndedEpisodes()
-        self._began: dict[_Key, int | None] = {}
-
-    @property
-    def oldest_open(self) -> int | None:
-        """The step at which the running episode began that runs longest; None: not known."""
-        known = [began for began in self._began.values() if began is not None]
-        return min(known) if known and len(known) == len(self._began) else None
-
-    def add(self, fragments: list[Fragment], shaped: list[list[float]], env_steps: int) -> None:
-        """Fold one iteration in, at whose end the run has had `env_steps`.
-
-        `shaped` is what the reward model paid each episode that ended, fragment by fragment.
-        """
-        begins_at = env_steps - sum(fragment.steps for fragment in fragments)
-        here = {
-            (fragment.runner, n) for fragment in fragments for n in range(fragment.actions.shape[1])
-        }
-        # The games of a runner that is gone never end.
-        self._began = {key: began for key, began in self._began.items() if key in here}
-        self.ended = EndedEpisodes()
-        for fragment, paid in zip(fragments, shaped, strict=True):
-            self._fold(fragment, paid, begins_at)
-
-    def _fold(self, fragment: Fragment, paid: list[float], begins_at: int) -> None:
-        for n in range(fragment.actions.shape[1]):
-            key = (fragment.runner, n)
-            if not fragment.continues:
-                self._began[key] = begins_at
-            else:
-                # Of a game from a checkpoint that did not say it is not known.
-                self._began.setdefault(key, None)
-        ends = zip(fragment.episodes, fragment.env_index_of_end, paid, strict=True)
-        for episode, (_, n), shaped in ends:
-            key = (fragment.runner, n)
-            if math.isfinite(episode.reward) and not episode.is_practice:
-                self.ended = self.ended.and_then(_row(episode, self._began[key], shaped))
-            self._began[key] = begins_at
-
-    def state_dict(self) -> list[tuple[int, int, int | None]]:
-        return [(*key, began) for key, began in self._began.items()]
-
-    def load_state_dict(self, state: list[Any]) -> None:
-        self._began = {(runner, n): began for runner, n, began in state}
-
-
-def _row(episode: EpisodeSummary, began: int | None, shaped: float) -> EndedEpisodes:
-    return EndedEpisodes(
-        count=1,
-        began=(began,),
-        gained=(episode.gained,),
-        rooms=(episode.rooms,),
-        returns=(round(float(episode.reward), 4),),
-        shaped=(round(shaped, 4) if math.isfinite(shaped) else None,),
-        lengths=(episode.length,),
-        died=(episode.died,),
-    )
-
+from rlaif.trainer.run_folder.protocol import (
+    AssistanceDone,
+    CurriculumReport,
+    IterationDone,
+    PartFigures,
+)
+from rlaif.trainer.run_folder.search_report import curriculum_figures, marks_name
+from rlaif.trainer.settings.learning import CurriculumSettings
 
 Corner = tuple[int, int]
 """Left and top of a picture in its room."""
@@ -190,14 +130,26 @@ class WorldTally:
 
 
 WINDOW = 100
-"""Finished episodes over which means are taken, as RLlib does by default."""
+"""Number of finished episodes in a mean, as in RLlib."""
 
 _WINDOWS = ("returns", "shaped", "lengths", "rooms", "fractions", "reached")
 
 
+class _OpenEpisode(NamedTuple):
+    """A running episode: the step at which it began, if known, and its shaping rewards so far."""
+
+    began: int | None
+    shaped: float = 0.0
+
+
 @dataclass
 class RunTally:
-    """Counters and windows; None where there is nothing to average yet."""
+    """Counters, windows and running episodes.
+
+    Attributes:
+        captures_lost: Why a capture of the last iteration was dropped.
+        ended: Episodes that ended in the last iteration.
+    """
 
     episodes: int = 0
     segments_captured: int = 0
@@ -207,68 +159,81 @@ class RunTally:
     captures_lost: str | None = None
     reward_parts: dict[str, float] = field(default_factory=dict)
     world: WorldTally = field(default_factory=WorldTally)
+    ended: EndedEpisodes = field(default_factory=EndedEpisodes)
     _assistance: AssistanceFigures | None = None
     _assisted: AssistanceFigures = field(default_factory=AssistanceFigures)
     _windows: dict[str, deque[float]] = field(
         default_factory=lambda: {name: deque(maxlen=WINDOW) for name in _WINDOWS}
     )
     _milestones: dict[str, None] = field(default_factory=dict)
-    _open: dict[tuple[int, int], float] = field(default_factory=dict)
-    _cohorts: Cohorts = field(default_factory=Cohorts)
+    _open: dict[tuple[int, int], _OpenEpisode] = field(default_factory=dict)
 
     def add(
         self, fragments: list[Fragment], learned: LearnedRewards, *, env_steps: int = 0
     ) -> None:
-        self.reward_parts = {}
-        shaped: list[list[float]] = []
-        self.captures_lost = None
-        for fragment, extra in zip(fragments, learned.shaping, strict=True):
+        """Add an iteration, at whose end the run has had `env_steps`."""
+        self.reward_parts, self.ended, self.captures_lost = {}, EndedEpisodes(), None
+        # Episodes of a lost runner never end.
+        runners = {fragment.runner for fragment in fragments}
+        self._open = {key: each for key, each in self._open.items() if key[0] in runners}
+        begins_at = env_steps - sum(fragment.steps for fragment in fragments)
+        for fragment, shaping in zip(fragments, learned.shaping, strict=True):
             self.segments_captured += len(fragment.captures)
             self.segments_skipped += fragment.segments_skipped
             for name, amount in fragment.reward_parts.items():
                 self.reward_parts[name] = self.reward_parts.get(name, 0.0) + amount
-            shaped.append(self._fold_episodes(fragment, extra))
-        self._cohorts.add(fragments, shaped, env_steps)
+            self._add_episodes(fragment, shaping, begins_at)
         self._assistance = summed(fragment.assistance for fragment in fragments)
         if self._assistance is not None:
             self._assisted += replace(self._assistance, events=[])
         for name, part in learned.statistics.items():
-            if name != GAME:  # its own parts are there already
+            if name != GAME:  # its parts are there already
                 self.reward_parts[name] = part.sum
 
-    def note_spooled(self, why_chosen: str, why_lost: str | None) -> None:
-        """A capture went into the spool, or was dropped; after `add` of its iteration."""
-        self.selected_by[why_chosen] += 1
+    def note_spooled(self, selected_by: str, why_lost: str | None) -> None:
+        """Count a capture of the last iteration that was spooled, or dropped for a reason."""
+        self.selected_by[selected_by] += 1
         self.segments_dropped += why_lost is not None
         self.captures_lost = why_lost or self.captures_lost
 
-    def _fold_episodes(self, fragment: Fragment, shaping: Float32) -> list[float]:
-        """Fold the episodes that ended in; gives what the reward model paid each of them."""
-        paid: list[float] = []
-        if not fragment.continues:
-            # The games of a runner that was lost never ended: what they were paid goes with them.
-            for n in range(shaping.shape[1]):
-                self._open.pop((fragment.runner, n), None)
-        starts = [0] * shaping.shape[1]
+    def _add_episodes(self, fragment: Fragment, shaping: Float32, begins_at: int) -> None:
+        runner, starts = fragment.runner, [0] * shaping.shape[1]
+        for n in range(len(starts)):
+            if not fragment.continues:
+                self._open[runner, n] = _OpenEpisode(begins_at)
+            else:  # a game of a checkpoint of another version may be unknown
+                self._open.setdefault((runner, n), _OpenEpisode(None))
         for episode, (t, n) in zip(fragment.episodes, fragment.env_index_of_end, strict=True):
-            key = (fragment.runner, n)
-            tail = float(shaping[starts[n] : t + 1, n].sum())
+            began, shaped = self._open[runner, n]
+            shaped += float(shaping[starts[n] : t + 1, n].sum())
             starts[n] = t + 1
-            paid.append(self._open.pop(key, 0.0) + tail)
+            self._open[runner, n] = _OpenEpisode(begins_at)
             self._milestones.update(dict.fromkeys(episode.milestones))
             if episode.is_practice:
                 continue
-            self._windows["shaped"].append(paid[-1])
-            self._windows["returns"].append(episode.reward)
-            self._windows["lengths"].append(episode.length)
-            self._windows["rooms"].append(episode.rooms)
-            self._windows["fractions"].append(episode.milestone_fraction)
-            self._windows["reached"].append(len(episode.milestones))
             self.episodes += 1
+            for name, value in {
+                "shaped": shaped,
+                "returns": episode.reward,
+                "lengths": episode.length,
+                "rooms": episode.rooms,
+                "fractions": episode.milestone_fraction,
+                "reached": len(episode.milestones),
+            }.items():
+                self._windows[name].append(value)
+            if math.isfinite(episode.reward):
+                self.ended = self.ended.and_then(_row(episode, began, shaped))
         for n, start in enumerate(starts):
-            key = (fragment.runner, n)
-            self._open[key] = self._open.get(key, 0.0) + float(shaping[start:, n].sum())
-        return paid
+            began, shaped = self._open[runner, n]
+            shaped += float(shaping[start:, n].sum())
+            self._open[runner, n] = _OpenEpisode(began, shaped)
+
+    @property
+    def oldest_open(self) -> int | None:
+        """Step at which the oldest running episode began; None if one of them is unknown."""
+        began = [each.began for each in self._open.values()]
+        known = [each for each in began if each is not None]
+        return min(known) if known and len(known) == len(began) else None
 
     def state_dict(self) -> dict[str, Any]:
         return {
@@ -277,8 +242,8 @@ class RunTally:
             "dropped": self.segments_dropped,
             "selected_by": dict(self.selected_by),
             "milestones": list(self._milestones),
-            "open": [(*key, amount) for key, amount in self._open.items()],
-            "cohorts": self._cohorts.state_dict(),
+            "open": [(*key, each.shaped) for key, each in self._open.items()],
+            "cohorts": [(*key, each.began) for key, each in self._open.items()],
             "assisted": self._assisted.plain(),
             "world": self.world.state_dict(),
         }
@@ -289,20 +254,14 @@ class RunTally:
         self.selected_by = Counter(state.get("selected_by", {}))
         self._windows = {name: deque(state["windows"][name], maxlen=WINDOW) for name in _WINDOWS}
         self._milestones = dict.fromkeys(state["milestones"])
-        self._open = {(runner, n): amount for runner, n, amount in state["open"]}
+        began = {(runner, n): step for runner, n, step in state.get("cohorts", [])}
+        self._open = {
+            (runner, n): _OpenEpisode(began.get((runner, n)), shaped)
+            for runner, n, shaped in state["open"]
+        }
         self._assisted = AssistanceFigures.of(state.get("assisted", {}))
-        self._cohorts.load_state_dict(state.get("cohorts", []))
         if "world" in state:
             self.world.load_state_dict(state["world"])
-
-    @property
-    def ended(self) -> EndedEpisodes:
-        return self._cohorts.ended
-
-    @property
-    def oldest_open(self) -> int | None:
-        """Step at which the running episode began that runs longest; None when it is not known."""
-        return self._cohorts.oldest_open
 
     def assistance(self) -> AssistanceDone | None:
         """What the language model did in the last iteration; None without a planner."""
@@ -333,6 +292,171 @@ class RunTally:
         )
 
 
+def _row(episode: EpisodeSummary, began: int | None, shaped: float) -> EndedEpisodes:
+    return EndedEpisodes(
+        count=1,
+        began=(began,),
+        gained=(episode.gained,),
+        rooms=(episode.rooms,),
+        returns=(round(float(episode.reward), 4),),
+        shaped=(round(shaped, 4) if math.isfinite(shaped) else None,),
+        lengths=(episode.length,),
+        died=(episode.died,),
+    )
+
+
 def _mean(values: Collection[float]) -> float | None:
     mean = float(np.mean(list(values))) if values else math.nan
     return mean if math.isfinite(mean) else None
+
+
+def course_report(course: CurriculumFigures, settings: CurriculumSettings) -> CurriculumReport:
+    """Report of a curriculum with at least one subtask.
+
+    A frontier is reported as a share of the places: 1 is the nearest to the goal, 0 is mastered.
+    """
+    subtasks = course.subtasks
+    names = list(dict.fromkeys(subtask.demonstration for subtask in subtasks))
+    mastered = sum(subtask.is_mastered for subtask in subtasks) / len(subtasks)
+    figures = curriculum_figures(
+        "chaining" if mastered == 1 else "backward",
+        [
+            CurriculumSegment(
+                demonstration=names.index(subtask.demonstration),
+                from_mark=marks_name(subtask.begins_with) if subtask.begins_with else None,
+                to_mark=marks_name(subtask.goal),
+                frontier=0.0 if subtask.is_mastered else (subtask.at + 1) / subtask.places,
+                success=subtask.success,
+                tries=subtask.tries,
+            )
+            for subtask in subtasks
+        ],
+        power_on_share=power_on_share(settings, mastered),
+        demonstrations=len(names),
+        whole_tries=len(course.whole),
+        whole_success=course.whole_success,
+    )
+    return CurriculumReport.model_validate(figures.model_dump())
+
+
+WINDOW_SECONDS = 10.0
+"""Longer than an iteration, whose batch may have been played during the previous update."""
+
+
+class StepRate:
+    """Steps per second over the last ten seconds, or over the last iteration if that is longer.
+
+    Runners continue while the learner evaluates or saves, so fragments may have been played before
+    that time. The time in which they were played counts if it is longer, so that no rate exceeds
+    that of the runners.
+    """
+
+    def __init__(self, now: float, steps: int) -> None:
+        self._marks = deque([(now, steps, 0.0)])
+
+    def after(self, now: float, steps: int, played_seconds: float = 0.0) -> float:
+        """Steps per second, with `steps` in total at `now`; 0 when no time has passed.
+
+        `played_seconds` is the time that the slowest runner took for the steps since the last call.
+        """
+        while len(self._marks) > 1 and now - self._marks[1][0] >= WINDOW_SECONDS:
+            self._marks.popleft()
+        played = self._marks[-1][2] + played_seconds
+        began, before, played_before = self._marks[0]
+        self._marks.append((now, steps, played))
+        seconds = max(now - began, played - played_before)
+        return (steps - before) / seconds if seconds > 0 else 0.0
+
+
+_LEARNER_FIGURES = (
+    "policy_loss",
+    "vf_loss",
+    "entropy",
+    "vf_explained_var",
+    "total_loss",
+    "policy_lag",
+    "steps_left_out",
+)
+
+
+def report(
+    iteration: int,
+    algorithm: ShapedPPO,
+    tally: RunTally,
+    result: dict[str, object],
+    *,
+    steps_per_second: float,
+    trained_seconds: float,
+    seconds_left: float | None,
+    not_written: str | None = None,
+) -> IterationDone:
+    """The message about an iteration; `result` is RLlib's."""
+    learners = result.get("learners")
+    module = learners.get("default_policy", {}) if isinstance(learners, dict) else {}
+    learned, waiting = algorithm.learned, algorithm.rewards.models.waiting
+    counts = learned.reward_model_version is not None
+    paid = learned.statistics.get(SHAPING) if counts else None
+    measured = {
+        "steps_per_second": steps_per_second,
+        "trained_seconds": trained_seconds,
+        "seconds_left": seconds_left,
+        "potential_mean": learned.potential_mean,
+        "paid_share": paid.share if paid else None,
+        "paid_advantage_share": paid.advantage_share if paid else None,
+        "reward_model_share": learned.reward_model_share,
+        "reward_model_waiting": waiting.version if waiting else None,
+    }
+    return IterationDone(
+        **(tally.figures().figures() | measured),
+        iteration=iteration,
+        env_steps=algorithm.env_steps,
+        segments_dropped=tally.segments_dropped,
+        captures_lost=tally.captures_lost,
+        selected_by=dict(tally.selected_by),
+        not_written=not_written,
+        reward_parts={
+            name: amount for name, amount in tally.reward_parts.items() if math.isfinite(amount)
+        },
+        # JSON has no NaN.
+        reward_statistics={
+            name: PartFigures(**asdict(part))
+            for name, part in learned.statistics.items()
+            if all(math.isfinite(figure) for figure in asdict(part).values() if figure is not None)
+        },
+        reward_model_version=learned.reward_model_version,
+        assistance=tally.assistance(),
+        ended=tally.ended,
+        oldest_open=tally.oldest_open,
+        samples_left_out=algorithm.samples_left_out,
+        updates_left_out=int(module.get("steps_left_out", 0)),
+        not_learned=_why_nothing_was_learned(algorithm, module),
+        learner={
+            name: float(module[name])
+            for name in _LEARNER_FIGURES
+            if name in module and math.isfinite(module[name])
+        },
+    )
+
+
+def _why_nothing_was_learned(algorithm: ShapedPPO, module: Mapping[str, float]) -> str | None:
+    """Why the whole batch, or every gradient step, was left out; None if it was not."""
+    played = sum(int((~fragment.by_planner).sum()) for fragment in algorithm.fragments)
+    if not played:
+        return None
+    if algorithm.samples_left_out == played:
+        spoilt = [
+            name
+            for name, grids in algorithm.learned.parts.items()
+            if not all(np.isfinite(grid).all() for grid in grids)
+        ]
+        cause = f"the reward of {', '.join(spoilt)}" if spoilt else "the critic's values"
+        return (
+            f"all {played} steps of the batch were left out, as {cause} are no numbers; resume "
+            "from an older checkpoint, or without that part"
+        )
+    if 0 < module.get("gradient_steps", 0) <= module.get("steps_left_out", 0):
+        return (
+            "every gradient step was left out, as its loss is no number; resume from an older "
+            "checkpoint, with a lower learning rate"
+        )
+    return None

@@ -1,8 +1,9 @@
-"""The run that this process trains: its settings, its folder, and the way back to the service."""
+"""The run of a training process: settings, folder, messages to the service and its commands."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from queue import Empty, SimpleQueue
 
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.play.config import EnvConfig
@@ -10,14 +11,14 @@ from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.run_folder.live_files import SCREENS
 from rlaif.trainer.run_folder.plan import Plan
-from rlaif.trainer.run_folder.protocol import Message
+from rlaif.trainer.run_folder.protocol import Command, Message, Stop
 from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.settings import TrainerSettings
 
 
 @dataclass(frozen=True)
 class RunContext:
-    """What every part of the training process knows of the run; `send` sends to the service."""
+    """What every part of the training process needs; `send` sends messages to the service."""
 
     settings: TrainerSettings
     record: RunRecord
@@ -47,7 +48,7 @@ class RunContext:
 
     def environments(self) -> EnvConfig:
         game = self.settings.game
-        if not self.settings.ray_is_own:  # other machines ask for its files by these paths
+        if not self.settings.ray_is_own:  # other machines request files by these paths
             game = game.with_files(Path.resolve)
         return EnvConfig(
             run_id=self.record.run_id,
@@ -58,3 +59,29 @@ class RunContext:
             pictures=self.settings.policy == "cnn",
             screens=self.directory / SCREENS,
         )
+
+
+@dataclass
+class Requests:
+    """Commands received: a stop takes effect at once, the others wait until they are taken."""
+
+    commands: "SimpleQueue[Command]"
+    _others: list[Command] = field(default_factory=list)
+    _stop: bool = False
+
+    def stop_asked(self) -> bool:
+        while not self._stop:
+            try:
+                command = self.commands.get_nowait()
+            except Empty:
+                break
+            if isinstance(command, Stop):
+                self._stop = True
+            else:
+                self._others.append(command)
+        return self._stop
+
+    def take(self) -> list[Command]:
+        self.stop_asked()
+        taken, self._others = self._others, []
+        return taken

@@ -1,29 +1,44 @@
-"""A run on disk: where it resumes, when it saves, and what it does when the disk is full."""
+"""Checkpoints of a run: when they are saved, retried and deleted, their content, and resuming.
+
+With one environment runner, training after a restore is equal bit for bit to training without it.
+"""
 
 import logging
+import random
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
+from operator import methodcaller
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from ray.rllib.core import COMPONENT_LEARNER, COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
+from ray.rllib.core.learner.learner import COMPONENT_OPTIMIZER
+from ray.rllib.utils.metrics import WEIGHTS_SEQ_NO
+from safetensors.numpy import load_file
+from safetensors.numpy import save as serialized
 
 from rlaif.trainer import checks
 from rlaif.trainer.evaluation import result
-from rlaif.trainer.learner import snapshot
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO
 from rlaif.trainer.learner.algorithm.sampler import StopAskedError
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.learner.run_context import RunContext
-from rlaif.trainer.run_folder import checkpoints, disk
+from rlaif.trainer.run_folder import checkpoints, disk, exploration_file, npz_tree
+from rlaif.trainer.run_folder.exploration_file import EXPLORATION_DIR
 from rlaif.trainer.run_folder.plan import End, Plan
 from rlaif.trainer.run_folder.protocol import CheckpointNotSaved, CheckpointSaved, Started
 
 log = logging.getLogger(__name__)
 
 SAVE_AGAIN_SECONDS = 10.0
-"""Between two tries to save a checkpoint on a disk that does not take it."""
+"""Minimum time between two attempts to save a checkpoint on a full disk."""
 
 GAMES_SECONDS = 5.0
-"""That a run which is stopping gives the games to reach the end of their fragments."""
+"""How long a stopping run waits for the games to finish their fragments."""
 
 
 class CheckpointSaver:
@@ -49,8 +64,13 @@ class CheckpointSaver:
     def is_saved(self) -> bool:
         return self._saved_iteration == self.iteration
 
+    @property
+    def checkpoint(self) -> Path:
+        """Folder of the checkpoint of this iteration."""
+        return self._run.checkpoints / checkpoints.folder_name(self.iteration)
+
     def restore(self, found: tuple[Path, list[str]] | None) -> None:
-        """Resume from what `newest_usable` gave, or begin, with a policy if one is named.
+        """Resume from the result of `newest_usable`, or begin, with the policy of the settings.
 
         Raises:
             WrongSettingsError: The checkpoint does not fit the settings.
@@ -62,11 +82,11 @@ class CheckpointSaver:
         if saved is not None:
             manifest = checkpoints.read_manifest(saved)
             checks.fits(manifest, run.rom_sha256, saved.name)
-            passed_over += snapshot.restore(algorithm, self._figures, saved)
+            passed_over += restore(algorithm, self._figures, saved)
             self.iteration = self._saved_iteration = manifest.counters.iteration
             self._trained_before = manifest.counters.trained_seconds
         elif run.settings.checkpoint is not None:
-            snapshot.restore_policy(algorithm, run.named_checkpoint(run.settings.checkpoint))
+            restore_policy(algorithm, run.named_checkpoint(run.settings.checkpoint))
         self._began = time.monotonic()
         self._saved_at_trained = self.trained_seconds
         run.send(
@@ -80,9 +100,9 @@ class CheckpointSaver:
         )
 
     def save_if_due(self, plan: Plan, steps_before: int) -> None:
-        """Save after an iteration that began at `steps_before`, or try again what failed.
+        """Save after an iteration that began at `steps_before` if the plan says so.
 
-        The first iteration of a run is saved: from then on there is something to resume.
+        The first iteration is always saved, and so is one after a failure.
         """
         due = self._saved_iteration < 0 or plan.saves(
             steps_before,
@@ -94,10 +114,10 @@ class CheckpointSaver:
             self.try_to_save()
 
     def save_at_the_end(self, why: End, obey: Callable[[], bool]) -> End:
-        """Save what is not saved yet; gives the end that it comes to.
+        """Save the last iteration; returns why the run ends in fact.
 
-        A run that ends by itself waits for the disk. One that was asked to stop does not: it would
-        be killed. It resumes from the checkpoint before.
+        A run that ends by itself waits for a full disk. One that is stopped would be killed, so it
+        does not wait and resumes from the previous checkpoint.
         """
         while not self.is_saved:
             self._patience = GAMES_SECONDS if why == "asked" else None
@@ -113,7 +133,7 @@ class CheckpointSaver:
         return why
 
     def try_to_save(self) -> bool:
-        """Save a checkpoint, or say why the disk does not take it; again some seconds later."""
+        """Save a checkpoint, or report the disk's error; does nothing soon after an error."""
         now = time.monotonic()
         if self._failed_at is not None and now - self._failed_at < SAVE_AGAIN_SECONDS:
             return False
@@ -130,7 +150,7 @@ class CheckpointSaver:
     def _save(self) -> None:
         run, algorithm = self._run, self._algorithm
         partial = checkpoints.begin(run.checkpoints, self.iteration)
-        snapshot.save(algorithm, self._figures, partial, run.directory, self._patience)
+        save(algorithm, self._figures, partial, run.directory, self._patience)
         path, manifest = checkpoints.commit(partial, self._manifest())
         self._note_saved()
         run.send(
@@ -182,3 +202,140 @@ class CheckpointSaver:
             keep=run.settings.checkpoints_kept,
             protected={best.iteration} if best else (),
         )
+
+
+def save(
+    algorithm: ShapedPPO,
+    figures: RunTally,
+    directory: Path,
+    run_directory: Path,
+    patience: float | None = None,
+) -> None:
+    """Write policy, optimizer, generators, reward state and the runners' games into `directory`.
+
+    Archive and coverage are copied from `run_directory`. With `patience` the games are omitted if
+    they do not finish their fragments within that many seconds; they then begin new episodes.
+
+    Raises:
+        StopAskedError: Without `patience`: a stop was requested while the games still play.
+    """
+    learner = algorithm.learner_group.get_state()[COMPONENT_LEARNER]
+    # Not `save_file`, which does not raise OSError on a full disk.
+    weights = _plain(learner[COMPONENT_RL_MODULE][DEFAULT_MODULE_ID])
+    # RLlib returns scalar tensors as numbers.
+    policy = serialized({name: np.asarray(value) for name, value in weights.items()})
+    (directory / checkpoints.POLICY).write_bytes(policy)
+    npz_tree.write(
+        directory / checkpoints.LEARNER,
+        {
+            "optimizer": {
+                name: _plain(each["state"]["state"])
+                for name, each in learner[COMPONENT_OPTIMIZER].items()
+            },
+            "weights_seq_no": learner[WEIGHTS_SEQ_NO],
+            "algorithm": algorithm.state_dict(patience),
+            "generators": _generators(),
+            "figures": figures.state_dict(),
+        },
+    )
+    # After `state_dict`, which waits for the runners.
+    interrupted = algorithm.sampler.interrupted
+    for saved in () if interrupted else _on_runners(algorithm, methodcaller("state_dict")):
+        npz_tree.write(directory / f"runner-{saved['runner']}.npz", saved)
+    live = algorithm.rewards.models.live
+    if live is not None:
+        (directory / checkpoints.REWARD_MODEL).write_bytes(live.data)
+    exploration_file.pack(run_directory / EXPLORATION_DIR, directory / checkpoints.EXPLORATION)
+
+
+def restore(algorithm: ShapedPPO, figures: RunTally, directory: Path) -> list[str]:
+    """Resume from the files of `save`; returns why some runners begin new episodes instead.
+
+    Raises:
+        RewardNetError: A reward model fails a check.
+        NpzTreeError: A file is damaged.
+    """
+    state = npz_tree.read(directory / checkpoints.LEARNER)
+    _restore_learner(algorithm, directory, state)
+    figures.load_state_dict(state["figures"])
+    files = sorted(directory.glob("runner-*.npz"))
+    saved = {each["runner"]: each for each in map(npz_tree.read, files)}
+    played_from = sorted({sha for each in saved.values() for sha in each["played_from"]})
+    answers = _on_runners(algorithm, partial(_resume_games, saved, played_from))
+    passed_over = [answer for answer in answers if answer is not None]
+    if len(answers) < max(1, algorithm.env_runner_group.num_remote_env_runners()):
+        passed_over.append("a runner was lost; its games begin new episodes")
+    lost = bool(passed_over) or set(saved) - _indices(algorithm)
+    algorithm.load_state_dict(state["algorithm"], games_resume=not lost)
+    # Last, because building and restoring draw from these.
+    _set_generators(state["generators"])
+    return passed_over
+
+
+def restore_policy(algorithm: ShapedPPO, directory: Path) -> None:
+    """Restore the networks of a checkpoint only."""
+    _restore_learner(algorithm, directory, None)
+
+
+def _restore_learner(algorithm: ShapedPPO, directory: Path, state: dict[str, Any] | None) -> None:
+    group = algorithm.learner_group
+    learner: dict[str, Any] = {
+        COMPONENT_RL_MODULE: {DEFAULT_MODULE_ID: load_file(directory / checkpoints.POLICY)}
+    }
+    if state is not None:
+        current = group.get_state()[COMPONENT_LEARNER][COMPONENT_OPTIMIZER]
+        # The learning rate is the one of the settings; moments and step counts are restored.
+        learner[COMPONENT_OPTIMIZER] = {
+            name: {**each, "state": {**each["state"], "state": state["optimizer"][name]}}
+            for name, each in current.items()
+        }
+        learner[WEIGHTS_SEQ_NO] = state["weights_seq_no"]
+    group.set_state({COMPONENT_LEARNER: learner})
+    algorithm.env_runner_group.sync_weights(
+        from_worker_or_learner_group=group, policies=[DEFAULT_MODULE_ID], inference_only=True
+    )
+
+
+def _resume_games(saved: dict[int, Any], played_from: list[str], runner: Any) -> str | None:
+    """Restore a runner; returns why it cannot resume, None if it does."""
+    index = runner.worker_index or 0
+    if index not in saved:
+        return f"runner {index}: its games were not saved and begin new episodes"
+    why = runner.load_state_dict(saved[index], played_from)
+    return None if why is None else f"runner {index}: {why}"
+
+
+def _indices(algorithm: ShapedPPO) -> set[int]:
+    count = algorithm.env_runner_group.num_remote_env_runners()
+    return set(range(1, count + 1)) if count else {0}
+
+
+def _on_runners(algorithm: ShapedPPO, call: Any) -> list[Any]:
+    group = algorithm.env_runner_group
+    return list(
+        group.foreach_env_runner(
+            call,
+            local_env_runner=group.num_remote_env_runners() == 0,
+            timeout_seconds=algorithm.config.sample_timeout_s,
+        )
+    )
+
+
+def _plain(tree: Any) -> Any:
+    if isinstance(tree, dict):
+        return {key: _plain(value) for key, value in tree.items()}
+    return tree.detach().cpu().numpy() if isinstance(tree, torch.Tensor) else tree
+
+
+def _generators() -> dict[str, Any]:
+    return {
+        "python": random.getstate(),
+        "numpy": np.random.get_state(),  # noqa: NPY002  # RLlib shuffles with it
+        "torch": torch.get_rng_state().numpy(),
+    }
+
+
+def _set_generators(state: dict[str, Any]) -> None:
+    random.setstate(state["python"])
+    np.random.set_state(state["numpy"])  # noqa: NPY002  # as above
+    torch.set_rng_state(torch.from_numpy(state["torch"].copy()))

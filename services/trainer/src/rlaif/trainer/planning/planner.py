@@ -14,14 +14,24 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import NoReturn
 
-from rlaif.contracts.planning.plans import Mode
+from rlaif.contracts.planning.plans import InvalidPlanError, Mode, read_plan, read_suggestion
+from rlaif.llm.limiter import Limiter
 from rlaif.llm.openai import OpenAiModel, connections_to
-from rlaif.llm.ports import ClientSetupError, LanguageModel
-from rlaif.llm.route import Route
+from rlaif.llm.ports import (
+    CallTimeoutError,
+    ClientSetupError,
+    CompletionRequest,
+    InvalidReplyError,
+    LanguageModel,
+    ModelError,
+    RefusedError,
+    ThrottledError,
+)
+from rlaif.llm.route import Route, RouteLimits
 from rlaif.network.addresses import is_http_url, without_credentials
-from rlaif.trainer.planning.calls import MODES, call, make_limiters, route_limits
-from rlaif.trainer.planning.questions import CallEnd, Questions
-from rlaif.trainer.play.planner_counts import PlannerCounts
+from rlaif.trainer.planning.prompts import answer_schema, messages
+from rlaif.trainer.planning.questions import CallEnd, Good, Questions
+from rlaif.trainer.play.planner_counts import Outcome, PlannerCounts
 from rlaif.trainer.play.planner_port import Kind, Planner, PlannerQuestion, PlannerReply
 from rlaif.trainer.settings.planner import PlannerSettings
 
@@ -31,6 +41,95 @@ CLOSE_SECONDS = 2.0
 """How long `close` waits for the thread, which ends with the process at the latest."""
 
 Models = AbstractAsyncContextManager[Mapping[Mode, LanguageModel]]
+
+
+MODES: tuple[Mode, ...] = ("dialog", "puzzle", "vision")
+
+_MIN_BURST = 2.0
+_DETAIL_CHARACTERS = 200
+_READERS: dict[Kind, Callable[[str], Good]] = {"plan": read_plan, "suggestion": read_suggestion}
+_OUTCOMES: dict[type[ModelError], Outcome] = {
+    ThrottledError: "throttled",
+    CallTimeoutError: "timeout",
+    InvalidReplyError: "invalid",
+    RefusedError: "refused",
+}
+
+
+def make_limiters(settings: PlannerSettings) -> dict[Mode, Limiter]:
+    """Limits by mode, under common limits of calls in flight and per second."""
+    per_second = settings.calls_per_second
+    shared = Limiter(
+        per_second=per_second,
+        burst=max(_MIN_BURST, per_second),
+        max_in_flight=settings.in_flight_total,
+    )
+    return {
+        mode: Limiter(
+            failures=settings.failures,
+            pause_seconds=settings.pause_seconds,
+            max_in_flight=settings.in_flight,
+            shared=shared,
+        )
+        for mode in MODES
+    }
+
+
+def route_limits(settings: PlannerSettings) -> RouteLimits:
+    """A call ends at the timeout of its question, whatever the latencies are."""
+    total = settings.calls.total_seconds
+    return RouteLimits(total_seconds=total, least_seconds=total, trial_seconds=total, late_calls=0)
+
+
+@asynccontextmanager
+async def http_models(settings: PlannerSettings) -> AsyncIterator[Mapping[Mode, LanguageModel]]:
+    """The models of the settings, with connections that are closed at the end."""
+    key = settings.api_key.get_secret_value() if settings.api_key else None
+    addresses = {mode: settings.address(mode) for mode in MODES}
+    urls = [url for url, _ in addresses.values()]
+    async with connections_to(
+        settings.calls, api_key=key, ca_file=settings.ca_file, urls=urls
+    ) as connections:
+        yield {
+            mode: OpenAiModel(connections, url, settings.calls, settings, base=base)
+            for mode, (url, base) in addresses.items()
+        }
+
+
+async def call(
+    route: Route, question: PlannerQuestion, settings: PlannerSettings, *, seed: int
+) -> CallEnd:
+    """Make one call that the limiter of the route has admitted."""
+    request = CompletionRequest(
+        model=settings.model(question.mode),
+        messages=messages(question),
+        schema_name=question.kind,
+        schema=answer_schema(question.kind),
+        seed=seed,
+        temperature=settings.temperature,
+        max_tokens=settings.max_tokens,
+    )
+    try:
+        found = await route.complete(request, wait=False, total_seconds=timeout(question, settings))
+    except ModelError as error:
+        kinds = (outcome for kind, outcome in _OUTCOMES.items() if isinstance(error, kind))
+        return CallEnd(next(kinds, "error"), detail=str(error)[:_DETAIL_CHARACTERS])
+    answer = found.answer
+    read, written = answer.prompt_tokens or 0, answer.completion_tokens or 0
+    try:
+        good = _READERS[question.kind](answer.text)
+    except InvalidPlanError as error:
+        cut = "cut off, " if answer.finish_reason == "length" else ""
+        detail = f"{cut}{error}"[:_DETAIL_CHARACTERS]
+        return CallEnd("invalid", detail=detail, tokens_read=read, tokens_written=written)
+    return CallEnd("ok", good, tokens_read=read, tokens_written=written)
+
+
+def timeout(question: PlannerQuestion, settings: PlannerSettings) -> float:
+    """Maximum duration of a call, in seconds."""
+    if question.kind == "plan":
+        return settings.plan_seconds
+    return settings.vision_seconds if question.mode == "vision" else settings.text_seconds
 
 
 class PlannerSettingsError(ValueError):
@@ -52,7 +151,15 @@ def check_planner(settings: PlannerSettings) -> None:
     if not settings.is_on:
         return
     for mode in MODES:
-        _check_url(settings, mode)
+        url = settings.base_url or ""
+        with suppress(ValueError):
+            url = settings.url(mode)
+        if not is_http_url(url):
+            raise PlannerSettingsError(
+                f"the URL of the planner's route /{mode}, {without_credentials(url)!r}, is not "
+                f"valid: set TRAINER_PLANNER_BASE_URL or TRAINER_PLANNER_{mode.upper()}_URL to "
+                "one like http://llm:8000"
+            )
     key = settings.api_key.get_secret_value() if settings.api_key else ""
     if not (key.isascii() and (key.isprintable() or not key)):
         raise PlannerSettingsError(
@@ -71,31 +178,19 @@ def check_planner(settings: PlannerSettings) -> None:
         ) from error
 
 
-def _check_url(settings: PlannerSettings, mode: Mode) -> None:
-    url = settings.base_url or ""
-    with suppress(ValueError):
-        url = settings.url(mode)
-    if not is_http_url(url):
-        raise PlannerSettingsError(
-            f"the URL of the planner's route /{mode}, {without_credentials(url)!r}, is not valid: "
-            f"set TRAINER_PLANNER_BASE_URL or TRAINER_PLANNER_{mode.upper()}_URL to one "
-            "like http://llm:8000"
-        )
-
-
 class ThreadedPlanner:
     """A `Planner` over HTTP; its thread starts with the first call."""
 
     def __init__(
         self,
         settings: PlannerSettings,
-        models: Callable[[PlannerSettings], Models] | None = None,
+        models: Callable[[PlannerSettings], Models] = http_models,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`models` opens the models of all modes in the thread, by default over HTTP."""
+        """`models` opens the models of all modes in the thread."""
         self._settings = settings
-        self._open_models = models or http_models
+        self._open_models = models
         self._limiters = make_limiters(settings)
         self._questions = Questions(
             self._limiters,
@@ -108,10 +203,8 @@ class ThreadedPlanner:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._asked: asyncio.Queue[PlannerQuestion | None]
-        self._closed = False
 
     def ask(self, question: PlannerQuestion) -> bool:
-        """Accept a question; False when it is not asked."""
         if not self._is_mine:
             return False
         taken = self._questions.take(question)
@@ -120,26 +213,23 @@ class ThreadedPlanner:
         return taken != "refused"
 
     def refuses(self, mode: Mode, kind: Kind, about: str) -> bool:
-        """Whether such a question would not be asked; then it counts as refused."""
         return not self._is_mine or self._questions.refuses(mode, kind, about)
 
     def replies(self) -> list[PlannerReply]:
-        """Replies since the last call."""
         return self._questions.replies() if self._is_mine else []
 
     def counts(self) -> PlannerCounts:
-        """Events since the last call, and questions in flight."""
         return self._questions.counts() if self._is_mine else PlannerCounts()
 
     def close(self) -> None:
         """Cancel all calls and end the thread, within `CLOSE_SECONDS`."""
-        if not self._is_mine or self._closed:
+        if not self._is_mine:
             return
-        self._closed = True
         self._questions.close()
         if self._thread is not None:
             self._hand_over(None)
             self._thread.join(CLOSE_SECONDS)
+            self._thread = None
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a planner cannot be pickled: create it in the process that plays")
@@ -175,10 +265,7 @@ class ThreadedPlanner:
     async def _serve(self) -> None:
         """Make a call for each question until None is handed over."""
         seeds, limits = itertools.count(), route_limits(self._settings)
-        async with (
-            self._open_models(self._settings) as models,
-            asyncio.TaskGroup() as calls,
-        ):
+        async with self._open_models(self._settings) as models:
             routes = {
                 mode: Route(mode, model, limits, limiter=self._limiters[mode], clock=self._clock)
                 for mode, model in models.items()
@@ -187,11 +274,11 @@ class ThreadedPlanner:
             while (question := await self._asked.get()) is not None:
                 # Each call has another seed, so that a useless answer is not repeated.
                 answering = self._answer(routes[question.mode], question, next(seeds))
-                task = calls.create_task(answering)
-                tasks.add(task)
+                tasks.add(task := asyncio.create_task(answering))
                 task.add_done_callback(tasks.discard)
             for task in tasks:
                 task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _answer(self, route: Route, question: PlannerQuestion, seed: int) -> None:
         try:
@@ -200,18 +287,3 @@ class ThreadedPlanner:
             log.exception("unexpected error in a call of the planner")
             end = CallEnd("error", detail=type(error).__name__)
         self._questions.settle(question, end)
-
-
-@asynccontextmanager
-async def http_models(settings: PlannerSettings) -> AsyncIterator[Mapping[Mode, LanguageModel]]:
-    """The models of the settings, with connections that are closed at the end."""
-    key = settings.api_key.get_secret_value() if settings.api_key else None
-    addresses = {mode: settings.address(mode) for mode in MODES}
-    urls = [url for url, _ in addresses.values()]
-    async with connections_to(
-        settings.calls, api_key=key, ca_file=settings.ca_file, urls=urls
-    ) as connections:
-        yield {
-            mode: OpenAiModel(connections, url, settings.calls, settings, base=base)
-            for mode, (url, base) in addresses.items()
-        }

@@ -93,13 +93,14 @@ class Questions:
         flight, needs no call.
         """
         with self._lock:
-            if self._closed:
-                return self._refuse(mode, "closed") == "refused"
-            for known in chain(self._in_flight, self._cache.keys()):
-                if known[:2] == (mode, kind) and known[2].startswith(prefix):
-                    return False
-            held = self._limiters[mode].held(self._clock())
-            return held is not None and self._refuse(mode, held.reason) == "refused"
+            known = chain(self._in_flight, self._cache.keys())
+            reason: NotAsked | None = "closed" if self._closed else None
+            if reason is None and not any(
+                key[:2] == (mode, kind) and key[2].startswith(prefix) for key in known
+            ):
+                held = self._limiters[mode].held(self._clock())
+                reason = None if held is None else held.reason
+            return reason is not None and self._refuse(mode, reason) == "refused"
 
     def settle(self, question: PlannerQuestion, end: CallEnd) -> None:
         """A call ended: reply to all questions that share it."""
@@ -109,7 +110,13 @@ class Questions:
                 seconds, shared = max(0.0, self._clock() - since), number > 0
                 self._ready.append(_reply(each, end, seconds, cached=shared))
                 counts = ModeCounts(outcomes={end.outcome: 1}, cached=1)
-                self._count(mode, counts if shared else _of_call(end, seconds))
+                if not shared:
+                    counts = replace(
+                        one_call(end.outcome, seconds),
+                        tokens_read=end.tokens_read,
+                        tokens_written=end.tokens_written,
+                    )
+                self._count(mode, counts)
             if end.answer is not None:
                 self._cache.keep(key, end.answer)
 
@@ -153,11 +160,6 @@ class Questions:
 
 def _key_of(question: PlannerQuestion) -> Key:
     return question.mode, question.kind, question.situation
-
-
-def _of_call(end: CallEnd, seconds: float) -> ModeCounts:
-    counts = one_call(end.outcome, seconds)
-    return replace(counts, tokens_read=end.tokens_read, tokens_written=end.tokens_written)
 
 
 def _reply(

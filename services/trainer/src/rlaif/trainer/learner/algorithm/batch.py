@@ -1,21 +1,28 @@
-"""Fragments and the rewards to learn from in, the columns of the PPO loss out."""
+"""Fragments and the rewards to learn from in, the columns of the PPO loss out.
+
+Advantages: Schulman et al. 2016, arXiv 1506.02438, equation 16. Truncated episodes bootstrap,
+terminated ones do not. Decisions that take several steps discount by their length; lambda counts
+decisions. A takeover by the planner truncates the policy's part (ADR 0023).
+"""
 
 from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.core.columns import Columns
 from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.policy.sample_batch import SampleBatch
 
-from rlaif.trainer.learner.algorithm.gae import advantages, cut_by_planner, standardized
 from rlaif.trainer.learner.networks.button_networks import PICTURES
 from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
 from rlaif.trainer.play.followers.frame_stack import UInt8
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.shaping import Float32, discounts
+
+Bool = npt.NDArray[np.bool_]
 
 _FLOATS = (
     Columns.OBS,
@@ -25,8 +32,8 @@ _FLOATS = (
     Postprocessing.VALUE_TARGETS,
 )
 
-_ROWS_AT_ONCE = 512
-"""Rows of a forward pass of a critic that reads more: with pictures about 25 MB of activations."""
+_MAX_ROWS = 512
+"""Rows of a forward pass of a critic with more inputs: with pictures 25 MB of activations."""
 
 
 def columns(
@@ -39,9 +46,9 @@ def columns(
 ) -> SampleBatch:
     """What RLlib's PPO loss reads: rows of (fragment, t, n), in time order.
 
-    `rewards` are those to learn from, `[T, N]` for each fragment. The advantages are standardised
-    over all rows that are numbers. A planner's rows have neither advantage nor value target, NaN;
-    `by_policy` leaves them out.
+    `rewards` are those to learn from, `[T, N]` for each fragment. Advantages are standardized over
+    the rows in which they are finite. In rows of a planner advantages and value targets are NaN;
+    `by_policy` removes these rows.
     """
     parts: dict[str, list[np.ndarray[Any, Any]]] = {}
     for fragment, reward in zip(fragments, rewards, strict=True):
@@ -50,23 +57,23 @@ def columns(
         if fragment.pictures is not None:
             seen = fragment.pictures.stacks(trans.ended, trans.final_index)
         values, next_values = values_of(fragment, learner_group, seen)
-        if seen is not None:
-            parts.setdefault(PICTURES, []).append(seen[0][:-1].reshape(-1, *seen[0].shape[2:]))
-        if fragment.policy_inputs is not None:
-            inputs = fragment.policy_inputs[:-1]
-            parts.setdefault(POLICY_INPUTS, []).append(inputs.reshape(-1, inputs.shape[2]))
         ended = cut_by_planner(trans.ended, fragment.by_planner)
         discount = discounts(trans.frames, gamma)
         adv = advantages(reward, values, next_values, ended, gamma=discount, lam=lam)
         adv[fragment.by_planner] = np.nan
-        for name, array in (
-            (Columns.OBS, trans.observations[:-1]),
-            (Columns.ACTIONS, fragment.actions),
-            (Columns.ACTION_LOGP, fragment.action_logp),
-            (Columns.ACTION_DIST_INPUTS, fragment.action_dist_inputs),
-            (Postprocessing.ADVANTAGES, adv),
-            (Postprocessing.VALUE_TARGETS, adv + values),
-        ):
+        rows: dict[str, np.ndarray[Any, Any]] = {
+            Columns.OBS: trans.observations[:-1],
+            Columns.ACTIONS: fragment.actions,
+            Columns.ACTION_LOGP: fragment.action_logp,
+            Columns.ACTION_DIST_INPUTS: fragment.action_dist_inputs,
+            Postprocessing.ADVANTAGES: adv,
+            Postprocessing.VALUE_TARGETS: adv + values,
+        }
+        if seen is not None:
+            rows[PICTURES] = seen[0][:-1]
+        if fragment.policy_inputs is not None:
+            rows[POLICY_INPUTS] = fragment.policy_inputs[:-1]
+        for name, array in rows.items():
             parts.setdefault(name, []).append(array.reshape(-1, *array.shape[2:]))
     flat = {name: np.concatenate(arrays) for name, arrays in parts.items()}
     flat[Postprocessing.ADVANTAGES] = standardized(flat[Postprocessing.ADVANTAGES])
@@ -74,24 +81,77 @@ def columns(
 
 
 def by_policy(batch: SampleBatch, fragments: list[Fragment]) -> SampleBatch:
-    """The rows of `columns` in which the policy chose; the same batch when it chose in all."""
-    if not any(fragment.by_planner.any() for fragment in fragments):
-        return batch
-    own = ~np.concatenate([fragment.by_planner.reshape(-1) for fragment in fragments])
-    return SampleBatch({name: batch[name][own] for name in batch})
+    """The rows of `columns` in which the policy acted."""
+    return _rows(
+        batch, ~np.concatenate([fragment.by_planner.reshape(-1) for fragment in fragments])
+    )
 
 
 def finite(batch: SampleBatch) -> SampleBatch:
-    """The rows of `columns` that are numbers throughout; one that is none would spoil them all."""
+    """The rows of `columns` in which all values are finite: one NaN would spoil every weight."""
     if not len(batch):
         return batch
-    whole = np.ones(len(batch), dtype=np.bool_)
-    for name in _FLOATS:
-        column = batch[name]
-        whole &= np.isfinite(column.reshape(len(column), -1)).all(axis=1)
-    if whole.all():
-        return batch
-    return SampleBatch({name: batch[name][whole] for name in batch})
+    flat = [batch[name].reshape(len(batch), -1) for name in _FLOATS]
+    return _rows(batch, np.all([np.isfinite(column).all(axis=1) for column in flat], axis=0))
+
+
+def _rows(batch: SampleBatch, mask: Bool) -> SampleBatch:
+    return batch if mask.all() else SampleBatch({name: batch[name][mask] for name in batch})
+
+
+def advantages(
+    rewards: Float32,
+    values: Float32,
+    next_values: Float32,
+    ended: Bool,
+    *,
+    gamma: float | Float32,
+    lam: float,
+) -> Float32:
+    """Generalized advantage estimation, with the recursion cut at the end of each episode.
+
+    Args:
+        rewards: `[T, N]`, shaping included.
+        values: `[T, N]`, V of the state in which each action was chosen.
+        next_values: `[T, N]`, V of the state after it: 0 after a terminal step, V of the final
+            observation after a truncated one.
+        ended: `[T, N] bool`, terminated or truncated, or `cut_by_planner`.
+        gamma: Discount of all decisions, or of each, `[T, N] float32` (`discounts`).
+        lam: Lambda; 0 is one-step TD, 1 is Monte Carlo minus the baseline.
+
+    Returns:
+        `[T, N] float32`. Value targets are `advantages + values`.
+    """
+    deltas = rewards + gamma * next_values - values
+    decay = np.broadcast_to(np.asarray(gamma * lam, dtype=np.float32), deltas.shape)
+    result: Float32 = np.empty_like(deltas)
+    running = np.zeros(deltas.shape[1], dtype=np.float32)
+    for t in range(deltas.shape[0] - 1, -1, -1):
+        running = deltas[t] + decay[t] * np.where(ended[t], 0.0, running).astype(np.float32)
+        result[t] = running
+    return result
+
+
+def cut_by_planner(ended: Bool, by_planner: Bool) -> Bool:
+    """Ends of the policy's parts of a trajectory, `[T, N] bool`.
+
+    These are the ends of episodes and the last step before a takeover by the planner, whose next
+    value is V of the state in which the planner takes over.
+    """
+    cut = ended | by_planner
+    cut[:-1] |= by_planner[1:]
+    return cut
+
+
+def standardized(values: Float32) -> Float32:
+    """Zero mean and unit deviation, of at least 1e-4 as in RLlib; NaN is ignored and stays."""
+    flat = values.astype(np.float64)
+    known = flat[np.isfinite(flat)]
+    if not len(known):
+        return values
+    scaled = (flat - known.mean()) / max(1e-4, float(known.std()))
+    narrow: Float32 = scaled.astype(np.float32)
+    return narrow
 
 
 def values_of(
@@ -99,7 +159,7 @@ def values_of(
 ) -> tuple[Float32, Float32]:
     """V of each step's state and of the state after it, `[T, N]` each, by the learner's critic.
 
-    `seen` is what `PictureFragment.stacks` gave, for a critic that looks at pictures.
+    `seen` is what `PictureFragment.stacks` returned, for a critic that reads pictures.
     """
     trans = fragment.transitions
     rows, envs, width = trans.observations.shape
@@ -124,12 +184,8 @@ def values_of(
 
 
 def _critic(observations: Float32, more: dict[str, np.ndarray[Any, Any]], learner: Any) -> Float32:
-    """V of `[B, 128]` observations and the same rows of `more` columns, by the learner's critic.
-
-    `[B] float32`; in one pass where it reads the observations alone.
-    """
     module = learner.module[DEFAULT_MODULE_ID]
-    size = _ROWS_AT_ONCE if more else len(observations)
+    size = _MAX_ROWS if more else len(observations)
     parts: list[Float32] = []
     with torch.inference_mode():
         for start in range(0, len(observations), size):

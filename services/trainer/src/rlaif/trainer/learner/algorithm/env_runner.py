@@ -1,15 +1,14 @@
-"""Sampling: N emulators stepped together, one batched forward pass a vector step.
+"""Sampling: N emulators stepped together, one batched forward pass per vector step.
 
-RLlib's own runner builds an episode object for every step; this one fills preallocated arrays
-and returns them whole.
+RLlib's own runner builds episode objects step by step; this one fills preallocated arrays.
 """
 
 import gc
 import time
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import gymnasium as gym
 import numpy as np
@@ -22,12 +21,15 @@ from ray.rllib.utils.checkpoints import Checkpointable
 from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME, WEIGHTS_SEQ_NO
 
 from rlaif.game.captures.capture import KeyframeError
+from rlaif.game.description.briefing import brief
+from rlaif.game.description.words import words_of
 from rlaif.game.machine.emulator import SaveStateError
+from rlaif.game.skills.macros import PlanExecutor
+from rlaif.game.skills.script import OptionLimits
 from rlaif.trainer.curriculum.course import Course
-from rlaif.trainer.learner.algorithm.assisting import assistance_of
-from rlaif.trainer.learner.algorithm.coursing import course_of
+from rlaif.trainer.learner.algorithm.demonstrations import course_of
 from rlaif.trainer.learner.algorithm.inference import PolicyInference, log_probabilities
-from rlaif.trainer.learner.algorithm.keeping import RunnerFiles
+from rlaif.trainer.learner.algorithm.run_files import RunnerFiles
 from rlaif.trainer.learner.algorithm.sampler import (
     RunnerRewardModel,
     StopAskedError,
@@ -35,34 +37,39 @@ from rlaif.trainer.learner.algorithm.sampler import (
     never,
     share,
 )
+from rlaif.trainer.planning.planner import open_planner
+from rlaif.trainer.play.assist.assistance import Assistance
+from rlaif.trainer.play.assist.guidance import Guidance, guidance_stream
+from rlaif.trainer.play.assist.takeover import AssistanceParts
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig, PayingModel
 from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.play.game_env import GameEnv
+from rlaif.trainer.play.planner_port import Planner
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, actions_of
+from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.learning import CurriculumSettings, RewardSettings
+from rlaif.trainer.settings.planner import GuidanceSettings, PlannerSettings, TakeoverSettings
 
 
 class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray has no types
     """An RLlib environment runner that returns a `Fragment`.
 
-    `config.env_config["env"]` is the `EnvConfig` of every environment, `["explore"]` the
-    `ExploreConfig` of the run or None, `["assist"]` its `AssistConfig` or None, `["curriculum"]`
-    its `CurriculumSettings` or None. With `["resumes"]` no episode begins before `load_state_dict`
-    or the first fragment.
+    `config.env_config` is the one of `build_config`. With `["resumes"]` no episode begins before
+    `load_state_dict` or the first fragment.
 
     Attributes:
-        files: Those of the run and of its settings, on whichever machine this runs.
-        stop_asked: Whether the run is to stop; the driver's own runner asks before each decision.
+        files: Access to the files of the run and of its settings.
+        stop_asked: Whether a stop was requested; the driver's own runner asks before each decision.
     """
 
     stop_asked: Callable[[], bool] = staticmethod(never)
 
     def __init__(self, *, config: Any, **kwargs: Any) -> None:
-        """Build the module, and the emulators unless this is a driver that does not sample."""
+        """Build the module, and the emulators unless this is the runner of a driver with others."""
         super().__init__(config=config, **kwargs)
         torch.set_num_threads(1)
         self._weights_seq_no = 0
@@ -85,33 +92,30 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
             self._vector.close()
             self._vector = None
             gc.unfreeze()
+        given, index, seed = self.config.env_config, self.worker_index or 0, self.config.seed or 0
         self.files.close()
-        self.files = RunnerFiles(self.config.env_config.get("explore"))
-        own: EnvConfig = replace(self.config.env_config["env"], life=self._life)
-        env_config = self.files.environment(own)
+        self.files = RunnerFiles(given.get("explore"))
+        env: EnvConfig = self.files.environment(replace(given["env"], life=self._life))
         explore = self.files.exploration
-        curriculum = self.files.curriculum(self.config.env_config.get("curriculum"))
+        curriculum = self.files.curriculum(given.get("curriculum"))
         follows = explore is not None or curriculum is not None
         self._explorer = self._course = None
         self._used = ""
         self._vector = EmulatorVector(
-            env_config,
+            env,
             count=self.config.num_envs_per_env_runner,
-            runner=self.worker_index or 0,
-            seed=self.config.seed or 0,
-            follow=partial(self._follow, explore, curriculum, env_config) if follows else None,
-            assist=partial(
-                assistance_of,
-                self.config.env_config.get("assist"),
-                env_config,
-                runner=self.worker_index or 0,
-                seed=self.config.seed or 0,
-            ),
-            begin=not self.config.env_config.get("resumes", False),
+            runner=index,
+            seed=seed,
+            follow=partial(self._follow, explore, curriculum, env) if follows else None,
+            assist=partial(assistance_of, given.get("assist"), env, runner=index, seed=seed),
+            begin=not given.get("resumes", False),
         )
-        self.files.show_screens(env_config, self.worker_index or 0)
-        if self.worker_index:  # a process of its own
-            _keep_for_good()
+        self.files.show_screens(env, index)
+        if index:
+            # All objects so far live as long as this process. To traverse half a million of them
+            # takes the garbage collector a quarter of a second.
+            gc.collect()
+            gc.freeze()
 
     def _follow(
         self,
@@ -165,20 +169,19 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         """Play `steps` decisions in every environment.
 
         `capture_quota` is shared by all `runners`; the disagreement of `model` decides on captures,
-        and its shaping rewards are published. When the run is to stop, the fragment is lost
-        (`StopAskedError`).
+        and its shaping rewards are published.
+
+        Raises:
+            StopAskedError: A stop was requested; the fragment is lost.
         """
-        if self._vector is None:
-            raise RuntimeError("this environment runner has no environments: it is the driver's")
-        began = time.perf_counter()
-        self._use(model, self._vector)
+        vector, began = self._games, time.perf_counter()
+        self._use(model, vector)
         own = self.worker_index or 0
         quota = share(capture_quota, parts=runners, part=own, turn=context.policy_iteration)
-        self._vector.begin_fragment(steps, capture_quota=quota, context=context)
-        count = self._vector.count
+        vector.begin_fragment(steps, capture_quota=quota, context=context)
+        count, frame_stack = vector.count, vector.frame_stack
         logits = np.empty((steps, count, self._choices), dtype=np.float32)
         actions = np.empty((steps, count), dtype=np.int64)
-        frame_stack = self._vector.frame_stack
         # The largest of logits plus Gumbel noise is a draw from their softmax.
         noise = self._policy_rng.gumbel(size=logits.shape)
         for t in range(steps):
@@ -187,23 +190,26 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
                     self._explorer.sync()
                 raise StopAskedError
             pictures = None if frame_stack is None else frame_stack.stacks
-            logits[t] = self._policy.logits(
-                self._vector.observations, pictures, self._vector.policy_inputs
-            )
+            logits[t] = self._policy.logits(vector.observations, pictures, vector.policy_inputs)
             (logits[t] + noise[t]).argmax(axis=1, out=actions[t])
-            self._vector.step(t, actions[t])
+            vector.step(t, actions[t])
         self.num_env_steps_sampled_lifetime += steps * count
         if self._explorer is not None:
             self._explorer.end_fragment()
-        fragment = self._vector.end_fragment(logits, log_probabilities(logits, self._vector.played))
-        not_written = None if self._explorer is None else self._explorer.trouble
+        fragment = vector.end_fragment(logits, log_probabilities(logits, vector.played))
         return replace(
             fragment,
             policy_version=self._weights_seq_no,
-            not_written=not_written,
+            not_written=None if self._explorer is None else self._explorer.trouble,
             seconds=time.perf_counter() - began,
             course=None if self._course is None else self._course.figures(),
         )
+
+    @property
+    def _games(self) -> EmulatorVector:
+        if self._vector is None:
+            raise RuntimeError("this environment runner has no environments: it is the driver's")
+        return self._vector
 
     def _use(self, model: RunnerRewardModel | None, vector: EmulatorVector) -> None:
         sha256 = "" if model is None else model.sha256
@@ -264,30 +270,26 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         assert self.module is not None
 
     def state_dict(self) -> dict[str, Any]:
-        """Where each game stands between two fragments, as plain values; 40 ms a game."""
-        if self._vector is None:
-            raise RuntimeError("this environment runner has no environments: it is the driver's")
+        """State of all games between two fragments, as plain values; 40 ms per game."""
         explorer = None if self._explorer is None else self._explorer.state_dict()
         return {
             "runner": self.worker_index or 0,
             "policy_rng": self._policy_rng.bit_generator.state,
-            "vector": self._vector.state_dict(),
+            "vector": self._games.state_dict(),
             "explorer": explorer,
             "course": None if self._course is None else self._course.state_dict(),
             "played_from": [] if explorer is None else explorer["played_from"],
         }
 
     def load_state_dict(self, saved: dict[str, Any], played_from: Collection[str]) -> str | None:
-        """Resume in the middle of the episodes; gives why that cannot be, and then begins new ones.
+        """Resume in the middle of the episodes, or begin new ones and return the reason.
 
-        `played_from` names the archived states that some runner plays from.
+        `played_from` are the digests of the archived states from which any runner plays.
         """
-        if self._vector is None:
-            return "it has no environments"
         if (saved.get("course") is None) != (self._course is None):
             return "it was saved with a curriculum and resumes without, or the other way round"
         try:
-            why = self._vector.load_state_dict(saved["vector"])
+            why = self._games.load_state_dict(saved["vector"])
         except (KeyframeError, SaveStateError) as error:
             self.make_env()
             return str(error)
@@ -308,21 +310,70 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         self.files.close()
 
 
-def _keep_for_good() -> None:
-    """What there is now lives as long as the process: the garbage collector need not look at it.
-
-    It is half a million objects, and looking through them takes a quarter of a second of play.
-    """
-    gc.collect()
-    gc.freeze()
-
-
 def _life() -> int:
-    """0 in a runner's first process; in one that replaces a lost one a number of its own."""
+    """0 in a runner's first process, a unique number in one that replaces a lost one."""
     if not ray.is_initialized():
         return 0
     context = ray.get_runtime_context()
     if context.get_actor_id() is None or not context.was_current_actor_reconstructed:
         return 0
-    # Six digits keep ids short; its last bit is set: 0 is taken.
+    # Six digits keep ids short; the last bit is set, since 0 is taken.
     return int(context.get_worker_id()[:6], 16) | 1
+
+
+@dataclass(frozen=True)
+class AssistConfig:
+    """Settings of the assistance, which are sent to the runner processes."""
+
+    planner: PlannerSettings
+    takeover: TakeoverSettings
+    guidance: GuidanceSettings
+
+    @classmethod
+    def of(cls, settings: TrainerSettings) -> Self | None:
+        """None without a planner's address."""
+        if not settings.planner.is_on:
+            return None
+        return cls(settings.planner, settings.takeover, settings.guidance)
+
+
+def assistance_of(
+    config: AssistConfig | None, env: EnvConfig, games: Sequence[GameEnv], *, runner: int, seed: int
+) -> Assistance | None:
+    """The assistance of a runner; the planner connects with its first question."""
+    planner = None if config is None else open_planner(config.planner)
+    if config is None or planner is None:
+        return None
+    return assisted_by(planner, config, env, games, runner=runner, seed=seed)
+
+
+def assisted_by(
+    planner: Planner,
+    config: AssistConfig,
+    env: EnvConfig,
+    games: Sequence[GameEnv],
+    *,
+    runner: int,
+    seed: int,
+) -> Assistance:
+    """The assistance of a runner by this planner."""
+    cartridge, guidance = games[0].cartridge, config.guidance
+    words = words_of(cartridge.game, cartridge.data)
+    limits = OptionLimits().scaled(env.game.frame_skip)
+    drawn_from = [seed, runner, env.attempt, *([env.life] if env.life else [])]
+
+    def guide(count: int, planner: Planner) -> Guidance:
+        rng = guidance_stream(drawn_from)
+        return Guidance(guidance, count=count, rng=rng, planner=planner, runner=runner)
+
+    return Assistance(
+        AssistanceParts(
+            planner=planner,
+            takeover=config.takeover,
+            brief=lambda ram, graph, failed: brief(ram, words, graph=graph, failed=failed),
+            executor_of=lambda macros, graph: PlanExecutor(macros, graph=graph, limits=limits),
+            guide=guide if guidance.asks else None,
+        ),
+        games,
+        runner=runner,
+    )

@@ -1,11 +1,13 @@
-"""Imitates the best segments of the last iterations: advantage-weighted regression beside PPO.
+"""Imitation before PPO and beside it: of demonstrations, and of the best segments of own play.
 
-Source of the weights: Peng et al. 2019, arXiv 1910.00177: exp(advantage / temperature), at most 20.
-Off by default: PPO alone is on-policy and needs no buffer.
+Demonstrations are imitated by cross-entropy among the allowed decisions. The best segments of the
+last iterations are imitated by advantage-weighted regression (Peng et al. 2019, arXiv 1910.00177);
+this is off by default, since PPO alone is on-policy and needs no buffer.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,33 +17,57 @@ from ray.rllib.core.columns import Columns
 from torch import Tensor
 
 from rlaif.game.policy_input.layout import ALLOWED, POLICY_INPUT, SIZE
+from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.shaping import Float32
 
-UNTOUCHED = 0.5
-"""Share of the rows that are shown as they are: what matters has to stay readable."""
+RETURNS = "returns"
+"""Column of the rows: `[B] float32`, discounted, in the units of the rewards."""
+
+SUBTASKS = "subtasks"
+"""Column of the rows: `[B] int64`, index of the curriculum's subtask."""
+
+UNCHANGED = 0.5
+"""Share of the rows that augmentation leaves as they are."""
+
+MAX_AGE = 50
+"""Iterations after which a segment is dropped: policy and reward model have changed since."""
+
+Rows = dict[str, npt.NDArray[Any]]
+Loss = Callable[[Any, dict[str, Tensor]], Tensor]
+"""Module and rows to a scalar."""
+
+_MAX_WEIGHT = 20.0
+_MIN_SPREAD = 1e-4
+_WARM_START_MINIBATCH = 256
+_VALUE_WEIGHT = 0.5
+_ENTROPY = 0.01
+"""Of the warm start: without it the policy is too certain for PPO to explore."""
+
+_GRADIENT_NORM = 0.5
+_MAX_ROWS = 1024
 
 
-def strayed(
+def augmented(
     rows: dict[str, Tensor], among: dict[str, Tensor], share: float, rng: np.random.Generator
 ) -> dict[str, Tensor]:
-    """Rows of which a part shows something of other rows.
+    """Rows of which a part has some inputs of other rows.
 
     Args:
-        rows: Columns, `[B]`, or `[B, numbers]` where they are what is seen.
-        among: The same columns of all rows that there are; where the other parts come from.
-        share: Of the fields of a policy input, and of the numbers of an observation, that such a
-            row has from one other row. What is allowed stays its own.
-        rng: Draws rows and parts.
+        rows: Columns, `[B]`, or `[B, D]` for inputs.
+        among: The same columns of all rows, from which the replacements are drawn.
+        share: Of the fields of a policy input, and of the numbers of an observation, that a changed
+            row takes from one other row. The mask of allowed decisions stays its own.
+        rng: Draws rows and fields.
 
     Returns:
-        The columns, what is seen in part from elsewhere. With `share` 0 they are `rows`.
+        The columns; `rows` itself with `share` 0.
     """
     count = len(rows[Columns.ACTIONS])
     if share <= 0 or not count:
         return rows
     other = torch.from_numpy(rng.integers(0, len(among[Columns.ACTIONS]), count))
-    touched = torch.from_numpy(rng.random((count, 1)) >= UNTOUCHED)
+    touched = torch.from_numpy(rng.random((count, 1)) >= UNCHANGED)
     found = dict(rows)
     for name, seen in rows.items():
         if seen.dim() != 2:
@@ -66,71 +92,119 @@ def _field_of_slot() -> Tensor:
 _FIELD_OF_SLOT = _field_of_slot()
 
 
-Loss = Callable[[Any, dict[str, Tensor]], Tensor]
-"""Module and rows to a scalar."""
-
-
 class ImitationTerm:
-    """What is imitated, and how much.
+    """A term of the loss that imitates some rows.
 
     Attributes:
-        weight: Of the loss; at 0 nothing is computed.
-        strayed: See `straying.strayed`.
+        weight: Weight in the loss; with 0 nothing is computed.
+        augmentation: Share of inputs from other rows (`augmented`).
     """
 
     def __init__(self, loss: Loss, *, share: float = 1.0) -> None:
+        """With `share` rows for each row of a minibatch."""
         self._loss, self._share = loss, share
         self._rows: dict[str, Tensor] = {}
-        self._some = np.empty(0, dtype=np.int64)
-        self.weight = self.strayed = 0.0
+        self._chosen = np.empty(0, dtype=np.int64)
+        self.weight = self.augmentation = 0.0
 
-    def take(self, rows: dict[str, np.ndarray[Any, Any]] | None, device: Any) -> None:
+    def take(self, rows: Rows | None, device: Any) -> None:
         """Imitate these rows from now on; None: nothing."""
         self._rows = {
             name: torch.as_tensor(array).to(device) for name, array in (rows or {}).items()
         }
         self.choose(None)
 
-    def choose(self, some: npt.NDArray[np.bool_] | None) -> None:
-        """Imitate only some of the rows from now on, `[R] bool`; None: all of them.
+    def choose(self, mask: npt.NDArray[np.bool_] | None) -> None:
+        """Imitate only the rows of a mask, `[R] bool`, from now on; None: all of them.
 
-        A row weighs as much among few as among all: the term falls with their share.
+        The weight of a row does not depend on how many are chosen.
         """
         count = len(self._rows[Columns.ACTIONS]) if self._rows else 0
-        self._some = np.arange(count) if some is None else np.flatnonzero(some)
+        self._chosen = np.arange(count) if mask is None else np.flatnonzero(mask)
 
     def of(self, module: Any, size: int, rng: np.random.Generator) -> Tensor | None:
         """The weighted term for a minibatch of `size`; None when there is none."""
-        if not len(self._some) or not self.weight:
+        if not len(self._chosen) or not self.weight:
             return None
-        part = len(self._some) / len(self._rows[Columns.ACTIONS])
+        part = len(self._chosen) / len(self._rows[Columns.ACTIONS])
         count = max(1, round(size * self._share * part))
-        order = torch.from_numpy(self._some[rng.integers(0, len(self._some), count)])
+        order = torch.from_numpy(self._chosen[rng.integers(0, len(self._chosen), count)])
         drawn = {name: column[order] for name, column in self._rows.items()}
-        drawn = strayed(drawn, self._rows, self.strayed, rng)
+        drawn = augmented(drawn, self._rows, self.augmentation, rng)
         return self.weight * part * self._loss(module, drawn)
 
 
-MAX_AGE = 50
-"""Iterations after which a segment is forgotten: another policy played it, another reward model
-may have paid for it."""
+def demonstration_loss(module: Any, rows: dict[str, Tensor]) -> Tensor:
+    """Minus the mean log probability of the decisions, a scalar."""
+    logits = module.forward_train(rows)[Columns.ACTION_DIST_INPUTS]
+    return torch.nn.functional.cross_entropy(logits, rows[Columns.ACTIONS])
 
-_INPUTS = "policy_inputs"
-"""Column of what a policy reads besides, by the name that the networks have for it."""
 
-_MAX_WEIGHT = 20.0
-_MIN_SPREAD = 1e-4
+def warm_start(
+    module: Any,
+    rows: dict[str, Tensor],
+    *,
+    steps: int,
+    seed: int,
+    augmentation: float = 0.0,
+    learning_rate: float = 1e-3,
+) -> None:
+    """Train a module on `rows`, with `actions` and `returns`, for some gradient steps of Adam."""
+    module.observe(rows)
+    module.vf.follow(rows[RETURNS])
+    optimizer = torch.optim.Adam(module.parameters(), lr=learning_rate)
+    rng = np.random.default_rng([seed, 0xB0C])
+    for order in islice(_minibatches(len(rows[Columns.ACTIONS]), rng), steps):
+        batch = {name: column[order] for name, column in rows.items()}
+        loss = _warm_start_loss(module, augmented(batch, rows, augmentation, rng))
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]  # torch is untyped here
+        torch.nn.utils.clip_grad_norm_(module.parameters(), _GRADIENT_NORM)
+        optimizer.step()
+
+
+def accuracy(module: Any, rows: dict[str, Tensor]) -> float:
+    """Share of the rows in which the most probable decision is the demonstrated one."""
+    actions, right = rows[Columns.ACTIONS], 0
+    if not len(actions):
+        return float("nan")
+    with torch.no_grad():
+        for order in torch.split(torch.arange(len(actions)), _MAX_ROWS):
+            batch = {name: column[order] for name, column in rows.items()}
+            logits = module.forward_train(batch)[Columns.ACTION_DIST_INPUTS]
+            right += int((logits.argmax(dim=-1) == actions[order]).sum())
+    return right / len(actions)
+
+
+def _warm_start_loss(module: Any, batch: dict[str, Tensor]) -> Tensor:
+    out = module.forward_train(batch)
+    values = module.compute_values(batch, embeddings=out.get(Columns.EMBEDDINGS))
+    log_probabilities = torch.log_softmax(out[Columns.ACTION_DIST_INPUTS], dim=-1)
+    entropy = -(log_probabilities.exp() * log_probabilities).sum(dim=-1).mean()
+    unit = module.vf.spread
+    errors = torch.nn.functional.huber_loss(values / unit, batch[RETURNS] / unit, reduction="none")
+    loss: Tensor = (
+        torch.nn.functional.nll_loss(log_probabilities, batch[Columns.ACTIONS])
+        + _VALUE_WEIGHT * errors.mean()
+        - _ENTROPY * entropy
+    )
+    return loss
+
+
+def _minibatches(rows: int, rng: np.random.Generator) -> Iterator[Tensor]:
+    while rows:
+        yield from torch.split(torch.from_numpy(rng.permutation(rows)), _WARM_START_MINIBATCH)
 
 
 class GoodSegment(NamedTuple):
-    """Some steps of one environment that were paid well.
+    """Consecutive steps of one environment with a high reward.
 
     Attributes:
         score: Sum of the rewards to learn from.
         observations: `[S, 128] float32`.
         actions: `[S] int64`.
-        returns: `[S] float32`, TD(lambda) returns by the critic of then.
-        policy_inputs: `[S, SIZE] float32`, what the policy read besides; None for the seeds'.
+        returns: `[S] float32`, TD(lambda) returns by the critic of that iteration.
+        policy_inputs: `[S, SIZE] float32`, for policies that choose among decisions.
     """
 
     score: float
@@ -143,7 +217,7 @@ class GoodSegment(NamedTuple):
 
 @dataclass
 class TopSegments:
-    """The segments of the highest rewards; at most `keep`, none older than `MAX_AGE` iterations."""
+    """The `keep` segments of the highest rewards, none older than `MAX_AGE` iterations."""
 
     keep: int
     steps: int
@@ -157,7 +231,7 @@ class TopSegments:
         *,
         iteration: int,
     ) -> None:
-        """Take over what is better than what is there.
+        """Add the segments of an iteration.
 
         For each fragment `[T, N]`: the rewards to learn from, and the value targets as returns.
         """
@@ -173,11 +247,10 @@ class TopSegments:
         found = []
         inputs = fragment.policy_inputs
         steps = min(self.steps, len(rewards))
-        ended = fragment.transitions.ended
         for start in range(0, len(rewards) - steps + 1, steps):
             stop = start + steps
             scores = rewards[start:stop].sum(axis=0)
-            inside = ~ended[start : stop - 1].any(axis=0)
+            inside = ~fragment.transitions.ended[start : stop - 1].any(axis=0)
             inside &= ~fragment.by_planner[start:stop].any(axis=0)
             known = np.isfinite(scores) & np.isfinite(returns[start:stop]).all(axis=0)
             for n in np.flatnonzero(inside & known & (scores > 0)).tolist():
@@ -193,17 +266,17 @@ class TopSegments:
                 )
         return found
 
-    def rows(self) -> dict[str, npt.NDArray[Any]] | None:
-        """All steps of all segments as columns; None while there are none."""
+    def rows(self) -> Rows | None:
+        """All steps of all segments as columns; None without segments."""
         if not self.segments:
             return None
-        rows: dict[str, npt.NDArray[Any]] = {
+        rows: Rows = {
             Columns.OBS: np.concatenate([each.observations for each in self.segments]),
             Columns.ACTIONS: np.concatenate([each.actions for each in self.segments]),
-            "returns": np.concatenate([each.returns for each in self.segments]),
+            RETURNS: np.concatenate([each.returns for each in self.segments]),
         }
         inputs = [each.policy_inputs for each in self.segments if each.policy_inputs is not None]
-        return rows | {_INPUTS: np.concatenate(inputs)} if inputs else rows
+        return rows | {POLICY_INPUTS: np.concatenate(inputs)} if inputs else rows
 
     def state_dict(self) -> list[dict[str, Any]]:
         return [each._asdict() for each in self.segments]
@@ -215,13 +288,12 @@ class TopSegments:
 def imitation_loss(module: Any, rows: dict[str, Tensor]) -> Tensor:
     """Minus the weighted mean log probability of the actions, a scalar.
 
-    `rows` holds `obs` `[B, 128]`, `actions` `[B]`, `returns` `[B]` and what the policy reads
-    besides. No gradient flows into the critic's judgement of the advantages.
+    No gradient flows through the critic's estimate of the advantages.
     """
     out = module.forward_train(rows)
     with torch.no_grad():
         values = module.compute_values(rows, embeddings=out.get(Columns.EMBEDDINGS))
-        weights = weights_of(rows["returns"] - values)
+        weights = weights_of(rows[RETURNS] - values)
     chosen = torch.log_softmax(out[Columns.ACTION_DIST_INPUTS], dim=-1).gather(
         -1, rows[Columns.ACTIONS].unsqueeze(-1)
     )

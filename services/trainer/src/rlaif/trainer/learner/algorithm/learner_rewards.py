@@ -1,4 +1,4 @@
-"""What PPO learns from: an iteration's fragments in, rewards and what each part weighs out.
+"""The rewards to learn from, and the share of each part, for the fragments of an iteration.
 
 total = game + shaping by the reward model + curiosity + guidance. The environments compute the
 game's reward and the guidance bonus. The rest is computed here, in one batch with one mix of reward
@@ -14,7 +14,7 @@ import numpy as np
 from rlaif.contracts.game.observation import OBSERVATION_SIZE
 from rlaif.reward_net.pay import Potential
 from rlaif.reward_net.potential import PotentialFunction
-from rlaif.trainer.learner.algorithm.gae import cut_by_planner
+from rlaif.trainer.learner.algorithm.batch import cut_by_planner
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.curiosity import Curiosity
 from rlaif.trainer.rewards.learned.reward_models import (
@@ -38,9 +38,9 @@ class LearnedRewards:
 
     Attributes:
         parts: Part → `[T, N] float32` for each fragment. They sum to the reward to learn from.
-        reward_model_share: Of the model that counts in the mix with the one before it, 0 to 1.
-        potential_mean: Mean potential of that model over the observations. Compare it with the
-            milestones: it rises alone when the policy exploits the model.
+        reward_model_share: Share of the live model in the mix with the one before it, 0 to 1.
+        potential_mean: Mean potential of the live model over the observations. If it rises and the
+            milestones do not, the policy exploits the model.
     """
 
     parts: dict[str, list[Float32]] = field(default_factory=dict)
@@ -67,21 +67,20 @@ class LearnedRewards:
 
 
 class LearnerRewards:
-    """Makes the rewards of one run, iteration by iteration.
+    """Computes the rewards of a run, iteration by iteration.
 
-    A run resumes bit for bit from `state_dict`, taken and loaded between two iterations. It holds
-    the reward models, the ramp, the carried potentials and all of curiosity.
+    `state_dict` has all that a run needs to resume bit for bit between two iterations: the reward
+    models and their ramp, the carried potentials, and the curiosity.
 
     Attributes:
-        models: Which reward model counts. Between two iterations: `offer`, then `swap_if_due`.
-        refused: Models that answered nonsense in the last iteration, and why; they paid nothing.
+        models: The reward models. Between two iterations: `offer`, then `swap_if_due`.
+        refused: Models that returned NaN or infinity in the last iteration, and the reasons.
     """
 
     def __init__(
         self, settings: RewardSettings, *, gamma: float, gae_lambda: float, seed: int
     ) -> None:
-        """`gamma` must be PPO's discount; `gae_lambda` serves the statistics alone."""
-        self._settings = settings
+        """`gamma` must be PPO's discount; `gae_lambda` is used by the statistics only."""
         self._gamma, self._lambda = gamma, gae_lambda
         self._seen: list[Float32] = []
         self.refused: list[tuple[RewardModel, str]] = []
@@ -89,22 +88,25 @@ class LearnerRewards:
             settings.shaping.ramp_iterations, settings.shaping.swap_iterations
         )
         self._shaper = PotentialShaper(gamma=gamma, weight=settings.shaping.weight)
+        weight = settings.curiosity.weight
         self._curiosity = (
-            Curiosity(inputs=OBSERVATION_SIZE, weight=settings.curiosity.weight, seed=seed)
-            if settings.curiosity.weight > 0
-            else None
+            Curiosity(inputs=OBSERVATION_SIZE, weight=weight, seed=seed) if weight > 0 else None
         )
 
     @property
     def version(self) -> int | None:
-        """Of the reward model that counts; None for none."""
+        """Version of the live reward model."""
         return self.models.live.version if self.models.live else None
 
     def learn_from(self, fragments: list[Fragment]) -> LearnedRewards:
         by_planner: list[Bool] = [fragment.by_planner for fragment in fragments]
         parts = {GAME: [fragment.rewards for fragment in fragments]}
         parts[SHAPING] = self._shaping(fragments)
-        parts |= _guided(fragments)
+        if any(fragment.guidance is not None for fragment in fragments):
+            parts[GUIDANCE] = [
+                np.zeros_like(each.rewards) if each.guidance is None else each.guidance
+                for each in fragments
+            ]
         if self._curiosity is not None:
             parts[CURIOSITY] = self._curiosity.pay(
                 [fragment.runner for fragment in fragments],
@@ -113,21 +115,23 @@ class LearnerRewards:
                 by_planner,
             )
         parts = {
-            name: [_unpaid(grid, taken) for grid, taken in zip(grids, by_planner, strict=True)]
+            name: [
+                np.where(taken, np.float32(0.0), grid) if taken.any() else grid
+                for grid, taken in zip(grids, by_planner, strict=True)
+            ]
             for name, grids in parts.items()
         }
-        ended: list[Bool] = [
-            cut_by_planner(fragment.transitions.ended, fragment.by_planner)
-            for fragment in fragments
-        ]
-        own = [~taken for taken in by_planner]
-        decays = [
-            self._lambda * discounts(fragment.transitions.frames, self._gamma)
-            for fragment in fragments
-        ]
         learned = LearnedRewards(
             parts=parts,
-            statistics=part_statistics(parts, ended, decay=decays, own=own),
+            statistics=part_statistics(
+                parts,
+                [cut_by_planner(each.transitions.ended, each.by_planner) for each in fragments],
+                decay=[
+                    self._lambda * discounts(each.transitions.frames, self._gamma)
+                    for each in fragments
+                ],
+                own=[~taken for taken in by_planner],
+            ),
             reward_model_version=self.version,
             reward_model_share=self.models.share if self.models.live else 0.0,
             potential_mean=self._potential_mean(fragments),
@@ -138,9 +142,7 @@ class LearnerRewards:
     def _shaping(self, fragments: list[Fragment]) -> list[Float32]:
         """Shaping rewards of all fragments, by one mix of models.
 
-        All potentials are evaluated first: a model that gives NaN for one fragment is rejected, and
-        the model before it shapes all of them. A takeover changes the potential as any play does,
-        whether or not its steps are rewarded.
+        A takeover changes the potential as any play does, whether or not its steps are rewarded.
         """
         potentials = self._potentials([each.transitions.visited() for each in fragments])
         return [
@@ -151,8 +153,11 @@ class LearnerRewards:
         ]
 
     def _potentials(self, visited: list[Float32]) -> list[Potential | None]:
-        """For each fragment's `[B, D]` observations a function that returns their potentials."""
-        self.refused = []
+        """The potentials of each fragment's `[B, D]` observations, as functions of these.
+
+        A model that returns NaN for one fragment is rejected, and the model before it shapes all.
+        """
+        self.refused, self._seen = [], []
         while (mixed := self.models.mixed(self._potential)) is not None:
             self._seen = []
             try:
@@ -160,9 +165,9 @@ class LearnerRewards:
             except NonsenseError as error:
                 self.models.refuse(error.model)
                 self.refused.append((error.model, str(error)))
+                self._seen = []
                 continue
             return [lambda observations, known=each: known for each in found]
-        self._seen = []
         return [None] * len(visited)
 
     def _potential(self, network: PotentialFunction, observations: Float32) -> Float32:
@@ -181,48 +186,35 @@ class LearnerRewards:
         return float(seen.mean()) if len(seen) else None
 
     def state_dict(self) -> State:
-        state = {f"models/{key}": value for key, value in self.models.state_dict().items()}
-        for name, part in self._stateful().items():
-            state |= {f"{name}/{key}": value for key, value in part.state_dict().items()}
-        return state
+        return {
+            f"{name}/{key}": value
+            for name, part in self._stateful().items()
+            for key, value in part.state_dict().items()
+        }
 
     def load_state_dict(self, state: State) -> None:
-        """Resume with what `state_dict` gave; raises `RewardNetError` for a damaged reward model.
+        """Resume from `state_dict`; raises `RewardNetError` for a damaged reward model.
 
-        A part that the state does not hold, because it was off then, starts again.
+        A part that the state does not contain, because it was off, keeps its initial state.
         """
         self.models.load_state_dict(_below(state, "models/"), check_reward_model)
         for name, part in self._stateful().items():
             found = _below(state, f"{name}/")
-            if found:
+            if found and not isinstance(part, ModelSchedule):
                 part.load_state_dict(found)
 
-    def _stateful(self) -> dict[str, PotentialShaper | Curiosity]:
-        parts: dict[str, PotentialShaper | Curiosity] = {"potentials": self._shaper}
+    def _stateful(self) -> dict[str, ModelSchedule | PotentialShaper | Curiosity]:
+        parts: dict[str, ModelSchedule | PotentialShaper | Curiosity] = {
+            "models": self.models,
+            "potentials": self._shaper,
+        }
         return parts if self._curiosity is None else parts | {"curiosity": self._curiosity}
-
-
-def _unpaid(grid: Float32, by_planner: Bool) -> Float32:
-    """The same rewards but for the planner's steps; the same array where there are none."""
-    return np.where(by_planner, np.float32(0.0), grid) if by_planner.any() else grid
 
 
 def _visited_by_policy(fragment: Fragment) -> Bool:
     trans, own = fragment.transitions, ~fragment.by_planner
     t, n = trans.final_index.T
     return np.concatenate([own.reshape(-1), np.ones(own.shape[1], dtype=np.bool_), own[t, n]])
-
-
-def _guided(fragments: list[Fragment]) -> dict[str, list[Float32]]:
-    if all(fragment.guidance is None for fragment in fragments):
-        return {}
-    nothing = [np.zeros_like(fragment.rewards) for fragment in fragments]
-    paid = [fragment.guidance for fragment in fragments]
-    return {
-        GUIDANCE: [
-            zeros if grid is None else grid for grid, zeros in zip(paid, nothing, strict=True)
-        ]
-    }
 
 
 def _below(state: State, prefix: str) -> State:

@@ -1,8 +1,6 @@
 """PPO on finished arrays: RLlib's learner, loss and checkpoints with our own sampling loop."""
 
 import math
-import time
-from dataclasses import replace
 from operator import methodcaller
 from typing import Any
 
@@ -21,27 +19,14 @@ from ray.rllib.utils.metrics import (
     NUM_MODULE_STEPS_TRAINED_LIFETIME,
 )
 
-from rlaif.trainer.learner.algorithm.assisting import AssistConfig
 from rlaif.trainer.learner.algorithm.batch import by_policy, columns, finite
-from rlaif.trainer.learner.algorithm.coursing import (
-    Imitated,
-    demonstrations_of,
-    entropy_floor,
-    of_all_runners,
-    subtasks_to_imitate,
-)
-from rlaif.trainer.learner.algorithm.demonstrated import ImitationFigures, WarmStart
-from rlaif.trainer.learner.algorithm.env_runner import EmulatorEnvRunner
+from rlaif.trainer.learner.algorithm.demonstrations import CurriculumLearning
+from rlaif.trainer.learner.algorithm.env_runner import AssistConfig, EmulatorEnvRunner
 from rlaif.trainer.learner.algorithm.imitation import TopSegments
-from rlaif.trainer.learner.algorithm.keeping import RunningArchiveServer
 from rlaif.trainer.learner.algorithm.learner import NORMALIZE, VALUE_LOSS, ArrayLearner
 from rlaif.trainer.learner.algorithm.learner_rewards import LearnedRewards, LearnerRewards
-from rlaif.trainer.learner.algorithm.sampler import (
-    MAX_AHEAD,
-    FragmentSampler,
-    RunnerRewardModel,
-    StopAskedError,
-)
+from rlaif.trainer.learner.algorithm.run_files import RunningArchiveServer
+from rlaif.trainer.learner.algorithm.sampler import MAX_AHEAD, FragmentSampler, StopAskedError
 from rlaif.trainer.learner.networks.button_networks import mlp_spec, picture_spec
 from rlaif.trainer.learner.networks.decision_module import decision_spec
 from rlaif.trainer.learner.networks.running_scale import ValueLoss
@@ -82,7 +67,6 @@ def build_config(
             "resumes": resumes,
             "overlap": settings.overlap,
             "imitation": settings.imitation,
-            "segment_steps": env.segment_steps,
             "curriculum": settings.curriculum.absolute() if settings.curriculum_counts else None,
         },
         observation_space=OBSERVATION_SPACE,
@@ -156,18 +140,17 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
     """PPO whose `training_step` adds to the rewards on the learner's side.
 
     Attributes:
-        rewards: Makes the rewards to learn from. Swap reward models between steps only: one mix
-            of models pays for one iteration.
+        rewards: Computes the rewards to learn from. Swap reward models between steps only, so that
+            one mix of models shapes a whole iteration.
         capture_quota: Segments that the next step may capture.
         env_steps: Environment steps of the run; set it after a restore.
         fragments: What the last step sampled.
         learned: Rewards of `fragments`, by part.
         policy_lag: Updates between the policy that played `fragments` and the one that learned
             from them; 0 unless sampling overlaps the update, then 1.
-        samples_left_out: Of the policy's own steps in `fragments`, not learned from: their
-            advantage was no number.
-        seconds: Wall time of the last step by what it went into.
-        `archive_server`: For runners on other machines; None where all of them share a disk.
+        samples_left_out: Number of the policy's steps in `fragments` that were excluded from the
+            update because their advantage is not finite.
+        archive_server: For runners on other machines; None if all of them share a disk.
     """
 
     archive_server: RunningArchiveServer | None = None
@@ -178,52 +161,50 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
 
     def setup(self, config: Any) -> None:
         super().setup(config)
+        own = self.config.env_config
         self.rewards = LearnerRewards(
-            self.config.env_config.get("rewards", RewardSettings()),
+            own.get("rewards", RewardSettings()),
             gamma=self.config.gamma,
             gae_lambda=self.config.lambda_,
             seed=self.config.seed or 0,
         )
         self.sampler = FragmentSampler(self.env_runner_group, timeout=self.config.sample_timeout_s)
-        own = self.config.env_config
-        self._curriculum: CurriculumSettings | None = own.get("curriculum")
-        self._courses: dict[int, CurriculumFigures] = {}
-        self._imitation: ImitationSettings = own.get("imitation", ImitationSettings())
-        self.top = TopSegments(self._imitation.segments, own.get("segment_steps", 75))
-        self._sent: RunnerRewardModel | None = None
-        self._gap = False
+        curriculum: CurriculumSettings | None = own.get("curriculum")
+        self.curriculum = None if curriculum is None else CurriculumLearning(curriculum)
+        imitation: ImitationSettings = own.get("imitation", ImitationSettings())
+        self.top = TopSegments(imitation.segments, own["env"].segment_steps)
         self._module_steps = 0
-        self.seconds: dict[str, float] = {}
         self.fragments: list[Fragment] = []
         self.learned = LearnedRewards()
 
     @property
     def overlaps(self) -> bool:
+        """Whether the runners sample while the learner updates."""
         return self.sampler.remote and bool(self.config.env_config.get("overlap", False))
 
     @property
-    def _depth(self) -> int:
-        return MAX_AHEAD if self.overlaps else 1
+    def course(self) -> CurriculumFigures:
+        """Latest curriculum figures of all runners; empty without a curriculum."""
+        return CurriculumFigures() if self.curriculum is None else self.curriculum.figures
 
     def training_step(self) -> None:
-        """Sample, shape, estimate advantages, update, send the weights out.
+        """Sample, shape, estimate advantages, update, send the weights.
 
         Raises:
-            StopAskedError: The run is to stop. What was learned before is as it was: nothing of
-                this step has changed it.
+            StopAskedError: A stop was requested; nothing of this step was learned.
         """
-        began = time.perf_counter()
-        while self.sampler.ahead < self._depth:
+        while self.sampler.ahead < (MAX_AHEAD if self.overlaps else 1):
             self._order()
-        self.fragments, self.learned = self._collected(), LearnedRewards()
+        self.fragments, self.learned = self.sampler.collect(), LearnedRewards()
         self.samples_left_out = 0
         if not self.fragments:
             return
         if self.sampler.stop_asked():
             self.sampler.held.appendleft(self.fragments)
             raise StopAskedError
+        version = next(iter(self.learner_group.foreach_learner(_updates_of))).get()
+        self.policy_lag = version - min(fragment.policy_version for fragment in self.fragments)
         self.env_steps += sum(fragment.steps for fragment in self.fragments)
-        sampled = time.perf_counter()
         self.learned = self.rewards.learn_from(self.fragments)
         batch = columns(
             self.fragments,
@@ -232,26 +213,20 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
             gamma=self.config.gamma,
             lam=self.config.lambda_,
         )
-        if self._imitation.weight > 0:
-            self._choose_what_to_imitate(batch)
-        if self._curriculum is not None:
-            self._go_along(self._curriculum)
+        self._imitate_best_segments(batch)
+        if self.curriculum is not None:
+            self.curriculum.update(self.learner_group, self.fragments)
         batch = by_policy(batch, self.fragments)
         whole = finite(batch)
         self.samples_left_out = len(batch) - len(whole)
-        prepared = time.perf_counter()
         if len(whole):
             self._update(whole)
-        updated = time.perf_counter()
         self._send_weights()
-        self.seconds = {
-            "sample": sampled - began,
-            "prepare": prepared - sampled,
-            "update": updated - prepared,
-            "sync": time.perf_counter() - updated,
-        }
 
-    def _choose_what_to_imitate(self, batch: SampleBatch) -> None:
+    def _imitate_best_segments(self, batch: SampleBatch) -> None:
+        weight = self.config.env_config.get("imitation", ImitationSettings()).weight
+        if weight <= 0:
+            return
         shapes = [fragment.rewards.shape for fragment in self.fragments]
         ends = np.cumsum([steps * envs for steps, envs in shapes])[:-1]
         flat = np.split(batch[Postprocessing.VALUE_TARGETS], ends)
@@ -261,50 +236,25 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
             [each.reshape(shape) for each, shape in zip(flat, shapes, strict=True)],
             iteration=self.training_iteration,
         )
-        imitate = methodcaller("imitate", self.top.rows(), self._imitation.weight)
-        self.learner_group.foreach_learner(imitate)
+        self.learner_group.foreach_learner(methodcaller("imitate", self.top.rows(), weight))
 
-    def follow_demonstrations(self, *, is_new: bool) -> ImitationFigures | None:
-        """Imitate those of the run's curriculum, if it has one, beside PPO from now on.
+    def follow_demonstrations(self, *, is_new: bool) -> float | None:
+        """Imitate the demonstrations of the run's curriculum, if it has one, beside PPO.
 
-        A new policy imitates them alone first; gives how well it does then.
+        A new policy first imitates them alone; returns its accuracy then.
 
         Raises:
             DemonstrationsError: There are none, or they do not fit.
         """
-        if self._curriculum is None:
+        if self.curriculum is None:
             return None
         env: EnvConfig = self.config.env_config["env"]
-        found = demonstrations_of(self._curriculum, env.game)
-        imitated = Imitated.of(found, gamma=self.config.gamma)
-        strayed = self._curriculum.strayed
-        follow = methodcaller("follow", imitated.rows, strayed=strayed)
-        self.learner_group.foreach_learner(follow)
-        if not is_new or not self._curriculum.warm_start:
-            return None
-        call = methodcaller(
-            "warm_up",
-            imitated.rows,
-            imitated.tested,
-            WarmStart(steps=self._curriculum.warm_start, strayed=strayed),
+        accuracy = self.curriculum.follow_demonstrations(
+            self.learner_group, env.game, gamma=self.config.gamma, is_new=is_new
         )
-        figures: ImitationFigures = next(iter(self.learner_group.foreach_learner(call))).get()
-        self._send_weights()
-        return figures
-
-    @property
-    def course(self) -> CurriculumFigures:
-        """Latest curriculum figures of all runners; empty without a curriculum."""
-        return of_all_runners(list(self._courses.values()))
-
-    def _go_along(self, curriculum: CurriculumSettings) -> None:
-        self._courses |= {each.runner: each.course for each in self.fragments if each.course}
-        subtasks = self.course.subtasks
-        imitate = methodcaller(
-            "imitate_subtasks", subtasks_to_imitate(subtasks), curriculum.imitation
-        )
-        self.learner_group.foreach_learner(imitate)
-        self.hold_entropy(entropy_floor(curriculum, subtasks))
+        if accuracy is not None:
+            self._send_weights()
+        return accuracy
 
     def get_auto_filled_metrics(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Tune's, without RLlib's deep copy of the whole configuration in every result: 7 ms."""
@@ -312,41 +262,22 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         return {**filled, "config": {}}
 
     def _order(self) -> None:
-        """Let the runners play a batch more, with the weights that were sent before.
+        """Let the runners play another batch with the weights that they have.
 
-        The batch before it may still spend its part of the quota.
+        A batch that overlaps another one may capture half of the quota.
         """
         ahead, size = self.sampler.ahead, self.config.train_batch_size_per_learner
+        later = self.capture_quota // 2 if self.overlaps else 0
         self.sampler.order(
             size,
-            capture_quota=_share_of_quota(self.capture_quota, depth=self._depth, ahead=ahead),
+            capture_quota=later if ahead else self.capture_quota - later,
             context=CaptureContext(
                 env_step=self.env_steps + ahead * size,
                 policy_iteration=self.training_iteration + ahead,
                 reward_model_version=self.rewards.version,
             ),
-            model=self._sent_model(),
+            model=self.rewards.models.live,
         )
-
-    def _sent_model(self) -> RunnerRewardModel | None:
-        """The reward model that counts, as the runners get it; put where they find it once."""
-        live = self.rewards.models.live
-        if live is None:
-            return None
-        if self._sent is None or self._sent.sha256 != live.sha256:
-            self._sent = RunnerRewardModel.of(live, remote=self.sampler.remote)
-        return self._sent
-
-    def _collected(self) -> list[Fragment]:
-        fragments = self.sampler.collect()
-        if self._gap:
-            # What was being played when the checkpoint was written is lost.
-            fragments = [replace(fragment, continues=False) for fragment in fragments]
-        self._gap = self._gap and not fragments
-        if fragments:
-            version = next(iter(self.learner_group.foreach_learner(_updates_of))).get()
-            self.policy_lag = version - min(fragment.policy_version for fragment in fragments)
-        return fragments
 
     def _update(self, batch: SampleBatch) -> None:
         results = self.learner_group.update(
@@ -371,8 +302,8 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         )
 
     def _send_weights(self) -> None:
-        # RLlib drops weights for a runner that has not answered to the ones before. Those it got
-        # before the fragment that was just collected, or right after: there is no long wait.
+        # RLlib drops weights for a runner that has not acknowledged the previous ones. It received
+        # those before the fragment that was just collected or right after it: no long wait.
         self.env_runner_group.fetch_ready_async_reqs(
             tags="set_state", timeout_seconds=self.config.sample_timeout_s
         )
@@ -383,10 +314,10 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         )
 
     def restore_env_runners(self, env_runner_group: Any) -> list[int]:
-        """Let runners that were replaced play again; gives their indices, waits only if none plays.
+        """Restore runners that were replaced and return their indices; waits only if none plays.
 
-        RLlib's own waits for the answer of each one that is away, after every iteration. One whose
-        node is gone may stay away for hours.
+        RLlib's own method waits for the answer of each lost runner after every iteration. The node
+        of one may be gone for hours.
         """
         manager = env_runner_group._worker_manager
         away = [index for index in manager.actor_ids() if not manager.is_actor_healthy(index)]
@@ -395,10 +326,10 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         env_runner_group.foreach_env_runner_async(
             "ping", tag="ping", healthy_only=False, remote_worker_ids=away
         )
-        nobody_plays = len(away) == manager.num_actors()
+        none_plays = len(away) == manager.num_actors()
         env_runner_group.fetch_ready_async_reqs(
             tags="ping",
-            timeout_seconds=self.config.env_runner_health_probe_timeout_s if nobody_plays else 0.0,
+            timeout_seconds=self.config.env_runner_health_probe_timeout_s if none_plays else 0.0,
             mark_healthy=True,
         )
         back = [index for index in away if manager.is_actor_healthy(index)]
@@ -412,19 +343,10 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
             )
         return back
 
-    def hold_entropy(self, floor: float) -> None:
-        """Weigh the entropy bonus at least so much from now on; 0 leaves it to the schedule.
-
-        For who sees that exploring is not over where the schedule thinks it is. No checkpoint keeps
-        it: who asks for it asks again.
-        """
-        self.learner_group.foreach_learner(methodcaller("hold_entropy", floor))
-
     def state_dict(self, patience: float | None = None) -> dict[str, Any]:
-        """What decides the next step besides networks and games, as plain values.
+        """What determines the next step besides networks and games, as plain values.
 
-        Waits for the fragments that are being played, so that none is lost; with `patience` so many
-        seconds at most.
+        Waits for the fragments that are being played, at most `patience` seconds if given.
         """
         held = self.sampler.hold(patience)
         return {
@@ -437,10 +359,9 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         }
 
     def load_state_dict(self, state: dict[str, Any], *, games_resume: bool = True) -> None:
-        """Resume with what `state_dict` gave; raises `RewardNetError` for a damaged reward model.
+        """Resume from `state_dict`; raises `RewardNetError` for a damaged reward model.
 
-        Unless every runner plays on where it stood (`games_resume`), the fragments that were played
-        already are dropped, and the next ones follow a gap.
+        Unless the games of all runners resume, the held fragments are dropped.
         """
         self.rewards.load_state_dict(state["rewards"])
         self._iteration = state["iteration"]
@@ -449,15 +370,7 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         self.top.load_state_dict(state.get("top_segments", []))
         held = state["held"] if games_resume else []
         self.sampler.held.extend([fragment_of(each) for each in batch] for batch in held)
-        self._gap = not games_resume
-
-
-def _share_of_quota(quota: int, *, depth: int, ahead: int) -> int:
-    """What a batch may spend, of `depth` (1 or 2) on order at a time, with `ahead` before it."""
-    if depth == 1:
-        return quota
-    later = quota // 2
-    return later if ahead else quota - later
+        self.sampler.gap = not games_resume
 
 
 def _updates_of(learner: Any) -> int:

@@ -1,12 +1,9 @@
-"""Fragments of all runners: asked for, and collected when they are there.
-
-Between the two the learner may work on the fragments before them.
-"""
+"""Fragments of all runners: ordered, and collected when they are complete."""
 
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import methodcaller
 from typing import Any
 
@@ -23,16 +20,11 @@ from rlaif.trainer.rewards.learned.shaping import Float32
 
 @dataclass(frozen=True)
 class RunnerRewardModel:
-    """A reward model on its way to the runners; `data` may be Ray's reference, fetched once."""
+    """A reward model for the runners; `data` may be a reference to Ray's object store."""
 
     version: int
     sha256: str
     data: Any
-
-    @classmethod
-    def of(cls, model: RewardModel, *, remote: bool) -> "RunnerRewardModel":
-        """The model, put where runners in other processes find it when there are any."""
-        return cls(model.version, model.sha256, ray.put(model.data) if remote else model.data)
 
     def answers(self) -> PotentialFunction:
         data = ray.get(self.data) if isinstance(self.data, ray.ObjectRef) else self.data
@@ -40,10 +32,9 @@ class RunnerRewardModel:
 
 
 def disagreement_by(answers: PotentialFunction) -> Disagreement | None:
-    """What measures it by this model; None when it is a single network."""
+    """Standard deviation over the networks of an ensemble; None for a single network."""
 
     def measure(observations: Float32) -> float:
-        """Standard deviation over the networks, the mean over the observations."""
         return float(answers.normalised(observations).std(axis=0).mean())
 
     ensemble = len(answers.normalised(np.zeros((1, answers.inputs), dtype=np.float32))) > 1
@@ -51,7 +42,7 @@ def disagreement_by(answers: PotentialFunction) -> Disagreement | None:
 
 
 _TAGS = ("sample-even", "sample-odd")
-"""RLlib sends a runner no second request of a kind while it works on the first: two kinds."""
+"""RLlib sends a runner no second request with the tag of one in progress: two tags."""
 
 MAX_AHEAD = len(_TAGS)
 
@@ -59,28 +50,27 @@ _POLL_SECONDS = 0.2
 
 
 class StopAskedError(Exception):
-    """The run is to stop: the fragments being played are neither waited for nor learned from."""
+    """A stop was requested: pending fragments are neither awaited nor learned from."""
 
 
 def never() -> bool:
-    """The run is not to stop."""
+    """No stop is requested."""
     return False
 
 
 class FragmentSampler:
-    """One fragment after the other from every healthy runner of an RLlib group.
+    """Orders batches of fragments from all healthy runners of an RLlib group and collects them.
 
-    Two may be pending. A runner that has finished its own then continues at once, however long the
-    others need: with as many runners as cores and a learner besides, one is always last.
-
-    A runner that is lost on the way gives nothing; RLlib replaces it before the next iteration.
-    Without remote runners the local one plays, when its fragment is collected.
+    The learner may work on a batch while the next ones are played. Up to two may be pending, so
+    that a runner continues at once when it has finished its part, however long the others need. A
+    lost runner contributes nothing; RLlib replaces it before the next iteration. Without remote
+    runners the local one plays when its fragment is collected.
 
     Attributes:
-        held: Batches that a checkpoint waited for, or held; they are collected first.
-        stop_asked: Whether the run is to stop; polled while fragments are played.
-        interrupted: Whether games were left in the middle of a fragment, so that their state
-            cannot be saved.
+        held: Collected batches that wait for `collect`, such as those of a checkpoint.
+        gap: The next fragments do not continue the ones before them.
+        stop_asked: Whether a stop was requested; polled while fragments are played.
+        interrupted: Whether games stopped in the middle of a fragment and cannot be saved.
     """
 
     def __init__(self, group: Any, *, timeout: float) -> None:
@@ -88,9 +78,11 @@ class FragmentSampler:
         self._timeout = timeout
         self._for_local: Callable[[Any], Fragment] | None = None
         self._ordered = 0
-        self._turns: deque[str] = deque()
+        self._pending: deque[str] = deque()
         self._answers: list[tuple[int, Fragment]] = []
+        self._sent: RunnerRewardModel | None = None
         self.held: deque[list[Fragment]] = deque()
+        self.gap = False
         self.stop_asked: Callable[[], bool] = never
         self.interrupted = False
 
@@ -100,7 +92,8 @@ class FragmentSampler:
 
     @property
     def ahead(self) -> int:
-        return len(self._turns) + len(self.held) + (self._for_local is not None)
+        """Number of batches that were ordered and not collected."""
+        return len(self._pending) + len(self.held) + (self._for_local is not None)
 
     def order(
         self,
@@ -108,11 +101,12 @@ class FragmentSampler:
         *,
         capture_quota: int,
         context: CaptureContext,
-        model: RunnerRewardModel | None = None,
+        model: RewardModel | None = None,
     ) -> None:
-        """Ask every healthy runner for its share of a batch, after what it was asked for before.
+        """Request a batch from all healthy runners, to be played after the ones before it.
 
-        Both numbers are for all runners; `batch_size`, in environment steps, is rounded up to rows.
+        `batch_size`, in environment steps, is rounded up to whole rows of all environments;
+        `capture_quota` is the one of all runners.
         """
         runners = max(1, self._group.num_healthy_remote_env_runners())
         rows = runners * self._group.local_env_runner.config.num_envs_per_env_runner
@@ -123,47 +117,60 @@ class FragmentSampler:
             capture_quota=capture_quota,
             context=context,
             runners=runners,
-            model=model,
+            model=self._for_runners(model),
         )
         if not self.remote:
             self._for_local = call
             return
-        assert len(self._turns) < MAX_AHEAD, "collect first"
+        assert len(self._pending) < MAX_AHEAD, "collect first"
         tag = _TAGS[self._ordered % MAX_AHEAD]
         self._ordered += 1
         self._group.foreach_env_runner_async(call, tag=tag)
-        self._turns.append(tag)
+        self._pending.append(tag)
+
+    def _for_runners(self, model: RewardModel | None) -> RunnerRewardModel | None:
+        """The model with its file in Ray's object store, where it is put once."""
+        if model is None:
+            return None
+        if self._sent is None or self._sent.sha256 != model.sha256:
+            data = ray.put(model.data) if self.remote else model.data
+            self._sent = RunnerRewardModel(model.version, model.sha256, data)
+        return self._sent
 
     def collect(self) -> list[Fragment]:
-        """What was ordered first, in the order of the runners; empty when all of them were lost.
+        """The oldest batch, in the order of the runners; empty if all of them were lost.
 
         Raises:
-            StopAskedError: The run is to stop, and it was not there yet.
+            StopAskedError: A stop was requested before the batch was complete.
         """
         if self.held:
-            return self.held.popleft()
-        if not self.remote:
+            fragments = self.held.popleft()
+        elif self.remote:
+            fragments = self._answered()
+        else:
             assert self._for_local is not None, "order first"
             call, self._for_local = self._for_local, None
             runner = self._group.local_env_runner
             runner.stop_asked, self.interrupted = self.stop_asked, True
-            fragment = call(runner)
+            fragments = [call(runner)]
             self.interrupted = False
-            return [fragment]
-        return self._answered()
+        if self.gap:
+            fragments = [replace(fragment, continues=False) for fragment in fragments]
+        self.gap = self.gap and not fragments
+        return fragments
 
     def hold(self, patience: float | None = None) -> list[list[Fragment]]:
-        """Wait for what is being played and keep it for `collect`; runners then stand still.
+        """Wait until the runners are idle and keep what they played for `collect`.
 
-        With `patience` a run that is stopping waits so many seconds at most: then the games are
-        `interrupted`, and nothing is held.
+        A run that is stopping gives a `patience`, in seconds; if the runners take longer, the games
+        are `interrupted` and nothing is held.
 
         Raises:
-            StopAskedError: Without `patience`: the run is to stop, and not all were there yet.
+            StopAskedError: Without `patience`: a stop was requested before all had finished.
         """
         deadline = None if patience is None else time.monotonic() + patience
         try:
-            while self._turns:
+            while self._pending:
                 self.held.append(self._answered(deadline))
         except StopAskedError:
             if deadline is None:
@@ -172,8 +179,8 @@ class FragmentSampler:
         return [] if self.interrupted else list(self.held)
 
     def _answered(self, deadline: float | None = None) -> list[Fragment]:
-        """What was ordered first; a deadline takes the place of asking whether the run stops."""
-        tag, last = self._turns[0], time.monotonic() + self._timeout
+        """The oldest pending batch; with a deadline, stop requests are ignored."""
+        tag, last = self._pending[0], time.monotonic() + self._timeout
         while True:
             self._answers += self._group.fetch_ready_async_reqs(
                 tags=tag, timeout_seconds=_POLL_SECONDS
@@ -183,7 +190,7 @@ class FragmentSampler:
                 break
             if self.stop_asked() if deadline is None else now > deadline:
                 raise StopAskedError
-        self._turns.popleft()
+        self._pending.popleft()
         answers, self._answers = self._answers, []
         return sorted((fragment for _, fragment in answers), key=lambda each: each.runner)
 
@@ -191,6 +198,6 @@ class FragmentSampler:
 def share(segments: int, *, parts: int, part: int, turn: int) -> int:
     """One part's share of a grant; the shares of all `parts` add up to it.
 
-    `turn` rises from grant to grant, so that what cannot be divided goes to each part in turn.
+    `turn` rises from grant to grant, so that the remainder goes to each part in turn.
     """
     return (segments + (part + turn) % parts) // parts

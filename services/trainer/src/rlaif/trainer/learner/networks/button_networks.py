@@ -1,4 +1,4 @@
-"""RLlib's own policy of two layers, with a critic that learns values in their own deviations."""
+"""Networks for the eight buttons: RLlib's MLP, or one that also reads screens."""
 
 from typing import Any
 
@@ -26,14 +26,13 @@ arXiv 1312.5602)."""
 
 
 class PictureModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]  # ray has no types
-    """Screens and memory to logits and value; both heads share all below them."""
+    """Screens and memory to logits and value, with shared layers.
+
+    `model_config` has `hidden`, units of the last shared layer, and `normalize_values`, whether the
+    critic learns normalized values.
+    """
 
     def setup(self) -> None:
-        """Build the layers.
-
-        `model_config` has `hidden`, units in the last shared layer, and `normalize_values`, whether
-        the critic learns values in their own deviations.
-        """
         hidden: int = self.model_config["hidden"]
         self.screens = nn.Conv2d(FRAMES, _FIRST, 8, stride=4)
         self.memory = nn.Linear(OBSERVATION_SIZE, _FIRST, bias=False)
@@ -44,7 +43,7 @@ class PictureModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]  # r
         self.pi = nn.Linear(hidden, _ACTIONS)
         scales: bool = self.model_config.get("normalize_values", False)
         self.vf = ValueHead(hidden) if scales else nn.Linear(hidden, 1)
-        # Small first logits: the first policy tries everything.
+        # Small initial logits: the initial policy is nearly uniform.
         nn.init.orthogonal_(self.pi.weight, 0.01)
         nn.init.zeros_(self.pi.bias)
         self.action_dist_cls = TorchCategorical
@@ -54,13 +53,9 @@ class PictureModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]  # r
 
     def _forward_train(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         features = self._features(batch)
-        return {
-            Columns.ACTION_DIST_INPUTS: self.pi(features),
-            Columns.EMBEDDINGS: features,
-        }
+        return {Columns.ACTION_DIST_INPUTS: self.pi(features), Columns.EMBEDDINGS: features}
 
     def compute_values(self, batch: dict[str, Any], embeddings: Tensor | None = None) -> Tensor:
-        """V, `[B]`."""
         features = self._features(batch) if embeddings is None else embeddings
         values: Tensor = self.vf(features).squeeze(-1)
         return values
@@ -74,7 +69,7 @@ class PictureModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]  # r
 
 
 def picture_spec(hidden: int, *, normalize_values: bool = False) -> RLModuleSpec:
-    """How RLlib builds it, with `hidden` units in the last shared layer."""
+    """Specification of a `PictureModule`."""
     return RLModuleSpec(
         module_class=PictureModule,
         model_config={"hidden": hidden, "normalize_values": normalize_values},
@@ -82,10 +77,9 @@ def picture_spec(hidden: int, *, normalize_values: bool = False) -> RLModuleSpec
 
 
 class ScaledMlpModule(DefaultPPOTorchRLModule):  # type: ignore[misc]  # ray has no types
-    """RLlib's module but for the critic's last layer."""
+    """RLlib's module with a `ValueHead` as the critic's last layer, with the same weights."""
 
     def setup(self) -> None:
-        """Build RLlib's, then put the same layer, with figures, in the place of the last one."""
         super().setup()
         self.vf: Any
         (last,) = (part for part in self.vf.modules() if isinstance(part, nn.Linear))
@@ -94,7 +88,7 @@ class ScaledMlpModule(DefaultPPOTorchRLModule):  # type: ignore[misc]  # ray has
 
 
 def mlp_spec(hidden: int, *, share_layers: bool, normalize_values: bool) -> RLModuleSpec:
-    """How RLlib builds two layers of `hidden` units; without figures it is RLlib's own module."""
+    """Specification of two layers of `hidden` units."""
     config = DefaultModelConfig(
         fcnet_hiddens=[hidden, hidden], fcnet_activation="tanh", vf_share_layers=share_layers
     )

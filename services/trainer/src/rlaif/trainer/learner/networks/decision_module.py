@@ -1,10 +1,10 @@
-"""The network that chooses among decisions: both inputs of a moment in, masked logits and V out.
+"""The network that chooses among decisions: observation and policy input to masked logits and V.
 
-It reads the 128 numbers of the observation, normalised by their running figures, and the policy's
-own input (`rlaif.game.policy_input`). Codes are looked up: room, last decision, items, enemies,
-tiles. Around the player it sees 7 x 7 tiles; of the whole room what stands out. A decision that
-names a tile is scored by what is on that tile and where it is from here, so that what was learned
-of a chest holds wherever one stands (pointer; Vinyals et al. 2015, arXiv 1506.03134).
+The 128 numbers of the observation are normalized, codes of the policy input
+(`rlaif.game.policy_input`) are embedded. The network sees the 7 x 7 tiles around the player, and
+the nearest thing of each kind in the room. Decisions that name a tile are scored by the tile's
+appearance and its position relative to the player, so that what was learned of a chest holds
+everywhere (pointer network; Vinyals et al. 2015, arXiv 1506.03134).
 """
 
 from typing import Any, NamedTuple
@@ -38,12 +38,12 @@ POLICY_INPUTS = "policy_inputs"
 """Column of a batch: `[B, SIZE] float32`, what `write_policy_input` wrote."""
 
 NEVER = -1e9
-"""Logit of a decision that is not allowed: its probability is 0 exactly, its logarithm a number."""
+"""Logit of a decision that is not allowed: its probability is exactly 0, its logarithm finite."""
 
 _RADIUS = 3
 _SIDE = 2 * _RADIUS + 1
 _CODE, _ROOM, _TILE, _KEY = 8, 16, 8, 24
-"""Numbers of a looked-up code, of a room, of a tile nearby, and of a tile that may be gone to."""
+"""Sizes of the embeddings of a code, a room, a nearby tile, and a tile as a target."""
 
 _GRID = ("tiles", "things")
 _ITEMS = ("item_b", "item_a", "inventory", "own_object_id")
@@ -51,17 +51,17 @@ _TILE_KINDS = TILE_TABLES * TILE_INDEXES
 _COLLISIONS = TILE_CODES // _TILE_KINDS
 _THINGS = len(KINDS) + 1
 _LOOKS = _TILE_KINDS + _COLLISIONS + _THINGS
-"""Rows of a table of what tiles look like: table and index, collision, what is there; a tile is the
-sum of three of them, so that tiles which are alike in one begin alike."""
+"""Rows of a table of tile features: table and index, collision, thing; the embedding of a tile is
+the sum of three rows."""
 
 _PLACES = (2 * TILE_ROWS - 1) * (2 * TILE_COLUMNS - 1)
 _NOWHERE = TILES * TILES
 _SMALL_HEAD = 0.01
-"""Gain of the last layers of the policy: the first policy tries everything."""
+"""Gain of the last layers of the policy: the initial policy is nearly uniform."""
 
 
 class Sight(nn.Module):
-    """Both inputs to features of the moment, `[B, hidden]`."""
+    """Both inputs to features of the state, `[B, hidden]`."""
 
     columns: Tensor
     offsets: Tensor
@@ -82,7 +82,7 @@ class Sight(nn.Module):
         self.second = _linear(hidden, hidden)
 
     def forward(self, observations: Tensor, inputs: Tensor, room: "RoomSeen") -> Tensor:
-        """From normalised observations `[B, 128]` and inputs `[B, SIZE]`."""
+        """From normalized observations `[B, 128]` and policy inputs `[B, SIZE]`."""
         rows = len(inputs)
         seen = [
             observations,
@@ -102,7 +102,7 @@ class Sight(nn.Module):
 
 
 class Pointer(nn.Module):
-    """Scores the tiles by what is on them and where they are from here: features to `[B, 192]`."""
+    """Scores of the tiles by appearance and relative position: features to `[B, 192]`."""
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
@@ -125,15 +125,14 @@ class Pointer(nn.Module):
 
 
 class RoomSeen(NamedTuple):
-    """What a network looks up of a room; nothing of it is learned.
+    """Indices and features of a room, without learned parameters.
 
     Attributes:
-        looks: Three of `[B, 192]`: rows of a table of looks.
-        places: `[B, 192]`, where each tile is from the player.
-        near: Three of `[B, 49]`: the looks of the tiles around the player.
-        nearest: `[B, 4 K]`, for each of K kinds of thing: whether there is one, whether one may go
-            to the nearest, and how far to the right and below it is, in widths and heights of the
-            buffer.
+        looks: Three of `[B, 192]`: rows of the table of tile features.
+        places: `[B, 192]`, index of each tile's position relative to the player.
+        near: Three of `[B, 49]`: `looks` of the tiles around the player.
+        nearest: `[B, 4 K]`, for each of K kinds of thing: whether there is one, whether the nearest
+            may be gone to, and its offset to the right and down in sizes of the buffer.
     """
 
     looks: tuple[Tensor, Tensor, Tensor]
@@ -171,7 +170,7 @@ class Map(nn.Module):
         kinds, around = tiles - collisions * _TILE_KINDS, self.around[here]
         looks = kinds, collisions + _TILE_KINDS, things + (_TILE_KINDS + _COLLISIONS)
         near = looks[0].gather(1, around), looks[1].gather(1, around), looks[2].gather(1, around)
-        # Of each kind the least of distance and tile in one number.
+        # Minimum of distance and tile, combined in one number, for each kind.
         least = torch.full((rows, _THINGS), _NOWHERE, device=inputs.device)
         least.scatter_reduce_(1, things, self.far[here], "amin")
         least = least[:, 1:]
@@ -184,10 +183,10 @@ class Map(nn.Module):
 
 
 class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type: ignore[misc]  # ray has no types
-    """Decisions by what is seen of a moment; policy and critic see for themselves.
+    """Policy and critic.
 
-    `model_config` has `hidden` (units a layer), `share_layers` (the critic shares the policy's
-    features), `seed` (of the first weights) and `normalize_inputs` (whether the 128 numbers are).
+    `model_config` has `hidden` (units per layer), `share_layers` (the critic uses the policy's
+    features), `seed` (of the initial weights) and `normalize_inputs` (for the 128 numbers).
     """
 
     def setup(self) -> None:
@@ -218,7 +217,7 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
     def _logits(self, features: Tensor, inputs: Tensor, room: RoomSeen) -> Tensor:
         logits = torch.cat([self.named(features), self.pointer(features, room)], dim=1)
         allowed = inputs[:, ALLOWED] > 0.5
-        # A row that allows nothing is not from play; its logits still have to be finite.
+        # Logits must be finite also for rows that are not from play and allow nothing.
         allowed = allowed | ~allowed.any(dim=1, keepdim=True)
         return torch.where(allowed, logits, NEVER)
 
@@ -236,7 +235,6 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
         }
 
     def compute_values(self, batch: dict[str, Any], embeddings: Tensor | None = None) -> Tensor:
-        """V, `[B]`, in the units of the returns."""
         if embeddings is None:
             look = self.sight if self.critic is None else self.critic
             inputs = batch[POLICY_INPUTS]
@@ -245,10 +243,9 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
         return values
 
     def observe(self, batch: dict[str, Any]) -> None:
-        """Take an update's observations into the running figures, after its gradient steps.
+        """Add the observations of an update to the statistics; the outputs do not change.
 
-        Before them the policy that is improved would not be the one that played. Policy and critic
-        stay what they are.
+        Called after the gradient steps, which must improve the policy that played.
         """
         if self.follows:
             reads = [self.sight] if self.critic is None else [self.sight, self.critic]
@@ -256,22 +253,11 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
 
 
 def decision_spec(
-    hidden: int,
-    *,
-    share_layers: bool = False,
-    seed: int = 0,
-    normalize_inputs: bool = True,
+    hidden: int, *, share_layers: bool = False, seed: int = 0, normalize_inputs: bool = True
 ) -> RLModuleSpec:
-    """How RLlib builds it; see `DecisionModule`."""
-    return RLModuleSpec(
-        module_class=DecisionModule,
-        model_config={
-            "hidden": hidden,
-            "share_layers": share_layers,
-            "seed": seed,
-            "normalize_inputs": normalize_inputs,
-        },
-    )
+    """Specification of a `DecisionModule`."""
+    config = {"share_layers": share_layers, "seed": seed, "normalize_inputs": normalize_inputs}
+    return RLModuleSpec(module_class=DecisionModule, model_config={"hidden": hidden, **config})
 
 
 def _at(field: str) -> int:
@@ -279,9 +265,9 @@ def _at(field: str) -> int:
 
 
 def _code_table() -> tuple[list[int], list[int], int]:
-    """Columns of the codes, where each one's rows begin in one table, and how many rows it has.
+    """Columns of codes, the offset of each in the common table, and the table's size.
 
-    All items share theirs. Rooms and tiles have tables of their own.
+    All items share their rows. Rooms and tiles have tables of their own.
     """
     columns: list[int] = []
     offsets: list[int] = []
@@ -301,7 +287,7 @@ def _code_table() -> tuple[list[int], list[int], int]:
 
 
 def _number_columns() -> list[int]:
-    """Columns of numbers, without the flags of reachable tiles."""
+    """Columns of numbers, without the mask of reachable tiles."""
     fields: list[Field] = [field for field in POLICY_INPUT.fields if field.codes is None]
     columns = [at for field in fields for at in range(field.span.start, field.span.stop)]
     to_tiles = range(ALLOWED.start + GO_TO.start, ALLOWED.start + GO_TO.stop)
@@ -309,7 +295,7 @@ def _number_columns() -> list[int]:
 
 
 def _tiles_around() -> Tensor:
-    """`[192, 49]`: the tiles around each; beyond the buffer its last one, which no room has."""
+    """`[192, 49]`, the tiles around each; beyond the buffer its last tile, which no room uses."""
     around = torch.full((TILES, _SIDE * _SIDE), TILES - 1)
     for tile in range(TILES):
         row, column = divmod(tile, TILE_COLUMNS)
@@ -322,7 +308,7 @@ def _tiles_around() -> Tensor:
 
 
 def _tiles_apart() -> tuple[Tensor, Tensor]:
-    """How far down and how far right each tile is from each, tiles, `[192, 192]` both."""
+    """Offset down and to the right from each tile to each, in tiles, `[192, 192]` both."""
     tiles = torch.arange(TILES)
     row, column = tiles // TILE_COLUMNS, tiles % TILE_COLUMNS
     return row[None, :] - row[:, None], column[None, :] - column[:, None]

@@ -1,8 +1,4 @@
-"""Running figures that travel with a network's weights: of its inputs, and of its returns.
-
-Both are buffers of the module: checkpoints keep them, and runners get those of the inputs with the
-weights.
-"""
+"""Running statistics of a network's inputs and returns, as buffers next to its weights."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,39 +12,36 @@ ValueLossKind = Literal["huber", "squared"]
 
 @dataclass(frozen=True)
 class ValueLoss:
-    """How errors count.
+    """Loss of the critic.
 
     Attributes:
-        kind: `squared`; or `huber`: half the square up to one unit, beyond it straight, so that one
-            large error pulls with the strength of one unit and not with its own.
-        most: A row's loss is cut there; the error then teaches nothing. None cuts nothing.
+        kind: `huber` is quadratic up to one unit and linear beyond, which bounds the gradient.
+        clip: Maximum loss of a row, without a gradient beyond; None for none.
     """
 
     kind: ValueLossKind = "huber"
-    most: float | None = None
+    clip: float | None = None
 
     def __call__(self, values: Tensor, returns: Tensor, spread: Tensor | float = 1.0) -> Tensor:
         """`[B]`; the unit of an error is `spread`."""
         error = (values - returns) / spread
-        loss = error**2 if self.kind == "squared" else _huber(error)
-        return loss if self.most is None else loss.clamp(0.0, self.most)
-
-
-def _huber(error: Tensor) -> Tensor:
-    return torch.nn.functional.huber_loss(error, torch.zeros_like(error), reduction="none")
+        if self.kind == "squared":
+            loss = error**2
+        else:
+            loss = nn.functional.huber_loss(error, torch.zeros_like(error), reduction="none")
+        return loss if self.clip is None else loss.clamp(0.0, self.clip)
 
 
 _MIN_DEVIATION = 0.01
-"""Of an input. One that hardly ever moves is not blown up when it does."""
+"""Minimum standard deviation of an input, so that one that hardly varies is not amplified."""
 
 _MAX_DEVIATIONS = 5.0
 
 
 class RunningScale(nn.Module):
-    """Inputs less their mean, in their standard deviations, at most 5.
+    """Normalizes inputs by the mean and deviation of all rows observed, clipped at 5 deviations.
 
-    The figures are those of all rows ever shown to `observe` (Chan et al. 1983), so that they move
-    less and less.
+    The statistics are updated by the algorithm of Chan et al. 1983.
     """
 
     mean: Tensor
@@ -63,19 +56,19 @@ class RunningScale(nn.Module):
         self.register_buffer("count", torch.zeros((), dtype=torch.int64))
 
     def forward(self, rows: Tensor) -> Tensor:
-        """`[B, size]`, bounded; the rows themselves before anything was observed."""
+        """`[B, size]`; the rows themselves before the first `observe`."""
         if self.count == 0:
             return rows
         return ((rows - self.mean) / self.deviation).clamp(-_MAX_DEVIATIONS, _MAX_DEVIATIONS)
 
     @property
     def deviation(self) -> Tensor:
-        """`[size]`, what the inputs are divided by."""
+        """`[size]`, the divisor of the inputs."""
         return self.variance.sqrt().clamp(min=_MIN_DEVIATION)
 
     @torch.no_grad()
     def observe(self, rows: Tensor) -> None:
-        """Take `[B, size]` rows into the figures."""
+        """Add `[B, size]` rows to the statistics."""
         if not len(rows):
             return
         self.count += len(rows)
@@ -83,11 +76,10 @@ class RunningScale(nn.Module):
 
     @torch.no_grad()
     def observe_for(self, layers: Sequence[nn.Linear], rows: Tensor) -> None:
-        """The same; layers that read this scale first of all go on to say what they said.
+        """Observe rows and adapt `layers`, whose first inputs are scaled, to keep their outputs.
 
-        Their weights are changed against the figures, so that no policy is another one because
-        other rows came. The first figures of all are not made up for: they are what a new network
-        is to begin with. An input at its bound may still change.
+        The first rows do not adapt them: a new network is to begin with normalized inputs. Outputs
+        of clipped inputs may change.
         """
         begins, mean, deviation = self.count == 0, self.mean.clone(), self.deviation.clone()
         self.observe(rows)
@@ -100,16 +92,16 @@ class RunningScale(nn.Module):
 
 
 _KEPT = 0.97
-"""Of the figures, from update to update: about the last 30 count."""
+"""Decay of the statistics per update: about the last 30 updates count."""
 
 _MIN_SPREAD = 0.01
 
 
 class ValueHead(nn.Module):
-    """The last layer of a critic, which learns values in their own standard deviations.
+    """The last layer of a critic, which learns normalized values.
 
-    PopArt (van Hasselt et al. 2016, arXiv 1602.07714): when the figures move, the layer is changed
-    so that its values do not change. Outside everything is in the units of the returns.
+    PopArt (van Hasselt et al. 2016, arXiv 1602.07714): when the statistics change, the layer is
+    adapted so that its values do not. Inputs and outputs are in the units of the returns.
     """
 
     mean: Tensor
@@ -132,7 +124,7 @@ class ValueHead(nn.Module):
 
     @torch.no_grad()
     def follow(self, returns: Tensor) -> None:
-        """Take the returns of an update, `[B]`, into the figures; no value changes."""
+        """Add the returns of an update, `[B]`, to the statistics; no value changes."""
         if not len(returns):
             return
         self.updates += 1
@@ -145,7 +137,7 @@ class ValueHead(nn.Module):
 
 
 def _take_in(mean: Tensor, variance: Tensor, rows: Tensor, share: float) -> None:
-    """Make the figures those of a mixture in which `rows` have a share, 0 to 1."""
+    """Update the statistics to those of a mixture in which `rows` have a share, 0 to 1."""
     apart = rows.mean(0) - mean
     spread = rows.var(0, unbiased=False) + (1 - share) * apart**2
     variance.copy_((1 - share) * variance + share * spread)
