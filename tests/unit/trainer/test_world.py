@@ -125,18 +125,6 @@ def test_a_new_room_wants_a_picture_until_it_can_be_seen(
     assert play.log.wanting == set(), "there is one of this room"
 
 
-def test_a_captured_segment_is_known_by_the_rooms_that_it_passes_through(play: Play) -> None:
-    capture: Any = SimpleNamespace(episode_id="e", segment_id="s", actions="0" * 3)
-    play.begin(FIELD)
-    play.step()
-    play.step(room=POND[1])
-    play.step(room=0x69)
-    play.step()
-    play.step(room=0x6A)
-    play.log.note_capture(0, play.game, capture)  # of the last three steps
-    assert play.end_fragment().passed == [PassedThrough("e", "s", (POND, (0, 0x69), (0, 0x6A)))]
-
-
 def test_a_question_counts_where_it_was_asked_and_a_cached_answer_does_not(play: Play) -> None:
     def reply(room: str | None, *, cached: bool = False) -> PlannerReply:
         asked = PlannerQuestion(0, "dialog", "plan", "", Briefing(room=room))

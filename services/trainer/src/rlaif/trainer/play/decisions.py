@@ -87,7 +87,6 @@ class DecisionStep:
         self.before = -1
 
     def begin(self, index: int) -> None:
-        """Start decision number `index` in the present state of the game."""
         dead = self._game.facts.dead
         self.now = Decision(self._game.frames, dead, dead)
         self.last = index
@@ -116,7 +115,6 @@ class DecisionStep:
         return int(choice.action)
 
     def note(self, outcome: StepOutcome) -> None:
-        """Add the outcome of a base step."""
         now = self.now
         if outcome.reward:
             now.reward += discount_of(now.frames, self._gamma) * outcome.reward

@@ -1,4 +1,4 @@
-"""RAM in, the facts that the rewards are paid on out."""
+"""RAM in, the facts on which rewards depend out."""
 
 from rlaif.game.memory import predicates
 from rlaif.game.memory.blocks import RamBlocks, bcd16
@@ -32,8 +32,8 @@ _ROOM_FLAG_BYTES = 0x400
 _MAX_RUPEES = 999
 _DUNGEON_BYTES = _DUNGEON_SETS + _DUNGEON_SET_BYTES - _KEYS
 _OWNED_BYTES = _ROOM_FLAGS + _ROOM_FLAG_BYTES - _TREASURES
-"""All of the above lie in two stretches, from the keys and from the treasures: 1,152 bytes that
-change in few steps. What lies between is the order of the inventory, which any menu changes."""
+"""All of the above lie in two ranges, from the keys and from the treasures: 1,152 bytes that change
+in few steps. Between them is the order of the inventory, which any menu changes."""
 
 _NOT_COUNTED_AS_ITEMS = (0x00, 0x28, 0x29, 0x30, 0x31, 0x32, 0x33, 0x40)
 """Treasure ids: none, rupees, a heart refill, and small key, boss key, compass, map and essence,
@@ -41,10 +41,9 @@ which are counted by dungeon."""
 
 
 def _event_mask() -> int:
-    """The bits of all room flags that stay for good: chests and events, no visits, no doors.
+    """The permanent bits of all room flags: chests and events, no visits, no doors.
 
-    A door sets a bit in each of its two rooms, and the rupee rooms keep other things in their
-    flags.
+    A door sets a bit in each of its two rooms; rupee rooms use their flags for other things.
     """
     mask = bytearray([ROOM_ITEM | ROOM_EVENTS]) * _ROOM_FLAG_BYTES
     start, size = RUPEE_ROOM_SCRATCH
@@ -60,10 +59,10 @@ _ITEM_MASK = ~sum(1 << treasure for treasure in _NOT_COUNTED_AS_ITEMS)
 def read_facts(
     ram: RamBlocks, last: GameFacts | None = None, *, same_progress: bool = False
 ) -> GameFacts:
-    """What the rewards know of one moment; about 6 µs, 12 µs where the progress changed.
+    """The facts of a state; about 6 µs, 12 µs if the progress changed.
 
-    The progress of `last` is taken over when its bytes are the same, or known to be
-    (`same_progress`, by `Encoder.progressed`): the rewards then skip what has not changed.
+    The progress object of `last` is reused if its bytes are the same, or known to be
+    (`same_progress`, by `Encoder.progressed`).
     """
     x, y = player_position(ram)
     running = predicates.is_running(ram)
@@ -88,7 +87,7 @@ def read_facts(
 
 
 def read_progress(ram: RamBlocks) -> Progress:
-    """What the save file keeps, as far as it pays."""
+    """The rewarded part of the save file."""
     treasures = int.from_bytes(ram.block(_TREASURES, _TREASURE_BYTES), "little") & _ITEM_MASK
     dungeon_sets = int.from_bytes(ram.block(_DUNGEON_SETS, _DUNGEON_SET_BYTES), "little")
     seasons = ram.u8(_SEASONS) & _ALL_SEASONS

@@ -136,7 +136,6 @@ class Fragment:
 
     @property
     def frames(self) -> npt.NDArray[np.int32] | None:
-        """`[T, N] int32`, game frames of each decision; None where each is one step."""
         return self.transitions.frames
 
 

@@ -52,7 +52,6 @@ class CurriculumFigures(NamedTuple):
 
     @property
     def whole_success(self) -> float | None:
-        """End-to-end success rate; None without episodes."""
         return sum(self.whole) / len(self.whole) if self.whole else None
 
     def plain(self) -> dict[str, Any]:

@@ -133,10 +133,6 @@ class _View:
         self.is_alone = False
 
     def look(self, out: Row) -> RamBlocks | None:
-        """Write the present observation into `out`; returns the RAM if the scene is new.
-
-        Whether the game plays alone depends on the scene alone: a test checks that.
-        """
         ram, encoder = self._ram, self.encoder
         encoder.encode_into(ram.wram, ram.dungeon_layout, out)
         if encoder.scene is not None:
@@ -273,7 +269,6 @@ class GameEnv:
         self.steps = self.frames = 0
 
     def count_visits(self, visits: VisitCounts) -> None:
-        """Use these counts for the novelty reward from now on."""
         self._rewards.count_visits(visits)
 
     def reset(self, out: Row) -> None:
@@ -299,10 +294,6 @@ class GameEnv:
         self._rewards.begin(self.facts)
 
     def cut_after(self, frames: int, *, lost: bool = False) -> None:
-        """End this episode at the first step that ends at or after so many of its frames.
-
-        It is truncated there, or terminated if it is `lost` then.
-        """
         self._limits.cut_after(frames, lost=lost)
 
     def step(self, action: int, out: Row, *, render: bool = False) -> StepOutcome:

@@ -83,7 +83,6 @@ class Recording:
         self.best: list[RecordedEpisode] = []
 
     def begin_fragment(self, quota: int, context: CaptureContext, *, steps: float) -> None:
-        """Select at most `quota` segments in the next `steps` of all games."""
         self.captures, self.best = [], []
         self._selector.begin_fragment(
             quota,
@@ -99,17 +98,14 @@ class Recording:
         return self._selector.skipped
 
     def ask_about(self, disagreement: Disagreement | None) -> None:
-        """Select by another reward model's disagreement from now on; None: by none."""
         self._disagreement = disagreement
         self._selector.forget_scores()
 
     def pay_by(self, model: PayingModel | None) -> None:
-        """Include the shaping rewards of another model in captures; None for none."""
         for recorder in self._recorders:
             recorder.paying = model
 
     def milestones(self, n: int) -> tuple[Milestone, ...]:
-        """Milestones that environment `n` shows now."""
         return milestones_reached(read_blocks(self._games[n].emulator), self.story)
 
     def before_step(self, t: int, n: int) -> None:

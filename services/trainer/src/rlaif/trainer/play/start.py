@@ -1,4 +1,4 @@
-"""Where episodes start: save states, one of which is chosen for each episode."""
+"""Starts of episodes: save states, one of which is chosen for each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,10 +18,7 @@ from rlaif.game.starts.savestates import load_state_file
 
 
 def plays_alone(ram: RamBlocks) -> bool:
-    """Whether the game runs and no button does anything at this moment.
-
-    Texts and menus want a button. The title screen does too. A dying player ends the episode.
-    """
+    """Whether the game runs and no button has an effect; texts, menus and the title need one."""
     return (
         not predicates.has_control(ram)
         and predicates.is_running(ram)
@@ -32,7 +29,7 @@ def plays_alone(ram: RamBlocks) -> bool:
 
 
 def wait_for_player(emulator: Emulator, ram: RamBlocks, limit: int, *, render: bool = False) -> int:
-    """Play at most `limit` frames without a button while the game plays alone; gives how many."""
+    """Play at most `limit` frames without a button while the game plays alone; returns how many."""
     frames = 0
     while frames < limit and plays_alone(ram):
         emulator.tick(1, render=render)
@@ -42,10 +39,10 @@ def wait_for_player(emulator: Emulator, ram: RamBlocks, limit: int, *, render: b
 
 
 POWER_ON = "power-on"
-"""Provenance of the state that the game itself leads to."""
+"""Provenance of the state that the game reaches by itself."""
 
 PRACTICE = "practice:"
-"""What the provenance of a moment that is practised begins with (`exploration.practice`)."""
+"""Prefix of the provenance of states that are practised (`exploration.practice`)."""
 
 _LONGEST_SCENE_FRAMES = 6_000
 _LOOK_EVERY = 8
@@ -71,12 +68,11 @@ class Start:
 
     @classmethod
     def of(cls, state: bytes, provenance: str) -> "Start":
-        """Pack a save state; about 1 ms."""
         return cls(state, provenance, pack_keyframe(state))
 
 
 class StartSource(Protocol):
-    """Says where the next episode starts."""
+    """Chooses where the next episode starts."""
 
     def choose(self, rng: np.random.Generator) -> Start:
         """A start, drawn with `rng` alone: the same generator state gives the same choice."""
@@ -111,10 +107,7 @@ class StartSet:
 def start_set(
     emulator: Emulator, cartridge: Cartridge, states: Sequence[tuple[Path, float]]
 ) -> StartSet:
-    """The starts in these files, drawn by these weights; without any, power-on's.
-
-    Raises as `initial_state` does, and `ValueError` for weights that do not fit.
-    """
+    """The starts in these files, drawn by these weights; without any, that of power-on."""
     if not states:
         return StartSet([Start.of(initial_state(emulator, cartridge, None), POWER_ON)])
     starts = [Start.of(initial_state(emulator, cartridge, path), path.name) for path, _ in states]
@@ -122,10 +115,7 @@ def start_set(
 
 
 def initial_state(emulator: Emulator, cartridge: Cartridge, path: Path | None) -> bytes:
-    """The save state at which episodes start; the emulator is left in it.
-
-    Without a path the game is played from power-on until the player has control. The same ROM
-    gives the same state.
+    """The save state in a file, or that at which the player has control after power-on.
 
     Raises:
         NoStartError: The game did not come into play by itself: pass a save state.
@@ -138,10 +128,9 @@ def initial_state(emulator: Emulator, cartridge: Cartridge, path: Path | None) -
 
 
 def check_starts(cartridge: Cartridge, paths: Sequence[Path]) -> None:
-    """See that episodes can begin: at each of these states, or at power-on without any.
+    """Check that episodes can start: at each of these states, or at power-on without any.
 
-    Takes as long as the game needs to come into play, and a few milliseconds a state. A game of
-    unknown memory layout is assumed to be in play at a state.
+    A game of unknown memory layout is assumed to be in play at a state.
 
     Raises:
         NoStartError: No button matters there, or the game did not come into play by itself.
@@ -162,17 +151,14 @@ def check_starts(cartridge: Cartridge, paths: Sequence[Path]) -> None:
 def _wait_for_a_button_that_matters(emulator: Emulator, path: Path) -> None:
     if not is_running(read_blocks(emulator)):
         raise NoStartError(
-            f"{path} is no moment of play: the game shows its title or its files there"
+            f"{path} is not a state of play: the game shows its title or its files there"
         )
     for _ in range(_LONGEST_SCENE_FRAMES // _LOOK_EVERY):
-        if _can_act(read_blocks(emulator)):
+        ram = read_blocks(emulator)
+        if is_running(ram) and not is_dying(ram) and not plays_alone(ram):
             return
         emulator.tick(_LOOK_EVERY)
     raise NoStartError(
-        f"no button did anything in the {_LONGEST_SCENE_FRAMES} frames after {path}: the player "
+        f"no button had an effect in the {_LONGEST_SCENE_FRAMES} frames after {path}: the player "
         "dies there, or a scene has no end"
     )
-
-
-def _can_act(ram: RamBlocks) -> bool:
-    return is_running(ram) and not is_dying(ram) and not plays_alone(ram)

@@ -214,7 +214,6 @@ class EmulatorVector:
         return ended
 
     def _press(self, t: int, n: int, button: int) -> bool:
-        """Play a base step; returns whether it was drawn."""
         self._recording.before_step(t, n)
         helped, screen = self._assistance, self._screen
         render = self.frame_stack is not None or n in self._rooms.wanting
@@ -240,7 +239,7 @@ class EmulatorVector:
             rooms.see(n, game)
         captured = self._recording.after_step(n, button, row, outcome)
         if captured is not None:
-            rooms.note_capture(n, game, captured.capture)
+            rooms.note_capture(captured.capture)
         if seat.follower is not None:
             seat.follower.after_step(game.emulator, game.facts, button, outcome.wait)
         if self._assistance is not None:
@@ -250,7 +249,6 @@ class EmulatorVector:
         return outcome
 
     def _end_decision(self, t: int, n: int, outcome: StepOutcome) -> None:
-        """Write the decision of row t, which ended with `outcome`."""
         seat, buffer = self._seats[n], self._buffer
         now = seat.step.now
         buffer.rewards[t, n] = now.reward
@@ -479,7 +477,6 @@ class EmulatorVector:
         seat.episodes += 1
 
     def _read_inputs(self) -> None:
-        """Read the present states of all environments into `policy_inputs`."""
         if self.policy_inputs is not None:
             for seat, row in zip(self._seats, self.policy_inputs, strict=True):
                 seat.step.write_policy_input(row, self._config.game.actions)

@@ -88,14 +88,12 @@ class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
         return dict(zip(PARTS, self._parts.tolist(), strict=True))
 
     def render(self) -> npt.NDArray[np.uint8] | None:  # type: ignore[override]  # one mode, one type
-        """The screen after the last step, `[144, 160, 3] uint8`."""
         if self._game is None or self.render_mode is None:
             return None
         return self._game.emulator.screen()
 
     @property
     def emulator(self) -> PyBoyEmulator:
-        """The machine that plays, for tools that look into it, once an episode was started."""
         if self._game is None:
             raise gym.error.ResetNeeded("call reset() first: it starts the emulator")
         return self._game.emulator

@@ -203,7 +203,6 @@ class Assistance:
         self._planner.close()
 
     def _restart(self, n: int) -> None:
-        """The player of environment `n` is somewhere else."""
         self._running.pop(n, None)
         each = self._games[n]
         each.learner = CrossingLearner(self.graph)

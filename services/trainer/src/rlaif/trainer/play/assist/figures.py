@@ -91,7 +91,6 @@ class AssistanceFigures:
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> "AssistanceFigures":
-        """Restore from `plain`."""
         return _FIGURES.validate_python(values)
 
 

@@ -212,7 +212,6 @@ class Guidance:
         self._games[n].free_at = self._steps + self._settings.rest_steps
 
     def hear(self, reply: PlannerReply) -> None:
-        """A question was answered."""
         self._pending -= 1
         self._planner_free_at = self._steps
         n, mode = reply.question.env, reply.question.mode
@@ -321,7 +320,6 @@ class Guidance:
 
 
 def _failure(reply: PlannerReply, env: str) -> AssistanceEvent:
-    """The report on a question without a usable answer."""
     return AssistanceEvent(
         kind="suggestion",
         mode=reply.question.mode,

@@ -72,7 +72,6 @@ class KeptSuggestion:
 
     @classmethod
     def of(cls, reply: PlannerReply, spot: Spot) -> "KeptSuggestion":
-        """The answer of a model that was asked at `spot`."""
         assert reply.suggestion is not None
         return cls(
             mode=reply.question.mode,

@@ -90,7 +90,6 @@ class PolicySwitch:
         self._agreed = 0
 
     def look(self, seen: Mode | None) -> Mode | None:
-        """Add the observation of one step; returns the confirmed mode."""
         if seen == self.mode:
             self._agreed = 0
             return self.mode
@@ -119,7 +118,6 @@ class Situation:
 
     @classmethod
     def at(cls, ram: RamBlocks) -> "Situation | None":
-        """The present situation; None in plain play."""
         mode = mode_of(ram)
         if mode is None:
             return None
@@ -164,7 +162,6 @@ class TakeoverBudget:
         self._failures: dict[Mode, int] = {}
 
     def allows(self, mode: Mode) -> bool:
-        """Whether a takeover of this mode may start now."""
         share = self._settings.share
         rests = self.steps < self._rests_until.get(mode, 0)
         return share > 0 and self.planned <= share * self.steps and not rests

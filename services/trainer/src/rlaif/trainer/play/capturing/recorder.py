@@ -49,7 +49,6 @@ class SegmentLog:
         return tuple(self._rooms)
 
     def begin(self, row: Float32, facts: GameFacts) -> None:
-        """A segment starts in this moment: `row` is `[D]`, the observation of it."""
         self._clear()
         if self._rows.shape[1] != len(row):
             self._rows = np.empty((self.max_steps + 1, len(row)), dtype=np.float32)
@@ -123,7 +122,6 @@ class FirstSightingsReader:
         self._story = story
 
     def begin_episode(self, facts: GameFacts, shown: frozenset[str]) -> None:
-        """An episode starts in a state that shows these milestones."""
         self._known_steps = set(shown)
         self._known_rooms = {facts.room_index}
         self._entered: list[int] = []
@@ -237,7 +235,6 @@ class EnvRecorder:
 
     @property
     def is_chosen(self) -> bool:
-        """Whether the running segment was chosen before it was played."""
         return self._episode.chosen is not None
 
     def before_segment(self, disagreement: Callable[[], float] | None) -> None:

@@ -1,11 +1,11 @@
-"""Which segments the judges see: a uniform share, and those that may teach the reward model most.
+"""Selects segments for the judges: a uniform share, and those that may teach the reward model most.
 
     uniform        drawn by a coin before the segment is played, whatever happens in it
     disagreement   it begins where the reward model's networks disagree more than elsewhere
     new room       seen at its end: a room was entered that few captures show being entered
     milestone      seen at its end: a story step was reached that few captures show
 
-The uniform ones are a fair sample of what the policy plays, for metrics; the others are not.
+The uniform ones are an unbiased sample of the play, for metrics; the others are not.
 """
 
 from collections import Counter, deque
@@ -22,27 +22,27 @@ Reason = Literal["uniform", "disagreement", "new room", "milestone"]
 MIN_UNIFORM_SHARE = 0.2
 
 SPREAD_WINDOW, SPREAD_MAX = 30, 3
-"""Of this many captures in a row, so many at most come from one episode: they span ten."""
+"""Of 30 consecutive captures at most 3 come from one episode: they span ten."""
 
-_UNIFORM_AN_EPISODE = 1.0
+_UNIFORM_PER_EPISODE = 1.0
 """Uniform captures of an episode of full length on average, at most. With more, the limit would
 bind before its end, and the uniform share would prefer the beginnings of episodes."""
 
 _EXAMPLES: dict[str, int] = {"new room": 3, "milestone": 10}
 """Captures of a runner that show a room being entered, or a milestone being reached, until it is
-nothing new for the judges."""
+not new any more."""
 
 _UNRANKED_SHARE = 0.8
 """Uniform share of the budget while no ensemble ranks segments; the rest is for what is new."""
 
 _HEAD_START = 3
-"""Captures that may be no uniform ones before the share is held to."""
+"""Captures that may be other than uniform before the share applies."""
 
 _SCORES_KEPT, _SCORES_MIN = 200, 20
-"""Segments whose disagreement is remembered, and how many it takes to say what is much."""
+"""Segments whose disagreement is remembered, and their minimum for a quantile."""
 
 _MAX_SHARE = 0.5
-"""Share of the segments at most that count as much disagreement."""
+"""Maximum share of the segments that count as high disagreement."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,7 @@ class SelectionRules:
 
 @dataclass(frozen=True)
 class FirstSightings:
-    """What a segment shows for the first time in its episode.
-
-    Rooms that were entered, by number (`rewards.game.places`), and names of story steps.
-    """
+    """Numbers of rooms and names of milestones that a segment shows first in its episode."""
 
     rooms: tuple[int, ...] = ()
     milestones: tuple[str, ...] = ()
@@ -103,17 +100,17 @@ class SegmentSelector:
         """Begin another fragment, of which `quota` segments may be captured.
 
         Args:
-            quota: Segments, those included that were chosen before.
-            starting: Segments that will start in the fragment, about.
+            quota: Segments, `pending` included.
+            starting: Expected number of segments that start in the fragment.
             pending: Chosen segments that have not ended yet.
-            ranked: A reward model's ensemble can be asked. Until there is one, most of what it
-                would choose is left to the coin, so that the first model has labels soon.
+            ranked: Whether an ensemble ranks segments. Until there is one, most are drawn
+                uniformly, so that the first model has labels soon.
         """
         self.skipped = 0
         self._left = max(0, quota - pending)
         share = self._rules.uniform_share
         uniform = (share if ranked else max(share, _UNRANKED_SHARE)) * self._left
-        most = _UNIFORM_AN_EPISODE / max(1, self._rules.episode_segments)
+        most = _UNIFORM_PER_EPISODE / max(1, self._rules.episode_segments)
         self._coin = min(uniform / max(1.0, starting), most)
         others = self._left - uniform
         self._interest_left = int(others) + (self._rng.random() < others % 1.0)
@@ -125,8 +122,8 @@ class SegmentSelector:
     def at_start(self, episode: str, disagreement: Callable[[], float] | None) -> Reason | None:
         """Choose a segment before it is played.
 
-        `disagreement` is that of the reward model's networks on what was seen last, None without an
-        ensemble; asked only when it matters.
+        `disagreement` measures that of the reward model's networks on the last observations; None
+        without an ensemble. It is called only if needed.
         """
         chance = self._rng.random()
         if self._left >= 1 and chance < self._coin and self._from(episode) < SPREAD_MAX:
@@ -136,7 +133,7 @@ class SegmentSelector:
             return None
         score = disagreement()
         if not isfinite(score):
-            return None  # the model has no answer here; the learner refuses it
+            return None  # the learner rejects such a model
         known = self._scores
         much = len(known) >= _SCORES_MIN and score > np.quantile(known, 1.0 - self._rate)
         known.append(score)
@@ -151,10 +148,9 @@ class SegmentSelector:
     def at_end(
         self, episode: str, chosen: Reason | None, seen_first: FirstSightings, *, provable: bool
     ) -> Reason | None:
-        """Why a segment that has just ended is captured; None when it is not.
+        """Why a segment that has just ended is captured; None if it is not.
 
-        `chosen` is what `at_start` said. A segment whose start was not noted is not `provable`, and
-        cannot be captured.
+        `chosen` is the result of `at_start`. A segment is `provable` if its start was recorded.
         """
         reason = chosen
         if reason is None and provable and self._takes_interest(episode):
@@ -188,7 +184,7 @@ class SegmentSelector:
         uniform = self.taken["uniform"]
         others = self.taken.total() - uniform
         held = others + 1 <= uniform * (1.0 - share) / share + _HEAD_START
-        # The last one of an episode is left to the coin.
+        # The last one of an episode is left to uniform selection.
         spread = self._from(episode) < SPREAD_MAX - 1
         return self._interest_left >= 1 and self._left >= 1 and held and spread
 

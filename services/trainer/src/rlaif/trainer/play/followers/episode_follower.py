@@ -17,12 +17,7 @@ class WatchedGame(Protocol):
 
     frames: int
 
-    def cut_after(self, frames: int, *, lost: bool = False) -> None:
-        """End this episode at the first step that ends at or after so many frames.
-
-        It is truncated there, or terminated if it is `lost` then.
-        """
-        ...
+    def cut_after(self, frames: int, *, lost: bool = False) -> None: ...
 
 
 class EpisodeFollower(Protocol):

@@ -23,7 +23,7 @@ from rlaif.trainer.run_folder.live_files import (
 from rlaif.trainer.settings.game import STEP_FRAMES
 
 _MAX_PENDING = 256
-"""Decisions after which the network is evaluated although nobody reads."""
+"""Decisions after which the network is evaluated although no one reads."""
 
 
 @dataclass(slots=True)
@@ -55,7 +55,6 @@ class PayMeter:
     """
 
     def __init__(self, parts: int, clock: Callable[[], float] = time.monotonic) -> None:
-        """Measure a game whose own reward has so many parts."""
         self.file: StepsFile | None = None
         self._clock = clock
         self._model: PayingModel | None = None
@@ -114,7 +113,6 @@ class PayMeter:
             self._settle()
 
     def begin_episode(self, row: Float32) -> None:
-        """An episode starts at `row`, `[D]`."""
         if self._first is None:
             self.resume_at(row)
         elif self._steps:

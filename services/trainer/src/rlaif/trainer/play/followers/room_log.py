@@ -7,7 +7,6 @@ What a runner calls:
     rooms = log.end_fragment(games)
 """
 
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from typing import Any
@@ -131,9 +130,6 @@ def _records(rows: Sequence[Sequence[Any]]) -> list[tuple[Room, Sequence[Any]]]:
 _TILE = 16
 """Pixels."""
 
-_TRAIL_ROOMS = 64
-"""Rooms of an episode that are remembered; a segment of 20 s passes through few."""
-
 
 @dataclass
 class _Stay:
@@ -160,9 +156,6 @@ class RoomLog:
         self.wanting: set[int] = set()
         self._stays: list[_Stay | None] = [None] * count
         self._dead = [False] * count
-        self._trails: list[deque[tuple[int, Room]]] = [
-            deque(maxlen=_TRAIL_ROOMS) for _ in range(count)
-        ]
         self._known: set[Room] = set()
         self._pictured: set[Room] = set()
         self._played = RoomsPlayed()
@@ -170,7 +163,6 @@ class RoomLog:
     def begin_episode(self, n: int, game: GameEnv) -> None:
         """Environment `n` starts an episode, or resumes one: it has come into the room."""
         self._stays[n], self._dead[n] = None, game.facts.dead
-        self._trails[n].clear()
         self.wanting.discard(n)
         self.see(n, game)
 
@@ -192,7 +184,6 @@ class RoomLog:
             self._enter(n, room, game)
 
     def take(self, n: int, game: GameEnv) -> None:
-        """Environment `n` has drawn its step: keep the picture of its room, if it shows that."""
         facts, stay = game.facts, self._stays[n]
         if stay is None or stay.room != (facts.group, facts.room):
             return
@@ -212,14 +203,8 @@ class RoomLog:
         if not reply.cached and group.isdecimal() and room.isdecimal():
             self._played.tally((int(group), int(room))).calls += 1
 
-    def note_capture(self, n: int, game: GameEnv, capture: Capture) -> None:
-        began = game.steps - len(capture.actions)
-        rooms: dict[Room, None] = {}
-        for entered, room in reversed(self._trails[n]):
-            rooms[room] = None
-            if entered <= began:
-                break
-        passed = PassedThrough(capture.episode_id, capture.segment_id, tuple(reversed(rooms)))
+    def note_capture(self, capture: Capture) -> None:
+        passed = PassedThrough(capture.episode_id, capture.segment_id, capture.rooms or ())
         self._played.passed.append(passed)
 
     def end_fragment(self, games: Sequence[GameEnv]) -> RoomsPlayed:
@@ -231,7 +216,6 @@ class RoomLog:
 
     def _enter(self, n: int, room: Room, game: GameEnv) -> None:
         self._stays[n] = _Stay(room, since=game.frames, counted=game.frames)
-        self._trails[n].append((game.steps, room))
         self._played.tally(room).entries += 1
         if room not in self._known:
             self._known.add(room)

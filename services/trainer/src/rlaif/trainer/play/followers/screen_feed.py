@@ -89,7 +89,6 @@ class ScreenFeed:
         self.open()
 
     def open(self) -> None:
-        """Create the files unless they exist already."""
         if self._folder is not None and self.meter is not None and self._files is None:
             with suppress(OSError, ValueError):  # a full disk, or a file that is being created
                 self._files = _Files.create(self._folder, self._runner, self._count)
@@ -132,7 +131,6 @@ class ScreenFeed:
         return True
 
     def show(self, game: GameEnv, env_step: int) -> None:
-        """Publish the picture of the watched environment."""
         self.is_drawn = False
         assert self._files is not None
         facts = game.facts
@@ -146,7 +144,6 @@ class ScreenFeed:
         )
 
     def publish_players(self, games: Sequence[GameEnv], returns: Sequence[float]) -> None:
-        """Publish the positions of all players, twice per second."""
         if self._files is None:
             return
         now = time.monotonic()

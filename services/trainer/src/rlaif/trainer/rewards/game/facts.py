@@ -1,4 +1,4 @@
-"""What the rewards know of the game after a step: plain numbers and bit sets."""
+"""The state of the game on which rewards depend: plain numbers and bit sets."""
 
 from typing import Any, Final, NamedTuple
 
@@ -7,7 +7,7 @@ AREA_OF_GROUP: Final = (0, 1, 1, 1, 2, 3, 2, 3)
 """By map group, 0 to 7."""
 
 GROUP_OF_AREA: Final = (0, 1, 4, 5)
-"""The group that stands for an area where one has to be shown."""
+"""The group that represents an area."""
 
 ROOMS: Final = AREAS * 256
 COLUMNS: Final = 16
@@ -36,7 +36,7 @@ def place_of(square: int) -> tuple[int, int, int, int]:
 
 
 class Progress(NamedTuple):
-    """What the save file keeps, as far as it pays. It changes rarely.
+    """The rewarded part of the save file, which changes rarely.
 
     Attributes:
         items: Bit set: treasures, boss keys, compasses, maps, seasons.
@@ -44,7 +44,7 @@ class Progress(NamedTuple):
         essences: Bit set of the eight.
         keys: Small keys held, one byte a dungeon.
         rupees: 0 to 999.
-        source: The bytes that all this was read from; equal bytes need not be read again.
+        source: The bytes that all this was read from, to detect changes.
     """
 
     items: int
@@ -56,18 +56,18 @@ class Progress(NamedTuple):
 
 
 class GameFacts(NamedTuple):
-    """One moment of the game.
+    """One state of the game.
 
     Attributes:
         x, y: Pixels inside the room.
         health: Quarter hearts.
-        running: A file is being played; on the title screen all the rest means nothing.
+        running: A file is being played; else the other fields have no meaning.
         settled: The room has been entered: group, room and position belong together.
-        control: The player obeys the buttons.
+        control: Buttons have an effect.
         menu: A menu is open.
         text: Text is on screen.
         dead: The player is dying.
-        progress: The same object as a step before when nothing in it changed.
+        progress: The same object as in the step before if nothing in it changed.
     """
 
     group: int
@@ -88,7 +88,7 @@ class GameFacts(NamedTuple):
 
     @staticmethod
     def of(plain: tuple[Any, ...], shared: Progress | None = None) -> "GameFacts":
-        """The moment that `plain` gave; with `shared` as its progress where that is equal."""
+        """Restore from `plain`; with `shared` as its progress if that is equal."""
         *others, fields = plain
         progress = Progress(*fields)
         if shared is not None and shared == progress:
@@ -96,11 +96,11 @@ class GameFacts(NamedTuple):
         return GameFacts._make([*others, progress])
 
     def moved_to(self, x: int, y: int) -> "GameFacts":
-        """The same moment at another place in the room; `_replace` takes six times as long."""
+        """The same state elsewhere in the room; `_replace` takes six times as long."""
         return _new(GameFacts, (self[0], self[1], x, y, *self[4:]))
 
     def is_near(self, other: "GameFacts") -> bool:
-        """Whether all but the position is the same, and the square (`places`) is too."""
+        """Whether everything except the position inside the square is the same."""
         return (
             self[4:] == other[4:]
             and self[:2] == other[:2]

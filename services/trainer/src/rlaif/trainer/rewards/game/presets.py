@@ -1,4 +1,4 @@
-"""How much each term pays: the seeds' numbers, and ours. Reasons: ADR 0004."""
+"""Weights of the terms: the seeds' numbers, and the default ones. Reasons: ADR 0004."""
 
 from dataclasses import dataclass, fields
 from typing import Literal
@@ -6,7 +6,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class RewardWeights:
-    """What each term pays a unit. The order of the fields is the order of the parts."""
+    """Reward per unit of each term, in the order of the parts."""
 
     room: float
     """A room that is new in this episode."""
@@ -40,16 +40,16 @@ PARTS: tuple[str, ...] = tuple(field.name for field in fields(RewardWeights))
 """Names of the parts, in order."""
 
 _PRESETS: dict[str, RewardWeights] = {
-    # The seeds' numbers. A loop of moves pays more than a key; that is theirs, not a mistake here.
+    # The seeds' numbers, in which a loop of moves is worth more than a key.
     "seed": RewardWeights(
         room=20, square=5, novelty=0, move=0.1, rupee=0.01, key=0.5, item=20, event=5,
         essence=150, damage=-0.1, death=-50, menu=-0.5, stuck=-1,
     ),
     # The scale of PPO's value clip: an episode's return stays in the tens, and the rarest things
-    # pay most. Walking an unknown room over (about 50 squares) pays 2.6, after a hundred episodes
-    # that did 0.35: a room that always pays 1 is toured for ever, and the first item is unlearned.
-    # Rupees pay nothing: they grow back with every bush; what is bought with them pays as an item.
-    # Moving, standing and START pay nothing either: time costs through the discount.
+    # are worth most. All of an unknown room (50 squares) is worth 2.6, after a hundred episodes
+    # 0.35: with a constant 1, rooms are toured without end and the first item is unlearned.
+    # Rupees are worth nothing, as they grow back; what is bought with them counts as an item.
+    # Moving, standing and START are worth nothing either: time costs through the discount.
     "default": RewardWeights(
         room=0.1, square=0.0, novelty=0.05, move=0.0, rupee=0.0, key=2.0, item=3.0, event=2.0,
         essence=10.0, damage=-0.1, death=-2.0, menu=0.0, stuck=0.0,

@@ -1,10 +1,9 @@
-"""Random network distillation: fragments in, a reward for observations seldom seen out.
+"""Random network distillation (Burda et al. 2018, arXiv 1810.12894): fragments in, rewards out.
 
-A target network with random, fixed weights turns an observation into 32 numbers; a predictor learns
-to say the same numbers. It is wrong where it has not been, and that error is the reward (Burda et
-al. 2018, arXiv 1810.12894). Their normalisations are kept: observations by running mean and
-deviation, clipped at 5; the error by the running deviation of its own discounted return. That
-return runs over the ends of episodes: what is known stays known when the player dies.
+A target network with random, fixed weights maps an observation to 32 numbers; a predictor learns
+to return the same. Its error, which is high for rare observations, is the reward. Observations are
+normalised by running mean and deviation and clipped at 5; the error by the running deviation of its
+own discounted return, which continues over the ends of episodes.
 """
 
 from dataclasses import dataclass
@@ -23,10 +22,7 @@ Float64 = npt.NDArray[np.float64]
 
 @dataclass
 class RunningMoments:
-    """Mean and variance of everything that was added.
-
-    Chan, Golub & LeVeque 1979: batches are merged by their counts, so the result does not depend
-    on how the rows were split.
+    """Mean and variance of all rows so far (Chan, Golub & LeVeque 1979), however they are split.
 
     Attributes:
         mean: `[D] float64`.
@@ -43,7 +39,6 @@ class RunningMoments:
         return cls(np.zeros(width), np.zeros(width))
 
     def add(self, rows: npt.NDArray[Any]) -> None:
-        """Add `[B, D]` rows."""
         added = len(rows)
         if not added:
             return
@@ -59,7 +54,6 @@ class RunningMoments:
 
     @property
     def deviation(self) -> Float64:
-        """`[D]` standard deviations; 0 before anything was added."""
         spread: Float64 = np.sqrt(self.squares / max(1, self.count))
         return spread
 
@@ -84,17 +78,17 @@ CLIP = 5.0
 
 _TARGET = (64, OUTPUTS)
 _PREDICTOR = (64, 64, OUTPUTS)
-"""One layer more than the target, so that it can say what the target says."""
+"""One layer more than the target, so that it can imitate it."""
 
 _LEARNED_SHARE = 0.25
-"""Of an iteration's observations, drawn again each time. Burda et al. take as little, so that many
-environments do not make every place dull at once."""
+"""Share of an iteration's observations, as in Burda et al.: many environments would learn every
+place at once."""
 
 _LEARNING_RATE = 1e-3
-"""Adam step of the predictor. Higher makes places dull sooner."""
+"""Adam step of the predictor. Higher values reduce the reward of known places sooner."""
 
 _GAMMA = 0.99
-"""Discount of the return whose deviation normalises the reward."""
+"""Discount of the return that normalises the reward."""
 
 _MINIBATCH = 256
 _MIN_DEVIATION = 1e-4
@@ -102,7 +96,7 @@ _STREAM = 0x24D
 
 
 class Curiosity:
-    """The two networks and their running figures. Equal seeds and fragments give equal rewards."""
+    """The two networks and their statistics. Equal seeds and fragments give equal rewards."""
 
     def __init__(self, *, inputs: int, weight: float, seed: int) -> None:
         self.weight = weight
@@ -126,10 +120,9 @@ class Curiosity:
     ) -> list[Float32]:
         """Rewards of one iteration's fragments, `[T, N] float32` each; then learn from them.
 
-        Steps `by_planner`, `[T, N] bool` each, are not there: they are paid 0, and neither networks
-        nor running figures learn from them. What the planner has seen stays new to the policy. The
-        same holds for steps with which the game ended an episode or in which the player died
-        (`Transitions.torn`): no action leads to the state after them.
+        Steps `by_planner`, `[T, N] bool` each, have reward 0 and are excluded from learning and
+        statistics: what the planner has seen stays new to the policy. The same holds for steps that
+        ended an episode in the game or in which the player died (`Transitions.torn`).
         """
         own = [~part.torn for part in fragments]
         if by_planner is not None:

@@ -1,6 +1,6 @@
-"""Which reward model counts, and how much: champions come in, a mix of two models goes out.
+"""Ramp-in of reward models: champions in, a mix of two models out.
 
-A new champion waits until the one before it has shaped enough iterations, then its share rises
+A new champion waits until the previous one has shaped enough iterations, then its share rises
 from 0 to 1 over some more while the old one's falls. PPO's critic has learned the old potential; a
 change in one step is an error of its value by Phi_old - Phi_new everywhere at once.
 """
@@ -8,7 +8,7 @@ change in one step is an error of its value by Phi_old - Phi_new everywhere at o
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,21 +20,15 @@ from rlaif.reward_net.potential import PotentialFunction
 from rlaif.trainer.rewards.learned.shaping import Float32
 
 _REFUSED_KEPT = 64
-"""Digests of refused models that a checkpoint holds."""
+"""Digests of refused models in a checkpoint."""
 
 State = dict[str, npt.NDArray[Any]]
-"""What a checkpoint holds, flat: safetensors or npz hold it, nothing needs pickle."""
-
-
-class CheckModel(Protocol):
-    """Makes a reward model of a file's bytes, or raises `RewardNetError`."""
-
-    def __call__(self, data: bytes, *, version: int, sha256: str) -> "RewardModel": ...
+"""A flat part of a checkpoint, without pickle."""
 
 
 @dataclass(frozen=True)
 class RewardModel:
-    """A reward model that passed every check; `data`, its file, travels in checkpoints."""
+    """A reward model that passed every check; `data` is its file."""
 
     version: int
     sha256: str
@@ -43,32 +37,30 @@ class RewardModel:
 
 
 class NonsenseError(ArithmeticError):
-    """A reward model answered with what is no number."""
+    """A reward model returned NaN or infinity."""
 
     def __init__(self, model: RewardModel, rows: int, of: int) -> None:
-        """`rows` of `of` answers are NaN or infinite."""
         self.model = model
         super().__init__(
-            f"not_finite: {rows} of {of} observations that were played get NaN or infinity; it "
-            "passed its own probes, so its weights overflow where they have none: train another"
+            f"not_finite: {rows} of {of} observations get NaN or infinity; the model passed its "
+            "own probes, so its weights overflow elsewhere: train another one"
         )
 
 
 @dataclass
 class ModelSchedule:
-    """The model that counts, the one before it while it fades, and the one that waits.
+    """The live model, the previous one while it is ramped out, and the one that waits.
 
-    A model that answers nonsense is refused: the one before it counts again, or none.
+    A model that returns NaN is refused: the one before it becomes live again, or none.
 
     Attributes:
-        ramp_iterations: Iterations until a new model counts in full; 0 and 1 mean at once.
-        swap_iterations: Iterations that a model counts at least; not below `ramp_iterations`, so
-            that there are never more than two models in the mix.
-        previous: The one before `live`; None when there was none, or when it has faded out.
-        age: Iterations that `live` has counted.
-        before: The one that counted before `live`, also when it has faded out; what a roll-back
-            goes back to.
-        refused: Digests of models that answered nonsense; they never count again.
+        ramp_iterations: Iterations until a new model has its full share; 0 and 1: immediately.
+        swap_iterations: Minimum iterations of a model; not below `ramp_iterations`, so that the mix
+            has at most two models.
+        previous: The one before `live` while it has a share; else None.
+        age: Iterations of `live`.
+        before: The one before `live`, also without a share; target of a rollback.
+        refused: Digests of refused models; they never become live again.
     """
 
     ramp_iterations: int
@@ -81,13 +73,13 @@ class ModelSchedule:
     refused: set[str] = field(default_factory=set)
 
     def offer(self, model: RewardModel) -> bool:
-        """Let a new champion wait, in the place of another; False when it counts already."""
+        """Let a new champion wait, instead of another; False if it is live already."""
         known = self.live is not None and self.live.sha256 == model.sha256
         self.waiting = None if known else model
         return not known
 
     def swap_if_due(self) -> RewardModel | None:
-        """Let the waiting model count from the next iteration on, if it may; gives it then."""
+        """Make the waiting model live for the next iteration if it is time; returns it then."""
         if self.waiting is None or (self.live is not None and self.age < self.swap_iterations):
             return None
         self.before = self.live
@@ -108,7 +100,7 @@ class ModelSchedule:
             self.waiting = None
 
     def withdraw(self) -> bool:
-        """Let no model count from now on, and none wait; False when none did."""
+        """Remove all models; False if there was none."""
         counted = self.live is not None or self.waiting is not None
         self.live = self.previous = self.waiting = self.before = None
         self.age = 0
@@ -120,7 +112,6 @@ class ModelSchedule:
             self.previous = None
 
     def state_dict(self) -> State:
-        """The models with their files, how long the live one has counted, and who is refused."""
         state: State = {"age": np.array([self.age], dtype=np.int64)}
         if self.refused:
             digests = sorted(self.refused)[-_REFUSED_KEPT:]
@@ -139,8 +130,7 @@ class ModelSchedule:
                 state[f"{role}/data"] = np.frombuffer(model.data, dtype=np.uint8)
         return state
 
-    def load_state_dict(self, state: State, check: CheckModel) -> None:
-
+    def load_state_dict(self, state: State, check: Callable[..., RewardModel]) -> None:
         def model(role: str) -> RewardModel | None:
             if f"{role}/data" not in state:
                 return None
@@ -158,16 +148,15 @@ class ModelSchedule:
 
     @property
     def share(self) -> float:
-        """Of `live` in the mix of the coming iteration, above 0 to 1; the rest is `previous`'s."""
+        """Share of `live` in the next iteration, above 0 to 1; the rest is that of `previous`."""
         return min(1.0, (self.age + 1) / max(1, self.ramp_iterations))
 
     def mixed(
         self, read: Callable[[PotentialFunction, Float32], Float32]
     ) -> Callable[[Float32], Float32] | None:
-        """The mix as one function of `[B, D]` observations; None while no model counts.
+        """The mix of `read`, `[B]`, as a function of `[B, D]` observations; None without a model.
 
-        What is mixed is `read`, `[B]` from a network and observations. The function raises
-        `NonsenseError` when a model answers with what is no number.
+        The function raises `NonsenseError` if a model returns NaN or infinity.
         """
         live, previous, share = self.live, self.previous, self.share
         if live is None:
@@ -205,7 +194,7 @@ def read_reward_model(path: Path, *, version: int, sha256: str) -> RewardModel:
         OSError: The file cannot be read.
     """
     with path.open("rb") as file:
-        # No more than is needed to see that it is too large.
+        # Enough to detect that it is too large.
         data = file.read(MAX_BYTES + 1)
     return check_reward_model(data, version=version, sha256=sha256)
 
@@ -216,7 +205,7 @@ def check_reward_model(data: bytes, *, version: int, sha256: str) -> RewardModel
     if loaded.version != version:
         raise RewardNetError(
             "wrong_version",
-            f"the file says that it is version {loaded.version}, it was announced as {version}; "
+            f"the file contains version {loaded.version} but was announced as {version}; "
             "publish the version again",
         )
     return RewardModel(version, sha256, data, PotentialFunction(loaded.net))

@@ -53,14 +53,12 @@ class Transitions:
     Attributes:
         observations: `[T+1, N, D] float32`; row t is what action t was chosen on. After the end of
             an episode the next row is the first of the new episode.
-        terminated: `[T, N] bool`; the episode ended in the game.
-        truncated: `[T, N] bool`; the episode was cut by a limit.
+        terminated, truncated: `[T, N] bool`.
         final_index: `[K, 2] int64`; (t, n) of each truncated step, in order.
         final_observations: `[K, D] float32`; the observation after each of them.
-        frames: `[T, N] int32`, game frames of each decision, waits included; None where every
-            decision is one step and counts as one.
-        died: `[T, N] bool`; the player died and the episode continued at the respawn
-            point. None where deaths end episodes.
+        frames: `[T, N] int32`, game frames of each decision, waits included; None: four.
+        died: `[T, N] bool`; the player died and the episode continued at the respawn point; None:
+            deaths end episodes.
     """
 
     observations: Float32
@@ -79,19 +77,17 @@ class Transitions:
 
     @property
     def ended(self) -> Bool:
-        """`[T, N]`: the episode ended here, either way."""
         return self.terminated | self.truncated
 
     @property
     def torn(self) -> Bool:
-        """`[T, N]`: what the step reached is not where it led: it is not kept, or after a death."""
+        """`[T, N]`: the state after the step is unknown, or that after a respawn."""
         return self.terminated if self.died is None else self.terminated | self.died
 
     def reached(self) -> Float32:
         """`[T, N, D]`: the observation after each step.
 
-        After a truncated step it is the final one of its episode. After a terminated step it is
-        the first of the next episode: what the game showed when it ended is not kept.
+        After a terminated step it is the first of the next episode: the last one is not stored.
         """
         rows = self.observations[1:]
         if not len(self.final_index):
@@ -103,7 +99,7 @@ class Transitions:
 
 
 class _Last(NamedTuple):
-    """The states in which a runner's last fragment ended, and how high they were counted then."""
+    """The states in which a runner's last fragment ended, and their values."""
 
     potentials: Float64
     observations: Float32
@@ -115,8 +111,7 @@ class PotentialShaper:
 
     Attributes:
         gamma: Discount of the run, the same as PPO's; another one would break the invariance.
-        weight: Scale of the shaping reward. Higher makes the judges' taste louder while the
-            critic learns; 0 turns shaping off. It may change between two fragments.
+        weight: Scale of the shaping reward; may change between two fragments.
     """
 
     gamma: float
@@ -131,10 +126,9 @@ class PotentialShaper:
         *,
         continues: bool = True,
     ) -> Float32:
-        """Shaping rewards of one fragment, `[T, N] float32`, evaluated with one model version.
+        """Shaping rewards of one fragment, `[T, N] float32`; without a `potential` it is 0.
 
-        Without a live model Phi is 0. What is remembered of a runner is void when its fragment does
-        not continue the last one, because it was restarted.
+        The state of a runner is dropped if its fragment does not continue the last one.
         """
         steps, envs = transitions.terminated.shape
         # Weighted here, and in float64: F is a small difference of large numbers.
@@ -159,21 +153,20 @@ class PotentialShaper:
         return step_pay(counted[:-1], after, gamma=gamma).astype(np.float32)
 
     def _carried(self, runner: int, transitions: Transitions, continues: bool) -> Float64:
-        """`[N]` how high the first row counts already; 0 where an episode begins or is unknown."""
+        """`[N]` value of the first row; 0 where an episode begins or is unknown."""
         first = transitions.observations[0]
         last = self._last.get(runner)
         if not continues or last is None:
             return np.zeros(len(first), dtype=np.float64)
-        # A fragment that was lost on its way leaves a gap: what is remembered is then void.
+        # After a lost fragment the stored state is another one.
         same = (last.observations == first).all(axis=1)
         return np.where(same, last.potentials, 0.0)
 
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
-        """By runner, with what its next fragment starts.
+        """By runner, the state in which its last fragment ended.
 
         `N/potentials` is `[N] float64`, weighted and counted from the episode's start;
-        `N/observations` is `[N, D] float32`. Where older checkpoints hold weighted potentials as
-        they are, the episodes that were open then are paid as they would have been.
+        `N/observations` is `[N, D] float32`.
         """
         return {
             f"{runner}/{name}": array.copy()
@@ -190,19 +183,19 @@ class PotentialShaper:
 
 
 def _baselines(phi: Float64, carried: Float64, transitions: Transitions) -> Float64:
-    """`[T+1, N]` what is taken off each row's potential.
+    """`[T+1, N]` what is subtracted from each row's potential `phi`.
 
     An episode's first row then counts 0, and the row after a death as much as the one before it.
-    `phi` is `[T+1, N]`; `carried` is `[N]`, how high the first row counts, whatever model said so.
+    `carried`, `[N]`, is the value of the first row.
     """
     died = transitions.died
     baseline = np.empty_like(phi)
     baseline[0] = phi[0] - carried
     for t, ends in enumerate(transitions.ended):
-        going_on = baseline[t]
+        continued = baseline[t]
         if died is not None:
-            going_on = going_on + np.where(died[t], phi[t + 1] - phi[t], 0.0)
-        baseline[t + 1] = np.where(ends, phi[t + 1], going_on)
+            continued = continued + np.where(died[t], phi[t + 1] - phi[t], 0.0)
+        baseline[t + 1] = np.where(ends, phi[t + 1], continued)
     return baseline
 
 

@@ -1,4 +1,4 @@
-"""What each part of the reward weighs: `[T, N]` arrays by part in, a few numbers a part out."""
+"""Statistics of the parts of the reward: `[T, N]` arrays by part in, a few numbers per part out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ class PartStatistics:
     """One part over the steps of an iteration.
 
     Attributes:
-        share: Of the sum of absolute rewards over all parts, 0 to 1; None when nothing was paid.
+        share: Of the sum of absolute rewards over all parts, 0 to 1; None if that is 0.
         advantage_share: Of the variance of the advantages before the critic: cov(part, whole) /
             var(whole), where both are sums of rewards discounted by gamma * lambda. The parts add
-            up to 1; a part that works against the others is below 0. None when nothing varies.
+            up to 1; an opposing part is below 0. None without variance.
     """
 
     sum: float
@@ -37,8 +37,7 @@ def part_statistics(
     """Statistics by part, from `[T, N]` rewards and ends for each fragment.
 
     `decay` is gamma * lambda of the advantages: one number, or for each fragment one or `[T, N]`.
-    Only the steps in `own`, `[T, N] bool` each, count: those that are learned from; without it all
-    are. With none there are no statistics.
+    Only the steps in `own`, `[T, N] bool` each, count; None: all. Empty without any.
     """
     own = own or [np.ones(ends.shape, dtype=np.bool_) for ends in ended]
     flat = {
@@ -93,9 +92,9 @@ def _advantage_shares(
 def _discounted(
     rewards: npt.NDArray[np.float64], kept: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """`[P, T, N]` rewards to their discounted sums until the end of the fragment.
+    """`[P, T, N]` discounted sums of rewards until the end of the fragment.
 
-    `kept` is `[T, N]`, what counts of the sums after each step: 0 at the end of an episode.
+    `kept` is `[T, N]`, the discount after each step: 0 at the end of an episode.
     """
     sums = np.empty_like(rewards)
     running = np.zeros_like(rewards[:, 0])
