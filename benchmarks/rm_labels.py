@@ -26,7 +26,7 @@ from rlaif.contracts.judging.scores import PROGRESS, RUBRIC_WEIGHTS, CriterionSc
 from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.ram_verdicts import ram_levels, ram_verdicts
 from rlaif.judge.evidence.summary import summarise
-from rlaif.judge.panel.counting import count
+from rlaif.judge.panel.panel import count
 from rlaif.judge.panel.schema import Verdict
 from rlaif.judge.rubric.judges import JUDGES, Judge, briefed
 from rlaif.judge.rubric.votes import COMPUTED, NoVote, QuestVote, certain

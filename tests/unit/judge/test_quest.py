@@ -11,7 +11,7 @@ from rlaif.contracts.judging.scores import CriterionScore
 from rlaif.contracts.planning.model_answers import whole_number
 from rlaif.guides.guides import guide_of, guided_games
 from rlaif.judge.panel import prompts
-from rlaif.judge.panel.counting import count, enough
+from rlaif.judge.panel.panel import count, enough
 from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, answer_schema, read_answer
 from rlaif.judge.rubric.judges import INSUFFICIENT, JUDGES, Judge, briefed, without
 from rlaif.judge.rubric.votes import NoVote, QuestVote, progress_score, tally_quest

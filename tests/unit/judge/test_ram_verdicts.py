@@ -5,7 +5,7 @@ import pytest
 
 from rlaif.judge.evidence.ram_verdicts import known_rise, ram_levels, ram_verdicts
 from rlaif.judge.evidence.summary import summarise
-from rlaif.judge.panel.counting import in_share, judges_needed
+from rlaif.judge.panel.panel import in_share, judges_needed
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.rubric.votes import COMPUTED, NoVote
 from rlaif.judge.trust.canaries import Canary, canaries

@@ -4,7 +4,6 @@ from typing import Any
 
 from PIL import Image
 
-from rlaif.judge.evidence.loading import SegmentPictures
 from rlaif.judge.evidence.strip import Frame, draw, frames
 
 Make = Callable[..., Any]
@@ -40,13 +39,13 @@ def test_each_frame_shows_the_way_in_its_own_room_up_to_its_moment(
 ) -> None:
     there = {"group": 0, "room": 183}
     states = [state(0), state(4), state(0, room=there), state(9, room=there)]
-    first, last = frames(SegmentPictures((png(), png()), (1, 3)), records(states))
+    first, last = frames([(png(), 1), (png(), 3)], records(states))
     assert first.path == ((20, 64), (24, 64))
     assert last.path == ((20, 64), (29, 64))
     assert not first.large
 
 
 def test_an_unknown_place_leaves_the_frame_without_a_path(records: Make, png: Make) -> None:
-    (frame,) = frames(SegmentPictures((png(),), (1,)), records([{}, {}]))
+    (frame,) = frames([(png(), 1)], records([{}, {}]))
     assert frame.path == ()
     assert _opened(draw([frame])).size == (320, 288)

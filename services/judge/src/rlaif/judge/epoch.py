@@ -34,7 +34,7 @@ from rlaif.contracts.telemetry.readings import Telemetry
 from rlaif.files.failures import command
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.parts import build_parts
-from rlaif.judge.settings import JudgeSettings, PatienceSettings
+from rlaif.judge.settings import JudgeSettings
 from rlaif.judge.trust.statistics import Statistics
 from rlaif.service.cli import InvalidSettingsError, StartupError, load_settings
 from rlaif.service.logging import configure_logging
@@ -107,8 +107,8 @@ async def evaluate_epoch(
     metrics = ServiceMetrics("judge")
     # Nothing waits for this pass, so it waits for judges instead of scoring without them.
     deadline = task.deadline_seconds
-    patience = PatienceSettings(refused_seconds=deadline, outage_seconds=deadline)
-    settings = settings.model_copy(update={"patience": patience})
+    patience = dict.fromkeys(("patience_refused_seconds", "patience_outage_seconds"), deadline)
+    settings = settings.model_copy(update=patience)
     parts = build_parts(settings, lambda judges: JudgeMetrics(metrics, judges), name="evaluator")
     async with AsyncExitStack() as stack:
         stack.push_async_callback(parts.close)

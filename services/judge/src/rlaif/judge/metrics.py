@@ -7,7 +7,7 @@ from rlaif.contracts.judging.comparisons import ComparisonRecord, WhyCompared
 from rlaif.contracts.judging.quest import level_of_rise
 from rlaif.contracts.judging.scores import JudgeCallRecord, ScoreRecord
 from rlaif.judge.panel.calls import reported_outcome
-from rlaif.judge.panel.counting import Results
+from rlaif.judge.panel.panel import Results
 from rlaif.judge.rubric.judges import JUDGES, Judge
 from rlaif.judge.rubric.votes import NoVote
 from rlaif.judge.trust.exclusion import Record

@@ -82,7 +82,7 @@ class JudgeParts:
         )
 
     def _comparisons(self, episodes: ObjectStore, models: ObjectStore) -> Comparisons | None:
-        if not self.settings.compare.share:
+        if not self.settings.compare_share:
             return None
         config, tokens = self.rules.judge_config, self.settings.voting.answer_tokens
         judges = {
@@ -96,7 +96,7 @@ class JudgeParts:
             config,
             judges,
             RequestedPairs(models, episodes, config),
-            share=self.settings.compare.share,
+            share=self.settings.compare_share,
             on_compared=self.metrics.compared,
             excluded=self.canary_rounds.excluded,
         )

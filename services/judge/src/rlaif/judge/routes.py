@@ -144,8 +144,8 @@ def build_routes(
         probe = Probe(
             questions=known_questions(judge, max_tokens=settings.voting.answer_tokens),
             interval_seconds=settings.route_check_seconds,
-            refused_patience_seconds=settings.patience.refused_seconds,
-            outage_patience_seconds=settings.patience.outage_seconds,
+            refused_patience_seconds=settings.patience_refused_seconds,
+            outage_patience_seconds=settings.patience_outage_seconds,
             describe=_advice(settings, judge, any_healthy).describe,
             on_result=lambda request, error: on_probe(judge.name, request.modality, error),
             is_up=model.is_up,

@@ -29,32 +29,6 @@ class VoteSettings(BaseModel, frozen=True, extra="forbid"):
         return self.thinking_tokens + self.max_tokens
 
 
-class CompareSettings(BaseModel, frozen=True, extra="forbid"):
-    """How often two segments are compared, and which."""
-
-    share: float = Field(
-        default=0.1,
-        ge=0,
-        le=1,
-        description="Share of segments after which a pair is compared, in both orders (two calls). "
-        "Pairs that the reward model is uncertain about, pairs that RAM data rates equal, and "
-        "near-ties take turns. 0 disables comparisons.",
-    )
-
-
-class PatienceSettings(BaseModel, frozen=True, extra="forbid"):
-    """How long segments wait for a failing route before they are scored without it.
-
-    Attributes:
-        refused_seconds: For a route that rejects every call (wrong key, URL or model name) or whose
-            answers cannot be parsed.
-        outage_seconds: For a route that does not answer.
-    """
-
-    refused_seconds: float = 15.0
-    outage_seconds: float = 600.0
-
-
 class JudgeSettings(ServiceSettings):
     """Where the language models are, how they are asked, and at what rate."""
 
@@ -163,7 +137,14 @@ class JudgeSettings(ServiceSettings):
         description="JSON object passed to the models' chat templates, such as "
         '{"enable_thinking": false} for Qwen3. Unset: none.',
     )
-    compare: CompareSettings = CompareSettings()
+    compare_share: float = Field(
+        default=0.1,
+        ge=0,
+        le=1,
+        description="Share of segments after which a pair is compared, in both orders (two calls). "
+        "Pairs that the reward model is uncertain about, pairs that RAM data rates equal, and "
+        "near-ties take turns. 0 disables comparisons.",
+    )
     canary_every: int = Field(
         default=50,
         ge=0,
@@ -209,7 +190,12 @@ class JudgeSettings(ServiceSettings):
     route_check_seconds: float = Field(default=5.0, gt=0, json_schema_extra=INTERNAL)
     """Pause between two probes of a failing route; it grows to 30 s."""
 
-    patience: PatienceSettings = Field(default=PatienceSettings(), json_schema_extra=INTERNAL)
+    patience_refused_seconds: float = Field(default=15.0, json_schema_extra=INTERNAL)
+    """How long segments wait for a route that rejects every call (wrong key, URL or model name) or
+    whose answers cannot be parsed, before they are scored without it."""
+
+    patience_outage_seconds: float = Field(default=600.0, json_schema_extra=INTERNAL)
+    """How long they wait for a route that does not answer."""
 
     @property
     def voting(self) -> VoteSettings:

@@ -38,14 +38,6 @@ class LoadedSegment:
     states: tuple[DescribedState, ...]
 
 
-@dataclass(frozen=True)
-class SegmentPictures:
-    """PNG files in time order, and the decision step after which each was taken."""
-
-    files: tuple[bytes, ...] = ()
-    steps: tuple[int, ...] = ()
-
-
 def load_segment(store: ObjectStore, *, manifest_key: str, manifest_sha256: str) -> LoadedSegment:
     """Load a segment by its manifest, without pictures. Blocks.
 
@@ -61,15 +53,17 @@ def load_segment(store: ObjectStore, *, manifest_key: str, manifest_sha256: str)
     return LoadedSegment(manifest, described(_load_records(store, manifest)))
 
 
-def load_pictures(store: ObjectStore, manifest: SegmentManifest, limit: int) -> SegmentPictures:
-    """Load at most `limit` evenly spaced pictures; raises as `load_segment` does. Blocks."""
+def load_pictures(
+    store: ObjectStore, manifest: SegmentManifest, limit: int
+) -> list[tuple[bytes, int]]:
+    """At most `limit` evenly spaced PNG files, each with the decision step before it.
+
+    Blocks; raises as `load_segment` does.
+    """
     if len(manifest.picture_steps) != len(manifest.pictures):
         raise CorruptSegmentError(f"segment {manifest.segment_id} has pictures without a step")
-    chosen = spread(range(len(manifest.pictures)), limit)
-    return SegmentPictures(
-        tuple(_load_picture(store, manifest, manifest.pictures[at]) for at in chosen),
-        tuple(manifest.picture_steps[at] for at in chosen),
-    )
+    every = list(zip(manifest.pictures, manifest.picture_steps, strict=True))
+    return [(_load_picture(store, manifest, file), step) for file, step in spread(every, limit)]
 
 
 def spread(items: Sequence[T], limit: int) -> list[T]:

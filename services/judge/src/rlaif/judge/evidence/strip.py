@@ -14,7 +14,6 @@ from rlaif.judge.evidence.described import DescribedState
 from rlaif.judge.evidence.loading import (
     CorruptSegmentError,
     LoadedSegment,
-    SegmentPictures,
     load_pictures,
 )
 from rlaif.storage.ports import ObjectStore
@@ -53,7 +52,7 @@ def load_strip(store: ObjectStore, segment: LoadedSegment, limit: int) -> bytes 
     Raises what `rlaif.judge.evidence.loading.load_pictures` raises.
     """
     pictures = load_pictures(store, segment.manifest, limit)
-    if not pictures.files:
+    if not pictures:
         return None
     try:
         return draw(frames(pictures, segment.states))
@@ -61,10 +60,10 @@ def load_strip(store: ObjectStore, segment: LoadedSegment, limit: int) -> bytes 
         raise CorruptSegmentError(f"a picture of the segment is not a PNG: {error}") from error
 
 
-def frames(pictures: SegmentPictures, states: Sequence[DescribedState]) -> list[Frame]:
+def frames(pictures: Sequence[tuple[bytes, int]], states: Sequence[DescribedState]) -> list[Frame]:
     """Pictures, each with the path through its room up to the step after which it was taken."""
     made = []
-    for png, step in zip(pictures.files, pictures.steps, strict=True):
+    for png, step in pictures:
         room = states[step].room if step < len(states) else None
         if room is None or states[step].position is None:
             made.append(Frame(png, ()))

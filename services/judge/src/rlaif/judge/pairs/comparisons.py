@@ -31,7 +31,7 @@ from rlaif.judge.pairs.choice import (
     ram_ties,
 )
 from rlaif.judge.pairs.pair_judge import NotComparableError, Pair, PairJudge, result_of
-from rlaif.judge.panel.counting import in_share
+from rlaif.judge.panel.panel import in_share
 from rlaif.llm.ports import ModelError, UnreadableAnswerError
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError

@@ -30,9 +30,8 @@ from rlaif.judge.panel.schema import (
     check_answer,
     choice_of,
     parse_answer,
-    rationale_of,
 )
-from rlaif.judge.rubric.judges import INSUFFICIENT, Judge, briefed
+from rlaif.judge.rubric.judges import COMPARISON, INSUFFICIENT, Judge, briefed
 from rlaif.llm.fence import fence
 from rlaif.llm.ports import CompletionRequest
 from rlaif.llm.route import Route
@@ -155,22 +154,6 @@ def result_of(record: ComparisonRecord) -> str:
     return "tie" if record.first_shown_first == "tie" else "orders_disagree"
 
 
-_QUESTION = """\
-You get two segments, "segment_1" and "segment_2". They need not follow one another, and may begin
-at different places. No levels are asked for: say which of the two is better, that is, did more:
-- it brought the player closer to the objective that was next when it began, by the way that has to
-  be walked and not as the crow flies; or
-- it taught or solved something useful: a text that says what to do next, a puzzle that gave way.
-Going away from the objective is worse than standing still. Judge what a segment changed, not how
-far the player already was. The order in which they are shown means nothing.
-
-Answers
-- segment_1: the first one is better.
-- segment_2: the second one is better.
-- tie: there is no difference that counts.
-- {insufficient}: the evidence does not show it.
-"""
-
 _PLACES: dict[str, Preference] = {"segment_1": "first", "segment_2": "second", "tie": "tie"}
 
 
@@ -194,7 +177,7 @@ def comparison_messages(
 
     Pictures come last, so that the prefix of the text stays cacheable.
     """
-    question = _QUESTION.format(insufficient=INSUFFICIENT)
+    question = COMPARISON.format(insufficient=INSUFFICIENT)
     block = fence(EvidencePair(segment_1=shown_first, segment_2=shown_second).model_dump())
     text = (
         f"The evidence of both segments, as JSON:\n{block}\n"
@@ -217,8 +200,8 @@ def _illustrated(text: str, strips: Strips) -> list[dict[str, Any]]:
 
 def read_comparison(text: str) -> tuple[Preference | None, str]:
     """(preference, or None for an abstention; rationale), else InvalidAnswerError."""
-    answer = parse_answer(text, "rationale", "better")
-    rationale, better = rationale_of(answer), choice_of(answer["better"])
+    rationale, answer = parse_answer(text, "better")
+    better = choice_of(answer["better"])
     if better == INSUFFICIENT:
         return None, rationale
     if better not in _PLACES:

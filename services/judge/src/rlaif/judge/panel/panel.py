@@ -1,4 +1,7 @@
-"""The panel: asks all judges about one segment and combines their results.
+"""The panel: decides which judges are asked about a segment, asks them, and counts their votes.
+
+A judge has at most two frozen prompts per game: all of its criteria, or only those that are never
+wholly computed. So the prefix cache of its server keeps two prefixes, not one for each segment.
 
 An outage of any route ends the whole round, so that a score never depends on which judges happened
 to be available. A route that was out of use for too long is left out, which is the reason of the
@@ -10,9 +13,10 @@ the vote ends in the outage of the route instead.
 """
 
 import asyncio
+import hashlib
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rlaif.contracts.judging.evidence import Evidence
@@ -20,10 +24,18 @@ from rlaif.contracts.judging.quest import QuestProgress
 from rlaif.contracts.judging.scores import PROGRESS, CriterionScore
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.calls import JudgeCall, OnCall, verdict_request
-from rlaif.judge.panel.counting import Poll, Results, Vote, count, enough, judges_needed
-from rlaif.judge.panel.schema import CutOffAnswerError, read_answer
-from rlaif.judge.rubric.judges import Judge, briefed
-from rlaif.judge.rubric.votes import NoVote, certain
+from rlaif.judge.panel.schema import CutOffAnswerError, Verdict, read_answer
+from rlaif.judge.rubric.judges import Judge, briefed, without
+from rlaif.judge.rubric.votes import (
+    Ballot,
+    NoVote,
+    QuestVote,
+    certain,
+    progress_score,
+    settled,
+    tally,
+    tally_quest,
+)
 from rlaif.judge.settings import VoteSettings
 from rlaif.llm.ports import (
     BrokenRouteError,
@@ -51,6 +63,21 @@ _ALL_BROKEN_RETRY_SECONDS = 3.0
 _RECOVERY_SECONDS = 40.0
 """After an outage of all routes: how long it may take until each has been probed again."""
 _REPAIR_SEED = 1000
+
+
+COMPUTED_WHOLLY = frozenset({"novelty", "efficiency"})
+"""Criteria that are computed for every segment with complete states."""
+
+Vote = Verdict | NoVote
+Results = Mapping[str, CriterionScore | NoVote]
+
+
+@dataclass(frozen=True)
+class Poll:
+    """Result of the votes of one judge; `quest` explains its progress."""
+
+    criteria: Results
+    quest: QuestProgress | None = None
 
 
 @dataclass(frozen=True)
@@ -286,6 +313,65 @@ class Panel:
         unused = PROGRESS in case.decided or PROGRESS in ignored
         quests = [poll.quest for poll in polls if poll.quest and not unused]
         return PanelResult(results, audits, quests[0] if quests else None, unread, heard)
+
+
+def judges_needed(
+    judges: tuple[Judge, ...], decided: Mapping[str, int | NoVote], *, audit: bool
+) -> tuple[Judge, ...]:
+    """The judges that are asked, each with one of its two sets of criteria.
+
+    An `audit` also asks the judges of a decided level for all of their criteria, to measure their
+    accuracy. A criterion that does not apply to the segment cannot be audited.
+    """
+    computed = COMPUTED_WHOLLY & decided.keys()
+    asked = []
+    for judge in judges:
+        names = {criterion.name for criterion in judge.criteria}
+        core = without(judge, computed)
+        if audit and any(type(decided.get(name)) is int for name in names):
+            asked.append(judge)
+        elif core and any(criterion.name not in decided for criterion in core.criteria):
+            # Either all computed criteria are decided, or the whole judge is asked.
+            asked.append(core if names & COMPUTED_WHOLLY <= computed else judge)
+    return tuple(asked)
+
+
+def in_share(purpose: str, segment_id: str, share: float) -> bool:
+    """Whether a segment is in the share selected for a purpose; deterministic by id."""
+    digest = hashlib.sha256(f"{purpose}:{segment_id}".encode()).digest()
+    return int.from_bytes(digest[:4]) < share * 2**32
+
+
+def count(judge: Judge, votes: Sequence[Vote]) -> Poll:
+    """Count all requested votes of a briefed judge."""
+    rated = {c.name: tally(_ballots(votes, c.name), judge=judge.name) for c in judge.rated}
+    if not judge.tells_quest:
+        return Poll(rated)
+    ballots = _quest_ballots(votes)
+    quest = tally_quest(ballots, judge=judge.name, objectives=judge.objectives)
+    if isinstance(quest, NoVote):
+        return Poll({PROGRESS: quest, **rated})
+    return Poll({PROGRESS: progress_score(quest, ballots), **rated}, quest)
+
+
+def enough(judge: Judge, votes: Sequence[Vote], limit: int) -> bool:
+    """Whether adaptive voting may stop: two votes agree on everything that is asked."""
+    cast: list[Sequence[Hashable]] = [_ballots(votes, each.name) for each in judge.rated]
+    if judge.tells_quest:
+        ballots = _quest_ballots(votes)
+        cast.append([b.gist if isinstance(b, QuestVote) else b for b in ballots])
+    return all(settled(ballots, limit) for ballots in cast)
+
+
+def _ballots(votes: Sequence[Vote], criterion: str) -> list[Ballot]:
+    levels = [vote if isinstance(vote, NoVote) else vote.levels[criterion] for vote in votes]
+    return [NoVote.INSUFFICIENT if level is None else level for level in levels]
+
+
+def _quest_ballots(votes: Sequence[Vote]) -> list[QuestVote | NoVote]:
+    return [
+        vote if isinstance(vote, NoVote) else vote.quest or NoVote.INSUFFICIENT for vote in votes
+    ]
 
 
 def first_outage(failures: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -15,7 +15,7 @@ from rlaif.contracts.judging.evidence import EVIDENCE_VERSION, Evidence
 from rlaif.contracts.judging.quest import FARTHEST
 from rlaif.guides.guides import guided_games
 from rlaif.judge.panel.schema import answer_schema
-from rlaif.judge.rubric.judges import INSUFFICIENT, Criterion, Judge, briefed
+from rlaif.judge.rubric.judges import INSUFFICIENT, QUEST, Criterion, Judge, briefed
 from rlaif.judge.settings import VoteSettings
 from rlaif.llm.fence import fence
 from rlaif.llm.settings import PLAIN, DialectSettings
@@ -39,19 +39,6 @@ _CLOSES = (
     "Now rate it by the anchors. Reply with one JSON object in the schema's shape.",
     "Give your rationale, then the answer to each question, as one JSON object of the schema.",
 )
-
-_QUEST = """\
-- objective_start, objective_end: Which numbered objective of the guide is next, when the segment \
-starts and when it ends?
-  1 to {objectives}: the lowest number that is not done by then. What the player owns, gained and \
-was told, and the place, show what is done. What was done at the start stays done at the end, also \
-after a death or outside the dungeon, unless it was lost or spent.
-  {insufficient}: neither possessions nor place tell it.
-- distance_start, distance_end: How far does the player still have to go then, to that objective, \
-on the ways of the guide?
-  0: there, or doing it. 1: half a screen. 2: one screen, such as the next room. Each room more \
-adds 2. {farthest}: ten rooms or more.
-  {insufficient}: the place is unknown."""
 
 VARIANTS = len(_LEADS)
 """Number of wordings; more votes than that repeat them with other seeds."""
@@ -172,4 +159,4 @@ def _criterion_text(criterion: Criterion) -> str:
 
 
 def _quest_text(judge: Judge) -> str:
-    return _QUEST.format(objectives=judge.objectives, farthest=FARTHEST, insufficient=INSUFFICIENT)
+    return QUEST.format(objectives=judge.objectives, farthest=FARTHEST, insufficient=INSUFFICIENT)

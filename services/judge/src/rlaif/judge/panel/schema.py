@@ -92,8 +92,7 @@ def read_answer(judge: Judge, text: str) -> Verdict:
             neither an integer of the schema nor `insufficient_evidence`.
     """
     asked = _asked(judge)
-    answer = parse_answer(text, "rationale", *asked)
-    rationale = rationale_of(answer)
+    rationale, answer = parse_answer(text, *asked)
     values = {name: _read_value(name, answer[name], allowed) for name, allowed in asked.items()}
     levels = {criterion.name: values[criterion.name] for criterion in judge.rated}
     if not judge.tells_quest:
@@ -125,23 +124,18 @@ def runs_away(text: str) -> bool:
     return any(tail == (tail[-n:] * _TAIL_CHARACTERS)[-_TAIL_CHARACTERS:] for n in periods)
 
 
-def parse_answer(text: str, *required: str) -> dict[str, Any]:
-    """The JSON object of an answer, with all `required` keys, else InvalidAnswerError."""
+def parse_answer(text: str, *required: str) -> tuple[str, dict[str, Any]]:
+    """(rationale, cut to what is stored; the JSON object), else InvalidAnswerError."""
     try:
         answer = read_answer_object(text)
     except NoAnswerError as error:
         raise InvalidAnswerError(f"{error}; it begins {text[:60]!r}") from error
-    if missing := sorted(set(required) - set(answer)):
+    if missing := sorted({"rationale", *required} - set(answer)):
         raise InvalidAnswerError(f"keys are wrong: missing {missing}")
-    return answer
-
-
-def rationale_of(answer: Mapping[str, Any]) -> str:
-    """The rationale of an answer, cut to what is stored, else InvalidAnswerError."""
     rationale = answer["rationale"]
     if not isinstance(rationale, str):
         raise InvalidAnswerError("rationale is not a string")
-    return rationale[:RATIONALE_CHARACTERS]
+    return rationale[:RATIONALE_CHARACTERS], answer
 
 
 def choice_of(value: object) -> str | None:

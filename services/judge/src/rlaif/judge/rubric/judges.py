@@ -37,6 +37,10 @@ _CAP_BYTES = 256 * 1024
 
 RULES = (_FILES / "rules.txt").read_text(encoding="utf-8")
 """Built-in beginning of every prompt, followed by the guide of the game."""
+QUEST = (_FILES / "quest.txt").read_text(encoding="utf-8").rstrip("\n")
+"""Questions for positions on the quest, a format string."""
+COMPARISON = (_FILES / "comparison.txt").read_text(encoding="utf-8")
+"""Question which of two segments is better, a format string."""
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))

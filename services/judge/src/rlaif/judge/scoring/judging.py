@@ -16,8 +16,7 @@ from rlaif.judge.evidence.strip import load_strip
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.panel.calls import reported_outcome
-from rlaif.judge.panel.counting import in_share, judges_needed
-from rlaif.judge.panel.panel import Case, Panel
+from rlaif.judge.panel.panel import Case, Panel, in_share, judges_needed
 from rlaif.judge.rubric.judges import Judge
 from rlaif.judge.rubric.votes import NoVote
 from rlaif.judge.trust.canary_rounds import CanaryRounds

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, computed_field
 from rlaif.contracts.judging.comparisons import ComparisonRecord
 from rlaif.contracts.judging.scores import LEARNED, CriterionScore, JudgeCallRecord, ScoreRecord
 from rlaif.judge.panel.calls import reported_outcome
-from rlaif.judge.panel.counting import Results
+from rlaif.judge.panel.panel import Results
 from rlaif.judge.rubric.votes import NoVote
 from rlaif.judge.trust.agreement import Confusion
 from rlaif.judge.trust.exclusion import Record
