@@ -43,6 +43,11 @@ def trouble(directory: Path) -> str | None:
     return None
 
 
+def reason(error: Exception) -> str:
+    """Description of an error of the disk or of a server."""
+    return why(error) if isinstance(error, OSError) else str(error)
+
+
 class LossyOutput(io.RawIOBase):
     """A file descriptor for a log; data that cannot be written is dropped."""
 

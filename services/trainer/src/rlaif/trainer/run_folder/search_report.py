@@ -8,8 +8,6 @@ one bit of its flags. Unknown flags keep their name.
     map:1          map 1                    room:4:11:1    door up of room 4/11
 """
 
-import heapq
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -117,9 +115,8 @@ def tree_of_progress(
 ) -> tuple[tuple[TreeNode, ...], int]:
     """The tree of the discoveries, and how many of them it omits.
 
-    The parent of a node is the nearest discovery on its trajectory. Above `most` nodes, leaves are
-    omitted first, of these the ones of the lowest level, of these the oldest: so the trajectory to
-    the highest level is complete as long as it fits.
+    The parent of a node is the nearest discovery on its trajectory. Above `most` nodes, those of
+    the highest level are kept with their trajectories, of one level the newest first.
 
     Args:
         finds: In the order of discovery, each node once, after its ancestors.
@@ -144,19 +141,16 @@ def curriculum_figures(
     most: int = MAX_SEGMENTS,
 ) -> CurriculumFigures:
     """Figures of all segments, with at most `most` single ones: mastered ones are omitted first."""
-    spare = len(segments) - most
-    told = []
-    for segment in segments:
-        if spare > 0 and segment.frontier == 0:
-            spare -= 1
-        else:
-            told.append(segment)
+    spare = max(0, len(segments) - most)
+    mastered = [index for index, each in enumerate(segments) if each.frontier == 0]
+    omitted = set(mastered[:spare])
+    told = [each for index, each in enumerate(segments) if index not in omitted]
     return CurriculumFigures(
         phase=phase,
         power_on_share=power_on_share,
         demonstrations=demonstrations,
         all_segments=len(segments),
-        mastered=sum(segment.frontier == 0 for segment in segments),
+        mastered=len(mastered),
         tries=sum(segment.tries for segment in segments),
         whole_tries=whole_tries,
         whole_success=whole_success,
@@ -189,20 +183,15 @@ def _nearest(node: int, order: Mapping[int, int], parents: Mapping[int, int | No
 
 
 def _pruned(finds: Sequence[Find], above: Mapping[int, int | None], most: int) -> set[int]:
-    levels = {find.node: (find.level, index) for index, find in enumerate(finds)}
-    children = Counter(parent for parent in above.values() if parent is not None)
-    leaves = [(*rank, node) for node, rank in levels.items() if not children[node]]
-    heapq.heapify(leaves)
-    kept = set(levels)
-    while len(kept) > most:
-        *_, gone = heapq.heappop(leaves)
-        kept.remove(gone)
-        parent = above[gone]
-        if parent is None:
-            continue
-        children[parent] -= 1
-        if not children[parent]:
-            heapq.heappush(leaves, (*levels[parent], parent))
+    kept: set[int] = set()
+    for find in sorted(reversed(finds), key=lambda each: each.level, reverse=True):
+        path: list[int] = []
+        node: int | None = find.node
+        while node is not None and node not in kept:
+            path.append(node)
+            node = above[node]
+        if len(kept) + len(path) <= most:
+            kept.update(path)
     return kept
 
 

@@ -12,7 +12,8 @@ import asyncio
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from typing import Any
 
 from rlaif.contracts.telemetry.curriculum import CurriculumFigures
 from rlaif.contracts.telemetry.search import SearchFigures, TreeNode
@@ -281,8 +282,8 @@ async def _report_issues(writer: "_Writer", trainer: Trainer) -> None:
         await asyncio.sleep(_ISSUE_SECONDS)
 
 
-async def _first(*waits: object) -> None:
-    tasks = [asyncio.ensure_future(each) for each in waits]  # type: ignore[call-overload]  # coroutines
+async def _first(*waits: Coroutine[Any, Any, Any]) -> None:
+    tasks = [asyncio.create_task(each) for each in waits]
     _, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in pending:
         task.cancel()

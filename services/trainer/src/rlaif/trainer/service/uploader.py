@@ -54,10 +54,9 @@ class CaptureUploader:
                 busy = await self.upload_waiting()
                 self.outage = None
             except (StorageError, BusUnavailableError, OSError) as error:
-                reason = disk.why(error) if isinstance(error, OSError) else str(error)
                 if self.outage is None:
-                    log.warning("captures wait in the spool", extra={"reason": reason})
-                self.outage = reason
+                    log.warning("captures wait in the spool", extra={"reason": str(error)})
+                self.outage = disk.reason(error)
                 await asyncio.sleep(_OUTAGE_PAUSE_SECONDS)
                 continue
             if not busy:
@@ -145,9 +144,8 @@ class RoomUploader:
                 await asyncio.to_thread(self.store_new)
                 self._is_failing = False
             except (StorageError, OSError) as error:
-                reason = disk.why(error) if isinstance(error, OSError) else str(error)
                 if not self._is_failing:
-                    log.warning("pictures of rooms are not stored", extra={"reason": reason})
+                    log.warning("pictures of rooms are not stored", extra={"reason": str(error)})
                 self._is_failing = True
             await asyncio.sleep(_PICTURES_PAUSE_SECONDS)
 

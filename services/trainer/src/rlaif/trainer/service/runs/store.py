@@ -215,10 +215,9 @@ class StoreMirror:
             self._note(error)
 
     def _note(self, error: Exception) -> None:
-        reason = f"this disk: {disk.why(error)}" if isinstance(error, OSError) else str(error)
         if self.outage is None:
-            log.warning("checkpoints stay on this disk", extra={"reason": reason})
-        self.outage = reason
+            log.warning("checkpoints stay on this disk", extra={"reason": str(error)})
+        self.outage = disk.reason(error)
 
     def copy_new(self) -> None:
         """Copy what is not in the store yet; blocks, also while another copy is in progress."""

@@ -146,7 +146,7 @@ class RunSupervisor:
                 self.state = replace(self.state, status="failed")
                 return
             await pause(_pause_after(quick_deaths), unless=self._stop_requested)
-        await self._record_end()
+        self._record_end()
 
     async def _attempt(self) -> tuple[int | None, str | None]:
         """Run the process once; returns its exit code, None without a start, and the disk issue.
@@ -171,18 +171,13 @@ class RunSupervisor:
             await pause(seconds, unless=self._stop_requested)
             found = await asyncio.to_thread(disk.trouble, self.directory)
 
-    async def _record_end(self) -> None:
-        """Record why the run ended, as soon as the disk allows it."""
+    def _record_end(self) -> None:
         ended = self.state.finished
-        while ended is not None:
+        if ended is not None:
             try:
                 finish(self._settings.data_dir.resolve(), self.state.run_id, ended)
-                break
-            except OSError as error:
-                if self._stopping:
-                    log.exception("the end of the run could not be recorded")
-                    break
-                await self._wait_for_disk(disk.why(error), seconds=_LONGEST_PAUSE / 3)
+            except OSError:  # a resumed run ends again at once
+                log.exception("the end of the run could not be recorded")
         status: Status = "stopped" if ended is None else "finished"
         self.state = replace(self.state, status=status, waiting_for=None)
 
