@@ -83,6 +83,7 @@ async def test_a_tampered_action_is_dead_lettered_once_and_others_go_on(
     assert [e.data.segment_id for e in await exported_events(bus)] == [good.segment_id]
     captures = (await client.get("/api/v1/captures")).json()["items"]
     assert [c["status"] for c in captures] == ["dead", "exported"]
+    assert "rlaif_exporter_ram_mismatches_total 1.0" in (await client.get("/metrics")).text
 
 
 async def test_a_duplicate_delivery_gives_one_manifest_and_one_event(
