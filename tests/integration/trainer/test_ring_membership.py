@@ -1,7 +1,6 @@
-"""The trainer beside a run: connected to the pipeline, and reconnected after a loss."""
+"""The trainer beside a run: connected to the pipeline."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from rlaif.bus.connection import Bus
 from rlaif.contracts.events import RunStarted
 from rlaif.service.health import Readiness
 from rlaif.service.lifecycle import Lifecycle
-from rlaif.testing.nats_server import NatsServer
 from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
 from rlaif.trainer.run_folder.protocol import Started
 from rlaif.trainer.service.runs.manager import RunManager
@@ -57,14 +55,6 @@ async def details(readiness: Readiness) -> dict[str, str | None]:
     return {name: check.detail for name, check in (await readiness.report()).checks.items()}
 
 
-@pytest.fixture
-async def joined(ring: Ring, readiness: Readiness, bus: Bus) -> AsyncIterator[Ring]:
-    """Running; it stops at the end of the test."""
-    async with ring.running(readiness):
-        await eventually(lambda: ring.job is not None and ring.job.healthy, "it is at work")
-        yield ring
-
-
 async def test_it_is_ready_when_nats_is_there_and_leaves_when_it_is_told(
     ring: Ring, readiness: Readiness, bus: Bus
 ):
@@ -74,27 +64,6 @@ async def test_it_is_ready_when_nats_is_there_and_leaves_when_it_is_told(
         found = await details(readiness)
         assert (found["bus"], found["episodes store"], found["champion"]) == (None, None, None)
     assert (ring.job, ring.bus) == (None, None)
-
-
-async def test_it_joins_again_when_its_connection_is_closed_for_good(joined: Ring):
-    first = joined.job
-    assert joined.bus is not None
-    await joined.bus.client.close()  # as NATS does with a client that it throws out
-    await eventually(lambda: joined.job not in (None, first) and joined.job.healthy, "it is back")
-
-
-async def test_it_tells_that_nats_is_away_and_keeps_its_place(
-    joined: Ring, readiness: Readiness, nats_server: NatsServer
-):
-    first = joined.job
-    await asyncio.to_thread(nats_server.kill)
-    try:
-        await eventually(lambda: joined.check_bus() is not None, "the loss is told")
-        assert "reconnecting" in str((await details(readiness))["bus"])
-    finally:
-        await asyncio.to_thread(nats_server.start)
-    await eventually(lambda: joined.check_bus() is None, "the connection is back")
-    assert joined.job is first
 
 
 async def test_what_a_run_went_through_is_told_to_those_who_look_back(

@@ -81,16 +81,11 @@ class Manifest(BaseModel):
     counters: Counters
     hidden: int = Field(description="Units of each policy layer.")
     policy: Literal["mlp", "cnn", "decisions"] = "mlp"
-    share_layers: bool = Field(
-        default=True, description="Whether the critic shares the policy's layers."
-    )
-    normalize_values: bool = Field(
-        default=False, description="Whether the critic learns normalized values."
-    )
+    share_layers: bool = True  # whether the critic shares the policy's layers
+    normalize_values: bool = False  # whether the critic learns normalized values
     rom_sha256: Sha256
-    layouts: dict[str, str] = Field(
-        default_factory=dict, description="Interfaces that a policy-only checkpoint depends on."
-    )
+    layouts: dict[str, str] = Field(default_factory=dict)
+    """Interfaces that a policy-only checkpoint depends on."""
     reward_model: RewardModelEntry | None = None
     files: dict[str, FileEntry] = Field(default_factory=dict)
     record: RunRecord = Field(description="The run's record, to restore it elsewhere.")

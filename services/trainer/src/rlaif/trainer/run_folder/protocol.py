@@ -67,9 +67,7 @@ class AssistanceDone(_Line):
     """Calls to the language model during the iteration."""
 
     by_mode: dict[str, ModeFigures] = Field(description="Route of the planner → its counts.")
-    latency: dict[str, list[int]] = Field(
-        description="Route → calls by duration, as in `assistance.LATENCY_BUCKETS`."
-    )
+    latency: dict[str, list[int]]  # route → calls by duration, as in `assistance.LATENCY_BUCKETS`
     of_run: dict[str, ModeFigures] = Field(description="As `by_mode`, over the run.")
     events: list[AssistanceEvent] = Field(description="The newest ones, oldest first.")
 
@@ -89,42 +87,24 @@ class IterationDone(RunFigures, _Line):
     segments_skipped: int
     trained_seconds: float = 0.0
     milestones: list[str] = Field(default_factory=list)
-    segments_dropped: int = Field(
-        default=0, description="Captured, but the spool was full or not writable."
-    )
-    captures_lost: str | None = Field(
-        default=None, description="Why captures of this iteration were dropped; null for none."
-    )
-    selected_by: dict[str, int] = Field(
-        default_factory=dict, description="Captures by reason of selection."
-    )
-    not_written: str | None = Field(
-        default=None,
-        description="Why discoveries of the iteration could not be written; null: they were.",
-    )
+    segments_dropped: int = 0  # captured, but the spool was full or not writable
+    captures_lost: str | None = None  # why captures of this iteration were dropped; null for none
+    selected_by: dict[str, int] = Field(default_factory=dict)  # captures by reason of selection
+    not_written: str | None = None
+    """Why discoveries of the iteration could not be written; null: they were."""
     reward_parts: dict[str, float]
-    reward_statistics: dict[str, PartFigures] = Field(
-        default_factory=dict,
-        description="game, shaping (the reward model's part), curiosity, guidance.",
-    )
-    reward_model_version: int | None = Field(
-        default=None, description="Version of the reward model that was live in this iteration."
-    )
+    reward_statistics: dict[str, PartFigures] = Field(default_factory=dict)
+    """Game, shaping (the reward model's part), curiosity, guidance."""
+    reward_model_version: int | None = None
+    """Version of the reward model that was live in this iteration."""
     assistance: AssistanceDone | None = Field(default=None, description="Null without a planner.")
-    ended: EndedEpisodes = Field(
-        default_factory=EndedEpisodes, description="Episodes that ended in the iteration."
-    )
+    ended: EndedEpisodes = Field(default_factory=EndedEpisodes)
+    """Episodes that ended in the iteration."""
     oldest_open: int | None = Field(default=None, description="As in `RunPoint`.")
     learner: dict[str, float] = Field(description="Losses, entropy and KL as reported by RLlib.")
-    samples_left_out: int = Field(
-        default=0, description="Environment steps of the batch whose advantage is not finite."
-    )
-    updates_left_out: int = Field(
-        default=0, description="Gradient steps of the iteration that are not finite."
-    )
-    not_learned: str | None = Field(
-        default=None, description="Why the iteration updated nothing; null: it did."
-    )
+    samples_left_out: int = 0  # environment steps of the batch whose advantage is not finite
+    updates_left_out: int = 0  # gradient steps of the iteration that are not finite
+    not_learned: str | None = None  # why the iteration updated nothing; null: it did
 
 
 class SearchReport(SearchFigures, _Line):
@@ -188,9 +168,7 @@ class RewardModelRefused(_Line):
     version: int
     reason: str
     rolled_back: bool = Field(default=False, description="It was live until now.")
-    counts: int | None = Field(
-        default=None, description="Version that is live again after a rollback; null for none."
-    )
+    counts: int | None = None  # version that is live again after a rollback; null for none
 
 
 class CheckpointSaved(_Line):
@@ -218,9 +196,8 @@ class Started(_Line):
     iteration: int
     restored_from: str | None
     trained_seconds: float = 0.0
-    passed_over: list[str] = Field(
-        default_factory=list, description="Parts of the checkpoint that could not be resumed."
-    )
+    passed_over: list[str] = Field(default_factory=list)
+    """Parts of the checkpoint that could not be resumed."""
 
 
 class Finished(_Line):
@@ -236,9 +213,7 @@ class Failed(_Line):
     kind: Literal["failed"] = "failed"
     reason: str
     is_final: bool = Field(default=False, description="Another attempt would fail in the same way.")
-    of_disk: str | None = Field(
-        default=None, description="What disk or machine do not provide, perhaps temporarily."
-    )
+    of_disk: str | None = None  # what disk or machine do not provide, perhaps temporarily
 
 
 Message = Annotated[

@@ -40,9 +40,8 @@ class QuestRecord(BaseModel):
     search_seconds: float = Field(default=0.0, ge=0)
     search_over: SearchEnd | None = Field(default=None, description="Null while it searches.")
     demonstrations_seconds: float = Field(default=0.0, ge=0)
-    demonstrations: int | None = Field(
-        default=None, ge=0, description="Their number; null until all are created."
-    )
+    demonstrations: int | None = Field(default=None, ge=0)
+    """Their number; null until all are created."""
 
     @property
     def phase(self) -> Phase:

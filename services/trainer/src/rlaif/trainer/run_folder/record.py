@@ -28,17 +28,12 @@ class RunRecord(BaseModel):
 
     run_id: Id
     created_at: AwareDatetime
-    attempts: int = Field(
-        ge=0, description="Number of starts of its process before this one; part of ids."
-    )
+    attempts: int = Field(ge=0)  # number of starts of its process before this one; part of ids
     settings: str = Field(description="JSON of the settings of the last attempt, without secrets.")
-    overrides: dict[str, Any] = Field(
-        default_factory=dict, description="Settings of this run only, by field name."
-    )
+    overrides: dict[str, Any] = Field(default_factory=dict)
+    """Settings of this run only, by field name."""
     mode: Mode = "continuous"
-    finished: End | None = Field(
-        default=None, description="Why it ended; null while it can be resumed."
-    )
+    finished: End | None = None  # why it ended; null while it can be resumed
 
     @staticmethod
     def read(path: Path) -> "RunRecord":
