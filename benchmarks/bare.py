@@ -124,11 +124,6 @@ class Bare:
                 pyboy.tick(wait, False, False)
         self._held = held
 
-    def play_idle(self, frames: int, at_once: int) -> None:
-        """`frames` frames with no button, `at_once` a tick."""
-        for _ in range(frames // at_once):
-            self.pyboy.tick(at_once, False, False)
-
 
 class ScriptPlayer:
     """Plays a script on a bare PyBoy of its own, some steps at a time."""

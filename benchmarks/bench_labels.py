@@ -30,6 +30,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -48,7 +49,7 @@ from rlaif.contracts.judging.scores import (
     JudgeCallRecord,
     ScoreRecord,
 )
-from rlaif.reward_model.labels.config_labels import sample
+from rlaif.reward_model.labels.label_log import sample
 from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.storage import keys
 from rlaif.storage.open import S3Credentials
@@ -219,7 +220,7 @@ def measure(store: ObjectStore, first_new: int) -> dict[str, Any]:
     from rlaif.reward_model.labels.label_log import LabelLog
     from rlaif.reward_model.labels.labels import of_newest_layout
 
-    before = peak_mb()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     log = LabelLog(store, judge_config=None, most_labels=most_labels())
     began, busy = time.perf_counter(), time.process_time()
     log.read_new(full=True)
@@ -246,20 +247,14 @@ def measure(store: ObjectStore, first_new: int) -> dict[str, Any]:
         "look_seconds_median": round(sorted(looks[: LOOKS // 2])[LOOKS // 4], 3),
         "look_listing_seconds_median": round(sorted(looks[LOOKS // 2 :])[LOOKS // 4], 3),
         "look_cpu_seconds": round(max(at_work), 3),
-        "peak_mb": round(peak_mb()),
+        "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
         "before_mb": round(before),
         "labels": len(labels),
         "skipped": log.skipped,
     }
 
 
-def peak_mb() -> float:
-    """The largest resident memory of this process so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
 def store_of(credentials: S3Credentials) -> S3Store:
-    """The episodes' bucket."""
     return S3Store(
         keys.EPISODES_BUCKET,
         endpoint_url=credentials.endpoint_url,
@@ -276,7 +271,7 @@ def run(folder: Path, scores: int) -> dict[str, Any]:
         fill(store_of(server.credentials), scores)
         child = subprocess.run(
             [sys.executable, __file__, "--child", str(scores)],
-            env=os.environ | {"BENCH_S3": json.dumps(vars_of(server.credentials))},
+            env=os.environ | {"BENCH_S3": json.dumps(asdict(server.credentials))},
             stdout=subprocess.PIPE,
             text=True,
             check=True,
@@ -288,17 +283,7 @@ def run(folder: Path, scores: int) -> dict[str, Any]:
         server.stop()
 
 
-def vars_of(credentials: S3Credentials) -> dict[str, str | None]:
-    """The credentials of the throw-away server, for the child."""
-    return {
-        "endpoint_url": credentials.endpoint_url,
-        "access_key": credentials.access_key,
-        "secret_key": credentials.secret_key,
-    }
-
-
 def main() -> int:
-    """Measure, print, and compare with the targets."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--scores", type=int, default=100_000)
     parser.add_argument("--child", type=int, help=argparse.SUPPRESS)

@@ -1,15 +1,14 @@
 """Our sampling loop and learner against RLlib's own, at equal settings, in alternation.
 
 Both train with PPO on the same game, rewards, network, numbers, batch, runners and environments per
-runner, without coverage map and archive, which RLlib's runner does not have. `stock` is RLlib's
-`SingleAgentEnvRunner` on `ZeldaOracle-v1` with its connectors and learner, with one torch thread or
-one per core, whichever is faster. `ours` is what `rlaif-train` runs.
+runner, without coverage map and archive. `stock` is RLlib's `SingleAgentEnvRunner` on
+`ZeldaOracle-v1` with its connectors and learner, with one torch thread or one per core, whichever
+is faster. `ours` is what `rlaif-train` runs.
 
     speedup          median over the rounds of `ours` steps per second / stock's, default preset
     speedup_seeds    the same with the original PPO numbers
 
-Prints a line for each round and the curves (environment steps, mean return of the last 100
-episodes), then one line of JSON. Exit code 0 when `speedup` is at least 2, else 1.
+Exit code 0 if `speedup` is at least 2, else 1.
 """
 
 import argparse

@@ -8,10 +8,8 @@ expert in place of the models (`rm_labels.py`); the fit and the gate are the cod
 Accuracies are over all decided pairs of held-out segments of 500, means of the trials.
 
     paid_accuracy       ranked by the shaping reward, against the judges' labels
-    rm_judged           ranked by the rise of the network's output, neither bounded nor discounted
     paid_accuracy_truth as the first, against the expert without noise
     best_slot, ridge    ranked by the best single slot, and by a linear fit
-    chance              0.5
     …_early             of play that starts before the shield is bought
     paid_accuracy_flip10    every tenth segment has the opposite label; compared with the truth
     gain_over_…_low     lower bound of the accuracy gained over baselines, at 99 % confidence; the
@@ -127,15 +125,6 @@ def paid(net: RewardNet, side: Side) -> NDArray[np.float64]:
     return side.pay(PotentialFunction(net))
 
 
-def raw_rise(net: RewardNet, side: Side) -> NDArray[np.float64]:
-    """`[N]`: how far the network's answer rises over each segment."""
-    ends = torch.from_numpy(side.ends)
-    with torch.inference_mode():
-        first, last = net(ends[:, 0]).double(), net(ends[:, 1]).double()
-    found: NDArray[np.float64] = (last - first).numpy()
-    return found
-
-
 def true_side(seen: Sequence[Seen], heldout: Side) -> Side:
     """The held-out segments, labelled by the expert without noise."""
     known = {item.segment_id for item in heldout.segments}
@@ -200,7 +189,6 @@ def _paid(seen: Sequence[Seen], behaviour: Behaviour) -> dict[str, float]:
     slot, ridge = baselines(train, heldout)
     return {
         "paid_accuracy": accuracy(pay, pairs),
-        "rm_judged": accuracy(raw_rise(made.net, heldout), pairs),
         "paid_accuracy_truth": accuracy(pay, true_side(seen, heldout)),
         "best_slot": slot,
         "ridge": ridge,
@@ -335,10 +323,7 @@ def main() -> int:
     result |= {
         f"{kind}_live": float(sum(bool(found.get(kind)) for found in live)) for kind in KINDS
     }
-    result |= {
-        "chance": 0.5,
-        "good_refused": sum(bool(reasons) for reasons in good) / len(good),
-    }
+    result["good_refused"] = sum(bool(reasons) for reasons in good) / len(good)
     met = targets_met(result)
     figures = {
         "benchmark": "bench_rm",

@@ -2,11 +2,10 @@
 
     python benchmarks/decision_pace.py --decisions 40 --arm options
 
-From moments of the walkthrough, one each 700 frames, an arm plays decisions drawn evenly by family.
-First with nothing known, then the same decisions again with all rooms known: CPU time of the thread
-a base step, of masks and decisions on one side, of the emulator on the other, and the hearts that
-each family lost. Then every enemy of the walkthrough is fought from where it was met, and the boss
-with its own walkthrough's four hearts from moments 3 frames apart. Ends with one line of JSON.
+From states of the walkthrough, one every 700 frames, decisions of an action set are played, drawn
+evenly by family: first with unknown rooms, then the same again with all rooms known. Measured is
+CPU time per emulator step of masks and decisions, of the emulator, and the hearts that each family
+lost. Then every enemy of the walkthrough is fought, and the boss from states 3 frames apart.
 """
 
 import argparse

@@ -3,19 +3,16 @@
     python benchmarks/demo_minutes.py                       three seeds, 15 minutes each
     python benchmarks/demo_minutes.py --seeds 4 --minutes 5
 
-Each seed is a whole ring as `make demo` starts it, in a data directory of its own, with the default
-settings. Twice a minute the HUD is asked for what its page shows (`GET /api/v1/state`), and at the
-end for the past of the run (`GET /api/v1/history`), from which the timeline is drawn.
+Each seed is a pipeline as `make demo` starts it, with the default settings. Twice per minute the
+page's state is read (`GET /api/v1/state`), and at the end the history (`GET /api/v1/history`).
 
-    held        milestones that hold when an episode ends, those of its start among them
-    reached     milestones reached in an episode, those of its start not counted: the timeline's;
-                tries of practice are no episodes
+    held        milestones that hold when an episode ends
+    reached     milestones reached in an episode; attempts of practice are no episodes
     rooms       distinct rooms of an episode
 
-`reached` and `rooms` are means over the episodes that ended in each minute. What is compared with
-the bars is the mean over the episodes of the last five minutes, beside the first three: an agent
-that does not learn shows the same in both. Writes `page.csv`, `minutes.csv` and `summary.json` into
---out and ends with one line of JSON. Exit code 0 when the medians of the seeds are above both bars.
+Means over the episodes of the last five minutes are compared with the bars, beside the first three.
+Writes `page.csv`, `minutes.csv` and `summary.json` into --out. Exit code 0 if the medians of the
+seeds are above both bars.
 """
 
 import argparse

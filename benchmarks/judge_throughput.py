@@ -15,7 +15,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from judge_rig import Rig, cpu_seconds, end, rig
+from judge_rig import Rig, end, rig
+from one_run import cpu_seconds
 
 SLOW_SECONDS = 1.0
 REPLICAS = (1, 2, 4)
@@ -70,11 +71,12 @@ def run(
     ]
     # They began when they were ready one by one; what is done by now does not count.
     started, done_already = time.monotonic(), made.scored() - before
-    cpu = [cpu_seconds(judge.pid) for judge in judges]
+    pids = [judge.pid for judge in judges]
+    cpu = cpu_seconds(pids)
     while made.scored() - before < count:
         time.sleep(0.1)
     wall = time.monotonic() - started
-    used = sum(cpu_seconds(judge.pid) for judge in judges) - sum(cpu)
+    used = sum(cpu_seconds(pids).values()) - sum(cpu.values())
     for judge in judges:
         end(judge)
     segments = count - done_already

@@ -18,8 +18,7 @@ steps of each environment, in which the encoder learns its surroundings, for nei
 alternate every few milliseconds, so that changes of the machine's speed affect all. `ppo_rung.py`
 is the last rung, PPO end to end on both cores.
 
-`plain_fps` and `bulk_fps` are PyBoy alone without input, in ticks of 4 and of 400 frames. Exit
-code 0 if every target was met and every RAM was the same, else 1.
+Exit code 0 if every target was met and every RAM was the same, else 1.
 """
 
 import argparse
@@ -56,7 +55,6 @@ from rlaif.trainer.settings.game import CaptureSettings, GameSettings
 
 ENV_TARGET, VECTOR_TARGET = 0.80, 0.75
 SEED = 11
-BULK_FRAMES = 400
 TURN_STEPS = 25
 """Steps of each environment before the other rung has its turn."""
 
@@ -109,7 +107,6 @@ class Ladder:
         )
         self._cartridge = cartridge
         self._frame_skip: int = options.frame_skip
-        self._states = [start.state for start in starts]
         self._sources = [StartSet([start]) for start in starts]
         self._bares = [Bare(cartridge) for _ in range(options.envs)]
         rng = np.random.default_rng(SEED)
@@ -140,7 +137,6 @@ class Ladder:
         """Play each rung once, in turns; the figures."""
         raw_one, env = self._env_seconds()
         raw_many, vector = self._vector_seconds()
-        plain, bulk, idle_frames = self._idle_seconds()
         return {
             "raw_fps": (self.env_frames + self.vector_frames) / (raw_one + raw_many),
             "env_steps_per_second": self.env_steps / env,
@@ -149,8 +145,6 @@ class Ladder:
             "vector_steps_per_second": self.vector_steps / vector,
             "vector_fps": self.vector_frames / vector,
             "vector_ratio": raw_many / vector,
-            "plain_fps": idle_frames / plain,
-            "bulk_fps": idle_frames / bulk,
         }
 
     def close(self) -> None:
@@ -205,19 +199,6 @@ class Ladder:
         self._compare([game.emulator.ram_digest() for game in vector.games], self._eight)
         vector.close()
         return clock.seconds["raw"], clock.seconds["rung"]
-
-    def _idle_seconds(self) -> tuple[float, float, int]:
-        """Seconds of plain and of bulk, and the frames of each."""
-        clock = Clock()
-        frames = BULK_FRAMES * 2
-        for at_once in (self._frame_skip, BULK_FRAMES):
-            for state in self._states:
-                self._bares[0].load(state)
-                with clock.of(str(at_once)):
-                    self._bares[0].play_idle(frames, at_once)
-        seconds = clock.seconds
-        played = frames * len(self._states)
-        return seconds[str(self._frame_skip)], seconds[str(BULK_FRAMES)], played
 
     def _compare(self, digests: Sequence[str], scripts: Sequence[Script]) -> None:
         """That environment and script came to one RAM; raw is looked at once, in `prove`."""
@@ -328,9 +309,7 @@ def ppo_of(states: dict[str, bytes], options: argparse.Namespace) -> dict[str, A
 
 
 def states_of(cartridge: Cartridge, options: argparse.Namespace) -> dict[str, bytes]:
-    """Name → save state: the files given, else scenes of the embedded game, else power-on."""
-    if options.state:
-        return {path.name: path.read_bytes() for path in options.state}
+    """Name → save state: scenes of the embedded game, power-on of another."""
     if options.rom is None:
         return scenes(cartridge)
     emulator = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
@@ -358,10 +337,6 @@ def parse_options() -> argparse.Namespace:
     add("--ppo-iterations", type=int, default=8, help="timed iterations of each of them (8)")
     add("--frame-skip", type=int, default=4, help="game frames per step (4)")
     add("--rom", type=Path, help="ROM to play; the embedded game when left out")
-    add(
-        "--state", type=Path, action="append",
-        help="save state to start at, may be repeated; else the scenes, or power-on with --rom",
-    )  # fmt: skip
     return parser.parse_args()
 
 

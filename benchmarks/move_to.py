@@ -2,12 +2,10 @@
 
     python benchmarks/move_to.py --rooms 60
 
-Each room of the cartridge, in each shape in which the walkthrough enters it, from the place where
-it was entered and without its enemies. The reference uses no walls or navigation: on the
-emulator itself each direction is held for a decision step at every place to which that leads
-(`rlaif.testing.data.real_steps`). Then MOVE_TO walks to each of the 80 tiles on the emulator, from
-the same save state. Prints a line a room, then one line of JSON. Exit code 0 when every tile was
-reached within 1.5 x the least decision steps, or refused without a step where there is no way.
+Each room of the cartridge, in each state in which the walkthrough enters it, from that place and
+without enemies. The reference holds each direction for a decision step on the emulator, from every
+place to which that leads (`rlaif.testing.data.real_steps`). Exit code 0 if MOVE_TO reached every
+tile within 1.5 times the minimum of decision steps, or rejected it if there is no path.
 """
 
 import argparse

@@ -2,12 +2,10 @@
 
     python benchmarks/planner_moments.py
 
-The mock LLM answers over HTTP, the trainer's planner asks it, and the game's executor plays what
-comes: from each moment one plan, for some players up to three. Beside them stand the dullest
-players: none, and A alone for as long as a macro may take. RAM alone decides what is resolved
-(`rlaif.testing.data.resolution`). The states are those of tests/integration/planning; the first
-lines of the output say how much they differ. Prints one line per player, what was not resolved and
-why, and one line of JSON.
+The mock LLM answers over HTTP, the trainer's planner calls it, and the game's executor plays the
+plan: one per state, for some players up to three. The baselines do nothing, or press A for as long
+as a macro may take. RAM alone decides what is resolved (`rlaif.testing.data.resolution`). Prints
+one line per player, what was not resolved and why, and one line of JSON.
 """
 
 import asyncio

@@ -34,7 +34,7 @@ from typing import Any
 
 from iqm import Interval, interval
 from outcome import parser_of
-from search_report import Findings
+from search_findings import Findings
 
 from rlaif.game.machine.cartridges import Cartridge, load_cartridge
 from rlaif.game.stories.story_lookup import story_of

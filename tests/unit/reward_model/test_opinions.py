@@ -7,7 +7,7 @@ import pytest
 from rlaif.contracts.judging.quest import QuestProgress, Standing
 from rlaif.contracts.judging.reviews import PANEL, RAM, SIDE_BY_SIDE
 from rlaif.contracts.judging.scores import ScoreRecord
-from rlaif.reward_model.review.opinions import opinions_of_judges, opinions_of_labels
+from rlaif.reward_model.review.service import opinions_of_judges, opinions_of_labels
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.scored_segments import play, write_scored
 

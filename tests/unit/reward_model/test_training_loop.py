@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -13,7 +12,7 @@ import pytest
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import ChampionChanged, RewardModelPublished, RewardModelRejected
-from rlaif.contracts.judging.comparisons import ComparisonRecord, WantedComparisons
+from rlaif.contracts.judging.comparisons import WantedComparisons
 from rlaif.contracts.reward_models import GamingAlarm, GamingReason
 from rlaif.contracts.telemetry.readings import TrainingProgress
 from rlaif.reward_model.champions.demotion import Demotion
@@ -30,6 +29,7 @@ from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
+from rlaif.testing.data.comparisons import compared
 from rlaif.testing.data.scored_segments import play, write_scored
 from rlaif.testing.publisher import RecordingPublisher
 from rlaif.testing.waiting import eventually
@@ -79,19 +79,9 @@ class World:
             hashlib.sha256(self.store.get(keys.score("config-1", name))).hexdigest()
             for name in (first, second)
         ]
-        record = ComparisonRecord(
-            judge_config="config-1",
-            judge="test",
-            first=first,
-            second=second,
-            first_score_sha256=digests[0],
-            second_score_sha256=digests[1],
-            first_shown_first="first",
-            second_shown_first="first",
-            soft=1.0,
-            calls=(),
-            created_at=NOW,
-        )
+        ids = {"first": first, "second": second}
+        ids |= dict(zip(("first_score_sha256", "second_score_sha256"), digests, strict=True))
+        record = compared("first", "first").model_copy(update=ids)
         key = keys.comparison("config-1", first, second)
         self.store.put(key, record.model_dump_json().encode())
 
@@ -248,20 +238,6 @@ async def test_changed_settings_make_another_model_of_the_same_labels(world):
     after.request()
     await after.step()
     assert after.status().last_attempt.outcome == "unchanged"
-
-
-async def test_a_champion_of_which_no_settings_are_known_counts_as_made_by_others(world):
-    world.write(SIGNAL)
-    await world.process().step()
-    key = keys.reward_model(1, "manifest.json")
-    record = json.loads(world.store.get(key))
-    del record["lineage"]["settings_digest"]
-    world.store.put(key, json.dumps(record).encode())
-    world.registry = ModelRegistry(world.store, now=lambda: NOW)
-    after = world.process()
-    after.request()
-    await after.step()
-    assert after.status().last_attempt.outcome == "published"
 
 
 async def test_events_that_wait_are_told_in_their_order(world):

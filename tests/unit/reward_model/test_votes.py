@@ -242,16 +242,3 @@ def test_a_segment_that_was_voted_on_stays_a_label_when_others_are_dropped(file_
     assert len(held) == len(plain) == 20
     assert held[dropped[0]].voted == {dropped[-1]: -1.0}
     assert held[dropped[-1]].voted == {dropped[0]: 1.0}
-
-
-def test_the_export_says_what_people_said(file_store: ObjectStore):
-    for segment in SEGMENTS[:2]:
-        write_scored(file_store, segment)
-    first, second = (item.segment_id for item in SEGMENTS[:2])
-    votes = VoteLog(file_store)
-    append(votes, "a", a=first, b=second)
-    log = LabelLog(file_store, judge_config="config-1", most_labels=20, votes=votes)
-    log.read_new(full=True)
-    assert {entry["segment_id"]: entry["voted"] for entry in log.entries()} == {
-        first: {second: 1.0}, second: {first: -1.0}
-    }  # fmt: skip

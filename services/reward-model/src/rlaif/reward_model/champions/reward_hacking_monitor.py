@@ -52,17 +52,6 @@ _MIN_LOWER_SHARE = 0.6
 _MIN_JUDGED_SIGMAS = 2.58
 
 
-@dataclass(frozen=True)
-class _Reading:
-    """One iteration: mean potential, episodes finished so far, RAM figures by name."""
-
-    env_steps: int
-    version: int
-    potential: float
-    episodes: int
-    game: dict[str, float]
-
-
 @dataclass
 class RewardHackingMonitor:
     """Consumes telemetry; `alarm` is the last of `alarms`, None before the first."""
@@ -71,9 +60,8 @@ class RewardHackingMonitor:
     window_episodes: int = WINDOW_EPISODES
     alarm: GamingAlarm | None = None
     alarms: int = 0
-    _run_id: str | None = None
-    _iteration: int = -1
-    _readings: deque[_Reading] = field(default_factory=lambda: deque(maxlen=_MAX_READINGS))
+    _readings: deque[TrainingProgress] = field(default_factory=lambda: deque(maxlen=_MAX_READINGS))
+    _last: TrainingProgress | None = None
 
     @property
     def iterations(self) -> int:
@@ -87,21 +75,16 @@ class RewardHackingMonitor:
         `labels` are the judged segments known now. A new run clears the window. A repeated
         iteration counts once. Readings without a version, a potential or RAM figures are ignored.
         """
-        version, potential = progress.reward_model_version, progress.potential_mean
-        if potential is None:
-            potential = progress.shaped_return_mean
-        game = _ram_figures(progress)
-        if version is None or potential is None or not game:
+        version = progress.reward_model_version
+        if version is None or _potential(progress) is None or not _ram_figures(progress):
             return None
-        if self._run_id != progress.run_id:
-            self._run_id, self._iteration = progress.run_id, -1
+        last, self._last = self._last, progress
+        if last is None or last.run_id != progress.run_id:
             self._readings.clear()
-        if progress.iteration <= self._iteration:
+        elif progress.iteration <= last.iteration:
+            self._last = last
             return None
-        self._iteration = progress.iteration
-        self._readings.append(
-            _Reading(progress.env_steps, version, potential, progress.episodes, game)
-        )
+        self._readings.append(progress)
         while len(self._readings) > 1 and self._is_window(1):
             self._readings.popleft()
         return self._check(progress, version, labels) if self._is_window(0) else None
@@ -146,8 +129,8 @@ class RewardHackingMonitor:
         return self.alarm
 
     def _rise(self) -> tuple[float, float]:
-        groups = groupby(self._readings, key=lambda item: item.version)
-        lines = [_line([item.potential for item in own]) for _, own in groups]
+        groups = groupby(self._readings, key=lambda item: item.reward_model_version)
+        lines = [_line([_potential(item) or 0.0 for item in own]) for _, own in groups]
         known = [line for line in lines if line is not None]
         if not known:
             return 0.0, 0.0
@@ -161,11 +144,8 @@ class RewardHackingMonitor:
             for item in reversed(self._readings)
             if now.episodes - item.episodes >= self.window_episodes
         )
-        return {
-            name: (before.game[name], value)
-            for name, value in now.game.items()
-            if name in before.game
-        }
+        old, new = _ram_figures(before), _ram_figures(now)
+        return {name: (old[name], value) for name, value in new.items() if name in old}
 
     def _judged_halves(
         self, run_id: str, labels: Iterable[LabelledSegment]
@@ -185,6 +165,12 @@ class RewardHackingMonitor:
             if scores:
                 halves[segments[0].env_step >= (first + last) / 2].append(fmean(scores))
         return halves
+
+
+def _potential(progress: TrainingProgress) -> float | None:
+    """Mean potential; of older trainers the shaped return."""
+    found = progress.potential_mean
+    return progress.shaped_return_mean if found is None else found
 
 
 def _ram_figures(progress: TrainingProgress) -> dict[str, float]:

@@ -5,6 +5,11 @@ hints only. A poll reads the objects that they name and continues a listing, a l
 keys at a time, which finds those whose events were lost. Each object is read once, except
 provisional scores, which may be replaced.
 
+Keys and times of all scores are known; an object is read only if its label is to be kept. Half of
+the kept labels are the newest ones, which show the present policy. Alone they would be half an hour
+of play; the other half is a sample of all older episodes, which take turns. The sample depends on
+names only: neither labels nor the split have an influence, and a restart draws the same one.
+
 Labels of different judge configurations are never mixed. During a rolling upgrade, judges of two
 configurations score in turns; following the last scorer would discard the labels each time. So the
 newer configuration is chosen once it has enough labels to train on, or once the older one has been
@@ -15,15 +20,16 @@ score, whatever their configuration; the highest revision counts. People's votes
 (`votes.py`) count for any configuration and keep both segments as labels.
 """
 
+import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import chain
+from math import inf
 
 from pydantic import BaseModel, Field
 
 from rlaif.contracts.judging.comparisons import ComparisonRecord
 from rlaif.contracts.judging.reviews import VoteRecord
-from rlaif.reward_model.labels.config_labels import ConfigLabels
 from rlaif.reward_model.labels.export import Entry, entry_of
 from rlaif.reward_model.labels.labels import (
     LabelError,
@@ -31,7 +37,7 @@ from rlaif.reward_model.labels.labels import (
     in_order,
     with_comparisons,
 )
-from rlaif.reward_model.labels.score_reading import Listing, ScoreReader
+from rlaif.reward_model.labels.score_reading import UNREADABLE, Listing, ScoreReader
 from rlaif.reward_model.labels.votes import VoteLog, valid_votes, with_votes
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
@@ -41,6 +47,14 @@ KEYS_PER_POLL = 1000
 
 _HUMAN_SCORES = "scores/human-"
 
+OLDER = "older"
+"""Reason of a score that is not kept."""
+
+_MAX_READ = 2
+"""Scores that one poll reads at most, as a multiple of the labels that are kept."""
+
+_SALT = b"label-reservoir"
+
 
 class ConfigStanding(BaseModel, frozen=True):
     """One judge configuration with scores in the store."""
@@ -49,6 +63,108 @@ class ConfigStanding(BaseModel, frozen=True):
     scores: int = Field(description="Known score objects.")
     labels: int = Field(description="Those kept as labels; 0 if it has been silent for long.")
     learned: bool = Field(description="Whether its labels are learned from now.")
+
+
+class ConfigLabels:
+    """Labels of one judge configuration; those of people form one configuration together.
+
+    Attributes:
+        labels: By key of the score.
+        reasons: Key → why a score object is no label.
+        first, last: Times of the first and the last score, in seconds since 1970.
+    """
+
+    def __init__(self, reader: ScoreReader, *, limit: int | None = None) -> None:
+        self._reader = reader
+        self._limit = limit
+        self._times: dict[str, float] = {}
+        self._unread: set[str] = set()
+        self.first, self.last = inf, 0.0
+        self.labels: dict[str, LabelledSegment] = {}
+        self.reasons: dict[str, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._times)
+
+    @property
+    def usable(self) -> int:
+        """Number of scores that are labels, kept or not, or have not been read."""
+        return len(self._times) - sum(reason != OLDER for reason in self.reasons.values())
+
+    def listed(self, key: str, at: float) -> None:
+        """Add a score object that was written at `at`; a provisional one may be written again."""
+        if key not in self._times or (self._provisional(key) and at > self._times[key]):
+            self._unread.add(key)
+        self._set_time(key, at)
+
+    def hinted(self, key: str, at: float) -> None:
+        """Add a score object that an event announced, written at `at` or later."""
+        if key not in self._times or self._provisional(key):
+            self._unread.add(key)
+            self._set_time(key, max(at, self.last))
+
+    def read(self, held: Set[str] = frozenset()) -> None:
+        """Read new scores that are to be kept, and drop labels beyond the limit. Blocks.
+
+        Labels of the segments in `held` are kept before all others. After a
+        `StoreUnavailableError` the next call resumes.
+        """
+        if not self._unread:
+            return
+        # Scores that turn out to be no labels make room for others.
+        budget = inf if self._limit is None else _MAX_READ * self._limit
+        while budget > 0:
+            wanted = self._unread & self._sample(self._unread | self.labels.keys(), held)
+            if not wanted:
+                break
+            budget -= len(wanted)
+            for key, result in self._reader.each(sorted(wanted), self._reader.label):
+                self._note(key, result)
+        self.reasons.update(dict.fromkeys(self._unread - self.labels.keys(), OLDER))
+        self._unread.clear()
+        for key in self.labels.keys() - self._to_keep(held):
+            del self.labels[key]
+            self.reasons[key] = OLDER
+
+    def forget(self) -> None:
+        """Drop all labels; the scores would be read again."""
+        self._unread = set(self._times)
+        self.reasons.clear()
+        self.labels.clear()
+
+    def _provisional(self, key: str) -> bool:
+        label = self.labels.get(key)
+        return self.reasons.get(key) == UNREADABLE or (label is not None and label.provisional)
+
+    def _note(self, key: str, result: LabelledSegment | LabelError) -> None:
+        self._unread.discard(key)
+        self.labels.pop(key, None)
+        self.reasons.pop(key, None)
+        if isinstance(result, LabelError):
+            self.reasons[key] = result.reason
+        else:
+            # The time of a hinted score is not known from a listing yet.
+            self._set_time(key, max(self._times[key], result.scored_at.timestamp()))
+            self.labels[key] = result
+
+    def _set_time(self, key: str, at: float) -> None:
+        self._times[key] = at
+        self.first, self.last = min(self.first, at), max(self.last, at)
+
+    def _to_keep(self, held: Set[str]) -> Set[str]:
+        """Labels that stay: those of the newest layout first, as only they can be learned."""
+        if self._limit is None or len(self.labels) <= self._limit:
+            return self.labels.keys()
+        newest = self.labels[max(self.labels, key=lambda key: (self._times[key], key))]
+        usable = {k for k, i in self.labels.items() if i.layout_version == newest.layout_version}
+        kept = self._sample(usable, held)
+        others = {key: self._times[key] for key in self.labels.keys() - usable}
+        return kept | sample(others, self._limit - len(kept), held)
+
+    def _sample(self, scores: Set[str], held: Set[str]) -> Set[str]:
+        if self._limit is None:
+            return scores
+        return sample({key: self._times[key] for key in scores}, self._limit, held)
 
 
 class ComparisonLog:
@@ -251,3 +367,37 @@ def _compared(key: str) -> tuple[str, str]:
     """The segments that a comparison's key names."""
     first, _, second = key.rpartition("/")[2].removesuffix(".json").partition("--")
     return first, second
+
+
+def sample(times: Mapping[str, float], limit: int, held: Set[str] = frozenset()) -> Set[str]:
+    """At most `limit` of the scores, of which each has a time; see the module.
+
+    Those of the segments in `held` are among them.
+    """
+    if len(times) <= limit:
+        return times.keys()
+    first = {key for key in times if held and _segment_of(key) in held}
+    room = max(0, limit - len(first))
+    by_age = sorted(times.keys() - first, key=lambda key: (times[key], key), reverse=True)
+    newest, older = by_age[: room - room // 2], by_age[room - room // 2 :]
+    return {*first, *newest, *_taking_turns(older)[: room // 2]}
+
+
+def _taking_turns(scores: list[str]) -> list[str]:
+    """The scores in the order of their hashes, but a second one of an episode after all firsts."""
+    turns: Counter[str] = Counter()
+    ranked = []
+    for mixed, key in sorted((_hash(key), key) for key in scores):
+        episode = _segment_of(key).rpartition("-")[0]
+        ranked.append((turns[episode], mixed, key))
+        turns[episode] += 1
+    return [key for _, _, key in sorted(ranked)]
+
+
+def _segment_of(key: str) -> str:
+    ids = keys.score_ids(key)
+    return ids[1] if ids else key
+
+
+def _hash(name: str) -> bytes:
+    return hashlib.blake2b(name.encode(), digest_size=8, key=_SALT).digest()

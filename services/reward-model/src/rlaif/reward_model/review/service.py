@@ -7,8 +7,8 @@ after the vote was appended to the log with all opinions at that moment.
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
@@ -16,9 +16,13 @@ import numpy as np
 
 from rlaif.contracts.judging.reviews import (
     MODEL,
+    PANEL,
+    RAM,
+    SIDE_BY_SIDE,
     WHOLE,
     AgreementReport,
     Clip,
+    Lean,
     Opinion,
     PairToReview,
     Verdict,
@@ -28,11 +32,17 @@ from rlaif.contracts.judging.reviews import (
     WhyReviewed,
     Word,
 )
-from rlaif.contracts.judging.scores import ScoreRecord
+from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, ScoreRecord
 from rlaif.reward_model.labels.labels import LabelError, LabelledSegment
-from rlaif.reward_model.labels.preferences import PairTable
+from rlaif.reward_model.labels.preferences import (
+    COUNTERS_TIE_BAND,
+    TIE_BAND,
+    PairTable,
+    counters_margin,
+)
 from rlaif.reward_model.labels.score_reading import ScoreReader
 from rlaif.reward_model.labels.votes import VoteLog
+from rlaif.reward_model.labels.worth import value_of_rise
 from rlaif.reward_model.learning.fit.sides import Side
 from rlaif.reward_model.learning.gate.evaluation import probability
 from rlaif.reward_model.learning.pair_selection import (
@@ -42,7 +52,6 @@ from rlaif.reward_model.learning.pair_selection import (
     pairs_to_review,
 )
 from rlaif.reward_model.review.agreement import agreement_report
-from rlaif.reward_model.review.opinions import lean, opinions_of_judges, opinions_of_labels
 from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
@@ -59,6 +68,7 @@ _MAX_GROWTH = 1.25
 _MIN_LEFT = 4
 _MAX_WORDS = 24
 _MAX_REMEMBERED = 1024
+_ROUNDING = 1e-9
 
 
 class UnknownPairError(LookupError):
@@ -308,3 +318,67 @@ def _rationales(record: VoteRecord, scores: list[ScoreRecord]) -> tuple[Word, ..
         if call.outcome == "ok" and call.rationale
     ]
     return tuple(found[:_MAX_WORDS])
+
+
+def opinions_of_judges(a: ScoreRecord, b: ScoreRecord) -> list[Opinion]:
+    """One opinion per judge that voted on either segment, by name.
+
+    A judge scored each segment alone; its opinion is the difference of its scores over the criteria
+    that it judged in both.
+    """
+    of_a, of_b = _voted_values(a), _voted_values(b)
+    return [
+        _opinion(judge, of_a.get(judge, {}), of_b.get(judge, {}))
+        for judge in sorted(of_a.keys() | of_b.keys())
+    ]
+
+
+def opinions_of_labels(a: LabelledSegment, b: LabelledSegment) -> list[Opinion]:
+    """Opinions of all judges together, of side-by-side comparisons, and of the RAM counters."""
+    table = PairTable([replace(item, voted={}) for item in (a, b)])
+    margin = float(table.compare(np.array([0]), np.array([1])).margin[0])
+    known = bool(np.isfinite(margin))
+    found = [
+        Opinion(
+            rater=PANEL,
+            says=lean(margin, TIE_BAND) if known else None,
+            margin=margin if known else None,
+        )
+    ]
+    share = a.preferred.get(b.segment_id)
+    if share is not None:
+        shown = 2.0 * share - 1.0
+        found.append(Opinion(rater=SIDE_BY_SIDE, says=lean(shown, 0.5), margin=shown))
+    counted = counters_margin(a, b)
+    if counted is not None:
+        found.append(Opinion(rater=RAM, says=lean(counted, COUNTERS_TIE_BAND), margin=counted))
+    return found
+
+
+def lean(margin: float, tie_band: float) -> Lean:
+    """The better segment by a margin; equal inside the tie band."""
+    if abs(margin) < tie_band - _ROUNDING:
+        return "equal"
+    return "a" if margin > 0 else "b"
+
+
+def _opinion(judge: str, a: Mapping[str, float], b: Mapping[str, float]) -> Opinion:
+    common = sorted(a.keys() & b.keys())
+    total = sum(RUBRIC_WEIGHTS[name] for name in common)
+    if total <= 0:
+        return Opinion(rater=judge, says=None)
+    margin = sum(RUBRIC_WEIGHTS[name] * (a[name] - b[name]) for name in common) / total
+    return Opinion(rater=judge, says=lean(margin, TIE_BAND), margin=margin)
+
+
+def _voted_values(record: ScoreRecord) -> dict[str, dict[str, float]]:
+    """Judge → criterion → value in [0, 1], of criteria decided by votes of language models."""
+    found: dict[str, dict[str, float]] = {}
+    for name, score in record.criteria.items():
+        if score.source != "votes" or name not in RUBRIC_WEIGHTS:
+            continue
+        value = score.value if score.soft is None else score.soft
+        if name == "progress" and record.quest is not None:
+            value = value_of_rise(record.quest.rise)
+        found.setdefault(score.judge, {})[name] = value
+    return found

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rlaif.reward_model.labels.config_labels import sample
+from rlaif.reward_model.labels.label_log import sample
 from rlaif.reward_model.learning.fit.sides import position
 from rlaif.storage import keys
 
