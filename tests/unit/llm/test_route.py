@@ -91,36 +91,29 @@ async def test_a_passing_fault_is_tried_again_with_growing_waits(clock, route):
 
 
 async def test_the_servers_wish_for_a_pause_is_honoured(clock, route):
-    await route(Scripted(ThrottledError("slow down", 4.0))).complete(REQUEST, on_failure=Failures())
+    await route(Scripted(ThrottledError("slow down", 4.0))).complete(REQUEST)
     assert clock.slept == [pytest.approx(4.2)]
 
 
 async def test_a_pause_too_long_to_wait_for_is_given_to_the_caller(clock, route):
     model = Scripted(ThrottledError("slow down", 60.0))
     with pytest.raises(ThrottledError) as raised:
-        await route(model).complete(REQUEST, on_failure=Failures())
+        await route(model).complete(REQUEST)
     assert raised.value.retry_after == 60.0
     assert (clock.slept, model.calls) == ([], 1)
-
-
-async def test_a_lasting_fault_is_given_up_after_the_attempts(route):
-    model = Scripted(*[UnavailableError("down")] * 9)
-    with pytest.raises(UnavailableError):
-        await route(model).complete(REQUEST, on_failure=Failures())
-    assert model.calls == 3
 
 
 async def test_a_resting_route_is_not_called(clock: Clock, route: Callable[..., Route]) -> None:
     model = Scripted(*[UnavailableError("down")] * 5)
     made = route(model, failures=3, pause_seconds=30)
-    for match in ("down", "rests for 30 s"):
+    for match in ("down", "rests for 30 s"):  # three attempts, then none
         with pytest.raises(OutageError, match=match):
-            await made.complete(REQUEST, on_failure=Failures())
+            await made.complete(REQUEST)
     assert model.calls == 3
     assert made.resting == 30
     clock.now += 30
     model.errors.clear()
-    await made.complete(REQUEST, on_failure=Failures())
+    await made.complete(REQUEST)
     assert made.resting == 0
 
 
@@ -134,11 +127,11 @@ async def test_after_a_rest_one_call_tries_the_route_and_the_others_wait_for_it(
     model = Probed(UnavailableError("down"))
     made = route(model, failures=1, pause_seconds=5, attempts=1)
     with pytest.raises(UnavailableError):
-        await made.complete(REQUEST, on_failure=Failures())
+        await made.complete(REQUEST)
     clock.now += 5
-    first = asyncio.create_task(made.complete(REQUEST, on_failure=Failures()))
+    first = asyncio.create_task(made.complete(REQUEST))
     await asyncio.sleep(0)
-    others = [asyncio.create_task(made.complete(REQUEST, on_failure=Failures())) for _ in range(3)]
+    others = [asyncio.create_task(made.complete(REQUEST)) for _ in range(3)]
     await first
     assert model.calls == 2
     await asyncio.gather(*others)
@@ -149,9 +142,9 @@ async def test_a_throttled_route_keeps_all_calls_back_until_the_server_wants_the
     model = Scripted(ThrottledError("slow down", 8.0))
     made = route(model)
     with pytest.raises(ThrottledError):
-        await made.complete(REQUEST, on_failure=Failures())
+        await made.complete(REQUEST)
     assert made.resting == 8.0
-    await made.complete(REQUEST, on_failure=Failures())
+    await made.complete(REQUEST)
     assert clock.now == 8.0
     assert model.calls == 2
 
@@ -171,16 +164,12 @@ class Hangs:
 
 async def test_a_hanging_call_ends_after_a_few_times_the_slowest_answer(route):
     model = Hangs()
-    made = route(
-        model,
-        attempts=1,
-        least_seconds=0.05,
-    )
+    made = route(model, attempts=1, least_seconds=0.05)
     assert made.deadline() == 90.0
     made.stats.latencies.append(0.001)
     assert made.deadline() == 0.05
     with pytest.raises(CallTimeoutError, match="gave no answer in"):
-        await made.complete(REQUEST, on_failure=Failures())
+        await made.complete(REQUEST)
     made.stats.latencies.append(0.1)
     assert made.deadline() == pytest.approx(0.4)
     await made.close()
@@ -200,23 +189,17 @@ async def test_a_call_that_tries_a_resting_route_is_not_waited_for_long(clock, r
     )
     for seconds in (0.1, 0.0):
         with pytest.raises(CallTimeoutError, match=f"no answer in {seconds:.1f} s"):
-            await made.complete(REQUEST, on_failure=Failures())
+            await made.complete(REQUEST)
     assert model.calls == 2
     await made.close()
 
 
 async def test_a_slow_route_is_told_from_a_dead_one_by_its_late_answer(clock, route):
     model = Hangs()
-    made = route(
-        model,
-        attempts=1,
-        least_seconds=0.01,
-        failures=1,
-        pause_seconds=30,
-    )
+    made = route(model, attempts=1, least_seconds=0.01, failures=1, pause_seconds=30)
     made.stats.latencies.append(0.001)
     with pytest.raises(CallTimeoutError):
-        await made.complete(REQUEST, on_failure=Failures())
+        await made.complete(REQUEST)
     assert made.resting == 30
     clock.now += 8
     model.event.set()
@@ -230,21 +213,21 @@ async def test_a_faulty_reply_is_not_tried_again_and_does_not_rest_the_route(rou
     model = Scripted(InvalidReplyError("html"))
     made = route(model, failures=1, pause_seconds=30)
     with pytest.raises(InvalidReplyError):
-        await made.complete(REQUEST, on_failure=Failures())
+        await made.complete(REQUEST)
     assert (model.calls, made.resting) == (1, 0)
 
 
 async def test_no_more_calls_at_once_than_slots(route: Callable[..., Route]) -> None:
     model = Scripted()
     made = route(model, concurrency=2)
-    await asyncio.gather(*(made.complete(REQUEST, on_failure=Failures()) for _ in range(9)))
+    await asyncio.gather(*(made.complete(REQUEST) for _ in range(9)))
     assert (model.calls, model.most_at_once) == (9, 2)
 
 
 async def test_health_tells_calls_failures_and_the_last_error(route):
     made = route(Scripted(UnavailableError("connection refused")))
     assert made.stats.p50_seconds() is None
-    await made.complete(REQUEST, on_failure=Failures())
+    await made.complete(REQUEST)
     assert (made.stats.calls, made.stats.failures) == (2, 1)
     assert made.stats.last_error == "connection refused"
     assert made.stats.p50_seconds() is not None
@@ -252,12 +235,12 @@ async def test_health_tells_calls_failures_and_the_last_error(route):
 
 async def test_what_no_score_waits_for_waits_for_its_turn_and_not_for_a_rest(clock, route):
     made = route(Scripted(), per_second=1.0, burst=1)
-    await made.complete(REQUEST, on_failure=Failures(), retry=False)
-    await made.complete(REQUEST, on_failure=Failures(), retry=False)
+    await made.complete(REQUEST, retry=False)
+    await made.complete(REQUEST, retry=False)
     assert clock.now == pytest.approx(1.0)
     held = route(Scripted(ThrottledError("slow down", 4.0)))
     for _ in range(2):
         with pytest.raises(OutageError):
-            await held.complete(REQUEST, on_failure=Failures(), retry=False)
+            await held.complete(REQUEST, retry=False)
     assert clock.now == pytest.approx(1.0)
     assert held.stats.calls == 1

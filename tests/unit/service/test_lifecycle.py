@@ -1,6 +1,7 @@
 """A service lives without its servers, says what is missing, and starts over after a loss."""
 
 import asyncio
+import contextlib
 import logging
 import threading
 from collections.abc import Callable
@@ -115,6 +116,14 @@ class World:
         return compare
 
 
+@contextlib.asynccontextmanager
+async def ready_world():
+    world = World()
+    async with world.running():
+        await eventually(world.ready, "ready")
+        yield world
+
+
 async def test_nothing_is_opened_before_it_runs():
     world = World()
     assert await world.details() == {
@@ -126,9 +135,7 @@ async def test_nothing_is_opened_before_it_runs():
 
 
 async def test_with_both_servers_there_it_is_ready():
-    world = World()
-    async with world.running():
-        await eventually(world.ready, "ready")
+    async with ready_world() as world:
         assert world.lifecycle.store == "the store"
         assert world.lifecycle.bus is world.buses[0]
         assert world.lifecycle.job is world.jobs[0]
@@ -195,9 +202,7 @@ async def test_an_error_without_a_text_is_named_by_its_class():
 
 
 async def test_a_lost_connection_is_told_while_it_comes_back():
-    world = World()
-    async with world.running():
-        await eventually(world.ready, "ready")
+    async with ready_world() as world:
         world.buses[0].connected = False
         assert (await world.details())["nats"] == "lost NATS at nats.example:4222; reconnecting"
         world.buses[0].connected = True
@@ -206,9 +211,7 @@ async def test_a_lost_connection_is_told_while_it_comes_back():
 
 
 async def test_a_job_that_fetches_nothing_is_told():
-    world = World()
-    async with world.running():
-        await eventually(world.ready, "ready")
+    async with ready_world() as world:
         world.jobs[0].healthy = False
         assert (await world.details())["worker"] == "has not fetched events for a while"
 
@@ -233,9 +236,7 @@ async def test_a_job_that_fetches_nothing_is_told():
 async def test_a_job_that_ends_in_an_error_is_started_again_on_a_new_connection(
     error, level, message, caplog
 ):
-    world = World()
-    async with world.running():
-        await eventually(world.ready, "ready")
+    async with ready_world() as world:
         world.jobs[0].broken.set_exception(error)
         await eventually(lambda: len(world.jobs) == 2, "a second job")
         assert world.buses[0].closed
@@ -246,9 +247,7 @@ async def test_a_job_that_ends_in_an_error_is_started_again_on_a_new_connection(
 
 
 async def test_a_server_that_went_away_for_good_is_named_after_the_restart():
-    world = World()
-    async with world.running():
-        await eventually(world.ready, "ready")
+    async with ready_world() as world:
         world.store_error = AwayError("access denied")
         world.jobs[0].broken.set_exception(AwayError("lost for good"))
         await eventually(world.says(store="access denied", nats=None), "the reasons")
@@ -257,9 +256,8 @@ async def test_a_server_that_went_away_for_good_is_named_after_the_restart():
 
 
 async def test_it_stops_the_job_before_it_closes_the_bus():
-    world = World()
-    async with world.running():
-        await eventually(world.ready, "ready")
+    async with ready_world() as world:
+        pass
     assert world.jobs[0].bus_was_open_at_the_end
     assert world.buses[0].closed
     assert (await world.readiness.report()).status == "stopping"

@@ -67,17 +67,13 @@ async def test_a_problem_of_a_handler_keeps_its_words(app: FastAPI, client: Clie
         assert answer.headers["retry-after"] == "3"
 
 
-async def test_a_store_that_was_not_reached_yet_sends_the_client_to_readyz(app, client):
+async def test_a_store_that_cannot_be_read_has_its_reason(app, client):
     async with client(app) as http:
         assert (await http.get("/api/v1/stores/true")).json() == "the store"
         answer = await http.get("/api/v1/stores/false")
         body = _is_problem(answer, 503, "store-unavailable")
         assert "/readyz" in str(body["detail"])
         assert answer.headers["retry-after"] == "5"
-
-
-async def test_an_outage_of_the_store_gives_its_reason_in_short(app, client):
-    async with client(app) as http:
         body = _is_problem(await http.get("/api/v1/outage"), 503, "store-unavailable")
         assert str(body["detail"]).startswith("connection refused!")
         assert len(str(body["detail"])) == 300

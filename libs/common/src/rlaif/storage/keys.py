@@ -8,15 +8,7 @@ from rlaif.storage.ports import InvalidKeyError
 EPISODES_BUCKET = "zelda-episodes"
 MODELS_BUCKET = "zelda-models"
 
-_MANIFEST = re.compile(
-    r"^(?P<episode>[a-z0-9][a-z0-9-]*)/(?P<segment>[a-z0-9][a-z0-9-]*)/manifest\.json$"
-)
-
-_SCORE = re.compile(
-    r"^scores/(?P<config>[a-z0-9][a-z0-9-]*)/(?P<segment>[a-z0-9][a-z0-9-]*)\.json$"
-)
-_HUMAN = re.compile(r"^human-(?P<revision>[1-9][0-9]*)$")
-_REWARD_MODEL = re.compile(r"^reward_model/epoch_(?P<version>[1-9][0-9]*)/manifest\.json$")
+_ID = "[a-z0-9][a-z0-9-]*"
 
 CHAMPION = "reward_model/champion.json"
 WANTED_COMPARISONS = "reward_model/wanted_comparisons.json"
@@ -50,8 +42,7 @@ def manifest(episode_id: str, segment_id: str) -> str:
 
 def manifest_ids(key: str) -> tuple[str, str] | None:
     """(episode id, segment id) when `key` is a segment's manifest, else None."""
-    match = _MANIFEST.match(key)
-    return (match["episode"], match["segment"]) if match else None
+    return _ids(rf"({_ID})/({_ID})/manifest\.json", key)
 
 
 def score(judge_config: str, segment_id: str) -> str:
@@ -66,8 +57,7 @@ def scores(judge_config: str = "") -> str:
 
 def score_ids(key: str) -> tuple[str, str] | None:
     """(judge configuration, segment id) when `key` is a score object, else None."""
-    match = _SCORE.match(key)
-    return (match["config"], match["segment"]) if match else None
+    return _ids(rf"scores/({_ID})/({_ID})\.json", key)
 
 
 def human_config(revision: int) -> str:
@@ -77,8 +67,7 @@ def human_config(revision: int) -> str:
 
 def human_revision(judge_config: str) -> int | None:
     """The revision when `judge_config` stands for human overrides, else None."""
-    match = _HUMAN.match(judge_config)
-    return int(match["revision"]) if match else None
+    return _number("human-([1-9][0-9]*)", judge_config)
 
 
 def comparison(judge_config: str, first: str, second: str) -> str:
@@ -126,8 +115,7 @@ REWARD_MODELS = "reward_model/epoch_"
 
 def reward_model_version(key: str) -> int | None:
     """The version when `key` is a reward model's manifest, else None."""
-    match = _REWARD_MODEL.match(key)
-    return int(match["version"]) if match else None
+    return _number(r"reward_model/epoch_([1-9][0-9]*)/manifest\.json", key)
 
 
 def reward_model(version: int, name: str) -> str:
@@ -138,8 +126,6 @@ def reward_model(version: int, name: str) -> str:
 ACTIVATIONS = "reward_model/activations/"
 """Prefix of the copies of `CHAMPION`, one for each time that a version was made live."""
 
-_ACTIVATION = re.compile(r"^reward_model/activations/(?P<number>[0-9]{10})\.json$")
-
 
 def activation(number: int) -> str:
     """The copy of the champion of one activation; keys sort as their numbers do."""
@@ -148,8 +134,7 @@ def activation(number: int) -> str:
 
 def activation_number(key: str) -> int | None:
     """The number when `key` is the copy of a champion, else None."""
-    match = _ACTIVATION.match(key)
-    return int(match["number"]) if match else None
+    return _number(rf"{ACTIVATIONS}([0-9]{{10}})\.json", key)
 
 
 def checkpoint(epoch: int, name: str) -> str:
@@ -180,8 +165,6 @@ def evaluation(run_id: str, evaluation_id: str) -> str:
 VOTES = "reward_model/votes/"
 """Prefix of the votes of people on pairs, one object for each vote and each withdrawal."""
 
-_VOTE = re.compile(r"^reward_model/votes/(?P<number>[0-9]{10})\.json$")
-
 
 def vote(number: int) -> str:
     """One line of the log of votes; keys sort as their numbers do."""
@@ -190,8 +173,17 @@ def vote(number: int) -> str:
 
 def vote_number(key: str) -> int | None:
     """The number when `key` is a line of the log of votes, else None."""
-    match = _VOTE.match(key)
-    return int(match["number"]) if match else None
+    return _number(rf"{VOTES}([0-9]{{10}})\.json", key)
+
+
+def _ids(pattern: str, key: str) -> tuple[str, str] | None:
+    match = re.fullmatch(pattern, key)
+    return (match[1], match[2]) if match else None
+
+
+def _number(pattern: str, text: str) -> int | None:
+    match = re.fullmatch(pattern, text)
+    return int(match[1]) if match else None
 
 
 MAX_KEY_BYTES = 900
