@@ -20,8 +20,8 @@ from rlaif.game.memory.memory_map import TILE_STRIDE, address
 from rlaif.game.memory.state import SEASONS
 from rlaif.game.motion.grid import WALKS, TilePlace
 from rlaif.game.motion.room_graph import RoomGraph
+from rlaif.game.motion.room_watcher import tile_under
 from rlaif.game.motion.things import things
-from rlaif.game.motion.tiles import tile_under
 from rlaif.game.play.session import PlayedEmulator
 from rlaif.game.skills.macros import PlanExecutor
 from rlaif.game.skills.script import Option, OptionLimits

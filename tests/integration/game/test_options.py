@@ -8,9 +8,7 @@ from pydantic import TypeAdapter
 
 from rlaif.contracts.planning.plans import Macro
 from rlaif.game.machine.actions import Action
-from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import Emulator
-from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import TILE_STRIDE, address
 from rlaif.game.memory.predicates import (
     has_control,
@@ -19,9 +17,8 @@ from rlaif.game.memory.predicates import (
     is_text_choice,
 )
 from rlaif.game.motion.room_graph import RoomGraph
-from rlaif.game.skills.limits import Guarded
-from rlaif.game.skills.macros import PlanExecutor, option_of
-from rlaif.game.skills.script import OptionLimits, Script, Scripted
+from rlaif.game.skills.macros import option_of
+from rlaif.game.skills.script import OptionLimits
 
 read_macro = TypeAdapter[Macro](Macro).validate_python
 
@@ -222,22 +219,6 @@ def test_what_cannot_be_done_is_given_up_with_a_cause(
     assert not is_menu(play.ram)
 
 
-@pytest.mark.parametrize(
-    ("moment", "asked"),
-    [
-        ("button room", macro("PUSH_BLOCK", 3, 3, direction="RIGHT")),
-        ("shrine", use("rod_of_seasons", 3, 5)),
-        ("hut", macro("TALK", 4, 2)),
-        ("orchard", macro("CUT", 4, 3)),
-        ("torch hall", macro("TAKE", 3, 1)),
-    ],
-)
-def test_every_option_runs_out_of_time(play: Any, moment: str, asked: Any) -> None:
-    limits = OptionLimits(most_steps=5)
-    (outcome,) = play.at(moment).plan(asked, limits=limits)
-    assert (outcome.cause, outcome.steps) == ("timeout", 5)
-
-
 def test_an_answer_to_a_text_that_asks_nothing_reads_it_to_its_end(play: Any) -> None:
     play.at("hut")
     talk = option_of(read_macro(macro("TALK", 4, 2)), graph=RoomGraph(), limits=OptionLimits())
@@ -261,53 +242,6 @@ def test_an_answer_brings_the_cursor_back(play: Any) -> None:
     assert _owns(play.ram, SHIELD)
 
 
-def test_an_answer_runs_out_of_time(play: Any) -> None:
-    outcomes = play.at("shop").plan(macro("TALK", 3, 3), limits=OptionLimits())
-    assert outcomes[-1].status == "done"
-    (outcome,) = play.plan(answer(2), limits=OptionLimits(most_steps=3))
-    assert (outcome.cause, outcome.steps) == ("timeout", 3)
-
-
-def _stand_on_a_bomb(ram: RamBlocks) -> Script:
-    yield Action.UP
-    yield Action.B
-    while True:
-        yield Action.NOP
-
-
-def _walk_right(ram: RamBlocks) -> Script:
-    while True:
-        yield Action.RIGHT
-
-
-def test_a_real_wound_ends_an_option(play: Any) -> None:
-    play.at("stair").plan(use("bombs"))  # which leaves them on a button
-    option = Guarded(Scripted(_stand_on_a_bomb), OptionLimits(), stays=True)
-    before = play.ram.u8(address("wLinkHealth"))
-    choice = play.until_over(option)
-    assert choice.cause == "hurt"
-    lost = before - play.ram.u8(address("wLinkHealth"))
-    assert 0 < lost <= OptionLimits().most_quarter_hearts_lost
-
-
-def test_a_real_way_out_ends_an_option_that_should_stay(play: Any) -> None:
-    option = Guarded(Scripted(_walk_right), OptionLimits(), stays=True)
-    assert play.at("torch hall").until_over(option).cause == "left_room"
-
-
-def test_a_real_wall_ends_an_option_that_walks_against_it(play: Any) -> None:
-    option = Guarded(Scripted(_walk_right), OptionLimits(), stays=True)
-    assert play.at("windy cave").until_over(option).cause == "no_progress"
-
-
-def test_a_game_that_does_not_listen_is_left_alone(play: Any) -> None:
-    play.at("orchard")
-    play.emulator.step(Action.START, FRAME_SKIP)  # the satchel opens: a fade
-    limits = OptionLimits(most_waiting=0)
-    (outcome,) = play.plan(macro("TALK", 4, 4), limits=limits)
-    assert outcome.cause == "no_control"
-
-
 def test_an_open_menu_is_closed_first(play: Any) -> None:
     play.at("hut")
     for action in (Action.START, *[Action.NOP] * 6):
@@ -315,11 +249,3 @@ def test_an_open_menu_is_closed_first(play: Any) -> None:
     assert is_menu(play.ram)
     (outcome,) = play.plan(macro("TALK", 4, 2))
     assert outcome.status == "done"
-
-
-def test_on_the_title_screen_nothing_is_pressed(play: Any) -> None:
-    emulator = Emulator(load_cartridge().data)
-    emulator.tick(60)
-    executor = PlanExecutor([read_macro(macro("TALK", 4, 4))], graph=RoomGraph())
-    assert executor.next(read_blocks(emulator)).cause == "no_control"
-    emulator.close()

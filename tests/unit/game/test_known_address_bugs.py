@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from rlaif.game.encoder.scene import item_values
-from rlaif.game.memory import predicates, readers, rooms
+from rlaif.game.inspection import value_of
+from rlaif.game.memory import predicates, rooms
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.entities import enemies, interactions, parts, talkables
 from rlaif.game.memory.memory_map import symbol
@@ -21,7 +22,7 @@ Write = tuple[int, int | bytes]
 
 def read(ram: RamBlocks, name: str) -> Any:
     place = symbol(name)
-    return readers.decode(place, ram.block(place.address, place.size))
+    return value_of(place, ram.block(place.address, place.size))
 
 
 class Mistake(NamedTuple):

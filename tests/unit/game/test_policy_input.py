@@ -9,7 +9,7 @@ from rlaif.game.decisions.catalog import COUNT, Arm, in_arm
 from rlaif.game.machine.emulator import WRAM_SIZE, WRAM_START
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
-from rlaif.game.policy_input.layout import NO_DECISION, POLICY_INPUT, SIZE, TILES, Field
+from rlaif.game.policy_input.layout import NO_DECISION, POLICY_INPUT, SIZE, TILES
 from rlaif.game.policy_input.writer import policy_input, write_policy_input
 
 FIELDS = POLICY_INPUT.fields
@@ -199,17 +199,6 @@ def test_the_keys_are_those_of_the_dungeon_where_the_player_is():
     assert named(policy_input(ram(wDungeonIndex=0xFF, **keys)), "keys") == set()
 
 
-def test_a_bush_that_is_cut_looks_like_the_ground_that_is_left():
-    layout, collisions = bytearray(TILES), bytearray(TILES)
-    layout[35], collisions[35] = 0xC5, 0x0F
-    bush = policy_input(ram(wRoomLayout=bytes(layout), wRoomCollisions=bytes(collisions)))
-    layout[35], collisions[35] = 0x3A, 0
-    cut = policy_input(ram(wRoomLayout=bytes(layout), wRoomCollisions=bytes(collisions)))
-    changed = np.flatnonzero(bush != cut)
-    assert POLICY_INPUT["tiles"].start + 35 in changed
-    assert POLICY_INPUT["things"].start + 35 in changed
-
-
 def test_what_lies_beyond_a_small_room_does_not_count():
     layout = bytearray(TILES)
     layout[11] = 0xC5  # beyond the tenth column
@@ -240,9 +229,3 @@ def test_no_decision_is_allowed_that_the_arm_has_not(arm: Arm):
     allowed = policy_input(RamBlocks(wram), arm=arm)[POLICY_INPUT["allowed"].span]
     assert allowed.any()
     assert not allowed[~in_arm(arm)].any()
-
-
-def test_names_of_slots_stand_for_what_they_say():
-    each: Field = POLICY_INPUT["allowed"]
-    assert each.slots[:8] == ("UP", "DOWN", "LEFT", "RIGHT", "A", "B", "START", "NOP")
-    assert POLICY_INPUT["tiles"].slots[17] == "1_1"

@@ -17,8 +17,15 @@ from rlaif.game.machine.rom_checks import header_checksum
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import has_control
-from rlaif.game.starts.oracle_start import ORACLE_STAGES, BootStage, play_stages
-from rlaif.game.starts.power_on import START_ALONE, NoStartError, bring_to_control, stages_of
+from rlaif.game.starts.power_on import (
+    ORACLE_STAGES,
+    START_ALONE,
+    BootStage,
+    NoStartError,
+    bring_to_control,
+    play_stages,
+    stages_of,
+)
 
 IN_PLAY = {
     "wGameState": 2, "wCutsceneIndex": 1, "w1Link.state": 1, "wScrollMode": 1, "wLinkHealth": 12,

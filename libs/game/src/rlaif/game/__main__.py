@@ -6,7 +6,7 @@ import sys
 from rlaif.files.failures import command
 from rlaif.game import inspection
 from rlaif.game.play import command as play_command
-from rlaif.game.replay_check import command as replay_check_command
+from rlaif.game.replay_check import checks as replay_check
 
 
 @command("rlaif-game")
@@ -18,7 +18,7 @@ def main(argv: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     inspection.add_command(commands)
     play_command.add_command(commands)
-    replay_check_command.add_command(commands)
+    replay_check.add_command(commands)
     options = parser.parse_args(argv)
     code: int = options.run(options)
     return code

@@ -1,18 +1,22 @@
 """Checks that captures of a game replay to the same RAM."""
 
+import argparse
+import json
 import random
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any, Literal
 
 from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.captures.replay import ReplayError, replay
 from rlaif.game.machine.actions import Action
-from rlaif.game.machine.cartridges import Cartridge
-from rlaif.game.machine.emulator import Emulator
+from rlaif.game.machine.cartridges import Cartridge, CartridgeError, load_cartridge
+from rlaif.game.machine.emulator import Emulator, EmulatorError
 from rlaif.game.machine.real_time_clock import has_clock
 from rlaif.game.replay_check.segments import Play, RecordedSegment, captured_segments
 
@@ -376,3 +380,46 @@ def _changes_digest(emulator: Emulator, bank: int | None, where: int) -> bool:
 
 def _result(check: str, detail: str, failure: str) -> CheckResult:
     return CheckResult(check, "failed" if failure else "ok", detail + failure)
+
+
+_HELP = "test on any Game Boy ROM that a replay leads to the same RAM"
+
+
+def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add `replay-check`; `options.run(options)` then runs it and returns the exit code."""
+    parser = commands.add_parser("replay-check", help=_HELP, description=_HELP)
+    parser.set_defaults(run=run)
+    parser.add_argument("rom", type=Path, nargs="?", help="ROM (default: the embedded game)")
+    parser.add_argument(
+        "--allow-modified",
+        action="store_true",
+        help="accept a randomizer or a hack of Oracle of Seasons",
+    )
+    for each in fields(CheckPlan):
+        name = f"--{each.name.replace('_', '-')}"
+        parser.add_argument(name, type=int, default=each.default, help=each.metadata["help"])
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the checks; print progress, a table and one line of JSON.
+
+    Returns:
+        0 if every replay is proved, 1 if a check failed or nothing was proved, 2 if the ROM or the
+        plan cannot be used, with the reason in one line on standard error.
+    """
+    plan = CheckPlan(**{each.name: getattr(options, each.name) for each in fields(CheckPlan)})
+    try:
+        plan.check()
+        cartridge = load_cartridge(options.rom, allow_modified=options.allow_modified)
+        report = check_rom_replays(cartridge, plan, _say)
+    except (CartridgeError, EmulatorError, WrongPlanError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    _say(f"\n{report.table()}")
+    _say(json.dumps({"check": "replay", **report.as_dict(), "plan": vars(plan)}))
+    return 0 if report.passed else 1
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()

@@ -6,9 +6,8 @@ from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.entities import player_position
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import is_dying, is_menu, is_running, is_text, is_text_choice
-from rlaif.game.motion.room_watcher import listens, place_of
+from rlaif.game.motion.room_watcher import listens, place_of, tile_ahead
 from rlaif.game.motion.things import is_movable
-from rlaif.game.motion.tiles import tile_ahead
 from rlaif.game.skills.attend import attend
 from rlaif.game.skills.equip import button_of
 from rlaif.game.skills.script import Script, done, tap

@@ -6,9 +6,8 @@ from rlaif.game.memory.entities import are_enemies_near, enemies, player_positio
 from rlaif.game.memory.memory_map import ITEM_SWORD, address
 from rlaif.game.memory.predicates import has_control
 from rlaif.game.motion.grid import FEET, VECTORS, tile_of
-from rlaif.game.motion.room_watcher import standing
+from rlaif.game.motion.room_watcher import in_room, standing
 from rlaif.game.motion.terrain import terrain_of
-from rlaif.game.motion.tiles import in_room
 from rlaif.game.skills.equip import button_of
 from rlaif.game.skills.script import Choice, Option
 from rlaif.game.skills.use import bomb_set

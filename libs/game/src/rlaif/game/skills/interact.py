@@ -7,8 +7,15 @@ from rlaif.game.memory.entities import Entity, interactions, parts, talkables
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import is_text, is_text_choice
 from rlaif.game.motion.grid import TilePlace, neighbour, tile_of
-from rlaif.game.motion.room_watcher import standing
-from rlaif.game.motion.tiles import in_room, index_at, is_solid, on_tile, person_near, tile_under
+from rlaif.game.motion.room_watcher import (
+    in_room,
+    index_at,
+    is_solid,
+    on_tile,
+    person_near,
+    standing,
+    tile_under,
+)
 from rlaif.game.skills.attend import read_to_question, see_out, take_control
 from rlaif.game.skills.equip import button_of, equip, item_id
 from rlaif.game.skills.script import GiveUp, Part, Script, done, tap

@@ -11,9 +11,8 @@ from rlaif.game.memory.memory_map import OBJECT_ID, OBJECT_X, OBJECT_Y, TILE_STR
 from rlaif.game.memory.predicates import has_control
 from rlaif.game.memory.walls import COLLISION_BYTES
 from rlaif.game.motion.grid import FEET, OPPOSITE, VECTORS, WALKS, TilePlace, neighbour
-from rlaif.game.motion.room_watcher import standing
+from rlaif.game.motion.room_watcher import in_room, standing, tile_under
 from rlaif.game.motion.terrain import TILE
-from rlaif.game.motion.tiles import in_room, tile_under
 from rlaif.game.skills.attend import take_control
 from rlaif.game.skills.equip import equip
 from rlaif.game.skills.script import GiveUp, Part, Script, done, tap

@@ -13,10 +13,18 @@ from rlaif.game.motion.grid import AHEAD, FEET, OPPOSITE, WALKS, TilePlace, tile
 from rlaif.game.motion.ground import DANGER_REACH, FRAMES, Goal, Ground, ground_of, tiles_of
 from rlaif.game.motion.kernels import ARRIVED
 from rlaif.game.motion.room_graph import Crossing, RoomGraph, RoomId
-from rlaif.game.motion.room_watcher import FACING_ACTIONS, RoomWatcher, listens, place_of, standing
+from rlaif.game.motion.room_watcher import (
+    FACING_ACTIONS,
+    RoomWatcher,
+    in_room,
+    listens,
+    place_of,
+    standing,
+    tile_ahead,
+    tile_under,
+)
 from rlaif.game.motion.terrain import TILE, TILE_COLUMNS, terrain_of
 from rlaif.game.motion.things import goal_at
-from rlaif.game.motion.tiles import in_room, tile_ahead, tile_under
 from rlaif.game.skills.attend import attend, take_control
 from rlaif.game.skills.script import Choice, GiveUp, Part, Script, done, failed
 
