@@ -1,9 +1,8 @@
 """The embedded game keeps its state where the memory map says."""
 
-import numpy as np
 import pytest
 
-from rlaif.contracts.game.observation import LAYOUT, slot_index
+from rlaif.contracts.game.observation import slot_index
 from rlaif.game.description.describe import describe
 from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.actions import Action
@@ -56,19 +55,3 @@ def test_a_direction_turns_the_player_and_moves_him_unless_a_wall_is_there(playi
     assert after.facing == facing
     if free > 0.2:
         assert (after.x, after.y) != (before.x, before.y)
-
-
-def test_random_walking_moves_every_slot_that_walking_alone_can_move(playing):
-    rng = np.random.default_rng(3)
-    seen = []
-    for _ in range(WALKS):
-        action = int(rng.integers(0, 8))
-        for _ in range(STEPS_A_WALK):
-            playing.step(action, 4)
-            seen.append(encode(read_blocks(playing)))
-    moving = np.ptp(np.array(seen), axis=0) > 0
-    still = {slot.name for slot in LAYOUT if not moving[slot.index]}
-    walls = {slot.name for slot in LAYOUT if slot.group == "walls"}
-    facings = {f"facing_{side}" for side in ("up", "right", "down", "left")}
-    place = {"player_x", "player_y", "pushing", "npc_dx", "npc_dy", "rooms_visited"}
-    assert still & (walls | facings | place | {"menu_open", "has_control"}) == set()

@@ -5,10 +5,9 @@
 
 import pytest
 
-from rlaif.game.captures.replay import ReplayMismatchError
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import Emulator
-from rlaif.game.replay_check.segments import Play, RecordedSegment
+from rlaif.game.replay_check.segments import Play
 from rlaif.testing.data.random_play import boot, random_segments, replayed_observations
 
 SEGMENTS = 60
@@ -44,30 +43,3 @@ def test_it_holds_for_other_frame_skips(frame_skip):
         assert replays_the_same(second, recorded, cartridge)
     live.close()
     second.close()
-
-
-def test_it_holds_with_sound():
-    cartridge = load_cartridge()
-    live, second = (Emulator(cartridge.data, sound_emulated=True) for _ in range(2))
-    boot(live)
-    for recorded in random_segments(live, cartridge, Play(segments=3)):
-        assert replays_the_same(second, recorded, cartridge)
-    live.close()
-    second.close()
-
-
-def test_a_tampered_action_is_detected():
-    cartridge = load_cartridge()
-    live = Emulator(cartridge.data)
-    boot(live)
-    recorded = next(random_segments(live, cartridge, Play(segments=1, seed=5)))
-    # The opposite direction at every step: the player ends somewhere else.
-    turned = recorded.capture.actions.translate(str.maketrans("0123", "1032"))
-    tampered = RecordedSegment(
-        recorded.capture.model_copy(update={"actions": turned}),
-        recorded.keyframe,
-        recorded.observations,
-    )
-    with pytest.raises(ReplayMismatchError):
-        replayed_observations(live, tampered, cartridge.sha256)
-    live.close()

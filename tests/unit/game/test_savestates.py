@@ -170,23 +170,9 @@ def test_a_cut_state_is_refused(embedded, embedded_state, start):
             load_checked(emulator, embedded, embedded_state[:length], "my.state")
 
 
-@pytest.mark.parametrize(("data", "why"), [(b"", "is empty"), (b"hello", "5 bytes, a PyBoy state")])
-def test_what_is_no_state_is_refused(embedded, start, data, why):
-    with pytest.raises(SaveStateError, match=why):
-        load_checked(start(embedded.data), embedded, data, "my.state")
-
-
 def test_a_rom_is_no_state(embedded, start):
     with pytest.raises(SaveStateError, match="is a ROM, not a save state"):
         load_checked(start(embedded.data), embedded, embedded.data * 8, "my.gbc")
-
-
-def test_a_path_that_holds_no_file_says_so(tmp_path, embedded, start):
-    emulator = start(embedded.data)
-    with pytest.raises(SaveStateError, match="no save state at"):
-        load_state_file(emulator, embedded, tmp_path / "none.state")
-    with pytest.raises(SaveStateError, match="it is a folder"):
-        load_state_file(emulator, embedded, tmp_path)
 
 
 def test_nearly_all_tiles_on_the_screen_of_the_embedded_game_are_in_its_rom(embedded, start):
