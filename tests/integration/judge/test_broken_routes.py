@@ -130,17 +130,6 @@ async def test_a_model_that_fails_on_pictures_is_named_and_holds_nothing_up(
     assert (await client.get("/readyz")).json()["checks"]["route:state"]["ok"] is True
 
 
-async def test_a_criterion_that_needs_pictures_says_that_its_route_is_blind(
-    bench: Bench, start_judge: Start, stand_in: Any
-) -> None:
-    await stand_in.fail("blind:1")
-    await start_judge(**SHORT)
-    await bench.export(3)
-    for record in await bench.all_scored():
-        assert record.abstentions["novelty"] == "route_blind"
-        assert record.weighted is not None
-
-
 async def test_a_gateway_that_refuses_one_model_name_costs_only_its_criteria_and_is_named(
     bench: Bench, start_judge: Start, stand_in: Any
 ) -> None:
@@ -162,19 +151,6 @@ async def test_a_gateway_that_refuses_one_model_name_costs_only_its_criteria_and
     records = await bench.all_scored()
     last = next(record for record in records if record.segment_id == f"seg-{SEGMENTS}")
     assert last.abstentions.get("puzzle") != "route_refused"
-
-
-async def test_without_the_judge_of_most_weight_there_is_a_record_and_no_weighted_score(
-    bench: Bench, start_judge: Start, stand_in: Any
-) -> None:
-    await stand_in.fail("qwen25-7b/400:1")
-    await start_judge(**SHORT)
-    await bench.export(3)
-    for record in await bench.all_scored():
-        assert record.weighted is None
-        assert {record.abstentions[name] for name in ("progress", "dialog", "efficiency")} == {
-            "route_refused"
-        }
 
 
 async def test_with_a_wrong_key_nothing_is_scored_and_everything_is_once_it_is_right(
@@ -210,21 +186,6 @@ async def test_no_kind_of_failure_is_hidden_or_tried_for_ever(
     await _named(client, "puzzle", "/puzzle")
     reasons = {record.abstentions.get("puzzle") for record in await bench.all_scored()}
     assert reasons <= {"route_refused", "route_down"}
-
-
-@pytest.mark.parametrize("fault", ["500", "html", "timeout"])
-async def test_a_route_that_breaks_while_at_work_is_named_as_soon(
-    bench: Bench, start_judge: Start, stand_in: Any, fault: str
-) -> None:
-    client = await start_judge()
-    await bench.export(2)
-    await bench.all_scored()
-    await stand_in.fail(f"puzzle/{fault}:1")
-    await bench.export(4)
-    await _named(client, "puzzle", "/puzzle")
-    await stand_in.fail("")
-    await bench.all_scored()
-    await _ready(client)
 
 
 @asynccontextmanager

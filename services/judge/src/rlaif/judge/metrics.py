@@ -108,7 +108,6 @@ class JudgeMetrics:
         self._recent: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=100))
 
     def called(self, record: JudgeCallRecord) -> None:
-        """Count one call."""
         self.statistics.called(record)
         if record.cached:
             self._count("cached_answers", record.judge)
@@ -119,7 +118,6 @@ class JudgeMetrics:
         self._count("tokens", record.judge, "completion", by=record.completion_tokens or 0)
 
     def scored(self, record: ScoreRecord) -> None:
-        """Count a new score."""
         stats = self.statistics
         stats.scored(record)
         partly = "partial" if record.abstentions else "scored"
@@ -154,7 +152,6 @@ class JudgeMetrics:
         self._count("scores", "repeated")
 
     def judged_again(self) -> None:
-        """Count a replaced provisional score."""
         self._count("scores", "judged_again")
 
     def heard(self, results: Results) -> None:

@@ -68,7 +68,6 @@ class JudgeParts:
         publisher: Publisher,
         telemetry: TelemetryPublisher,
     ) -> SegmentHandler:
-        """The handler of the event `SegmentExported`."""
         config, canaries, metrics = self.rules.judge_config, self.canary_rounds, self.metrics
         return SegmentHandler(
             episodes,

@@ -92,7 +92,6 @@ def _efficiency(evidence: Evidence) -> int | None:
 
 
 def _helpless(evidence: Evidence) -> bool:
-    """Whether the player nearly never had control."""
     return (evidence.share(evidence.control.steps_without) or 0.0) >= 0.9
 
 

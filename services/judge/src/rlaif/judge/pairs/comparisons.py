@@ -105,7 +105,6 @@ class Comparisons:
     async def _choose(
         self, scored: Scored, recent: tuple[Scored, ...]
     ) -> tuple[PairJudge, Pair] | None:
-        """A pair of the kind whose turn it is, else of the next kind that has one."""
         for kind in tuple(self._turns):
             judge = self._judges.get(kind)
             if judge is None or judge.judge.name in self._excluded():
@@ -148,7 +147,6 @@ class Comparisons:
         return Pair(pair.why, first, second)
 
     async def _compare(self, judge: PairJudge, pair: Pair) -> ComparisonRecord | None:
-        """The stored record; None if another replica stored one before."""
         if pair.why == "ram_tie":
             pair = await asyncio.to_thread(self._with_pictures, pair, judge.judge.pictures)
         found = await judge.compare(pair)

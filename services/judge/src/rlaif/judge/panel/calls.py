@@ -48,7 +48,6 @@ class JudgeCall:
         )
 
     async def record(self, found: Completion, rationale: str | None = None) -> None:
-        """Record an answer."""
         await self._write("ok", found.seconds, found.answer, use=found.use, rationale=rationale)
 
     async def _failed(self, error: ModelError, seconds: float) -> None:

@@ -97,7 +97,6 @@ class Case:
     audit: bool = False
 
     def open_criteria(self, judge: Judge) -> frozenset[str]:
-        """Criteria of a judge that are not decided."""
         return frozenset(c.name for c in judge.criteria if c.name not in self.decided)
 
 

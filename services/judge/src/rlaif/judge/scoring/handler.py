@@ -71,7 +71,6 @@ class SegmentHandler:
             await self._after(scored)
 
     async def _score(self, exported: SegmentExported) -> Scored:
-        """Judge the segment and commit the score."""
         await self._require_tokens()
         segment = await self.judge.load(exported)
         if self.canaries is not None:
@@ -109,7 +108,6 @@ class SegmentHandler:
             raise Retry(self.budget.check() or "no tokens left today", _clamped(wait))
 
     def _seconds_to_wait(self) -> float:
-        """Seconds until tokens may be spent again."""
         return self.budget.seconds_to_wait() if self.budget else 0.0
 
     @contextlib.asynccontextmanager

@@ -107,7 +107,6 @@ class SegmentJudge:
         return record, evidence
 
     async def _case(self, segment: LoadedSegment) -> Case:
-        """Evidence, decided criteria, and pictures if a judge sees them."""
         evidence = summarise(segment.states)
         decided = ram_verdicts(evidence, self.rules.computed)
         audit = in_share("audit", segment.manifest.segment_id, self.rules.audit_share)

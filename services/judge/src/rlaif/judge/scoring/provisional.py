@@ -87,7 +87,6 @@ class ProvisionalScores:
         return await asyncio.to_thread(self._replace, record.model_copy(update={"distrusted": ()}))
 
     async def drop(self, segment_id: str) -> None:
-        """Delete a note."""
         await asyncio.to_thread(self._store.delete_many, [keys.rejudge(self._config, segment_id)])
 
     async def _next(self, *, after: str) -> SegmentExported | None:

@@ -81,7 +81,6 @@ class Scores:
         return parse_score(await asyncio.to_thread(self._store.get, key), key), False
 
     async def publish(self, stored: StoredScore) -> None:
-        """Publish the event of a stored score."""
         record = stored.record
         await self._publisher.publish(
             SegmentScored(

@@ -67,7 +67,6 @@ class Confusion(BaseModel):
         return math.sqrt(max(0.0, variance) / n) / (1 - chance) ** 2
 
     def _margins(self) -> tuple[Counter[int], Counter[int]]:
-        """Counts of known levels and of votes."""
         known: Counter[int] = Counter()
         voted: Counter[int] = Counter()
         for (a, b), n in self.counts.items():

@@ -151,7 +151,6 @@ def _evidence(facts: Mapping[str, Any]) -> Evidence:
 
 
 def _turned(canary: Canary) -> Canary:
-    """The reversed segment."""
     if canary.rise is None:
         raise ValueError(f"{canary.name} has no rise to reverse")
     evidence = canary.evidence

@@ -202,7 +202,6 @@ class _Turn:
 
 
 def _mostly_wrong(answers: Sequence[KnownAnswer]) -> bool:
-    """Whether a few answers are a reason to ask more."""
     wrong = sum(not answer.right for answer in answers)
     return wrong >= 2 and 2 * wrong >= len(answers)
 

@@ -60,7 +60,6 @@ class Record:
 
     @property
     def right(self) -> int:
-        """Right answers to canaries."""
         return sum(answer.right for answer in self.canaries)
 
 

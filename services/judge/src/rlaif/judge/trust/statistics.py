@@ -194,7 +194,6 @@ class Statistics:
                 criterion.abstained[found.value] += 1
 
     def scored(self, record: ScoreRecord) -> None:
-        """Count a new score."""
         self.labels += record.weighted is not None
         self.useful += self._is_useful(record)
         for name, score, known in votes_with_truth(record):

@@ -58,7 +58,6 @@ class TokenBudget:
 
     @property
     def spent(self) -> int:
-        """By all replicas today, as far as known."""
         self._start_day_if_new()
         return self._mine + self._others
 
