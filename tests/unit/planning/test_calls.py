@@ -8,11 +8,6 @@ import pytest
 
 from rlaif.llm.ports import (
     Answer,
-    CallTimeoutError,
-    InvalidReplyError,
-    RefusedError,
-    ThrottledError,
-    UnavailableError,
 )
 from rlaif.llm.route import Route
 from rlaif.testing.data.bad_plans import HARMFUL, INVALID
@@ -114,26 +109,6 @@ async def test_a_plan_that_does_no_good_is_still_a_plan(question, trick):
 async def test_an_answer_that_was_cut_off_says_so(question):
     end = await caller(Model(Answer('{"reason": "so', "length"))).ask(question())
     assert (end.outcome, end.detail[:7]) == ("invalid", "cut off")
-
-
-@pytest.mark.parametrize(
-    ("error", "outcome"),
-    [
-        (ThrottledError("429", 3.0), "throttled"),
-        (UnavailableError("502", status=502), "error"),
-        (CallTimeoutError("silent"), "timeout"),
-        (InvalidReplyError("html"), "invalid"),
-        (RefusedError("401", 401), "refused"),
-    ],
-)
-async def test_how_a_call_fails_is_told(question, error, outcome):
-    end = await caller(Model(error)).ask(question())
-    assert (end.outcome, end.answer, end.detail) == (outcome, None, str(error))
-
-
-async def test_a_call_ends_at_its_timeout(question):
-    settings = PlannerSettings(plan_seconds=0.01)
-    assert (await caller(Hanging(), settings).ask(question())).outcome == "timeout"
 
 
 def test_a_suggestion_by_picture_may_take_longer_than_one_by_text(question):

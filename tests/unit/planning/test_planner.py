@@ -80,19 +80,6 @@ async def replies_of(planner, number):
     return found
 
 
-async def test_what_is_asked_is_answered_some_time_later(planner, question):
-    asking = planner(Quick())
-    asked = [question(kind="suggestion", mode=mode) for mode in MODES]
-    assert all(asking.ask(each) for each in asked)
-    replies = await replies_of(asking, 3)
-    assert {reply.question.mode for reply in replies} == set(MODES)
-    assert all(reply.suggestion.button == "UP" for reply in replies)
-    counts = asking.counts()
-    assert {mode: each.outcomes for mode, each in counts.by_mode.items()} == {
-        mode: {"ok": 1} for mode in MODES
-    }
-
-
 def test_asking_does_not_wait_for_a_model_that_hangs(planner, question):
     asking = planner(Hanging(), in_flight=4, in_flight_total=8)
     asking.ask(question())  # its thread starts

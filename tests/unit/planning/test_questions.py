@@ -99,22 +99,6 @@ def close_loops(monkeypatch):
         loop.close()
 
 
-def test_no_more_calls_than_allowed_are_under_way_on_a_route(question):
-    desk = Desk(SMALL)
-    assert [desk.take(question(), 0.0) for _ in range(3)] == ["call", "call", "refused"]
-    counts = desk.counts()
-    assert counts.by_mode["dialog"].asked == 2
-    assert counts.by_mode["dialog"].not_asked == {"busy": 1}
-    assert counts.in_flight == {"dialog": 2}
-
-
-def test_no_more_calls_than_allowed_are_under_way_in_total(question):
-    desk = Desk(SMALL)
-    modes = ("dialog", "puzzle", "vision", "dialog")
-    taken = [desk.take(question(mode=mode), 0.0) for mode in modes]
-    assert taken == ["call", "call", "call", "refused"]
-
-
 def test_no_more_calls_a_second_are_made_than_allowed_whatever_they_take(question):
     desk = Desk(PlannerSettings(calls_per_second=0.5))
     made = 0
@@ -165,15 +149,6 @@ def test_what_costs_no_call_takes_nothing_of_the_pace(question):
     known = [desk.take(question(situation="a sign"), 2.0) for _ in range(5)]
     assert shared == known == ["waits"] * 5
     assert [desk.take(question(), 3.0) for _ in range(2)] == ["call", "refused"]
-
-
-def test_an_end_makes_room_for_another_call(question):
-    desk = Desk(SMALL)
-    first = question()
-    desk.take(first, 0.0)
-    desk.take(question(), 0.0)
-    desk.settle(first, CallTimeoutError("late"), 1.0)
-    assert desk.take(question(), 1.0) == "call"
 
 
 def test_a_reply_names_the_very_question_and_how_long_it_took(question):

@@ -1,6 +1,5 @@
 """What a planner played is left out of learning: as if it had not been played, to the bit."""
 
-import copy
 from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
@@ -12,13 +11,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.core.columns import Columns
-from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 from ray.rllib.evaluation.postprocessing import Postprocessing
-from ray.rllib.policy.sample_batch import MultiAgentBatch, SampleBatch
-from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
+from ray.rllib.policy.sample_batch import SampleBatch
 
 from rlaif.testing.made_fragments import End, made_fragment
 from rlaif.trainer.learner.algorithm.batch import (
@@ -29,7 +25,6 @@ from rlaif.trainer.learner.algorithm.batch import (
     finite,
 )
 from rlaif.trainer.learner.algorithm.imitation import TopSegments
-from rlaif.trainer.learner.algorithm.learner import ArrayLearner
 from rlaif.trainer.learner.algorithm.learner_rewards import CURIOSITY, LearnerRewards
 from rlaif.trainer.play.fragment import Fragment, fragment_of, plain
 from rlaif.trainer.rewards.learned.shaping import Transitions
@@ -165,60 +160,6 @@ def test_a_takeover_is_a_truncation_for_the_policy():
     ended = cut_by_planner(np.zeros((4, 1), dtype=np.bool_), by_planner)
     found = advantages(rewards, values, following, ended, gamma=0.5, lam=0.9)
     assert found[[0, 3], 0].tolist() == [1.0 + 0.5 * 8.0, 1.0]
-
-
-@pytest.fixture(scope="module")
-def learner_of() -> Callable[[], Any]:
-    """Makes learners that start with the same weights."""
-    torch.manual_seed(3)
-    config = PPOConfig()
-    config.environment(observation_space=OBSERVATIONS, action_space=ACTIONS)
-    config.rl_module(model_config=DefaultModelConfig(fcnet_hiddens=[16], fcnet_activation="tanh"))
-    config.training(
-        gamma=GAMMA, lambda_=LAM, lr=1e-3, use_kl_loss=False, grad_clip=0.5, entropy_coeff=0.01,
-        vf_clip_param=10.0,
-    )  # fmt: skip
-    names = (DEFAULT_MODULE_ID, "__env__", "__env_single__")
-    spec = config.get_multi_rl_module_spec(spaces=dict.fromkeys(names, (OBSERVATIONS, ACTIONS)))
-    first = ArrayLearner(config=config, module_spec=copy.deepcopy(spec))
-    first.build()
-
-    def make() -> Any:
-        learner = ArrayLearner(config=config, module_spec=copy.deepcopy(spec))
-        learner.build()
-        learner.set_state(first.get_state())
-        return learner
-
-    return make
-
-
-def parameters_after(learner: Any, batch: SampleBatch) -> tuple[np.ndarray, Any]:
-    """Two updates as a run makes them; parameters, and the figures of the second."""
-    for _ in range(2):
-        figures = learner.update(
-            batch=MultiAgentBatch({DEFAULT_MODULE_ID: batch}, env_steps=len(batch)),
-            timesteps={NUM_ENV_STEPS_SAMPLED_LIFETIME: 0},
-            num_epochs=3,
-            minibatch_size=16,
-            shuffle_batch_per_epoch=True,
-        )
-    module = learner.module[DEFAULT_MODULE_ID]
-    flat = torch.cat([each.detach().flatten() for each in module.parameters()])
-    return flat.numpy(), figures[DEFAULT_MODULE_ID]
-
-
-def test_an_update_with_planner_rows_is_the_update_without_them(learner_of: Callable[[], Any]):
-    by_planner = np.zeros((90, 1), dtype=np.bool_)
-    by_planner[10:31] = by_planner[60:64] = by_planner[89] = True
-    fragment = played(by_planner, ends={7: "terminated", 20: "truncated", 45: "truncated"})
-    start, _ = parameters_after(learner_of(), batch_of([played(by_planner, seed=5)]))
-    given, figures = parameters_after(learner_of(), batch_of([fragment]))
-    expected, others = parameters_after(learner_of(), batch_of(stretches(fragment)))
-    assert np.array_equal(given, expected)
-    assert not np.array_equal(given, start), "it learned from what was played"
-    policy_steps = 90 - 21 - 4 - 1
-    steps = -(-3 * policy_steps // 16)
-    assert figures["gradient_steps"].peek() == others["gradient_steps"].peek() == steps
 
 
 def test_a_batch_that_the_planner_played_alone_is_empty_and_harmless():

@@ -98,11 +98,9 @@ class Evaluation(BaseModel):
 
     @property
     def reached(self) -> list[int]:
-        """Number of main milestones of each episode."""
         return [len(each.milestone_frames) for each in self.episodes]
 
     def line(self) -> dict[str, object]:
-        """The summary that `rlaif-eval` prints as JSON."""
         return {
             "milestones_mean": round(fmean(self.reached), 3),
             "milestones_best": max(self.reached),

@@ -85,7 +85,6 @@ class CommandHandler:
         self._requests = requests
 
     def obey(self) -> bool:
-        """Execute the commands received; False if a stop was requested."""
         if self._requests.stop_asked():
             return False
         for command in self._requests.take():
@@ -109,7 +108,6 @@ class CommandHandler:
             self._run.send(RewardModelLoaded(version=version, env_step=self._algorithm.env_steps))
 
     def report_refused_models(self) -> None:
-        """Report models that were rejected in the last iteration and rolled back."""
         rewards = self._algorithm.rewards
         for model, reason in rewards.refused if self._algorithm.fragments else ():
             self._refuse(model.version, reason, rolled_back=True, counts=rewards.version)
@@ -221,7 +219,6 @@ class LearnerProcess:
         return plan.end(algorithm.env_steps, saver.trained_seconds)
 
     def _export(self, checkpoint: Path) -> None:
-        """Export the policy and report failures; the checkpoint contains it anyway."""
         try:
             evaluating.export(self._run, checkpoint)
             words = f"written to {self._run.directory / policy.FOLDER}"
@@ -294,7 +291,6 @@ class LearnerProcess:
 
 
 def _build(run: RunContext, *, resumes: bool) -> ShapedPPO:
-    """Learner and runners; with `resumes` the runners begin no episodes."""
     explore, archive_server = run.exploration(), None
     if run.settings.ray_workers > 0 and not run.settings.ray_is_own:
         archive_server = RunningArchiveServer.start(explore)
@@ -328,7 +324,6 @@ def _end(code: int) -> None:
 
 
 def _join_ray(settings: TrainerSettings) -> None:
-    """Start a small local Ray, or join the cluster that the settings name."""
     own = settings.ray_is_own
     ray.init(
         address="local" if own else settings.ray_address,

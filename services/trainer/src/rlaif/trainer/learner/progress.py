@@ -191,7 +191,6 @@ class RunTally:
                 self.reward_parts[name] = part.sum
 
     def note_spooled(self, selected_by: str, why_lost: str | None) -> None:
-        """Count a capture of the last iteration that was spooled, or dropped for a reason."""
         self.selected_by[selected_by] += 1
         self.segments_dropped += why_lost is not None
         self.captures_lost = why_lost or self.captures_lost

@@ -81,11 +81,9 @@ class QuestSearch:
 
     @property
     def with_essence(self) -> int:
-        """Number of trajectories that end with an essence."""
         return self._arrived
 
     def advance(self) -> None:
-        """Search for some seconds."""
         next(self._turns)
 
     def figures(self) -> SearchFigures:
@@ -230,7 +228,6 @@ class RayWorkers:
             raise LostWorkerError(f"a worker of the search has ended: {error}") from error
 
     def close(self) -> None:
-        """End the workers, whatever they are at; their CPUs are free again."""
         for actor in self._actors:
             ray.kill(actor)
 
@@ -306,7 +303,6 @@ def _report_phase(run: RunContext, record: QuestRecord, words: str) -> None:
 def _search(
     run: RunContext, record: QuestRecord, requests: Requests, search: QuestSearch
 ) -> QuestRecord:
-    """Search to the end or until a stop is requested; returns the record on disk."""
     reported = time.monotonic()
     try:
         over: SearchEnd | None = None

@@ -66,7 +66,6 @@ class CheckpointSaver:
 
     @property
     def checkpoint(self) -> Path:
-        """Folder of the checkpoint of this iteration."""
         return self._run.checkpoints / checkpoints.folder_name(self.iteration)
 
     def restore(self, found: tuple[Path, list[str]] | None) -> None:
@@ -297,7 +296,6 @@ def _restore_learner(algorithm: ShapedPPO, directory: Path, state: dict[str, Any
 
 
 def _resume_games(saved: dict[int, Any], played_from: list[str], runner: Any) -> str | None:
-    """Restore a runner; returns why it cannot resume, None if it does."""
     index = runner.worker_index or 0
     if index not in saved:
         return f"runner {index}: its games were not saved and begin new episodes"

@@ -103,7 +103,6 @@ class Questions:
             return reason is not None and self._refuse(mode, reason) == "refused"
 
     def settle(self, question: PlannerQuestion, end: CallEnd) -> None:
-        """A call ended: reply to all questions that share it."""
         key, mode = _key_of(question), question.mode
         with self._lock:
             for number, (each, since) in enumerate(self._in_flight.pop(key, ())):
@@ -121,7 +120,6 @@ class Questions:
                 self._cache.keep(key, end.answer)
 
     def replies(self) -> list[PlannerReply]:
-        """Replies since the last call."""
         if not self._ready:  # nearly always: spares the lock
             return []
         with self._lock:
@@ -144,7 +142,6 @@ class Questions:
             self.settle(question, CallEnd("dropped", detail=detail))
 
     def close(self) -> None:
-        """Accept no more questions, and drop those in flight."""
         with self._lock:
             self._closed = True
             self._in_flight.clear()

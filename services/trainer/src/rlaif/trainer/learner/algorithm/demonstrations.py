@@ -53,7 +53,6 @@ class CurriculumLearning:
 
     @property
     def figures(self) -> CurriculumFigures:
-        """Latest figures of all runners."""
         return of_all_runners(list(self._by_runner.values()))
 
     def follow_demonstrations(
@@ -85,7 +84,6 @@ class CurriculumLearning:
         return float(own)
 
     def update(self, learner_group: Any, fragments: Sequence[Fragment]) -> None:
-        """Adapt the learner to the progress that the runners report."""
         self._by_runner |= {each.runner: each.course for each in fragments if each.course}
         subtasks = self.figures.subtasks
         imitated, weight = subtasks_to_imitate(subtasks), self._settings.imitation

@@ -108,7 +108,6 @@ class ImitationTerm:
         self.weight = self.augmentation = 0.0
 
     def take(self, rows: Rows | None, device: Any) -> None:
-        """Imitate these rows from now on; None: nothing."""
         self._rows = {
             name: torch.as_tensor(array).to(device) for name, array in (rows or {}).items()
         }
@@ -267,7 +266,6 @@ class TopSegments:
         return found
 
     def rows(self) -> Rows | None:
-        """All steps of all segments as columns; None without segments."""
         if not self.segments:
             return None
         rows: Rows = {

@@ -152,7 +152,6 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
         return loss
 
     def imitate(self, rows: Rows | None, weight: float) -> None:
-        """Imitate `TopSegments.rows` in the updates from now on."""
         self._best.take(rows, self._device)
         self._best.weight = weight
 
@@ -172,7 +171,6 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
     def warm_up(
         self, rows: Rows, tested: Rows, *, steps: int, augmentation: float
     ) -> tuple[float, float]:
-        """Imitate `rows` alone for some steps; returns the accuracies on both."""
         module = self.module[DEFAULT_MODULE_ID]
         own, held_out = (
             {name: torch.as_tensor(array).to(self._device) for name, array in each.items()}

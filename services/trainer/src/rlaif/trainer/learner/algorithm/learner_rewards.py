@@ -51,7 +51,6 @@ class LearnedRewards:
 
     @property
     def shaping(self) -> list[Float32]:
-        """The reward model's part, `[T, N]` for each fragment."""
         return self.parts.get(SHAPING, [])
 
     @property
@@ -62,7 +61,6 @@ class LearnedRewards:
 
     @property
     def total(self) -> list[Float32]:
-        """The rewards to learn from, `[T, N]` for each fragment."""
         return [own + extra for own, extra in zip(self.parts[GAME], self.added, strict=True)]
 
 
@@ -95,7 +93,6 @@ class LearnerRewards:
 
     @property
     def version(self) -> int | None:
-        """Version of the live reward model."""
         return self.models.live.version if self.models.live else None
 
     def learn_from(self, fragments: list[Fragment]) -> LearnedRewards:

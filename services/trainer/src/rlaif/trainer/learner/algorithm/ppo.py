@@ -184,7 +184,6 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
 
     @property
     def course(self) -> CurriculumFigures:
-        """Latest curriculum figures of all runners; empty without a curriculum."""
         return CurriculumFigures() if self.curriculum is None else self.curriculum.figures
 
     def training_step(self) -> None:

@@ -122,7 +122,6 @@ class RunnerFiles:
 
     @property
     def exploration(self) -> ExploreConfig | None:
-        """With a local directory if there is an archive server."""
         if self._explore is None or self._folder is None:
             return self._explore
         return replace(self._explore, directory=Path(self._folder.name))

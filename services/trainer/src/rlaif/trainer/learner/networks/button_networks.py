@@ -61,7 +61,6 @@ class PictureModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]  # r
         return values
 
     def _features(self, batch: dict[str, Any]) -> Tensor:
-        """`[B, hidden]`."""
         screens = self.screens(batch[PICTURES].to(torch.float32) / 255.0)
         memory = self.memory(batch[Columns.OBS])[:, :, None, None]
         shapes = torch.relu(self.shapes(torch.relu(screens + memory)))

@@ -287,7 +287,6 @@ def _code_table() -> tuple[list[int], list[int], int]:
 
 
 def _number_columns() -> list[int]:
-    """Columns of numbers, without the mask of reachable tiles."""
     fields: list[Field] = [field for field in POLICY_INPUT.fields if field.codes is None]
     columns = [at for field in fields for at in range(field.span.start, field.span.stop)]
     to_tiles = range(ALLOWED.start + GO_TO.start, ALLOWED.start + GO_TO.stop)

@@ -63,12 +63,10 @@ class RunningScale(nn.Module):
 
     @property
     def deviation(self) -> Tensor:
-        """`[size]`, the divisor of the inputs."""
         return self.variance.sqrt().clamp(min=_MIN_DEVIATION)
 
     @torch.no_grad()
     def observe(self, rows: Tensor) -> None:
-        """Add `[B, size]` rows to the statistics."""
         if not len(rows):
             return
         self.count += len(rows)
