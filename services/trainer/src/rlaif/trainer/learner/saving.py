@@ -99,7 +99,7 @@ class CheckpointSaver:
         )
 
     def save_if_due(self, plan: Plan, steps_before: int) -> None:
-        """Save after an iteration that began at `steps_before` if the plan says so.
+        """Save after an iteration that began at `steps_before` if it is due.
 
         The first iteration is always saved, and so is one after a failure.
         """

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -17,7 +17,6 @@ import torch
 from ray.rllib.core import COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
 from ray.rllib.env import INPUT_ENV_SINGLE_SPACES, INPUT_ENV_SPACES
 from ray.rllib.env.env_runner import EnvRunner
-from ray.rllib.utils.checkpoints import Checkpointable
 from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME, WEIGHTS_SEQ_NO
 
 from rlaif.game.captures.capture import KeyframeError
@@ -50,12 +49,11 @@ from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.planner_port import Planner
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, actions_of
-from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.learning import CurriculumSettings, RewardSettings
 from rlaif.trainer.settings.planner import GuidanceSettings, PlannerSettings, TakeoverSettings
 
 
-class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray has no types
+class EmulatorEnvRunner(EnvRunner):  # type: ignore[misc]  # ray has no types
     """An RLlib environment runner that returns a `Fragment`.
 
     `config.env_config` is the one of `build_config`. With `["resumes"]` no episode begins before
@@ -234,20 +232,12 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
     def get_metrics(self) -> dict[str, Any]:
         return {}
 
-    def get_state(
-        self,
-        components: str | Collection[str] | None = None,
-        *,
-        not_components: str | Collection[str] | None = None,
-        **kwargs: Any,
-    ) -> dict[str, Any]:
-        state: dict[str, Any] = {
-            NUM_ENV_STEPS_SAMPLED_LIFETIME: self.num_env_steps_sampled_lifetime
+    def get_state(self, components: Any = None, **kwargs: Any) -> dict[str, Any]:
+        return {
+            NUM_ENV_STEPS_SAMPLED_LIFETIME: self.num_env_steps_sampled_lifetime,
+            COMPONENT_RL_MODULE: self.module.get_state(**kwargs),
+            WEIGHTS_SEQ_NO: self._weights_seq_no,
         }
-        if self._check_component(COMPONENT_RL_MODULE, components, not_components):
-            state[COMPONENT_RL_MODULE] = self.module.get_state(**kwargs)
-            state[WEIGHTS_SEQ_NO] = self._weights_seq_no
-        return state
 
     def set_state(self, state: dict[str, Any]) -> None:
         if COMPONENT_RL_MODULE in state:
@@ -259,12 +249,6 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
             self._weights_seq_no = state.get(WEIGHTS_SEQ_NO, 0)
         if NUM_ENV_STEPS_SAMPLED_LIFETIME in state:
             self.num_env_steps_sampled_lifetime = state[NUM_ENV_STEPS_SAMPLED_LIFETIME]
-
-    def get_ctor_args_and_kwargs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        return (), {"config": self.config}
-
-    def get_checkpointable_components(self) -> list[tuple[str, Any]]:
-        return [(COMPONENT_RL_MODULE, self.module)]
 
     def assert_healthy(self) -> None:
         assert self.module is not None
@@ -328,13 +312,6 @@ class AssistConfig:
     planner: PlannerSettings
     takeover: TakeoverSettings
     guidance: GuidanceSettings
-
-    @classmethod
-    def of(cls, settings: TrainerSettings) -> Self | None:
-        """None without a planner's address."""
-        if not settings.planner.is_on:
-            return None
-        return cls(settings.planner, settings.takeover, settings.guidance)
 
 
 def assistance_of(

@@ -62,7 +62,7 @@ def build_config(
         env_config={
             "env": env,
             "explore": explore,
-            "assist": AssistConfig.of(settings),
+            "assist": AssistConfig(settings.planner, settings.takeover, settings.guidance),
             "rewards": settings.rewards,
             "resumes": resumes,
             "overlap": settings.overlap,
