@@ -98,23 +98,6 @@ def test_games_resume_in_the_middle_of_their_episodes(tmp_path: Path):
     second.vector.close()
 
 
-def test_games_of_other_settings_are_not_resumed():
-    one = EmulatorVector(
-        EnvConfig(run_id="r", game=GameSettings(actions="seed")), count=1, runner=0, seed=3
-    )
-    other = EmulatorVector(
-        EnvConfig(run_id="r", game=GameSettings(actions="seed", frame_skip=2)),
-        count=1,
-        runner=0,
-        seed=3,
-    )
-    why = other.load_state_dict(one.state_dict())
-    assert why is not None
-    assert "'frame_skip': 4" in why
-    one.close()
-    other.close()
-
-
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[None]:
     with warnings.catch_warnings():

@@ -27,7 +27,7 @@ from rlaif.trainer.evaluation.player import play as evaluate
 from rlaif.trainer.learner.algorithm.env_runner import AssistConfig, assisted_by
 from rlaif.trainer.play.assist.assistance import Assistance
 from rlaif.trainer.play.capturing.recorder import CaptureContext
-from rlaif.trainer.play.config import EnvConfig, PayingModel
+from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExplorationFollower, ExploreConfig, Explorer
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.play.game_env import GameEnv
@@ -35,7 +35,6 @@ from rlaif.trainer.play.planner_port import PlannerQuestion
 from rlaif.trainer.play.start import Start, StartSet
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.run_folder import npz_tree
-from rlaif.trainer.run_folder.live_files import ScreenFile
 from rlaif.trainer.settings.game import CaptureSettings, ExploreSettings, GameSettings
 from rlaif.trainer.settings.planner import GuidanceSettings, PlannerSettings, TakeoverSettings
 
@@ -313,31 +312,6 @@ def test_an_episode_can_be_cut_from_outside(lost: bool):
         after = each.step(Action.NOP, row)
         assert not any((after.truncated, after.terminated)), "of that episode alone"
         each.close()
-
-
-def test_the_watched_game_shows_its_steps_and_what_its_decisions_are_paid(
-    vector_of: Making, tmp_path: Path
-):
-    path = tmp_path
-    config = replace(config_of("macros", watch_fps=60, episode_length=5_000), screens=path)
-    vector = vector_of(config)
-    slot = ScreenFile(path / "1.rgb")
-
-    def to_the_right(rows: np.ndarray) -> np.ndarray:
-        return rows[:, 0]
-
-    vector.pay_by(PayingModel(3, to_the_right, gamma=1.0, weight=2.0))
-    rng = np.random.default_rng(1)
-    vector.begin_fragment(60, capture_quota=0, context=CaptureContext())
-    seen, newest = 0, 0
-    for t in range(60):
-        vector.step(t, drawn(rng, vector.policy_inputs))
-        picture = slot.read(newer_than=newest)
-        if picture is not None:
-            newest, seen = picture.sequence, seen + 1
-            assert picture.opinion is not None
-            assert picture.opinion.version == 3
-    assert seen > 3
 
 
 @pytest.fixture(scope="module")

@@ -91,13 +91,6 @@ def test_a_place_with_occasional_success_is_not_left() -> None:
     assert frontier.at == 8
 
 
-def test_a_place_of_half_success_stays_the_frontier() -> None:
-    frontier = Frontier(10, tries=4, success=0.5)
-    for turn in range(100):
-        frontier.note(9, success=turn % 2 == 0)
-    assert frontier.at == 9
-
-
 def test_a_place_decided_by_chance_is_skipped_and_not_mastered() -> None:
     frontier = Frontier(10, tries=4, success=0.5, undecided=20)
     for turn in range(3 + 20):  # the fourth completes the first window

@@ -193,15 +193,6 @@ def test_a_room_that_scrolls_is_neither_left_nor_entered_yet():
     assert games.step(Action.UP) == [pytest.approx(TEXT)]
 
 
-def test_an_answer_to_an_episode_that_is_over_is_not_kept():
-    games = Games()
-    games.step(Action.NOP)
-    games.end_episode()
-    games.answer()
-    assert games.kept() is None
-    assert games.step(Action.UP) == [0.0]
-
-
 def test_a_late_answer_does_not_stand_for_the_newer_question():
     games = Games(
         script=lambda question: Suggestion(reason="", button=["A", "B"][question.asked_step > 1])
@@ -221,14 +212,6 @@ def test_a_late_answer_does_not_stand_for_the_newer_question():
     assert (kept["button"], kept["asked_step"]) == (Action.B, new.asked_step)
 
 
-def test_an_episode_starts_without_a_suggestion():
-    games = asked_once()
-    games.end_episode()
-    assert games.kept() is None
-    assert games.step(Action.UP) == [0.0]
-    assert games.fates() == {"left": 1}
-
-
 def test_a_takeover_drops_what_was_suggested_and_what_was_asked():
     kept, waiting = asked_once(), Games()
     kept.guidance.drop(0)
@@ -236,24 +219,6 @@ def test_a_takeover_drops_what_was_suggested_and_what_was_asked():
     waiting.guidance.drop(0)
     waiting.answer()
     assert kept.step(Action.UP) == waiting.step(Action.UP) == [0.0]
-
-
-def test_nothing_is_asked_or_paid_where_a_planner_plays():
-    games = Games(count=2)
-    for _ in range(20):
-        games.step(None, Action.NOP)
-        games.answer()
-        assert games.paid() == 0.0
-    assert {question.env for question in games.planner.asked} == {1}
-
-
-def test_a_failed_call_leaves_no_suggestion_and_the_next_one_is_asked():
-    games = Games(script=lambda question: "timeout")
-    games.step(Action.NOP)
-    games.answer()
-    games.step(Action.NOP)
-    assert len(games.planner.asked) == 2
-    assert games.kept() is None
 
 
 def test_an_environment_asks_nothing_while_it_waits_and_rests_after_it():

@@ -2,12 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from rlaif.trainer.play.config import PayingModel
 from rlaif.trainer.play.followers.pay_meter import PayMeter
-from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
 from rlaif.trainer.run_folder.live_files import BIN_SECONDS, BINS, Opinion, ScreenFile
 
 GAMMA, WEIGHT, WIDTH = 0.999, 10.0, 4
@@ -28,57 +25,6 @@ def phi(observations: np.ndarray) -> np.ndarray:
 
 def model(version: int = 3, *, weight: float = WEIGHT, potential=phi) -> PayingModel:
     return PayingModel(version, potential, GAMMA, weight)
-
-
-def follow(meter: PayMeter, transitions: Transitions) -> None:
-    """Play the steps of the one environment, as `EmulatorVector` reports them."""
-    finals = list(transitions.final_observations)
-    for t in range(len(transitions.terminated)):
-        terminated, truncated = transitions.terminated[t, 0], transitions.truncated[t, 0]
-        reached = finals.pop(0) if truncated else transitions.observations[t + 1, 0]
-        row = reached.copy()
-        meter.after_step(row, terminated=bool(terminated), truncated=bool(truncated))
-        if terminated or truncated:
-            row[:] = transitions.observations[t + 1, 0]  # the same memory, as in play
-            meter.begin_episode(row)
-
-
-def played(steps: int, seed: int) -> Transitions:
-    """Steps that end by chance, in both ways."""
-    rng = np.random.default_rng(seed)
-    chance = rng.random((steps, 1))
-    truncated = chance > 0.9
-    index = np.argwhere(truncated).astype(np.int64).reshape(-1, 2)
-    return Transitions(
-        rng.random((steps + 1, 1, WIDTH), dtype=np.float32), chance < 0.1, truncated, index,
-        rng.random((len(index), WIDTH), dtype=np.float32),
-    )  # fmt: skip
-
-
-@given(steps=st.integers(1, 300), every=st.integers(1, 40), seed=st.integers(0, 2**16))
-@settings(max_examples=40, deadline=None)
-def test_it_pays_what_the_learner_pays_however_often_it_is_looked_at(steps, every, seed):
-    transitions = played(steps, seed)
-    meter = PayMeter(0, Clock())
-    meter.pay_by(model())
-    meter.begin_episode(transitions.observations[0, 0])
-    for start in range(0, steps, every):
-        stop = min(start + every, steps)
-        inside = (transitions.final_index[:, 0] >= start) & (transitions.final_index[:, 0] < stop)
-        follow(
-            meter,
-            Transitions(
-                transitions.observations[start : stop + 1], transitions.terminated[start:stop],
-                transitions.truncated[start:stop], transitions.final_index[inside] - [start, 0],
-                transitions.final_observations[inside],
-            ),
-        )  # fmt: skip
-        meter.read()
-    opinion = meter.read()
-    assert opinion is not None
-    assert opinion.paid is not None
-    whole = PotentialShaper(gamma=GAMMA, weight=WEIGHT).shape(0, transitions, phi)
-    assert sum(opinion.paid) == pytest.approx(float(whole.sum(dtype=np.float64)), abs=1e-4)
 
 
 def test_the_potential_is_of_the_state_that_the_last_step_reached_also_when_it_ended_the_episode():

@@ -46,18 +46,6 @@ def scroll_to(game: Any, group: int, room: int, x: int, y: int) -> None:
     game.step(Action.RIGHT)
 
 
-@loop(room=1, **PLACE)
-def room_ping_pong(game: Any) -> None:
-    scroll_to(game, 0, 0x66, 4, 64)
-    scroll_to(game, 0, 0x65, 80, 64)
-
-
-@loop(room=1, **PLACE)
-def in_and_out_of_a_door(game: Any) -> None:
-    scroll_to(game, 3, 0x12, 80, 112)
-    scroll_to(game, 0, 0x65, 80, 64)
-
-
 @loop(room=2, square=2, novelty=2)
 def a_circle_of_warps(game: Any) -> None:
     for group, room in ((4, 0x1C), (5, 0x5B), (0, 0x65)):
@@ -92,13 +80,6 @@ def a_purse_that_shows_garbage(game: Any) -> None:
 
 
 @loop()
-def menu_opened_and_closed(game: Any) -> None:
-    for menu in (1, 0):
-        game.poke("wOpenedMenuType", menu)
-        game.step(Action.START)
-
-
-@loop()
 def hurt_and_healed(game: Any) -> None:
     for health in (4, 12):
         game.poke("wLinkHealth", health)
@@ -128,13 +109,6 @@ def dungeon_map_taken_again(game: Any) -> None:
 
 
 @loop(event=1)
-def chest_flag_toggled(game: Any) -> None:
-    for flags in (0x30, 0x10):
-        game.poke("wGroup4RoomFlags", flags, offset=0x1C)
-        game.step()
-
-
-@loop(event=1)
 def story_flag_toggled(game: Any) -> None:
     for on in (True, False):
         game.flag("wGlobalFlags", 0x18, on)
@@ -149,36 +123,11 @@ def essence_toggled(game: Any) -> None:
         game.step()
 
 
-@loop()
-def dying_and_coming_back(game: Any) -> None:
-    game.poke("wLinkHealth", 0)
-    game.step()
-    game.step()
-    game.poke("wLinkHealth", 12)
-    game.go(0, 0x65, 80, 64)
-    game.step()
-
-
 @loop(**PLACE)
 def to_and_fro_over_the_edge_of_a_square(game: Any) -> None:
     for x in (95, 96, 95, 80):
         game.go(0, 0x65, x, 64)
         game.step(Action.RIGHT)
-
-
-@loop(item=1)
-def seasons_turned(game: Any) -> None:
-    game.flag("wObtainedSeasons", 1)
-    for season in range(4):
-        game.poke("wRoomStateModifier", season)
-        game.step(Action.B)
-
-
-@loop()
-def the_same_text_read_again(game: Any) -> None:
-    for text in (1, 1, 0):
-        game.poke("wTextIsActive", text)
-        game.step(Action.A)
 
 
 @loop(item=1, event=1, key=1, rupee=1)

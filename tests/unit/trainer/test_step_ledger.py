@@ -15,7 +15,7 @@ PARTS = ("room", "square", "damage")
 
 
 def metered(file: StepsFile) -> PayMeter:
-    meter = PayMeter(len(PARTS))
+    meter = PayMeter(len(PARTS), lambda: 0.0)
     meter.file = file
     return meter
 
@@ -47,7 +47,7 @@ def test_each_step_has_the_pay_that_the_learner_counts_for_it(tmp_path_factory, 
             meter.begin_episode(rows[t + 1])
         if t % 7 == 0:
             meter.read()
-    meter.read()
+    opinion = meter.read()
     cut = [t for t, end in enumerate(ends) if end == "cut"]
     whole = PotentialShaper(gamma=GAMMA, weight=WEIGHT).shape(
         0,
@@ -61,6 +61,8 @@ def test_each_step_has_the_pay_that_the_learner_counts_for_it(tmp_path_factory, 
         phi,
     )
     steps = read(folder)
+    assert opinion is not None
+    assert sum(opinion.paid or ()) == pytest.approx(whole[: len(steps)].sum(), abs=1e-4)
     assert [step.paid for step in steps] == pytest.approx(whole[: len(steps), 0].tolist(), abs=1e-5)
     assert len(steps) == len(ends)
     assert [step.ended for step in steps] == [bool(end) for end in ends]
