@@ -1,4 +1,4 @@
-"""What every environment of a run is built from; travels to the runner processes."""
+"""Configuration of the environments of a run; pickled to the runner processes."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +9,7 @@ from rlaif.trainer.settings.game import CaptureSettings, GameSettings
 
 @dataclass(frozen=True)
 class PayingModel:
-    """The reward model that counts.
+    """The live reward model.
 
     Attributes:
         gamma: Discount of the run.
@@ -27,12 +27,11 @@ class EnvConfig:
     """The environments of one run.
 
     Attributes:
-        attempt: Rises each time the run's process is started, so that ids never repeat.
-        life: 0 for a runner's first process in an attempt, a number of its own for each that
-            replaces a lost one, for the same reason.
+        attempt: Increases with each start of the run's process, so that ids never repeat.
+        life: 0 for a runner's first process in an attempt; unique for each replacement.
         gamma: Discount of four frames, inside decisions that last longer.
         pictures: The policy looks at pictures: every environment draws every step.
-        screens: Folder where the runners leave pictures and where players stand; None for nowhere.
+        screens: Folder of the live files; None for none.
     """
 
     run_id: str

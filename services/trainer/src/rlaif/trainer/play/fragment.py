@@ -1,4 +1,4 @@
-"""What one environment runner returns from one call of `sample`: finished arrays, no episodes."""
+"""Result of one call of `sample` of an environment runner: finished arrays, no episode objects."""
 
 from collections import Counter
 from dataclasses import asdict, dataclass, field, fields
@@ -30,11 +30,10 @@ class EpisodeSummary:
         fault: Why the stall detector truncated it; None for any other end.
         start: Where it started, such as `power-on` or a file's name.
         frames: Game frames, waits included.
-        milestones: Story steps that the game showed at its end, those of its start too.
+        milestones: Milestones that the game showed at its end, those of its start included.
         milestone_fraction: Share of the main ones among them, 0 to 1.
-        gained: How many of `milestones` its start did not show; None when that is not known, as of
-            one that a resumed run took over.
-        died: A death ended it; None where deaths end nothing.
+        gained: How many of `milestones` its start did not show; None if unknown.
+        died: A death ended it; None where deaths end no episodes.
     """
 
     length: int
@@ -60,36 +59,33 @@ class Fragment:
     """T decisions of N environments.
 
     Attributes:
-        continues: True when it follows the last fragment of this runner without a gap; False
-            after the runner was restarted.
+        continues: It follows the last fragment of this runner without a gap; False after a restart.
         actions: `[T, N] int64`, as they were played: numbers of `rlaif.game.decisions`, of which 0
             to 7 are the buttons and all that the seeds have.
-        action_logp: `[T, N] float32`, their log probability under the policy that played.
-        action_dist_inputs: `[T, N, A] float32`, its logits of A decisions.
-        rewards: `[T, N] float32`, the game's own reward; inside a decision of many steps what comes
-            later is discounted.
-        reward_parts: Part → sum over the steps of the fragment, undiscounted; where every decision
-            is one step they sum to `rewards.sum()`.
-        policy_inputs: `[T+1, N, S] float32`, what the policy read beside the observations
+        action_logp: `[T, N] float32`, their log probability under the policy.
+        action_dist_inputs: `[T, N, A] float32`, logits of A decisions.
+        rewards: `[T, N] float32`, the game's own reward, discounted inside a decision.
+        reward_parts: Part → undiscounted sum over the steps of the fragment.
+        policy_inputs: `[T+1, N, S] float32`, the policy's input besides the observations
             (`rlaif.game.policy_input`), row by row like them; None with the seeds' actions.
         final_policy_inputs: `[K, S] float32`, the same of `transitions.final_observations`.
-        base_steps: Steps of the game inside; a decision is one or more.
+        base_steps: Base steps; a decision is one or more.
         seconds: Wall time in which it was played.
         by_planner: `[T, N] bool`, the planner chose the action, not the policy (ADR 0023); all
             False without a planner.
-        guidance: `[T, N] float32`, what the policy's own choices were paid for following
-            suggestions, beside `rewards`; None without guidance.
+        guidance: `[T, N] float32`, rewards for following suggestions, beside `rewards`; None
+            without guidance.
         episodes: Episodes that ended inside.
         env_index_of_end: (t, n) of each of `episodes`, in the same order.
         captures: Segments that were selected and ended inside.
         best: Episodes that ended inside and are among the best of this runner so far.
         segments_skipped: Segments that ended inside and were not selected.
-        pictures: What the policy saw; None for one that reads RAM alone.
-        policy_version: Updates that the policy which chose the actions had had.
-        not_written: Why the disk did not take what was found; None when it did.
-        assistance: What the language model did inside; None without a planner.
-        course: How the segments of this runner's curriculum stood at the end; empty without one.
-        rooms: What happened in which room; None where that is not followed.
+        pictures: Input of a policy that looks at pictures; None for one that reads RAM alone.
+        policy_version: Number of updates of the policy that chose the actions.
+        not_written: Why exploration could not be written to disk; None without an error.
+        assistance: Account of the language model; None without a planner.
+        course: Figures of this runner's curriculum; None without one.
+        rooms: Counts by room; None where they are not recorded.
     """
 
     runner: int

@@ -26,16 +26,16 @@ Observation = npt.NDArray[np.float32]
 
 
 def actions_of(game: GameSettings) -> "gym.spaces.Discrete[np.int64]":
-    """What a policy of these settings chooses from: the buttons, or all decisions by number."""
+    """Action space of a policy: the buttons, or all decisions by number."""
     return gym.spaces.Discrete(COUNT) if game.by_decisions else ACTION_SPACE
 
 
 class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
     """One game, played with the seeds' eight buttons.
 
-    For speed the trainer steps many through `rlaif.trainer.play.vector` instead. The same seed and
-    actions give the same observations, on every machine with this emulator version. The screen is
-    drawn only when `render_mode` is `rgb_array`.
+    The trainer uses the faster `rlaif.trainer.play.vector`. The same seed and actions give the same
+    observations on every machine with this emulator version. The screen is drawn only when
+    `render_mode` is `rgb_array`.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 15}  # noqa: RUF012  # Gymnasium's own contract
@@ -45,10 +45,9 @@ class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
     def __init__(
         self, env_config: dict[str, Any] | None = None, *, render_mode: str | None = None
     ) -> None:
-        """Play with the `env` (an `EnvConfig`) and `starts` (a `StartSource`) of `env_config`.
+        """Play with `env` (an `EnvConfig`) and `starts` (a `StartSource`) of `env_config`.
 
-        Without them the built-in cartridge is played with the defaults. Whatever decisions its
-        settings name, it is played with the buttons. `render_mode` may be `rgb_array`.
+        Without them the built-in cartridge is played with the defaults, and always with buttons.
         """
         given = env_config or {}
         config: EnvConfig = given.get("env") or EnvConfig(run_id="env")
@@ -70,11 +69,7 @@ class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
         return observation, {"start": self._game.start.provenance}
 
     def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Play one action.
-
-        `reward_parts` holds the terms that sum to the reward. The info is empty but for the last
-        step of an episode that the stall detector cut: then it holds `fault`.
-        """
+        """Play one action; the info holds `fault` if the stall detector truncated the episode."""
         if self._game is None:
             raise gym.error.ResetNeeded("call reset() before step()")
         observation = np.empty(128, dtype=np.float32)

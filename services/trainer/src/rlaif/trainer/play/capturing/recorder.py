@@ -1,4 +1,4 @@
-"""Captures the selected segments of an episode; asks the emulator only at their borders."""
+"""Captures the selected segments of an episode; reads the emulator only at their borders."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -25,11 +25,11 @@ Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 
 _DECIMALS = 6
-"""Of potentials and what comes of them; a network's answers differ more between processors."""
+"""Of potentials and rewards; the outputs of a network differ more between processors."""
 
 
 class SegmentLog:
-    """Follows one segment after the other, step by step; 0.3 µs a step."""
+    """Records one segment after the other; 0.3 µs per step."""
 
     def __init__(self, steps: int) -> None:
         self.max_steps = steps
@@ -58,7 +58,7 @@ class SegmentLog:
     def note(
         self, row: Float32, facts: GameFacts, reward: float, parts: Float32, *, frames: int
     ) -> None:
-        """A step of so many frames led to `row` and `facts`, and the game paid these parts."""
+        """A step of so many frames led to `row` and `facts`, with these parts of the reward."""
         step = self._steps
         self._steps += 1
         self._rows[self._steps] = row

@@ -1,1 +1,1 @@
-"""What follows an episode: stacked frames, whole-episode logs, the best episodes."""
+"""Observers of episodes: frame stacks, logs of whole episodes and rooms, the live view."""

@@ -9,7 +9,7 @@ from rlaif.trainer.rewards.game.facts import GameFacts
 
 
 class WatchedGame(Protocol):
-    """What a follower may ask of the environment that it follows.
+    """The environment that a follower follows.
 
     Attributes:
         frames: Game frames of the episode.
@@ -21,7 +21,7 @@ class WatchedGame(Protocol):
 
 
 class EpisodeFollower(Protocol):
-    """Follows one environment. It may save the emulator's state and does not play."""
+    """Follows one environment; it may save the emulator's state but does not play."""
 
     def starts(self, given: StartSource) -> StartSource: ...
 
@@ -34,14 +34,14 @@ class EpisodeFollower(Protocol):
         start: Start,
         warm_up: Sequence[tuple[int, int]],
     ) -> None:
-        """An episode starts in the emulator's state; the one before it, if any, is over.
+        """An episode starts in the emulator's state; the previous one, if any, is over.
 
         `warm_up` are (action, frames waited) of the steps played since `start`.
         """
         ...
 
     def state_dict(self, facts: GameFacts) -> dict[str, Any]:
-        """What it remembers of the running episode, as plain values; `facts` are those of now."""
+        """State of the running episode, as plain values; `facts` are the present ones."""
         ...
 
     def load_state_dict(self, state: dict[str, Any], facts: GameFacts) -> None: ...

@@ -1,4 +1,4 @@
-"""Whole episodes as captures: start, actions, digests. Films are made of them, by replay, later."""
+"""Whole episodes as captures: start, actions, digests. Films are made from them by replay."""
 
 import heapq
 import json
@@ -18,7 +18,7 @@ _SUFFIX = ".episode"
 
 
 Rank = tuple[int, float]
-"""Story steps reached since the start, then return: what makes an episode one of the best."""
+"""Order of episodes: milestones reached since the start, then return."""
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,10 @@ class RecordedEpisode:
     """An episode from its first to its last step.
 
     Attributes:
-        milestones: Story steps reached since its start.
+        milestones: Milestones reached since its start.
         reward: Sum of the game's own reward.
         rooms: Distinct rooms.
-        whole: All of it as one capture; the prefix is its warm-up.
+        whole: The episode as one capture; the prefix is its warm-up.
     """
 
     milestones: tuple[str, ...]
@@ -124,7 +124,7 @@ class BestRanks:
 
 @dataclass(frozen=True)
 class BestEpisodes:
-    """A directory of `*.episode` files, made when the first one comes; the best `keep` stay."""
+    """A directory of the best `keep` episodes of a run, created with the first one."""
 
     directory: Path
     keep: int

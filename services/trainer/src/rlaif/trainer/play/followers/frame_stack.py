@@ -1,4 +1,4 @@
-"""What a policy that looks at pictures sees: the last four screens, grey and half as large.
+"""Input of a policy that looks at pictures: the last four screens, grey and half as large.
 
 The stack is empty before an episode's first step: an emulator cannot draw a state that it has just
 loaded.
@@ -46,7 +46,7 @@ class FrameStack:
 
 @dataclass(frozen=True)
 class PictureFragment:
-    """What the policy saw in a fragment of T steps of N environments; each picture once.
+    """Pictures of a fragment of T steps of N environments, each stored once.
 
     Attributes:
         first: `[N, 4, 72, 80] uint8`, the stacks before the first step.
@@ -59,9 +59,9 @@ class PictureFragment:
     def stacks(
         self, ended: npt.NDArray[np.bool_], final_index: npt.NDArray[np.int64]
     ) -> tuple[UInt8, UInt8]:
-        """The stacks at every step, and those at which episodes were cut.
+        """The stacks at every step, and those after truncated steps.
 
-        From `ended` `[T, N]` and `final_index` `[K, 2]`, the (t, n) of the cut ones:
+        From `ended` `[T, N]` and `final_index` `[K, 2]`, the (t, n) of truncated steps:
         `[T + 1, N, 4, 72, 80]` and `[K, 4, 72, 80]`, both uint8.
         """
         steps = len(self.frames)

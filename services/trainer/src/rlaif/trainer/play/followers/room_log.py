@@ -1,4 +1,4 @@
-"""Which rooms the players of a runner are in, and what happens to them there.
+"""Log of the rooms that the players of a runner visit, and of events there.
 
 What a runner calls:
 
@@ -44,7 +44,7 @@ class RoomTally:
 
 @dataclass(frozen=True)
 class RoomPlace:
-    """Where a room lies and what it is called; what is not known is None.
+    """Position and name of a room; None if unknown.
 
     Attributes:
         floor, column, line: On the map of its dungeon.
@@ -62,7 +62,7 @@ class RoomPlace:
 
 @dataclass(frozen=True)
 class RoomPicture:
-    """What a room looks like.
+    """Picture of a room.
 
     Attributes:
         png: Of the screen without its status bar, 160x128.
@@ -85,7 +85,7 @@ class PassedThrough:
 
 @dataclass
 class RoomsPlayed:
-    """All of that, of the environments of one runner and one fragment."""
+    """Rooms of all environments of one runner in one fragment."""
 
     tallies: dict[Room, RoomTally] = field(default_factory=dict)
     places: dict[Room, RoomPlace] = field(default_factory=dict)
@@ -133,7 +133,7 @@ _TILE = 16
 
 @dataclass
 class _Stay:
-    """One player's stay in a room: where, since which frame of the episode, counted until when."""
+    """One player's stay in a room, with the frames of the episode at its start and last count."""
 
     room: Room
     since: int
@@ -145,7 +145,7 @@ class RoomLog:
     """Follows N environments.
 
     Attributes:
-        seen: The facts of each that were looked at last.
+        seen: The facts of each environment that were processed last.
         wanting: Environments whose room has no picture yet: they draw their next step.
     """
 
@@ -161,7 +161,7 @@ class RoomLog:
         self._played = RoomsPlayed()
 
     def begin_episode(self, n: int, game: GameEnv) -> None:
-        """Environment `n` starts an episode, or resumes one: it has come into the room."""
+        """Environment `n` starts or resumes an episode: it has entered the room."""
         self._stays[n], self._dead[n] = None, game.facts.dead
         self.wanting.discard(n)
         self.see(n, game)
@@ -239,7 +239,7 @@ class RoomLog:
 
 
 def place_of(ram: RamBlocks, room: Room, words: GameWords) -> RoomPlace:
-    """What the RAM says of the room that the player is in, and the story of its name."""
+    """The place of the room that the player is in."""
     dungeon, floor, column, line = map_place(ram)
     name = words.rooms.get(room)
     if name is None and dungeon is not None and dungeon < len(words.dungeons):
