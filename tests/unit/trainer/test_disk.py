@@ -78,14 +78,14 @@ DIES = "raise SystemExit(1)"
 
 
 def test_trouble_is_said_in_words(tmp_path: Path):
-    assert disk.trouble(tmp_path / "new") is None
+    assert disk.problem(tmp_path / "new") is None
     assert not list((tmp_path / "new").iterdir())
     (tmp_path / f".probe.{os.getpid()}.partial").symlink_to("/dev/full")
-    found = disk.trouble(tmp_path)
+    found = disk.problem(tmp_path)
     assert found is not None
     assert found.startswith(FULL)
     (tmp_path / "file").write_bytes(b"")
-    assert "Not a directory" in (disk.trouble(tmp_path / "file" / "below") or "")
+    assert "Not a directory" in (disk.problem(tmp_path / "file" / "below") or "")
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_trouble_is_said_in_words(tmp_path: Path):
     ids=str,
 )
 def test_what_counts_as_the_disks_fault(error: Exception, is_the_disks: bool):
-    assert disk.is_trouble(error) == is_the_disks
+    assert disk.is_disk_error(error) == is_the_disks
 
 
 def test_a_log_on_a_full_disk_ends_nobody():
@@ -130,8 +130,8 @@ async def test_a_supervisor_outlives_a_full_disk_and_starts_when_there_is_room(
         probe.symlink_to("/dev/full")
         return said(directory)
 
-    said = disk.trouble
-    monkeypatch.setattr(disk, "trouble", still_full)
+    said = disk.problem
+    monkeypatch.setattr(disk, "problem", still_full)
     run.start()
     await eventually(lambda: run.state.status == "waiting", "it waits")
     assert run.alive
@@ -150,7 +150,7 @@ async def test_deaths_of_a_full_disk_are_not_counted_against_the_run(
 ):
     process(DIES)
     answers = iter([FULL, None] * 6)
-    monkeypatch.setattr(disk, "trouble", lambda directory: next(answers, None))
+    monkeypatch.setattr(disk, "problem", lambda directory: next(answers, None))
     run = RunSupervisor(settings, RUN)
     run.start()
     await eventually(lambda: run.state.attempt >= 6, "more deaths than a run has")

@@ -98,7 +98,7 @@ async def test_the_environment_that_people_want_is_told_and_asked_of_the_runners
 
     view = LiveView(
         sent, lambda: None, lambda: tmp_path if heard.is_set() else None,
-        lambda: [], fps=60, wishes=wishes,
+        lambda: [], fps=60, requests=wishes,
     )  # fmt: skip
     task = asyncio.create_task(view.run())
     try:

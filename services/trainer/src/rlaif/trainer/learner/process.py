@@ -378,7 +378,7 @@ def main(arguments: list[str]) -> int:
             return 2
         except Exception as error:
             traceback.print_exc()
-            of_disk = disk.why(error) if disk.is_trouble(error) else None
+            of_disk = disk.why(error) if disk.is_disk_error(error) else None
             send(Failed(reason=f"{type(error).__name__}: {error}", of_disk=of_disk))
             return 1
         finally:

@@ -19,14 +19,14 @@ _PROBE_BYTES = 1 << 20
 """With less space than this, no checkpoint can be written."""
 
 
-def is_trouble(error: BaseException) -> TypeGuard[OSError]:
+def is_disk_error(error: BaseException) -> TypeGuard[OSError]:
     """Whether an error comes from disk or machine and may be temporary: neither bug nor server."""
     if not isinstance(error, OSError) or isinstance(error, ConnectionError | TimeoutError):
         return False
     return error.errno is not None
 
 
-def trouble(directory: Path) -> str | None:
+def problem(directory: Path) -> str | None:
     """Why no file of a megabyte can be written to a directory; None when it can."""
     probe = directory / f".probe.{os.getpid()}.partial"
     try:

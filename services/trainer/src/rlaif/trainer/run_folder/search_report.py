@@ -144,7 +144,7 @@ def curriculum_figures(
     spare = max(0, len(segments) - most)
     mastered = [index for index, each in enumerate(segments) if each.frontier == 0]
     omitted = set(mastered[:spare])
-    told = [each for index, each in enumerate(segments) if index not in omitted]
+    shown = [each for index, each in enumerate(segments) if index not in omitted]
     return CurriculumFigures(
         phase=phase,
         power_on_share=power_on_share,
@@ -156,7 +156,7 @@ def curriculum_figures(
         whole_success=whole_success,
         frontier_mean=_mean([segment.frontier for segment in segments]),
         success_mean=_mean([each.success for each in segments if each.success is not None]),
-        segments=tuple(told[:most]),
+        segments=tuple(shown[:most]),
     )
 
 

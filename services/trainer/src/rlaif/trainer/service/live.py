@@ -213,14 +213,14 @@ class LiveView:
         player_calls: Callable[[], list[readings.PlayerCall]],
         *,
         fps: float,
-        wishes: Callable[[], AsyncIterator[tuple[str, bytes]]] | None = None,
+        requests: Callable[[], AsyncIterator[tuple[str, bytes]]] | None = None,
     ) -> None:
-        """Publish the run with live files in `screens()`; `wishes` subscribes to `WatchWish`."""
+        """Publish the run with live files in `screens()`; `requests` subscribes to `WatchWish`."""
         self._telemetry = telemetry
         self._state = state
         self._folder = screens
         self._screens = RunnerScreens()
-        self._wishes = wishes
+        self._requests = requests
         self._player_calls = player_calls
         self._pause = 1.0 / fps / _POLLS_PER_PICTURE if fps > 0 else None
         self._position_due = 0.0
@@ -232,8 +232,8 @@ class LiveView:
             if self._pause is not None:
                 tasks.create_task(self._send_screens(self._pause))
                 tasks.create_task(self._send_steps())
-                if self._wishes is not None:
-                    tasks.create_task(self._follow_wishes(self._wishes()))
+                if self._requests is not None:
+                    tasks.create_task(self._follow_requests(self._requests()))
 
     async def _send_progress(self) -> None:
         while True:
@@ -277,9 +277,9 @@ class LiveView:
             if seen is not None:
                 await self._telemetry.send(seen)
 
-    async def _follow_wishes(self, wishes: AsyncIterator[tuple[str, bytes]]) -> None:
+    async def _follow_requests(self, requests: AsyncIterator[tuple[str, bytes]]) -> None:
         """Switch to requested environments; invalid requests are ignored."""
-        async for _, payload in wishes:
+        async for _, payload in requests:
             try:
                 env = named_env(readings.WatchWish.model_validate_json(payload).env)
             except ValidationError:

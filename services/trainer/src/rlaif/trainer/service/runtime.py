@@ -95,7 +95,7 @@ class PipelineJob:
             lambda: runs.screens,
             runs.take_player_calls,
             fps=settings.game.watch_fps,
-            wishes=lambda: bus.subscribe(WatchWish.SUBJECT),
+            requests=lambda: bus.subscribe(WatchWish.SUBJECT),
         )
         self._worker = DurableWorker(
             bus,

@@ -11,7 +11,7 @@ from rlaif.service.settings import INTERNAL
 from rlaif.trainer.settings.kept import FIXED, UNLESS_SET
 
 Actions = Literal["seed", "buttons", "macros", "options"]
-"""What a policy chooses from; the arms of `rlaif.game.decisions`."""
+"""Action spaces; see `rlaif.game.decisions`."""
 
 DEFAULT_ACTIONS: Actions = "macros"
 

@@ -1,4 +1,4 @@
-"""PPO: its values, its network, who plays for it, the rewards that it adds, imitation."""
+"""PPO, its network, sampling, the rewards that the learner adds, imitation."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +26,7 @@ PRESETS: dict[str, dict[str, float | str]] = {
 
 
 class PpoSettings(BaseModel, frozen=True, extra="forbid"):
-    """What an update is made of."""
+    """Parameters of the PPO update."""
 
     preset: Literal["default", "seed"] = Field(
         default="default",
@@ -106,7 +106,7 @@ class PpoSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class NetworkSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True):
-    """The network that plays."""
+    """The policy network."""
 
     policy: Literal["mlp", "cnn"] = Field(
         default="mlp",
@@ -131,7 +131,7 @@ class NetworkSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=T
 
 
 class SamplingSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True):
-    """Who plays the next batch, and when."""
+    """How batches are sampled."""
 
     batch_size: int = Field(
         default=4096,
@@ -156,7 +156,7 @@ class SamplingSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=
 
 
 class ShapingSettings(BaseModel, frozen=True, extra="forbid"):
-    """How a reward model pays, and how one takes over from another."""
+    """Scale of the shaping reward, and swaps of reward models."""
 
     weight: float = Field(
         default=10.0,
@@ -187,7 +187,7 @@ class ShapingSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class CuriositySettings(BaseModel, frozen=True, extra="forbid"):
-    """What a novel observation pays."""
+    """Intrinsic reward for novel observations."""
 
     weight: float = Field(
         default=0.0,
@@ -213,7 +213,7 @@ class ImitationSettings(BaseModel, frozen=True, extra="forbid"):
 
 @dataclass(frozen=True)
 class RewardSettings:
-    """How the parts of the reward are made that the learner adds."""
+    """Rewards that the learner adds."""
 
     shaping: ShapingSettings = field(default_factory=ShapingSettings)
     curiosity: CuriositySettings = field(default_factory=CuriositySettings)

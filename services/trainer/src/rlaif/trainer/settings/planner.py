@@ -26,7 +26,7 @@ Url = Annotated[str | None, AfterValidator(_unset_when_blank)]
 class PlannerSettings(DialectSettings):
     """Language models that help while the agent plays; off unless `base_url` is set.
 
-    It is a dialect too, so that all of a planner is set in one block.
+    It is also a dialect, so that one block configures a planner.
     """
 
     base_url: Url = Field(
@@ -134,7 +134,7 @@ class PlannerSettings(DialectSettings):
 
 
 class TakeoverSettings(BaseModel, frozen=True, extra="forbid"):
-    """The limits of what a planner plays; nothing of it counts without a planner."""
+    """Limits of planner control; unused without a planner."""
 
     share: float = Field(
         default=0.1,
@@ -166,7 +166,7 @@ PRESETS: dict[str, dict[str, float | None]] = {
 
 
 class GuidanceSettings(BaseModel, frozen=True, extra="forbid"):
-    """When a button is suggested, and what following it pays; nothing without a planner."""
+    """Button suggestions and the bonus for following them; unused without a planner."""
 
     preset: Literal["default", "seed"] = Field(
         default="default",

@@ -14,7 +14,7 @@ Mode = Literal["continuous", "epoch", "pipeline", "evaluation", "quest"]
 
 
 class RunSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True):
-    """What a run does, from what it begins, and what is kept of it."""
+    """Mode, start and checkpoints of a run."""
 
     mode: Mode = Field(
         default="continuous",

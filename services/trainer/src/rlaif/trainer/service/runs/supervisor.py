@@ -159,7 +159,7 @@ class RunSupervisor:
             return None, disk.why(error)
         if code in (0, _WRONG_SETTINGS) or self.state.failure_is_final:
             return code, None
-        issue = self.state.waiting_for or await asyncio.to_thread(disk.trouble, self.directory)
+        issue = self.state.waiting_for or await asyncio.to_thread(disk.problem, self.directory)
         return code, issue
 
     async def _wait_for_disk(self, issue: str, *, seconds: float) -> None:
@@ -169,7 +169,7 @@ class RunSupervisor:
         while found is not None and not self._stopping:
             self.state = replace(self.state, status="waiting", waiting_for=found)
             await pause(seconds, unless=self._stop_requested)
-            found = await asyncio.to_thread(disk.trouble, self.directory)
+            found = await asyncio.to_thread(disk.problem, self.directory)
 
     def _record_end(self) -> None:
         ended = self.state.finished
