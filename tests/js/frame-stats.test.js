@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { believable, FrameStats } from "../../services/hud/src/rlaif/hud/static/js/frame-stats.js";
+import { believable, FrameStats } from "../../services/hud/src/rlaif/hud/static/js/live.js";
 import { readHeader } from "../../services/hud/src/rlaif/hud/static/js/screen.js";
 
 const UNKNOWN = { fps: null, age: null, slowest: null, lost: null, of: null };

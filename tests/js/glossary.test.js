@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { GLOSSARY, meaningOf } from "../../services/hud/src/rlaif/hud/static/js/glossary.js";
+import { GLOSSARY, meaningOf } from "../../services/hud/src/rlaif/hud/static/js/parts.js";
 
 test("the hover texts are the definitions of docs/glossary.md", () => {
   const page = readFileSync(new URL("../../docs/glossary.md", import.meta.url), "utf8");

@@ -1,10 +1,8 @@
 // The map's pure parts: where rooms lie, what layers say, where arrows lead.
-
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { called, colourOf, doing, LAYERS, layerAfter, layerNamed, mostOf, shareOf, spoken, viridis } from "../../services/hud/src/rlaif/hud/static/js/map/layers.js";
-import { areasOf, neighbour } from "../../services/hud/src/rlaif/hud/static/js/map/places.js";
+import { areasOf, called, colourOf, doing, layerAfter, layerNamed, LAYERS, mostOf, neighbour, shareOf, spoken, viridis } from "../../services/hud/src/rlaif/hud/static/js/map/layers.js";
 
 const room = (group, number, more = {}) => ({
   group, room: number, name: null, dungeon: null, floor: null, column: null, line: null, width: 160, height: 128,

@@ -2,31 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Answer } from "../../services/hud/src/rlaif/hud/static/js/answer.js";
-import { ApiProblem } from "../../services/hud/src/rlaif/hud/static/js/api.js";
-import { authorised, GivenUp } from "../../services/hud/src/rlaif/hud/static/js/authorised.js";
-import { Chosen, differences, parse, settingsOf } from "../../services/hud/src/rlaif/hud/static/js/panels/models/compare.js";
-import { measured } from "../../services/hud/src/rlaif/hud/static/js/panels/models/figures.js";
-import { signature } from "../../services/hud/src/rlaif/hud/static/js/panels/models/records.js";
-import { byGroup, pay } from "../../services/hud/src/rlaif/hud/static/js/panels/models/version/examination.js";
-import { rangeOf } from "../../services/hud/src/rlaif/hud/static/js/panels/models/version/gate.js";
-import { Scope } from "../../services/hud/src/rlaif/hud/static/js/scope.js";
-
-test("two versions are chosen, a third takes the place of the first, and the address knows", () => {
-  const said = [];
-  const chosen = new Chosen("7,3,9", (text) => said.push(text));
-  assert.deepEqual(chosen.pair, [3, 7]);
-  chosen.toggle(9);
-  assert.deepEqual(chosen.pair, [3, 9]);
-  chosen.toggle(3);
-  assert.equal(chosen.pair, null);
-  chosen.clear();
-  assert.deepEqual(said, ["3,9", "9", null]);
-});
-
-test("a malformed address selects nothing", () => {
-  assert.deepEqual(parse("x,-1,2.5,3,3"), [3]);
-  assert.deepEqual(parse(null), []);
-});
+import { ApiProblem, authorised, GivenUp } from "../../services/hud/src/rlaif/hud/static/js/api.js";
+import { Scope } from "../../services/hud/src/rlaif/hud/static/js/dom.js";
+import { differences, settingsOf } from "../../services/hud/src/rlaif/hud/static/js/panels/models/compare.js";
+import { measured, signature } from "../../services/hud/src/rlaif/hud/static/js/panels/models/figures.js";
+import { byGroup, pay, rangeOf } from "../../services/hud/src/rlaif/hud/static/js/panels/models/version/examination.js";
 
 const manifest = (settings, more = {}) => ({ judge_config: "a", spec: { layout_version: "v1" }, lineage: { models: ["qwen"], rubrics: ["r"], settings: JSON.stringify(settings) }, ...more });
 

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { bannersOf } from "../../services/hud/src/rlaif/hud/static/js/banners.js";
-import { packed, unpacked } from "../../services/hud/src/rlaif/hud/static/js/last-known.js";
-import { judge, notYet } from "../../services/hud/src/rlaif/hud/static/js/status.js";
+import { packed, unpacked } from "../../services/hud/src/rlaif/hud/static/js/kept.js";
+import { bannersOf, judge, notYet } from "../../services/hud/src/rlaif/hud/static/js/status.js";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");
 const before = (seconds) => new Date(NOW - 1000 * seconds).toISOString();

@@ -194,16 +194,6 @@ async def test_models_are_judged_compared_pinned_and_brought_back(
     await hold_numbers(chromium, hud, 50)
     await shoot("models")
 
-    # Two of them, side by side; the address shows the same again.
-    for version in (1, 2):
-        await chromium.evaluate(
-            f"document.querySelector('tr[data-version=\"{version}\"] input').click()"
-        )
-    await chromium.wait_for("document.querySelectorAll('table.compare tbody tr').length > 5")
-    assert await chromium.evaluate("location.search") == "?compare=1%2C2"
-    await hold_numbers(chromium, hud, 70)
-    await shoot("models.compare")
-
     # Pinning asks for a reason, then for the token: a wrong one is said to be wrong.
     await chromium.evaluate(click("#models-now button", "Pin"))
     await type_in(chromium, "#change-reason", REASON)
@@ -220,10 +210,11 @@ async def test_models_are_judged_compared_pinned_and_brought_back(
     await service.tell()
     await chromium.wait_for(says("#models-now", f"pinned — {REASON}"))
 
-    # One version: the gate as a table, its calibration, its pay by slot.
+    # One version: its gate, calibration and rewards by slot, compared with the live one.
     await chromium.evaluate("document.querySelector('tr[data-version=\"1\"] a.name').click()")
     await chromium.wait_for("document.querySelectorAll('table.gate tbody tr').length > 10")
-    await chromium.wait_for("document.querySelectorAll('.calibration .dot').length > 0")
+    await chromium.wait_for("document.querySelectorAll('table.bins .whisker .dot').length > 0")
+    await chromium.wait_for("document.querySelectorAll('table.compare tbody tr').length > 5")
     await chromium.wait_for("document.querySelectorAll('table.slots tbody tr').length > 1")
     assert (
         await chromium.evaluate("document.querySelectorAll('[data-holds=\"false\"]').length") == 0

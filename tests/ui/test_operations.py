@@ -54,8 +54,8 @@ async def test_the_page_of_the_language_models_says_who_answers_what_was_said_an
     await stage.assistance()
     await stage.wish(steps=43, ending="done")
     await chromium.wait_for("document.querySelectorAll('#llm-routes tbody tr').length === 6")
-    await chromium.wait_for("document.querySelector('#llm-errors .remedy') !== null")
-    assert "JUDGE_CALL_TIMEOUT_SECONDS" in await text(chromium, "#llm-errors")
+    await chromium.wait_for("document.querySelector('#llm-calls .remedy') !== null")
+    assert "JUDGE_CALL_TIMEOUT_SECONDS" in await text(chromium, "#llm-calls")
     assert "judge at http" in await text(chromium, "#llm-labels"), (
         "who cannot be reached, and where"
     )

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { residual, sumAt } from "../../../services/hud/src/rlaif/hud/static/js/charts/stack.js";
+import { residual, sumAt } from "../../../services/hud/src/rlaif/hud/static/js/charts/draw.js";
 import { appended, chartsOf, folded, marksOf, NOTHING, reachOf, REST, smoothed, stepChart } from "../../../services/hud/src/rlaif/hud/static/js/panels/timeline/specs.js";
 
 const SCORES = { window: 20, scored: 2, means: [[10, 0.5]], points: [{ env_step: 10, weighted: 0.5, episode_id: "e-1", segment_id: "s-1" }] };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { residual, stack, sumAt, UNEXPLAINED } from "../../../services/hud/src/rlaif/hud/static/js/charts/stack.js";
+import { residual, stack, sumAt, UNEXPLAINED } from "../../../services/hud/src/rlaif/hud/static/js/charts/draw.js";
 
 const ROOM = { name: "room", points: [[1, 2], [2, 1]] };
 const PAIN = { name: "damage", points: [[1, -0.5], [2, -1]] };

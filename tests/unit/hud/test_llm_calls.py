@@ -8,7 +8,7 @@ import pytest
 from rlaif.contracts.telemetry.assistance import ModeFigures
 from rlaif.contracts.telemetry.readings import AssistanceStatus, JudgeCall, PlayerCall
 from rlaif.hud.read_model.judge_health import JudgeHealth
-from rlaif.hud.read_model.llm import ERRORS_SHOWN, LlmView, calls_view, llm_view
+from rlaif.hud.read_model.llm import LlmView, calls_view, llm_view
 from rlaif.hud.read_model.trainer import TrainerReadings
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -47,15 +47,12 @@ class Page:
         self._trainer.apply(reading, NOON)
 
     def view(self) -> LlmView:
-        return llm_view(
-            self._judges,
-            self._trainer,
-            lambda segment: "episode-1" if segment == "segment-1" else None,
-        )
+        return llm_view(self._judges, self._trainer)
 
     def said(self, **choice: Any) -> list[Any]:
         choice = {"user": None, "failed": None, "limit": 40} | choice
-        return list(calls_view(self._judges, self._trainer, lambda _: None, **choice).items)
+        episodes = {"segment-1": "episode-1"}
+        return list(calls_view(self._judges, self._trainer, episodes.get, **choice).items)
 
 
 def test_a_route_has_its_success_with_n_and_its_latencies() -> None:
@@ -114,8 +111,8 @@ def test_every_failure_says_what_to_do_and_names_its_route() -> None:
     for outcome in OUTCOMES:
         page.judged(outcome)
         page.played(outcome)
-    errors = page.view().errors
-    assert len(errors) == ERRORS_SHOWN == 2 * len(OUTCOMES)
+    errors = page.said(failed=True)
+    assert len(errors) == 2 * len(OUTCOMES)
     assert [error.at for error in errors] == sorted((e.at for e in errors), reverse=True)
     for error in errors:
         assert error.remedy
@@ -126,7 +123,7 @@ def test_every_failure_says_what_to_do_and_names_its_route() -> None:
 def test_an_outcome_of_a_later_version_is_shown_and_says_so() -> None:
     page = Page()
     page.judged("melted")
-    (error,) = page.view().errors
+    (error,) = page.said()
     assert error.remedy is not None
     assert "`melted`" in error.remedy
 
@@ -151,11 +148,10 @@ def test_what_was_said_and_followed_is_told_newest_first() -> None:
 def test_a_call_leads_to_its_segment_where_that_is_known() -> None:
     page = Page()
     page.judged("invalid")
-    (error,) = page.view().errors
-    assert (error.segment_id, error.episode_id) == ("segment-1", "episode-1")
-    assert page.said()[0].episode_id is None
+    (call,) = page.said()
+    assert (call.segment_id, call.episode_id) == ("segment-1", "episode-1")
 
 
 def test_before_the_first_call_nothing_is_made_up() -> None:
     assert Page().view().routes == ()
-    assert Page().view().errors == ()
+    assert Page().said() == []

@@ -18,8 +18,6 @@ from rlaif.hud.read_model.judge_health import JudgeHealth, latencies_of, percent
 from rlaif.hud.read_model.trainer import TrainerReadings
 from rlaif.hud.read_model.views import CallView, User
 
-ERRORS_SHOWN = 12
-
 EDGES = tuple(
     round(step * 10.0**decade, 3) for decade in range(-2, 3) for step in (1, 1.5, 2, 3, 5, 7)
 )
@@ -92,14 +90,13 @@ class RouteView(View):
 
 
 class LlmView(View):
-    """Routes, and the newest failed calls."""
+    """All routes."""
 
     window: int = Field(description="Maximum number of judge calls that are counted.")
     latency_edges_seconds: tuple[float, ...] = Field(
         description="Edges of all histograms; there is a bucket below the first and above the last."
     )
     routes: tuple[RouteView, ...]
-    errors: tuple[CallView, ...] = Field(description="Newest first.")
 
 
 class CallsView(View):
@@ -109,14 +106,12 @@ class CallsView(View):
     kept: int = Field(description="Matching calls in memory.")
 
 
-def llm_view(judges: JudgeHealth, trainer: TrainerReadings, episode_of: EpisodeOf) -> LlmView:
-    """Routes and errors."""
-    errors = [call for call in _all(judges, trainer, episode_of) if not call.ok]
+def llm_view(judges: JudgeHealth, trainer: TrainerReadings) -> LlmView:
+    """All routes: the judges', then the planner's."""
     return LlmView(
         window=judges.window,
         latency_edges_seconds=EDGES,
         routes=(*_judge_routes(judges), *_planner_routes(trainer)),
-        errors=tuple(errors[:ERRORS_SHOWN]),
     )
 
 

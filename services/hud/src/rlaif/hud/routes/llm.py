@@ -22,8 +22,8 @@ def llm_router(state: HudState, judge: Upstream) -> APIRouter:
 
     @router.get("/api/v1/llm", operation_id="get_llm", tags=["llm"])
     async def get_llm() -> LlmView:
-        """Routes, and the newest failed calls with a recommended action."""
-        return llm_view(state.judges, state.trainer, state.episode_of)
+        """All routes."""
+        return llm_view(state.judges, state.trainer)
 
     @router.get("/api/v1/llm/calls", operation_id="list_llm_calls", tags=["llm"])
     async def list_llm_calls(

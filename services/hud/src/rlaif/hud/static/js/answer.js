@@ -23,7 +23,7 @@ export class Answer {
 
   /**
    * @param {import("./app.js").App} app
-   * @param {import("./scope.js").Scope} scope  ends all updates
+   * @param {import("./dom.js").Scope} scope  ends all updates
    * @param {{path?: string, every?: number}} [how]  what is requested first, and again each `every` ms
    */
   constructor(app, scope, { path, every } = {}) {

@@ -2,7 +2,7 @@
 
 import { announceEvent, makeApp } from "./app.js";
 import { byId } from "./dom.js";
-import { keepState, recallState } from "./last-known.js";
+import { keepState, recallState } from "./kept.js";
 import { Live } from "./live.js";
 import { MISSING, PAGES } from "./pages/registry.js";
 import { Router } from "./router.js";

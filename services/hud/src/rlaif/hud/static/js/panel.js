@@ -1,8 +1,7 @@
 // A panel: a titled part of a page that is drawn from sections of the snapshot. One that breaks leaves the others alone.
 
-import { h, show } from "./dom.js";
-import { meaningOf } from "./glossary.js";
-import { Scope } from "./scope.js";
+import { h, Scope, show } from "./dom.js";
+import { meaningOf } from "./parts.js";
 
 /**
  * @typedef {import("./app.js").App} App

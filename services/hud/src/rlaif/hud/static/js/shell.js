@@ -1,15 +1,13 @@
 // What stands around every page: navigation, the run, the status, banners and help.
 
 import { announce } from "./app.js";
-import { bannersOf, showBanners } from "./banners.js";
 import { tickAges } from "./clock.js";
 import { byId, h, setText, show } from "./dom.js";
 import { UNKNOWN } from "./format.js";
-import { kept } from "./kept.js";
-import { build } from "./last-known.js";
+import { build, kept } from "./kept.js";
 import { PAGES, WITHIN } from "./pages/registry.js";
 import { based, unbased } from "./routes.js";
-import { judge, showStatus } from "./status.js";
+import { bannersOf, judge, showBanners, showStatus } from "./status.js";
 
 /** @typedef {import("./app.js").App} App */
 

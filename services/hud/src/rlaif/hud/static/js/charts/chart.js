@@ -2,14 +2,12 @@
 
 import { h, s, setText, show } from "../dom.js";
 import { createAxis } from "./axis.js";
-import { markAt, PAD, picture, plan } from "./draw.js";
+import { markAt, PAD, picture, plan, residual, sumAt, UNEXPLAINED } from "./draw.js";
 import { listen } from "./hands.js";
-import { Legend } from "./legend.js";
 import { hit, lastUpTo, nearest, reach } from "./scale.js";
-import { residual, sumAt, UNEXPLAINED } from "./stack.js";
-import { atStep, summary, tableOf } from "./words.js";
+import { atStep, Legend, summary, tableOf } from "./words.js";
 
-/** @typedef {import("./axis.js").Line} Line @typedef {import("./axis.js").Mark} Mark @typedef {import("./axis.js").Point} Point @typedef {import("./axis.js").Span} Span */
+/** @typedef {import("./axis.js").Line} Line @typedef {import("./axis.js").Mark} Mark @typedef {import("./axis.js").Point} Point */
 /** @typedef {{get: () => number | null, set: (step: number | null, source?: unknown) => void, watch: (changed: (step: number | null, source?: unknown) => void) => () => void}} Cursor */
 
 /**
@@ -22,7 +20,7 @@ import { atStep, summary, tableOf } from "./words.js";
  * @property {boolean | {total: Point[], field?: string}} [stacked] Series are parts of a sum; what they leave of `total` is shown.
  * @property {number} [bars] Stacked parts as bars so many steps wide.
  * @property {Mark[]} [marks]
- * @property {Span | null} [bounds] Of the values; else as they come.
+ * @property {import("./axis.js").Span | null} [bounds] Of the values; else as they come.
  * @property {boolean} [zero] 0 is always in the picture.
  * @property {boolean} [whole] Values are whole numbers.
  * @property {Cursor} cursor

@@ -3,15 +3,14 @@
 import { s } from "../dom.js";
 import { compact, count } from "../format.js";
 import { areaPath, barsPath, dotsPath, inside, linear, linePath, mostOf, newest, spanOf, ticks } from "./scale.js";
-import { stack } from "./stack.js";
 
 /** @typedef {import("./axis.js").Line} Line @typedef {import("./axis.js").Mark} Mark @typedef {import("./axis.js").Span} Span */
-/** @typedef {import("./stack.js").Layer} Layer */
-
 export const PAD = { left: 50, right: 12, top: 16, bottom: 18 };
 const PIXELS_A_STEP_NAME = 90;
 const PIXELS_A_VALUE_NAME = 24;
 const PEAKS = 0.03; // share of the faint points that may leave the picture, on either side
+const LETTER = 6.5; // widest letter of a label, pixels
+const GAP = 6; // between two labels
 const EDGE = 3; // pixels beyond the axes for what lies right on them
 
 /**
@@ -98,7 +97,7 @@ const stepName = (step, [first, last]) => (last - first < last / 20 ? count(step
 /** @param {Plan} at @param {number} bars */
 function areas({ layers, lines, x, y }, bars) {
   const bands = lines.filter(({ band }) => band).map(({ band, style }) => s("path", { class: "band", "data-style": style, d: areaPath(band ?? [], x, y) }));
-  const outline = (/** @type {import("./stack.js").Edge[]} */ edges) => (bars ? barsPath(edges, x, y, bars) : areaPath(edges, x, y));
+  const outline = (/** @type {Edge[]} */ edges) => (bars ? barsPath(edges, x, y, bars) : areaPath(edges, x, y));
   const parts = layers.map(({ above, below, style }) => s("path", { class: "part", "data-style": style, d: outline(above) + outline(below) }));
   return [...bands, ...parts];
 }
@@ -126,10 +125,16 @@ function markLines({ x, view, height }, marks) {
   return seen(marks, view).map(({ step, label, kind }) => s("line", { class: "mark", "data-kind": kind ?? "load", "data-load": `${label} ${step}`, x1: x(step), x2: x(step), y1: PAD.top - EDGE, y2: height - PAD.bottom }));
 }
 
-/** @param {Plan} at @param {Mark[]} marks */
+/** Labels from the newest mark to the oldest; one that would touch a newer one is left out. @param {Plan} at @param {Mark[]} marks */
 function markNames({ x, view, width }, marks) {
-  const names = nameMarks(seen(marks, view).map((mark) => ({ ...mark, at: x(mark.step) })));
-  return names.map((name) => s("text", { class: "mark-name", x: held(name, width), y: PAD.top - 5, "text-anchor": "middle" }, name.text));
+  let left = Infinity;
+  return seen(marks, view).reverse().flatMap(({ step, label }) => {
+    const half = (label.length * LETTER) / 2;
+    const middle = Math.max(half, Math.min(width - half, x(step)));
+    if (middle + half + GAP > left) return [];
+    left = middle - half;
+    return [s("text", { class: "mark-name", x: middle, y: PAD.top - 5, "text-anchor": "middle" }, label)];
+  });
 }
 
 /** The mark that stands nearest to a place, within some pixels. @param {Plan} at @param {Mark[]} marks @param {number} left */
@@ -138,36 +143,50 @@ export function markAt({ x, view }, marks, left, within = 8) {
   return near.sort((a, b) => a.distance - b.distance)[0]?.mark ?? null;
 }
 
-/** @typedef {{members: (Mark & {at: number})[], text: string, middle: number, half: number}} Name */
+/** @typedef {import("./axis.js").Point} Point */
+/** @typedef {{name: string, points: Point[]}} Part */
+/** @typedef {[number, number, number]} Edge Step, and both edges of a part there. */
+/** @typedef {{name: string, above: Edge[], below: Edge[]}} Layer A part that changes its sign is cut at zero, so that it never lies across others. */
 
-const LETTER = 6.5; // widest letter of a name, pixels
-const GAP = 6;
+export const UNEXPLAINED = "unexplained";
+const EXACT = 1e-6;
 
 /**
- * Names from left to right; `at` is where a mark stands, pixels.
- * @param {(Mark & {at: number})[]} marks @returns {Name[]}
+ * Layers of parts that share their steps; a part that is not known at a step is left out there.
+ * @param {Part[]} parts @returns {Layer[]}
  */
-export function nameMarks(marks) {
-  /** @type {Name[]} */
-  const names = [];
-  for (const mark of marks) {
-    let name = named([mark]);
-    while (names.length && touch(names[names.length - 1], name)) name = named([.../** @type {Name} */ (names.pop()).members, ...name.members]);
-    names.push(name);
-  }
-  return names;
+export function stack(parts) {
+  const count = Math.max(0, ...parts.map(({ points }) => points.length));
+  const [top, bottom] = [new Float64Array(count), new Float64Array(count)];
+  return parts.map(({ name, points }) => {
+    const edges = (/** @type {Float64Array} */ side, /** @type {(value: number) => number} */ taken) =>
+      points.map(([step, value], index) => {
+        const from = side[index];
+        side[index] += taken(value ?? 0);
+        return /** @type {Edge} */ ([step, from, side[index]]);
+      });
+    return { name, above: edges(top, (value) => Math.max(0, value)), below: edges(bottom, (value) => Math.min(0, value)) };
+  });
 }
 
-/** @param {(Mark & {at: number})[]} members @returns {Name} */
-function named(members) {
-  const [first, last] = [members[0], members[members.length - 1]];
-  const alike = members.every(({ kind }) => kind === first.kind) && first.label !== last.label;
-  const text = members.length === 1 ? first.label : alike ? `${first.label}–${last.label}` : `${first.label}…`;
-  return { members, text, middle: (first.at + last.at) / 2, half: (text.length * LETTER) / 2 };
+/** Sum of the parts at one index; null when none of them is known there. @param {Part[]} parts @param {number} index @returns {number | null} */
+export function sumAt(parts, index) {
+  const known = parts.map(({ points }) => points[index]?.[1] ?? null).filter((value) => value !== null);
+  return known.length ? known.reduce((sum, value) => sum + value, 0) : null;
 }
 
-/** @param {Name} left @param {Name} right */
-const touch = (left, right) => left.middle + left.half + GAP > right.middle - right.half;
+/**
+ * What the parts leave of their total, as a part of its own; null when they sum to it everywhere.
+ * @param {Part[]} parts @param {Point[]} total @returns {Part | null}
+ */
+export function residual(parts, total) {
+  const points = total.map(([step, value], index) => {
+    const sum = sumAt(parts, index);
+    const left = value === null || sum === null ? 0 : value - sum;
+    return /** @type {Point} */ ([step, isExact(left, value) ? 0 : left]);
+  });
+  return points.some(([, value]) => value !== 0) ? { name: UNEXPLAINED, points } : null;
+}
 
-/** Where a name may stand without leaving the picture. @param {Name} name @param {number} width */
-export const held = ({ middle, half }, width) => Math.max(half, Math.min(width - half, middle));
+/** Whether what is left is no more than rounding. @param {number} left @param {number | null} value */
+export const isExact = (left, value) => Math.abs(left) < EXACT * (1 + Math.abs(value ?? 0));

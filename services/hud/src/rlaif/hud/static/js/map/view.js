@@ -1,10 +1,9 @@
 // What the map's panels share: the rooms, the players, the layer and the room that were chosen; the address says the last two.
 
 import { Answer } from "../answer.js";
-import { authorised, GivenUp } from "../authorised.js";
-import { Scope } from "../scope.js";
-import { called, layerAfter, layerNamed } from "./layers.js";
-import { keyOf } from "./places.js";
+import { authorised, GivenUp } from "../api.js";
+import { Scope } from "../dom.js";
+import { called, keyOf, layerAfter, layerNamed } from "./layers.js";
 
 export const MAP = "/api/v1/map";
 export const ENVIRONMENTS = "/api/v1/environments";

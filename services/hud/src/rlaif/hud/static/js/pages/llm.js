@@ -1,12 +1,11 @@
 // The language models: their routes, failures, calls and cost.
 
 import { Answer } from "../answer.js";
+import { Scope } from "../dom.js";
 import { mountPanels } from "../panel.js";
-import { calls, errors } from "../panels/llm/calls.js";
-import { LABELS, labels } from "../panels/llm/labels.js";
+import { calls, LABELS, labels } from "../panels/llm/calls.js";
 import { LLM, routes } from "../panels/llm/routes.js";
 import { planner } from "../panels/player.js";
-import { Scope } from "../scope.js";
 
 const OFTEN = 3000; // ms
 const SELDOM = 15_000;
@@ -19,7 +18,7 @@ export const page = {
     const llm = new Answer(app, scope, { path: LLM, every: OFTEN });
     const newest = new Answer(app, scope, { every: OFTEN });
     const cost = new Answer(app, scope, { path: LABELS, every: SELDOM });
-    scope.add(mountPanels(root, app, [routes(llm), errors(llm), labels(cost), calls(newest, query), planner]));
+    scope.add(mountPanels(root, app, [routes(llm), labels(cost), calls(newest, query), planner]));
     return () => scope.end();
   },
 };

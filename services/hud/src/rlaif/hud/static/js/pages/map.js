@@ -1,13 +1,12 @@
 // The world as far as the run has seen it: rooms with pictures and layers, all players, and any of their screens.
 
 import { h } from "../dom.js";
-import { makeEnvironments } from "../map/environments.js";
-import { makeRoom } from "../map/room.js";
+import { makeWorld } from "../map/atlas.js";
+import { makeEnvironments, makeRoom } from "../map/room.js";
 import { View } from "../map/view.js";
-import { makeWorld } from "../map/world.js";
 import { mountPanels } from "../panel.js";
+import { search } from "../panels/course.js";
 import { game } from "../panels/game.js";
-import { search } from "../panels/search.js";
 
 /** @type {import("../router.js").Page} */
 export const page = {

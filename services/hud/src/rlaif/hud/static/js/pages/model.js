@@ -1,15 +1,13 @@
 // One version of the reward model: training data, gate checks, shaping reward by slot, and episodes before and after each load.
 
 import { Answer } from "../answer.js";
-import { h, show } from "../dom.js";
+import { h, Scope, show } from "../dom.js";
 import { mountPanels } from "../panel.js";
 import { loads } from "../panels/loads.js";
+import { compare } from "../panels/models/compare.js";
 import { MODELS } from "../panels/models/figures.js";
-import { calibrationOf, slotsOf } from "../panels/models/version/examination.js";
-import { gateOf } from "../panels/models/version/gate.js";
-import { head, madeOf } from "../panels/models/version/head.js";
+import { calibrationOf, gateOf, head, madeOf, slotsOf } from "../panels/models/version/examination.js";
 import { empty } from "../parts.js";
-import { Scope } from "../scope.js";
 
 /** @type {import("../router.js").Page} */
 export const page = {
@@ -28,6 +26,7 @@ export const page = {
     scope.add(mountPanels(all, app, [
       head(version, record),
       loads({ id: "model-loads", title: "Before and after each load", version }),
+      compare(version, record),
       panel("model-gate", "Gate checks", gate, (report) => gateOf(report, `${path}/gate`)),
       panel("model-calibration", "Calibration", examination, (report) => calibrationOf(report, `${path}/examination`)),
       panel("model-pays", "Shaping reward by observation slot", examination, (report) => slotsOf(report, `${path}/examination`)),

@@ -1,20 +1,18 @@
 // Two clips side by side for a person to judge: blind first, then what the judges say.
 
-import { authorised, GivenUp } from "../authorised.js";
-import { show } from "../dom.js";
+import { authorised, GivenUp } from "../api.js";
+import { Scope, show } from "../dom.js";
 import { count } from "../format.js";
 import { kept } from "../kept.js";
 import { empty } from "../parts.js";
-import { loadFilms, PairPlayer } from "../review/player.js";
-import { Queue } from "../review/queue.js";
+import { loadFilms, PairPlayer, Queue } from "../review/player.js";
 import { makeView } from "../review/view.js";
 import { agreed, drawAgreement, drawLog, reveal } from "../review/words.js";
-import { Scope } from "../scope.js";
 
 /**
- * @typedef {import("../app.js").App} App
- * @typedef {import("../review/queue.js").Pair} Pair
- * @typedef {import("../review/words.js").Choice} Choice
+ *
+ * @typedef {import("../review/player.js").Pair} Pair
+ *
  */
 
 const NAME = "rlaif.reviewer";
@@ -34,7 +32,7 @@ class Review {
   #asking = false;
   #visit = 0;
 
-  /** @param {HTMLElement} root @param {App} app @param {Scope} scope */
+  /** @param {HTMLElement} root @param {import("../app.js").App} app @param {Scope} scope */
   constructor(root, app, scope) {
     this.app = app;
     this.view = makeView(root, {
@@ -86,7 +84,7 @@ class Review {
     }
   }
 
-  /** @param {Choice} choice */
+  /** @param {import("../review/words.js").Choice} choice */
   async vote(choice) {
     const pair = this.#pair;
     if (!pair || this.#sending || this.#report || !(this.#asking || choice === "skip")) return;

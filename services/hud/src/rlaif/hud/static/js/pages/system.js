@@ -1,16 +1,13 @@
 // The system page: services and their checks, queues, dead letters, and the event log.
 
 import { Answer } from "../answer.js";
-import { ApiProblem } from "../api.js";
-import { authorised, GivenUp } from "../authorised.js";
+import { ApiProblem, authorised, GivenUp } from "../api.js";
 import { ago } from "../clock.js";
-import { h, keyed, show } from "../dom.js";
+import { h, keyed, Scope, show } from "../dom.js";
 import { count, percentOf, UNKNOWN } from "../format.js";
 import { mountPanels } from "../panel.js";
-import { log } from "../panels/log.js";
-import { ICONS, withOwn } from "../panels/loop.js";
+import { ICONS, log, withOwn } from "../panels/loop.js";
 import { bar, cell, empty, fig, from, table } from "../parts.js";
-import { Scope } from "../scope.js";
 
 const QUEUES = "/api/v1/queues";
 const LETTERS = "/api/v1/dead-letters";

@@ -63,7 +63,7 @@ const ROWS = [
   ["trip", "round trip", "Fastest round trip to the HUD"],
 ];
 
-/** A line of figures of this page's own, until the scope ends. @param {import("../app.js").App} app @param {import("../scope.js").Scope} scope */
+/** A line of figures of this page's own, until the scope ends. @param {import("../app.js").App} app @param {import("../dom.js").Scope} scope */
 export function arrival({ live }, scope) {
   const values = Object.fromEntries(ROWS.map(([name]) => [name, h("b", { "data-arrival": name }, UNKNOWN)]));
   const draw = () => {
@@ -86,7 +86,7 @@ const NOTICED = 250; // ms; less behind is the way of the frames
 
 /** @typedef {import("../rewind.js").Rewind} Rewind */
 
-/** The controls under the screen, until the scope ends. @param {import("../app.js").App} app @param {import("../scope.js").Scope} scope */
+/** The controls under the screen, until the scope ends. @param {import("../app.js").App} app @param {import("../dom.js").Scope} scope */
 export function timeControls(app, scope) {
   const { live } = app;
   const act = (/** @type {(rewind: Rewind) => void} */ move) => () => live.control(move);

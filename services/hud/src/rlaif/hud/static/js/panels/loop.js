@@ -1,7 +1,7 @@
-// The pipeline: number of segments by stage, and the services.
+// The pipeline: number of segments by stage, the services, and the event log.
 
 import { ago, secondsSince } from "../clock.js";
-import { h, show } from "../dom.js";
+import { h, keyed, show } from "../dom.js";
 import { compact, count, timeOfDay, UNKNOWN } from "../format.js";
 import { fig } from "../parts.js";
 
@@ -83,3 +83,20 @@ function item({ name, state, checks }) {
   return h("li", { "data-state": state, "data-service": name, title: [`${name}: ${NOTES[state] ?? state}`, ...failing].join("\n") },
     h("span", { class: "icon", "aria-hidden": "true" }, ICONS[state]), h("span", {}, name), note);
 }
+
+const SHOWN = 80;
+
+function drawLog(body, { events }) {
+  // History arrives stream by stream: order by time, then by id.
+  const newest = [...events].sort((a, b) => Date.parse(b.at) - Date.parse(a.at) || b.id - a.id).slice(0, SHOWN);
+  keyed(body, newest.length ? newest : [null], (entry) => entry?.id ?? "none", (entry) => (entry ? logLine(entry) : nothing()));
+}
+
+const nothing = () => h("li", {}, h("span"), h("p", { class: "empty" }, "No events yet."));
+
+function logLine({ at, kind, level, text }) {
+  return h("li", { "data-kind": kind, "data-level": level }, h("time", { datetime: at, title: at }, timeOfDay(at)), h("p", {}, text));
+}
+
+/** @type {import("../panel.js").Panel} */
+export const log = { id: "log", title: "Event log", tag: "ol", attributes: { tabindex: "0", "aria-label": "Events, newest first" }, sections: ["events"], draw: drawLog };

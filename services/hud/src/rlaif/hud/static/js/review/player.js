@@ -1,31 +1,22 @@
-// Plays two films in sync on two canvases. What is shown is what was exported, pixel by pixel.
+// The review's pairs: loaded ahead, and played in sync, pixel by pixel as exported.
 
-import { ApiProblem } from "../api.js";
-import { BASE } from "../routes.js";
-import { decodeFilm, leader, nudged, otherSpeed, readFilm, shownAt, ticked } from "../segments/film.js";
+import { fetchFilm, FilmScreen, leader, nudged, otherSpeed, shownAt, ticked } from "../segments/film.js";
 
 /** @typedef {import("../segments/film.js").Film} Film */
 /** @typedef {{a: Film, b: Film}} Films */
 
-/** The film of a segment. @param {{episode_id: string, segment_id: string}} clip @returns {Promise<Film>} */
-export async function loadFilm({ episode_id, segment_id }) {
-  const answer = await fetch(`${BASE}/api/v1/segments/${episode_id}/${segment_id}/pack`);
-  if (answer.ok) return readFilm(await answer.arrayBuffer());
-  const problem = await answer.json().catch(() => null);
-  throw new ApiProblem({ title: problem?.title ?? "A clip is unavailable", detail: problem?.detail ?? `HTTP ${answer.status}`, status: answer.status });
-}
+const ASKED = 4; // pairs that are requested at a time
+const SIDES = /** @type {const} */ (["a", "b"]);
 
-/** Both films of a pair. @param {import("./queue.js").Pair} pair @returns {Promise<Films>} */
+/** Both films of a pair. @param {Pair} pair @returns {Promise<Films>} */
 export async function loadFilms({ a, b }) {
-  const [one, other] = await Promise.all([loadFilm(a), loadFilm(b)]);
+  const [one, other] = await Promise.all([a, b].map(({ episode_id, segment_id }) => fetchFilm(`/api/v1/segments/${episode_id}/${segment_id}/pack`)));
   return { a: one, b: other };
 }
 
 export class PairPlayer {
   /** @type {Films | null} */
   #films = null;
-  /** @type {{a: ImageBitmap[], b: ImageBitmap[]}} */
-  #pictures = { a: [], b: [] };
   #clock = { frame: 0, rested: 0 };
   #last = 0;
   #visit = 0;
@@ -36,7 +27,7 @@ export class PairPlayer {
 
   /** @param {{a: HTMLCanvasElement, b: HTMLCanvasElement}} canvases @param {() => void} moved  called after each change */
   constructor(canvases, moved) {
-    this.canvases = canvases;
+    this.screens = { a: new FilmScreen(canvases.a), b: new FilmScreen(canvases.b) };
     this.moved = moved;
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
   }
@@ -47,7 +38,7 @@ export class PairPlayer {
     const visit = ++this.#visit;
     this.#films = films;
     this.#clock = { frame: this.lead[0].frame, rested: 0 };
-    await Promise.all(/** @type {const} */ (["a", "b"]).map((side) => this.#decode(side, films[side], visit)));
+    await Promise.all(SIDES.map((side) => this.screens[side].load(films[side], (number) => number === 0 && this.#draw())));
     if (visit === this.#visit && !this.still.matches) this.play(true);
   }
 
@@ -56,11 +47,7 @@ export class PairPlayer {
     this.#visit += 1;
     this.play(false);
     this.#films = null;
-    for (const side of /** @type {const} */ (["a", "b"])) {
-      for (const picture of this.#pictures[side].splice(0)) picture.close();
-      const canvas = this.canvases[side];
-      canvas.getContext("2d")?.clearRect(0, 0, canvas.width, canvas.height);
-    }
+    for (const side of SIDES) this.screens[side].clear();
   }
 
   /** Pictures of the film that lasts longer. */
@@ -128,29 +115,65 @@ export class PairPlayer {
     if (this.playing) this.#request = requestAnimationFrame((again) => this.#tick(again));
   }
 
-  /** @param {"a" | "b"} side @param {Film} film @param {number} visit */
-  async #decode(side, film, visit) {
-    await decodeFilm(film, (picture, number) => {
-      if (visit !== this.#visit) {
-        picture.close();
-        throw new Error("another pair is shown");
-      }
-      this.#pictures[side].push(picture);
-      if (number === 0) this.#draw();
-    });
-  }
-
   #draw() {
     if (!this.#films) return;
     const at = shownAt(this.#films.a.index.pictures, this.#films.b.index.pictures, this.#clock.frame);
-    for (const side of /** @type {const} */ (["a", "b"])) {
-      const pictures = this.#pictures[side];
-      const picture = pictures[Math.min(at[side], pictures.length - 1)];
-      if (!picture) continue;
-      const context = /** @type {CanvasRenderingContext2D} */ (this.canvases[side].getContext("2d", { alpha: false }));
-      context.imageSmoothingEnabled = false;
-      context.drawImage(picture, 0, 0, this.canvases[side].width, this.canvases[side].height);
-    }
+    for (const side of SIDES) if (this.screens[side].decoded) this.screens[side].show(Math.min(at[side], this.screens[side].decoded - 1));
     this.moved();
+  }
+}
+
+/**
+ * @typedef {{segment_id: string, episode_id: string, decision_steps: number}} Clip
+ * @typedef {{pair_id: string, a: Clip, b: Clip}} Pair
+ */
+
+/** Pairs to review, each once; the films of the next one are loaded while one is shown. @template Films */
+export class Queue {
+  /** @type {{pair: Pair, films: Promise<Films>} | null} */
+  #next = null;
+  /** @type {Set<string>} shown in this view; the HUD may name them again */
+  #taken = new Set();
+  /** Number of labels that pairs are made of; null before the first answer. @type {number | null} */
+  labels = null;
+
+  /** @param {(limit: number) => Promise<{items: Pair[], labels: number}>} ask @param {(pair: Pair) => Promise<Films>} load */
+  constructor(ask, load) {
+    this.ask = ask;
+    this.load = load;
+  }
+
+  /** The next pair, or null when there is none now. */
+  async take() {
+    let next = this.#next;
+    this.#next = null;
+    if (!next || this.#taken.has(next.pair.pair_id)) next = await this.#find();
+    if (next) this.#taken.add(next.pair.pair_id);
+    return next;
+  }
+
+  /** Load the films of the next pair; a failure is repeated when the pair is taken. */
+  async prepare() {
+    this.#next ??= await this.#find().catch(() => null);
+  }
+
+  /** A pair that came from elsewhere, such as the address. @param {Pair} pair */
+  shown(pair) {
+    this.#taken.add(pair.pair_id);
+  }
+
+  /** Forget the next pair: another person asks. */
+  clear() {
+    this.#next = null;
+  }
+
+  async #find() {
+    const { items, labels } = await this.ask(ASKED);
+    this.labels = labels;
+    const pair = items.find(({ pair_id, a, b }) => !this.#taken.has(pair_id) && a.segment_id !== b.segment_id);
+    if (!pair) return null;
+    const films = this.load(pair);
+    films.catch(() => undefined); // reported when the pair is shown
+    return { pair, films };
   }
 }

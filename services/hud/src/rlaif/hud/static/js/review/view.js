@@ -54,7 +54,7 @@ export function makeView(root, actions) {
     canvases: { a: clips.a.canvas, b: clips.b.canvas },
     name: who.field, reveal: revealed, agreement, log,
 
-    /** @param {import("./queue.js").Pair} pair */
+    /** @param {import("./player.js").Pair} pair */
     pair(pair) {
       for (const side of /** @type {const} */ (["a", "b"])) clips[side].element.dataset.segment = pair[side].segment_id;
       show(revealed, hidden);

@@ -1,8 +1,9 @@
 // What the review shows after a vote and beside it: opinions, rationales, agreement and the log.
 
 import { ago } from "../clock.js";
-import { h, s, show } from "../dom.js";
+import { h, show } from "../dom.js";
 import { count, decimal, percent, reward, UNKNOWN } from "../format.js";
+import { whisker } from "../panels/models/figures.js";
 import { empty, facts, fig } from "../parts.js";
 
 /**
@@ -102,9 +103,6 @@ const FACTS = [
   ["undone", "Withdrawn", "Not used for training; blind ones are still counted below"],
 ];
 
-const WIDTH = 120;
-const LEAST = -0.5;
-
 /** @param {HTMLElement} body @param {Agreement} agreement */
 export function drawAgreement(body, agreement) {
   const { raters, alike, enough_votes: enough } = agreement;
@@ -127,18 +125,9 @@ function cell(list, label, row, enough) {
   const { kappa, interval } = kappaOf(row, enough);
   const known = row.enough && row.kappa !== null;
   return h("td", { "data-label": label },
-    h("span", { class: "kappa" }, "κ ", known ? fig(field("kappa"), kappa) : h("span", {}, kappa), known ? picture(row) : null),
+    h("span", { class: "kappa" }, "κ ", known ? fig(field("kappa"), kappa) : h("span", {}, kappa), known ? whisker({ value: row.kappa, low: row.low, high: row.high }, { range: [-0.5, 1], bound: 0 }) : null),
     h("small", { class: "reported" }, known ? `[${interval}]` : interval),
     h("small", {}, "same answer ", fig(field("agreed"), count(row.agreed)), " of ", fig(field("votes"), count(row.votes))));
-}
-
-/** The interval as a line with a dot; 0, chance, is marked. @param {Row} row */
-function picture({ kappa, low, high }) {
-  const x = (/** @type {number} */ value) => (WIDTH * (Math.max(LEAST, value) - LEAST)) / (1 - LEAST);
-  return s("svg", { class: "interval", width: WIDTH, height: 12, viewBox: `0 0 ${WIDTH} 12`, "aria-hidden": "true" },
-    s("line", { class: "axis", x1: x(0), x2: x(0), y1: 0, y2: 12 }),
-    low === null || high === null ? null : s("line", { class: "range", x1: x(low), x2: x(high), y1: 6, y2: 6 }),
-    s("circle", { class: "dot", cx: x(/** @type {number} */ (kappa)), cy: 6, r: 4 }));
 }
 
 const SIGNS = { same: ["✓", "same as you"], other: ["✗", "different"], none: ["·", "no opinion"] };

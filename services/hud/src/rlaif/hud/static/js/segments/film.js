@@ -1,5 +1,8 @@
 // Films of segments: decoded in memory (format: rlaif.contracts.game.films), and which picture is shown when.
 
+import { ApiProblem } from "../api.js";
+import { based } from "../routes.js";
+
 /**
  * @typedef {object} Place  where a picture stands, and when
  * @property {number} step  decision step after which it was taken
@@ -31,25 +34,69 @@ export function readFilm(buffer) {
   return { index, body };
 }
 
-/**
- * Draw the pictures one after the other and keep each as it looks then. `each(picture, number)` is called for every one, so that the first is
- * seen before the last is there; what it throws ends the work.
- *
- * @param {Film} film
- * @param {(picture: ImageBitmap, number: number) => void} each
- */
-export async function decodeFilm({ index, body }, each) {
-  const canvas = document.createElement("canvas");
-  canvas.width = index.width;
-  canvas.height = index.height;
-  const screen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { willReadFrequently: true }));
-  for (const [number, { x, y, offset, length }] of index.pictures.entries()) {
-    if (length) {
-      const part = await createImageBitmap(new Blob([body.subarray(offset, offset + length)], { type: index.type }));
-      screen.drawImage(part, x, y);
-      part.close();
+/** The film at a path of the HUD; throws an `ApiProblem`. @param {string} path @returns {Promise<Film>} */
+export async function fetchFilm(path) {
+  const answer = await fetch(based(path));
+  if (answer.ok) return readFilm(await answer.arrayBuffer());
+  const problem = await answer.json().catch(() => null);
+  throw new ApiProblem({ title: problem?.title ?? "A video is unavailable", detail: problem?.detail ?? `HTTP ${answer.status}`, status: answer.status });
+}
+
+/** Shows the pictures of a film on a canvas. */
+export class FilmScreen {
+  /** @type {ImageBitmap[]} */
+  #pictures = [];
+  #visit = 0;
+
+  /** @param {HTMLCanvasElement} canvas */
+  constructor(canvas) {
+    this.canvas = canvas;
+  }
+
+  /** Number of decoded pictures. */
+  get decoded() {
+    return this.#pictures.length;
+  }
+
+  /**
+   * Decode all pictures, each drawn over the one before; throws if another film is loaded meanwhile.
+   *
+   * @param {Film} film
+   * @param {(number: number) => void} each  called for every picture, so that the first is seen before the last is decoded
+   */
+  async load({ index, body }, each) {
+    this.clear();
+    const visit = this.#visit;
+    const sheet = document.createElement("canvas");
+    [sheet.width, sheet.height] = [index.width, index.height];
+    [this.canvas.width, this.canvas.height] = [index.width, index.height];
+    const screen = /** @type {CanvasRenderingContext2D} */ (sheet.getContext("2d", { willReadFrequently: true }));
+    for (const [number, { x, y, offset, length }] of index.pictures.entries()) {
+      if (length) {
+        const part = await createImageBitmap(new Blob([body.subarray(offset, offset + length)], { type: index.type }));
+        screen.drawImage(part, x, y);
+        part.close();
+      }
+      const picture = await createImageBitmap(sheet);
+      if (visit !== this.#visit) {
+        picture.close();
+        throw new Error("another film is shown");
+      }
+      this.#pictures.push(picture);
+      each(number);
     }
-    each(await createImageBitmap(canvas), number);
+  }
+
+  /** @param {number} number  below `decoded` */
+  show(number) {
+    this.canvas.getContext("2d", { alpha: false })?.drawImage(this.#pictures[number], 0, 0);
+  }
+
+  /** Show nothing, and free the memory. */
+  clear() {
+    this.#visit += 1;
+    for (const picture of this.#pictures.splice(0)) picture.close();
+    this.canvas.getContext("2d", { alpha: false })?.clearRect(0, 0, this.canvas.width, this.canvas.height);
   }
 }
 

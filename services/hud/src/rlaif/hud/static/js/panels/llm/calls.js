@@ -1,27 +1,13 @@
-// The newest calls, and what to do about those that failed.
+// The newest calls with remedies for those that failed, and the cost per label.
 
 import { ago } from "../../clock.js";
-import { h, keyed, show } from "../../dom.js";
-import { duration } from "../../format.js";
-import { empty } from "../../parts.js";
+import { h, keyed, setText, show } from "../../dom.js";
+import { compact, count, duration, percent, UNKNOWN } from "../../format.js";
+import { kept } from "../../kept.js";
+import { empty, facts, from } from "../../parts.js";
 
 export const CALLS = "/api/v1/llm/calls";
 const CHOICES = [["", "all"], ["user=judge", "judges"], ["user=planner", "the planner"], ["failed=true", "failed"]];
-
-/** The newest failures, with remedies. @param {import("../../answer.js").Answer} answer @returns {import("../../panel.js").Panel} */
-export const errors = (answer) => ({
-  id: "llm-errors",
-  title: "Recent failures",
-  mount(body) {
-    const note = h("div");
-    const list = h("ol", { class: "calls" });
-    body.append(note, list);
-    answer.watch(({ value }) => {
-      show(note, answer.notice() ?? (value && !value.errors.length ? empty("No failures among the recorded calls.") : null));
-      if (value) keyed(list, value.errors, keyOf, (call) => callItem(call, true));
-    });
-  },
-});
 
 /** The newest calls; the filter is in the address. @param {import("../../answer.js").Answer} answer @param {URLSearchParams} query @returns {import("../../panel.js").Panel} */
 export const calls = (answer, query) => ({
@@ -50,14 +36,13 @@ export const calls = (answer, query) => ({
 /** Votes of one judge may end at the same time; the answer then identifies them. */
 export const keyOf = (call, index) => `${call.at} ${call.user} ${call.name} ${call.segment_id} ${call.latency_seconds} ${call.answer ?? index}`;
 
-/** @param {any} call @param {boolean} [withRemedy] */
-export function callItem(call, withRemedy = false) {
+export function callItem(call) {
   return h("li", { "data-ok": call.ok ? "yes" : "no" },
     h("p", { class: "call-head" }, h("b", {}, call.name), ` · ${call.request}`, ...segmentOf(call), " · ", outcome(call), " · ",
       h("span", { class: "reported" }, duration(call.latency_seconds)), " · ", ago(call.at)),
     call.detail ? h("p", { class: "sub reported" }, call.detail) : null,
     call.answer ? h("blockquote", { class: "reported", title: call.answer }, call.answer) : null,
-    withRemedy && call.remedy ? h("p", { class: "remedy reported" }, h("b", {}, "What to do: "), call.remedy) : null);
+    call.remedy ? h("p", { class: "remedy reported" }, h("b", {}, "What to do: "), call.remedy) : null);
 }
 
 function segmentOf({ segment_id: id, episode_id: episode }) {
@@ -71,4 +56,56 @@ function outcome(call) {
   if (call.user === "judge") return h("span", { class: "tag plain" }, "✓ answered");
   const ending = call.ending ? `: ${call.ending.replaceAll("_", " ")}` : "";
   return call.followed ? h("span", { class: "tag good" }, `✓ followed${ending}`) : h("span", { class: "tag plain" }, `not followed${ending}`);
+}
+
+export const LABELS = "/api/v1/llm/labels";
+const PRICE = "rlaif.price"; // per million tokens, in any currency
+
+/** @param {import("../../answer.js").Answer} answer @returns {import("../../panel.js").Panel} */
+export const labels = (answer) => ({
+  id: "llm-labels",
+  title: "Cost per label",
+  mount(body, _app, scope) {
+    const report = h("div");
+    const price = /** @type {HTMLInputElement} */ (h("input", { id: "llm-price", type: "number", min: 0, step: "any", inputmode: "decimal", value: kept.getItem(PRICE) ?? "" }));
+    const cost = h("output", { class: "reported", for: "llm-price" }, UNKNOWN);
+    body.append(report, h("p", { class: "choose" }, h("label", { for: "llm-price" }, "Price per million tokens "), price, " → cost per useful label ", cost));
+    const update = () => setText(cost, costOf(answer.value?.tokens_per_useful_label ?? null, price.value));
+    scope.on(price, "input", () => {
+      kept.setItem(PRICE, price.value);
+      update();
+    });
+    answer.watch(() => {
+      show(report, answer.content((value) => content(value, answer.problem)));
+      update();
+    });
+  },
+});
+
+/** In the money of the price; "—" when one of both is not known. @param {number | null} tokens @param {string} price */
+export function costOf(tokens, price) {
+  const each = Number.parseFloat(price);
+  return tokens === null || !(each >= 0) ? UNKNOWN : ((tokens * each) / 1e6).toPrecision(3);
+}
+
+function content(report, problem) {
+  const figure = (/** @type {string} */ name, /** @type {(value: any) => string} */ text) => from(LABELS, name, text(report[name]));
+  const { budget } = report;
+  return h("div", {},
+    problem ? h("p", { class: "sub" }, "The judge service does not respond; showing its last report.") : null,
+    budget.pause ? h("p", { class: "notice reported", "data-tone": "bad" }, h("b", {}, "Judging is paused: "), budget.pause) : null,
+    facts([
+      ["Tokens per useful label", h("span", {}, figure("tokens_per_useful_label", compact), h("small", {}, " n ", figure("useful_labels", count))), "Labels with new evidence in which votes decided at least one learned criterion"],
+      ["Tokens per label", h("span", {}, figure("tokens_per_label", compact), h("small", {}, " n ", figure("labels", count))), "Segments scored since the judge service started"],
+      ["Call seconds per label", figure("seconds_per_label", duration)],
+      ["Tokens today", h("span", {}, from(LABELS, "budget.spent", compact(budget.spent)), h("small", {}, " of ", budget.per_day === null ? "no limit" : from(LABELS, "budget.per_day", compact(budget.per_day)))), "UTC day, all replicas"],
+    ]),
+    h("ul", { class: "plain judge-costs" }, ...report.judges.map(judge)));
+}
+
+function judge({ name, standing }, index) {
+  const figure = (/** @type {string} */ field, /** @type {(value: any) => string} */ text) => from(LABELS, `judges.${index}.standing.${field}`, text(standing[field]));
+  return h("li", {}, h("b", {}, name), ": read ", figure("prompt_tokens", compact), ", wrote ", figure("completion_tokens", compact), " tokens; ",
+    figure("cached_answers", count), " cached answers; unreadable ", figure("parse_fail_rate", percent),
+    standing.believed ? null : h("span", { class: "tag warn" }, "excluded on a criterion"));
 }

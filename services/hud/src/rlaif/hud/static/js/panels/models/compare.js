@@ -18,37 +18,35 @@ const THEN = [
   ["llm_only_share", "Pairs decided by judges only", false],
 ];
 
-/** @param {import("./records.js").Records} records @param {Chosen} chosen @returns {import("../../panel.js").Panel} */
-export function compare(records, chosen) {
-  return {
-    id: "models-compare",
-    title: "Compare two versions",
-    mount(body, app, scope) {
-      const answer = new Answer(app, scope);
-      const draw = () => {
-        const { pair } = chosen;
-        /** @type {HTMLElement} */ (body.parentElement).hidden = pair === null;
-        show(body, pair && answer.content((report) => sidesOf(report, pair, records, () => chosen.clear()), `Evaluating v${pair[0]} and v${pair[1]} on the current held-out pairs…`));
-      };
-      const choose = () => {
-        if (chosen.pair) void answer.ask(`${MODELS}/${chosen.pair[0]}/compare/${chosen.pair[1]}`);
-        else draw();
-      };
-      answer.watch(draw);
-      records.list.watch(draw);
-      scope.add(chosen.watch(choose));
-      choose();
-    },
-  };
-}
+/** @param {number} version @param {Answer} record  of the version @returns {import("../../panel.js").Panel} */
+export const compare = (version, record) => ({
+  id: "models-compare",
+  title: "Compared with the live version",
+  mount(body, app, scope) {
+    const [report, other] = [new Answer(app, scope), new Answer(app, scope)];
+    /** @type {number | null} */
+    let live = null;
+    const draw = () => {
+      /** @type {HTMLElement} */ (body.parentElement).hidden = live === null || report.problem?.status === 404;
+      show(body, live && report.content((value) => sidesOf(value, [version, /** @type {number} */ (live)], [record.value, other.value]), "Evaluating both versions on the current held-out pairs…"));
+    };
+    for (const each of [record, report, other]) each.watch(draw);
+    scope.add(app.store.watch(["reward_models"], ({ reward_models: { champion } }) => {
+      const now = champion && champion.version !== version ? champion.version : null;
+      if (now === live) return;
+      live = now;
+      if (live === null) return draw();
+      void report.ask(`${MODELS}/${version}/compare/${live}`);
+      void other.ask(`${MODELS}/${live}`);
+    }));
+  },
+});
 
-/** @param {any} value @param {[number, number]} pair @param {import("./records.js").Records} records @param {() => void} close */
-function sidesOf(value, pair, records, close) {
+/** @param {any} value @param {[number, number]} pair @param {any[]} manifests */
+function sidesOf(value, pair, manifests) {
   const path = `${MODELS}/${pair[0]}/compare/${pair[1]}`;
-  const manifests = pair.map((version) => records.manifests.get(version)?.manifest ?? null);
   return h("div", {},
-    h("p", {}, "On the current labels they rank ", h("b", {}, from(path, "disagree", percent(value.disagree))), " of the held-out pairs differently; their potentials have a rank correlation of ", h("b", {}, from(path, "correlation", decimal(value.correlation))), ".",
-      h("button", { type: "button", class: "quiet small", onclick: close }, "Close")),
+    h("p", {}, "On the current labels they rank ", h("b", {}, from(path, "disagree", percent(value.disagree))), " of the held-out pairs differently; their potentials have a rank correlation of ", h("b", {}, from(path, "correlation", decimal(value.correlation))), "."),
     table({
       name: `v${pair[0]} and v${pair[1]} side by side`, look: "compare", heads: ["Measured", ...pair.map((version) => `v${version}`)],
       rows: [
@@ -81,59 +79,6 @@ function changed([first, second], pair) {
 
 /** @param {string} text */
 const shown = (text) => (/^[0-9a-f]{32,}$/.test(text) ? shortId(text) : h("code", {}, text));
-
-/** @param {string | null} text  "3,7" @returns {number[]} at most two versions, each once */
-export function parse(text) {
-  const found = (text ?? "").split(",").map(Number).filter((each) => Number.isInteger(each) && each > 0);
-  return [...new Set(found)].slice(0, 2);
-}
-
-export class Chosen {
-  #versions;
-  #report;
-  /** @type {Set<() => void>} */
-  #watchers = new Set();
-
-  /** @param {string | null} text  of the address @param {(text: string | null) => void} report  called at each change */
-  constructor(text, report) {
-    this.#versions = parse(text);
-    this.#report = report;
-  }
-
-  /** Both, the older first, or null. @returns {[number, number] | null} */
-  get pair() {
-    const [first, second] = [...this.#versions].sort((a, b) => a - b);
-    return second === undefined ? null : [first, second];
-  }
-
-  /** @param {number} version */
-  has(version) {
-    return this.#versions.includes(version);
-  }
-
-  /** Choose a version or deselect it; a third one replaces the first. @param {number} version */
-  toggle(version) {
-    this.#versions = this.has(version) ? this.#versions.filter((each) => each !== version) : [...this.#versions, version].slice(-2);
-    this.#changed();
-  }
-
-  /** Choose none. */
-  clear() {
-    this.#versions = [];
-    this.#changed();
-  }
-
-  /** Call `draw` at each change. @param {() => void} draw */
-  watch(draw) {
-    this.#watchers.add(draw);
-    return () => this.#watchers.delete(draw);
-  }
-
-  #changed() {
-    this.#report(this.#versions.length ? this.#versions.join(",") : null);
-    for (const draw of this.#watchers) draw();
-  }
-}
 
 /** @typedef {{what: string, before: string, after: string}} Change */
 

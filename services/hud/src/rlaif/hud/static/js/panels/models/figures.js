@@ -1,9 +1,10 @@
 // How the models' pages write measurements: with number of pairs, interval, and the REST field that is shown.
 
+import { Answer } from "../../answer.js";
 import { h, s } from "../../dom.js";
 import { count, decimal, percent, reward, UNKNOWN } from "../../format.js";
 import { cell, fig, from } from "../../parts.js";
-import { idOf } from "../../segments/names.js";
+import { idOf } from "../../segments/found.js";
 
 export const MODELS = "/api/v1/reward-models";
 
@@ -103,4 +104,31 @@ export function fitted(row, { figure, pairs, metrics, source: [path, prefix], mo
     cell(FITTED[1], whisker(heldout, { bound: 0.5 }), h("small", { title: ofConfidence(null) }, metrics ? ends(path, `${prefix}heldout_accuracy_`, heldout, percent) : "—")),
     cell(FITTED[2], figure("labels", count(row.labels)), " labels from ", figure("episodes", count(row.episodes)), " episodes", ...more),
   ];
+}
+
+/** Changes when the service has something new to say about the models. @param {any} models  section reward_models */
+export function signature(models) {
+  const live = models.champion;
+  return JSON.stringify([live?.version, live?.since, live?.pinned, live?.pin_reason, models.withdrawn, models.rejected_count, models.published.map((/** @type {any} */ row) => [row.version, row.loaded_at_steps.length])]);
+}
+
+export class Records {
+  /** @param {import("../../app.js").App} app @param {import("../../dom.js").Scope} scope */
+  constructor(app, scope) {
+    this.list = new Answer(app, scope);
+    this.rejections = new Answer(app, scope);
+    let known = "";
+    scope.add(app.store.watch(["reward_models"], ({ reward_models: models }) => {
+      if (signature(models) === known) return;
+      known = signature(models);
+      void this.list.ask(LIST);
+      void this.rejections.ask(REJECTED);
+    }));
+  }
+
+  /** Index and record of each version, by version. @returns {Map<number, {index: number, manifest: any}>} */
+  get manifests() {
+    const items = this.list.value?.items ?? [];
+    return new Map(items.map((/** @type {any} */ manifest, /** @type {number} */ index) => [manifest.version, { index, manifest }]));
+  }
 }

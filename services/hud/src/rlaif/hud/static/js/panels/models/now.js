@@ -1,20 +1,19 @@
-// Which model is live and whether it is pinned, what it is worth, what the next one waits for; pin, unpin, train.
+// The live model: its state and accuracy, what the next one waits for, and the changes that a person can make.
 
+import { ApiProblem, authorised, GivenUp } from "../../api.js";
 import { ago } from "../../clock.js";
 import { h, show } from "../../dom.js";
 import { count, percent } from "../../format.js";
-import { empty, fig } from "../../parts.js";
+import { empty, fig, listed } from "../../parts.js";
 import { pinnedUntil } from "../loop.js";
-import { pinIt, trainNow, unpinIt } from "./change.js";
+import { MODELS } from "./figures.js";
 
 const RANKERS = [
   ["best_slot_accuracy", "best single slot", "The single observation slot with the highest accuracy"],
   ["ridge_accuracy", "linear fit", "Ridge regression on the same observation"],
 ];
 
-/** @typedef {import("../../panel.js").Panel} Panel */
-
-/** @type {Panel} */
+/** @type {import("../../panel.js").Panel} */
 export const now = {
   id: "models-now",
   title: "Live model",
@@ -27,13 +26,11 @@ export const now = {
   },
 };
 
-/** @param {any} models */
 function withdrawn(models) {
   if (!models.withdrawn) return null;
   return h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, "No model is live"), ": ", h("span", { class: "reported" }, models.withdrawn), ". There is no shaping reward until a candidate passes the gate or a version is made live manually.");
 }
 
-/** @param {any} champion @param {any} models */
 function live(champion, models) {
   if (champion) {
     return h("p", { class: "live-line" }, h("a", { href: `/models/${champion.version}` }, fig("reward_models.champion.version", `v${champion.version}`)), " is live",
@@ -45,7 +42,6 @@ function live(champion, models) {
   return empty(models.rejected_count === null ? "Unknown: the HUD is not connected to the event streams." : "No reward model yet. The first one is trained once enough segments are scored, and published if it passes the gate.");
 }
 
-/** @param {any} live */
 function pinNotice(live) {
   if (!live || !(live.pinned || live.rolled_back_from)) return null;
   return h("p", { class: "notice" },
@@ -70,14 +66,13 @@ function passed(live) {
     ...(known("llm_only_share") ? ["; ", figure("llm_only_share"), " of the pairs cannot be decided from the game's memory"] : []));
 }
 
-/** @param {any} model */
 function next(model) {
   if (!model) return null;
   if (model.state === "training") return h("p", { class: "next" }, "Next model: training on ", fig("reward_models.next.labels", count(model.labels)), " labels");
   if (!model.missing.length) return null;
   const parts = model.missing.map((/** @type {any} */ { what, have, need }) => h("span", {},
     fig(`reward_models.next.missing.${what}.have`, count(have)), " of ", fig(`reward_models.next.missing.${what}.need`, count(need)), ` ${what}`));
-  return h("p", { class: "next" }, "Next model: ", ...parts.flatMap((/** @type {Node} */ part, /** @type {number} */ index) => (index ? [", ", part] : [part])));
+  return h("p", { class: "next" }, "Next model: ", ...listed(parts));
 }
 
 /** @param {any} champion @param {import("../../app.js").App} app */
@@ -87,3 +82,92 @@ function actions(champion, app) {
     champion ? (champion.pinned ? button("Unpin…", () => unpinIt(app, champion.version)) : button("Pin…", () => pinIt(app, champion.version))) : null,
     button("Train now…", () => trainNow(app)));
 }
+
+/** @typedef {import("../../app.js").App} App */
+
+/**
+ * Ask for a reason, do it, and say how it ended; nothing happens when the person cancels.
+ *
+ * @param {App} app
+ * @param {object} what
+ * @param {string} what.title
+ * @param {string} what.text  what will follow
+ * @param {string} what.verb  on the button
+ * @param {string} what.purpose  for the question for the token
+ * @param {boolean} [what.reason]  whether one is asked for
+ * @param {boolean} [what.pin]  whether to pin can be chosen
+ * @param {(given: {reason: string, pin: boolean}) => Promise<unknown>} what.run
+ * @param {string} what.done  report to screen readers afterwards
+ */
+export function confirmChange(app, { title, text, verb, purpose, reason = false, pin = false, run, done }) {
+  const why = h("input", { type: "text", id: "change-reason", maxlength: 500, required: true, autocomplete: "off" });
+  const keep = h("input", { type: "checkbox", id: "change-pin", checked: true });
+  const go = h("button", {}, verb);
+  const wrong = h("div", { role: "alert" });
+  const close = () => {
+    dialog.close();
+    dialog.remove();
+  };
+  const submit = async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    go.disabled = true;
+    show(wrong);
+    try {
+      await authorised(() => run({ reason: why.value.trim(), pin: keep.checked }), purpose);
+      close();
+      app.announce(done);
+    } catch (error) {
+      go.disabled = false;
+      if (!(error instanceof GivenUp)) show(wrong, problemNotice(error));
+    }
+  };
+  const dialog = h("dialog", { class: "change", "aria-labelledby": "change-title", oncancel: close },
+    h("h2", { id: "change-title" }, title),
+    h("form", { onsubmit: submit },
+      h("p", {}, text),
+      reason ? h("p", {}, h("label", { for: "change-reason" }, "Reason, for the record"), why) : null,
+      pin ? h("p", {}, h("label", {}, keep, " Pin it: no candidate replaces it until it is unpinned")) : null,
+      wrong,
+      h("p", { class: "actions" }, h("button", { type: "button", onclick: close }, "Cancel"), go)));
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+/** @param {unknown} error */
+function problemNotice(error) {
+  const problem = error instanceof ApiProblem ? error : null;
+  return h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, problem?.title ?? "The request failed"), `: ${problem?.detail ?? error}`,
+    problem?.trace ? h("span", { class: "sub" }, "Trace ", h("code", {}, problem.trace)) : null);
+}
+
+/** Make a version live. @param {App} app @param {number} version @param {number | null} live */
+export const activate = (app, version, live) => confirmChange(app, {
+  title: `Make v${version} live`, verb: `Make v${version} live`, purpose: `make v${version} live`, reason: true, pin: true,
+  text: `The trainer loads v${version} within a few iterations${live === null ? "" : `, in place of v${live}`}. Both versions are kept, so you can switch back.`,
+  run: (how) => app.api.post(`${MODELS}/${version}/activate`, how),
+  done: `Version ${version} is live`,
+});
+
+/** @param {App} app @param {number} version */
+export const pinIt = (app, version) => confirmChange(app, {
+  title: `Pin v${version}`, verb: "Pin it", purpose: "pin the champion", reason: true,
+  text: "Until it is unpinned, no candidate replaces it and newer labels do not withdraw it. A watchdog alarm still rolls back to the previous version.",
+  run: ({ reason }) => app.api.write("PUT", `${MODELS}/champion/pin`, { reason }),
+  done: `Version ${version} is pinned`,
+});
+
+/** @param {App} app @param {number} version */
+export const unpinIt = (app, version) => confirmChange(app, {
+  title: `Unpin v${version}`, verb: "Unpin it", purpose: "unpin the champion",
+  text: "Candidates that pass the gate can replace it again. A new candidate is trained soon.",
+  run: () => app.api.write("DELETE", `${MODELS}/champion/pin`),
+  done: `Version ${version} is no longer pinned`,
+});
+
+/** @param {App} app */
+const trainNow = (app) => confirmChange(app, {
+  title: "Train now", verb: "Train now", purpose: "start a training",
+  text: "Trains a candidate on the current labels, even if few of them are new. The gate applies unchanged.",
+  run: () => app.api.post(MODELS),
+  done: "Training requested",
+});

@@ -1,27 +1,25 @@
-// Published versions with the gate's measurements, two of which can be compared, and rejected candidates.
+// Published versions with the gate's measurements, and rejected candidates.
 
 import { ago } from "../../clock.js";
 import { h, keyed, show } from "../../dom.js";
 import { compact, count, decimal, percent } from "../../format.js";
 import { cell, empty, fig, from, listed, table } from "../../parts.js";
-import { activate } from "./change.js";
 import { ends, FITTED, fitted, LIST, REJECTED, shortId } from "./figures.js";
+import { activate } from "./now.js";
 
 const MAX_LOADS = 3;
 
-/** @typedef {import("../../app.js").App} App */
-
-/** @param {import("./records.js").Records} records @param {import("./compare.js").Chosen} chosen @returns {import("../../panel.js").Panel} */
-export function versions(records, chosen) {
+/** @param {import("./figures.js").Records} records @returns {import("../../panel.js").Panel} */
+export function versions(records) {
   let redraw = () => {};
   return {
     id: "models-versions",
     title: "Versions",
     sections: ["reward_models"],
     draw: () => redraw(),
-    mount(body, app, scope) {
+    mount(body, app) {
       const [note, none] = [h("div"), h("div")];
-      const { frame, body: rows } = table({ name: "Versions of the reward model", look: "versions", heads: ["Compare", "Version", ...FITTED, "Calibration error", "Loaded", { hidden: "Change" }] });
+      const { frame, body: rows } = table({ name: "Versions of the reward model", look: "versions", heads: ["Version", ...FITTED, "Calibration error", "Loaded", { hidden: "Change" }] });
       show(body, note, frame, none);
       redraw = () => {
         const models = app.store.state.reward_models;
@@ -31,11 +29,10 @@ export function versions(records, chosen) {
         show(none, models.published.length ? null : empty("No version published yet."), list.value?.next_cursor ? h("p", { class: "sub" }, "For older versions only the contents of their events are shown.") : null);
         show(note, list.notice(), ...(list.value?.unreadable ?? []).map(unreadable));
         const live = models.champion?.version ?? null;
-        const items = models.published.map((/** @type {any} */ row) => ({ row, known: manifests.get(row.version) ?? null, live, chosen: chosen.has(row.version), app, pair: chosen }));
+        const items = models.published.map((/** @type {any} */ row) => ({ row, known: manifests.get(row.version) ?? null, live, app }));
         keyed(rows, items, ({ row }) => row.version, versionRow, fillVersion);
       };
       records.list.watch(redraw);
-      scope.add(chosen.watch(redraw));
     },
   };
 }
@@ -43,7 +40,7 @@ export function versions(records, chosen) {
 /** @param {{version: number, reason: string}} row */
 const unreadable = ({ version, reason }) => h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, `The record of v${version} cannot be read`), ": ", h("span", { class: "reported" }, reason));
 
-/** @typedef {{row: any, known: {index: number, manifest: any} | null, live: number | null, chosen: boolean, app: App, pair: import("./compare.js").Chosen}} Item */
+/** @typedef {{row: any, known: {index: number, manifest: any} | null, live: number | null, app: import("../../app.js").App}} Item */
 
 /** @param {Item} item */
 function versionRow(item) {
@@ -56,22 +53,19 @@ const drawn = new WeakMap();
 
 /** @param {Element} element @param {Item} item */
 function fillVersion(element, item) {
-  const { row, known, live, chosen } = item;
+  const { row, known, live } = item;
   const key = JSON.stringify([row, known, live]);
   if (drawn.get(element) !== key) show(element, ...cells(item)); // else what has the focus keeps it
   drawn.set(element, key);
-  const box = element.querySelector("input");
-  if (box) box.checked = chosen;
 }
 
 /** @param {Item} item */
-function cells({ row, known, live, app, pair }) {
+function cells({ row, known, live, app }) {
   const figure = (/** @type {string} */ name, /** @type {string} */ text) => fig(`reward_models.published.${row.version}.${name}`, text);
   const record = (/** @type {string} */ field, /** @type {string} */ text) => from(LIST, `items.${known?.index}.${field}`, text);
   const manifest = known?.manifest ?? null;
   const people = manifest?.lineage ? h("span", {}, "; ", record("lineage.overrides", count(manifest.lineage.overrides)), " labels by people") : null;
   return [
-    cell("Compare", h("input", { type: "checkbox", "aria-label": `Compare v${row.version}`, onchange: () => pair.toggle(row.version) })),
     h("td", {}, h("a", { class: "name", href: `/models/${row.version}` }, figure("version", `v${row.version}`)),
       row.champion ? h("span", { class: "tag good" }, "★ champion") : null, row.in_use ? h("span", { class: "tag purple" }, "in use") : null,
       h("small", {}, row.parent_version === null ? "first version" : h("span", {}, "after ", figure("parent_version", `v${row.parent_version}`)), " · ", ago(row.published_at))),
@@ -94,7 +88,7 @@ export function loadsOf({ version, loaded_at_steps: steps }) {
   return [...earlier, "at step ", ...listed(newest)];
 }
 
-/** @param {import("./records.js").Records} records @returns {import("../../panel.js").Panel} */
+/** @param {import("./figures.js").Records} records @returns {import("../../panel.js").Panel} */
 export function rejected({ rejections }) {
   let redraw = () => {};
   return {
@@ -121,7 +115,6 @@ export function rejected({ rejections }) {
 /** @param {number} all @param {number} shown */
 const summary = (all, shown) => h("p", { class: "sub" }, fig("reward_models.rejected_count", count(all)), ` rejected in total${all > shown ? "; showing the latest" : ""}. The champion was kept.`);
 
-/** @param {any} row */
 function rejectedRow(row) {
   const field = (/** @type {string} */ name, /** @type {string} */ text) => from(REJECTED, `items.${row.candidate_id}.${name}`, text);
   const { metrics } = row;

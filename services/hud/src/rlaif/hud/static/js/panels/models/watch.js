@@ -1,11 +1,11 @@
-// As reported by the reward-model service: its watchdog, its last training attempt, and the scores that it learns from.
+// As reported by the reward-model service: watchdog, last training attempt, champion history.
 
 import { Answer } from "../../answer.js";
 import { ago } from "../../clock.js";
 import { h, show } from "../../dom.js";
 import { count, duration, percent } from "../../format.js";
-import { from } from "../../parts.js";
-import { MODELS, shortId } from "./figures.js";
+import { empty, from } from "../../parts.js";
+import { MODELS, named, shortId } from "./figures.js";
 
 const WATCHDOG = `${MODELS}/watchdog`;
 const TRAINING = `${MODELS}/training`;
@@ -35,7 +35,6 @@ function watchdog(report, problem) {
     problem ? h("p", { class: "sub" }, "The service does not respond; showing its last report.") : null);
 }
 
-/** @param {any} report */
 function training(report) {
   const figure = (/** @type {string} */ name, /** @type {string} */ text) => from(TRAINING, name, text);
   const configs = report.judge_configs.length;
@@ -57,4 +56,40 @@ function attempt(last, figure) {
   return h("p", { class: "attempt" }, "Last attempt ", shortId(last.candidate_id, 16), ` ${OUTCOMES[last.outcome] ?? last.outcome} `, ago(last.ended_at), ": ",
     figure("last_attempt.labels", count(last.labels)), " labels of ", figure("last_attempt.episodes", count(last.episodes)), " episodes in ", figure("last_attempt.seconds", duration(last.seconds)),
     accuracy === null ? null : h("span", {}, ", held-out ", figure("last_attempt.metrics.heldout_accuracy", percent(accuracy))), ".");
+}
+
+const PATH = "/api/v1/history?points=2";
+const SHOWN = 100;
+/** @type {Record<string, string>} */
+const BY = { gate: "passed the gate", person: "by a person", watchdog: "by the watchdog", demotion: "newer labels contradict the previous one", start: "found at service start" };
+
+/** @type {import("../../panel.js").Panel} */
+export const changes = {
+  id: "models-changes",
+  title: "Champion history",
+  mount(body, app, scope) {
+    const answer = new Answer(app, scope).watch((got) => show(body, got.content(({ changes: rows }) => list(rows))));
+    let known = "";
+    scope.add(app.store.watch(["reward_models"], ({ reward_models: models }) => {
+      const now = JSON.stringify([models.champion?.version, models.champion?.since, models.champion?.pinned, models.withdrawn]);
+      if (now !== known) void answer.ask(PATH);
+      known = now;
+    }));
+  },
+};
+
+/** @param {any[]} rows  oldest first */
+function list(rows) {
+  if (!rows.length) return empty("No changes yet.");
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Champion changes" },
+    h("ol", { class: "changes" }, ...rows.slice(-SHOWN).reverse().map(change)));
+}
+
+function change({ version, why, words, pinned, pin_reason: reason, pinned_until: until, withdrawn, changed_at: at }) {
+  const state = withdrawn ? "was withdrawn" : pinned ? "is live, pinned" : "is live";
+  const texts = new Set([withdrawn, pinned ? reason : null, words].filter(Boolean));
+  return h("li", { "data-why": why }, h("span", { class: "sub" }, ago(at)),
+    h("p", {}, h("a", { href: `/models/${version}` }, named(version)), ` ${state}`, h("span", { class: "tag plain" }, BY[why] ?? why),
+      ...[...texts].map((text) => h("span", { class: "quiet-text reported" }, ` ${text}`)),
+      pinned && until ? h("span", { class: "quiet-text" }, ", until ", h("time", { datetime: until }, new Date(until).toLocaleString())) : null));
 }

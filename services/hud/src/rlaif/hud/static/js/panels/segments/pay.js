@@ -2,33 +2,31 @@
 
 import { createAxis } from "../../charts/axis.js";
 import { timeChart } from "../../charts/chart.js";
-import { h, setText, show } from "../../dom.js";
+import { h, setText } from "../../dom.js";
 import { decimal, reward } from "../../format.js";
 import { empty, fig } from "../../parts.js";
 
 const LEAST = 1e-6; // what a sum of floats may differ by
 
-/** @param {HTMLElement} body @param {any} report @param {import("../../charts/axis.js").Cursor} cursor @param {import("../../scope.js").Scope} scope */
-export function mountPay(body, report, cursor, scope) {
-  if (report.pay_problem) return show(body, empty(report.pay_problem));
+/** Charts of the rewards, until the scope ends. @param {any} report @param {import("../../charts/axis.js").Cursor} cursor @param {import("../../dom.js").Scope} scope */
+export function payOf(report, cursor, scope) {
+  if (report.pay_problem) return empty(report.pay_problem);
   const specs = paySpecs(report);
   const here = h("p", { class: "at reported" }, " ");
-  const charts = h("div", { class: "pay-charts" });
-  show(body, sums(report), here, charts);
   const axis = createAxis();
   axis.reach(specs.reach);
-  for (const spec of specs.charts) {
+  const charts = specs.charts.map((spec) => {
     const root = h("div", {});
-    charts.append(root);
     const chart = timeChart(root, { ...spec, cursor, axis });
     scope.add(() => chart.destroy());
-  }
+    return root;
+  });
   const say = (/** @type {number | null} */ step) => setText(here, wordsOf(report.steps.find((/** @type {any} */ each) => each.step === step)));
   say(cursor.get());
   scope.add(cursor.watch(say));
+  return h("div", {}, sums(report), here, h("div", { class: "pay-charts" }, ...charts));
 }
 
-/** @param {any} report */
 function sums({ pay }) {
   const { game, model, unexplained } = pay;
   return h("p", {}, "Game reward ", fig("steps.pay.game", reward(game)), model === null ? ". No reward model was live." : h("span", {}, "; shaping reward by reward model ", fig("steps.pay.reward_model_version", `v${pay.reward_model_version}`), " ", fig("steps.pay.model", reward(model)), " at full weight, as if the episode started with the segment."),

@@ -1,23 +1,18 @@
-// The film of a segment: scrubbed and played in this page's memory, with the player's way drawn on the room.
+// The film of a segment: scrubbed and played in this page's memory, with the player's trajectory drawn on the room.
 
 import { h, setText, show } from "../../dom.js";
 import { count, duration, hex } from "../../format.js";
-import { based } from "../../routes.js";
-import { advanced, decodeFilm, otherSpeed, pictureAt, pictureOfStep, readFilm, secondsOf, SPEEDS } from "../../segments/film.js";
-import { roomName } from "../../segments/names.js";
+import { advanced, fetchFilm, FilmScreen, otherSpeed, pictureAt, pictureOfStep, secondsOf, SPEEDS } from "../../segments/film.js";
+import { roomName } from "../../segments/found.js";
 import { PathLayer } from "../../segments/path.js";
-
-/** @typedef {import("../../segments/film.js").Place} Place */
 
 const SECOND = 60; // game frames, nearly
 const ADDRESS_PAUSE = 300; // ms without a movement before the address follows
 const PATH_SHOWN = "rlaif.path";
 
 export class Player {
-  /** @type {Place[]} */
+  /** @type {import("../../segments/film.js").Place[]} */
   #places = [];
-  /** @type {ImageBitmap[]} */
-  #pictures = [];
   /** Game frame, not only whole ones while it plays. */
   #frame = 0;
   #shown = -1;
@@ -30,12 +25,13 @@ export class Player {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #address;
 
-  /** @param {HTMLElement} body @param {{app: import("../../app.js").App, cursor: import("../../charts/axis.js").Cursor, scope: import("../../scope.js").Scope, step: number | null, frame: number | null}} how */
-  constructor(body, { app, cursor, scope, step, frame }) {
+  /** @param {{app: import("../../app.js").App, cursor: import("../../charts/axis.js").Cursor, scope: import("../../dom.js").Scope, step: number | null, frame: number | null}} how */
+  constructor({ app, cursor, scope, step, frame }) {
     this.app = app;
     this.cursor = cursor;
     this.wanted = { step, frame };
     this.canvas = h("canvas", { width: 160, height: 144, role: "img", "aria-label": "Game screen: not read yet" });
+    this.screen = new FilmScreen(this.canvas);
     this.path = new PathLayer();
     this.overlay = h("div", { class: "overlay" }, "Loading the video.");
     this.slider = h("input", { type: "range", min: 0, max: 0, value: 0, disabled: true, "aria-label": "Decision step", oninput: () => this.#seek(Number(this.slider.value), this.slider) });
@@ -46,12 +42,13 @@ export class Player {
     this.withPath.checked = localStorage.getItem(PATH_SHOWN) !== "off";
     this.save = h("span", { class: "save" });
     this.facts = h("p", { class: "moment reported" }, " ");
-    show(body,
+    this.elements = [
       h("div", { class: "screen" }, this.canvas, this.path.element, this.overlay), this.slider,
       h("div", { class: "controls" },
         this.#button("◀", "Step back (arrow left)", () => this.#by(-1)), this.play, this.#button("▶", "Step forward (arrow right)", () => this.#by(1)),
-        this.speed, h("label", {}, this.withPath, " way"), this.save),
-      this.facts);
+        this.speed, h("label", {}, this.withPath, " trajectory"), this.save),
+      this.facts,
+    ];
     scope.add(cursor.watch((at, source) => at !== null && source !== this && this.#seek(pictureOfStep(this.#places, at), source)));
     scope.add(() => this.#end());
     this.#setPath(this.withPath.checked);
@@ -75,20 +72,13 @@ export class Player {
   /** @param {string} path  of the film */
   async load(path) {
     try {
-      const answer = await fetch(based(path));
-      if (!answer.ok) throw new Error((await answer.json().catch(() => null))?.detail ?? `HTTP ${answer.status}`);
-      const film = readFilm(await answer.arrayBuffer());
-      this.canvas.width = film.index.width;
-      this.canvas.height = film.index.height;
+      const film = await fetchFilm(path);
       this.#places = film.index.pictures;
       this.slider.max = String(this.#places.length - 1);
       const start = this.#start();
-      await decodeFilm(film, (picture, number) => {
-        if (this.#ended) return picture.close();
-        this.#pictures[number] = picture;
-        if (number === start) this.#begin(start);
-      });
+      await this.screen.load(film, (number) => number === start && this.#begin(start));
     } catch (error) {
+      if (this.#ended) return;
       console.warn("the video could not be shown", error);
       setText(this.overlay, `No video: ${error instanceof Error ? error.message : error}`);
     }
@@ -168,10 +158,9 @@ export class Player {
 
   /** @param {number} number @param {unknown} source  origin of the move, which is not notified */
   #show(number, source) {
-    const picture = this.#pictures[number];
-    if (!picture || number === this.#shown) return;
+    if (number >= this.screen.decoded || number === this.#shown) return;
     this.#shown = number;
-    this.canvas.getContext("2d")?.drawImage(picture, 0, 0);
+    this.screen.show(number);
     if (source !== this.slider) this.slider.value = String(number);
     this.#say();
     this.cursor.set(this.#places[number].step, this);
@@ -220,6 +209,6 @@ export class Player {
     this.#ended = true;
     clearTimeout(this.#address);
     if (this.#playing !== null) cancelAnimationFrame(this.#playing);
-    for (const picture of this.#pictures) picture?.close();
+    this.screen.clear();
   }
 }

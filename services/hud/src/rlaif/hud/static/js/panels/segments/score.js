@@ -5,8 +5,7 @@ import { h } from "../../dom.js";
 import { count, decimal, duration, hex, percent, reward, UNKNOWN } from "../../format.js";
 import { bar01, decided, empty, facts, fig, questOf } from "../../parts.js";
 import { secondsOf } from "../../segments/film.js";
-import { found } from "../../segments/found.js";
-import { idOf, inWords, REASONS, roomName } from "../../segments/names.js";
+import { found, idOf, inWords, REASONS, roomName } from "../../segments/found.js";
 
 /** @typedef {import("../../dom.js").Child} Child */
 
@@ -31,7 +30,6 @@ export function scoreOf(detail) {
   ];
 }
 
-/** @param {any} each */
 function line(each) {
   const { criterion, weight, score, reason: why, share, part } = each;
   const field = (/** @type {string} */ name) => `segment.rubric.${criterion}.${name}`;
@@ -79,7 +77,6 @@ function card(judge, index) {
     h("ol", { class: "calls" }, ...judge.calls.map(call)));
 }
 
-/** @param {any} each */
 function call(each) {
   return h("li", { "data-outcome": each.outcome },
     h("p", {}, h("b", { class: "reported" }, `Vote ${each.vote + 1}`), ": ", ...levelsOf(each), each.cached ? h("span", { class: "tag plain", title: "Answer reused from an identical request" }, "cached") : null),
@@ -94,7 +91,6 @@ function call(each) {
       ].map(([term, value]) => h("div", {}, h("dt", {}, term), h("dd", {}, value))))));
 }
 
-/** @param {any} call */
 const tokens = ({ prompt_tokens: asked, completion_tokens: said }) => (asked === null && said === null ? "tokens unknown" : `${count(asked)} + ${count(said)} tokens`);
 
 /** What a vote says: levels, or why there is none. @param {any} call @returns {Child[]} */
@@ -117,7 +113,6 @@ const TERMS = ["Captured", "Selected for", "Milestones", "Rooms", "Run", "At ste
 
 const waiting = () => TERMS.map((term) => [term, UNKNOWN]);
 
-/** @param {any} detail */
 function known({ segment: row, manifest, capture, capture_problem: problem }) {
   const why = problem ?? "";
   const version = capture?.reward_model_version ?? row?.reward_model_version ?? null;
@@ -134,7 +129,6 @@ function known({ segment: row, manifest, capture, capture_problem: problem }) {
   ];
 }
 
-/** @param {any} row */
 function gapOf(row) {
   if (!row || row.model_gap === null) return h("span", { title: "Too few scored segments of this version, or no model was live" }, UNKNOWN);
   const title = `Ranks from 0 to 1 among ${row.model_gap_of} segments of this version: model minus judges`;

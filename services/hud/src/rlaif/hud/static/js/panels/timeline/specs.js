@@ -3,7 +3,7 @@
 import { reach } from "../../charts/scale.js";
 import { count, decimal, reward, tenth } from "../../format.js";
 
-/** @typedef {import("../../charts/axis.js").Line} Line @typedef {import("../../charts/axis.js").Mark} Mark @typedef {import("../../charts/axis.js").Point} Point */
+/** @typedef {import("../../charts/axis.js").Point} Point */
 
 /**
  * @typedef {object} Piece What happened between two environment steps of a run.
@@ -34,7 +34,7 @@ import { count, decimal, reward, tenth } from "../../format.js";
  * @property {string} name
  * @property {string} note
  * @property {string} none
- * @property {Line[]} series
+ * @property {import("../../charts/axis.js").Line[]} series
  * @property {(value: number | null) => string} format
  * @property {{total: Point[], field?: string}} [stacked]
  * @property {[number, number]} [bounds]
@@ -182,7 +182,7 @@ export const reachOf = (charts) => reach(charts.flatMap(({ series }) => series.m
 
 /**
  * Loads of reward models, and switches of the screen because a player was silent.
- * @param {Past} past @param {ScreenSwitch[]} [switches] @returns {Mark[]}
+ * @param {Past} past @param {ScreenSwitch[]} [switches] @returns {import("../../charts/axis.js").Mark[]}
  */
 export function marksOf({ loads, starts }, switches = []) {
   const begun = starts?.[0]?.at;

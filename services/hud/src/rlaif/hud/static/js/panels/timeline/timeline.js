@@ -1,10 +1,12 @@
-// The timeline: charts over one axis of environment steps, with one cursor and one zoom.
+// The timeline: charts over one axis of environment steps with one cursor and one zoom; and the rewards of the newest steps.
 
-import { createAxis } from "../../charts/axis.js";
+import { Answer } from "../../answer.js";
+import { createAxis, Cursor } from "../../charts/axis.js";
 import { timeChart } from "../../charts/chart.js";
 import { h, setText, show } from "../../dom.js";
-import { count } from "../../format.js";
-import { chartsOf, marksOf, NOTHING, reachOf } from "./specs.js";
+import { count, reward } from "../../format.js";
+import { fig } from "../../parts.js";
+import { appended, chartsOf, marksOf, NOTHING, reachOf, stepChart } from "./specs.js";
 
 /** @typedef {import("../../app.js").App} App */
 
@@ -15,9 +17,6 @@ class Timeline {
   /** @type {Map<string, {root: HTMLElement, chart: ReturnType<typeof timeChart>}>} */
   #charts = new Map();
   #axis = createAxis();
-  #past = NOTHING;
-  /** @type {import("./specs.js").Scores | null} */
-  #scores = null;
   #asked = -Infinity;
   /** @type {string | null} */
   #report = null;
@@ -27,22 +26,22 @@ class Timeline {
   /** The part that the address asks for, until the axis reaches so far. @type {[number, number] | null} */
   #wanted = null;
 
-  /** @param {HTMLElement} body @param {App} app @param {import("../../scope.js").Scope} scope */
+  /** @param {HTMLElement} body @param {App} app @param {import("../../dom.js").Scope} scope */
   constructor(body, app, scope) {
     this.app = app;
     this.at = h("p", { class: "at" });
     this.all = this.#button("Show all", "Show all steps (0)", () => this.#axis.show(null));
     const tools = h("div", { class: "tools", role: "group", "aria-label": "Zoom" },
       this.#button("−", "Zoom out (minus)", () => this.#axis.zoom(0.5, app.cursor.get())), this.#button("+", "Zoom in (plus)", () => this.#axis.zoom(2, app.cursor.get())), this.all);
-    this.choice = h("select", { "aria-label": "Chart", onchange: () => this.#choose(this.choice.value) });
-    const choose = h("div", { class: "choose" }, this.#button("◀", "Previous chart", () => this.#chooseNext(-1)), this.choice, this.#button("▶", "Next chart", () => this.#chooseNext(1)));
     this.grid = h("div", { class: "charts" });
-    show(body, h("div", { class: "timeline-head" }, this.at, tools, choose), this.grid);
+    show(body, h("div", { class: "timeline-head" }, this.at, tools), this.grid);
     this.#make();
     this.#zoomOfAddress();
     scope.add(this.#axis.watch(() => this.#zoomed()));
     scope.add(app.cursor.watch(() => this.#say()));
     scope.add(() => this.#end());
+    this.history = new Answer(app, scope).watch(() => this.#update());
+    this.scores = new Answer(app, scope).watch(() => this.#update());
     scope.every(LOOK_AGAIN, () => this.#look());
     this.#zoomed();
   }
@@ -57,25 +56,17 @@ class Timeline {
   }
 
   /** Ask for what is new, if there is any, at most every few seconds. */
-  async #look() {
+  #look() {
     if (!this.#stale || document.hidden || performance.now() - this.#asked < LOOK_AGAIN) return;
     this.#stale = false;
     this.#asked = performance.now();
-    const [past, scores] = await Promise.all([this.#ask("/api/v1/history"), this.#ask("/api/v1/score-points")]);
-    this.#past = past ?? this.#past;
-    this.#scores = scores ?? this.#scores;
-    this.#update();
+    void this.history.ask("/api/v1/history");
+    void this.scores.ask("/api/v1/score-points");
   }
 
-  /** Response of a path; null on failure, after which it is requested again. @param {string} path */
-  async #ask(path) {
-    try {
-      return await this.app.api.get(path);
-    } catch (error) {
-      this.#stale = true; // the state of the page says that the HUD does not answer
-      console.warn("could not load the timeline", path, error);
-      return null;
-    }
+  /** @returns {import("./specs.js").Past} */
+  get #past() {
+    return this.history?.value ?? NOTHING;
   }
 
   #end() {
@@ -90,13 +81,11 @@ class Timeline {
       this.grid.append(root);
       const chart = timeChart(root, { ...spec, cursor: this.app.cursor, axis: this.#axis, onPick: (point) => this.#open(point), onMark: (href) => this.app.go(href) });
       this.#charts.set(spec.id, { root, chart });
-      this.choice.append(h("option", { value: spec.id }, spec.name));
     }
-    this.#choose(this.choice.value);
   }
 
   #update() {
-    const charts = chartsOf(this.#past, this.#scores);
+    const charts = chartsOf(this.#past, this.scores?.value ?? null);
     const marks = marksOf(this.#past, this.app.store.state.watch?.switches);
     this.#axis.reach(reachOf(charts));
     for (const { id, ...spec } of charts) this.#charts.get(id)?.chart.update({ ...spec, marks });
@@ -120,18 +109,6 @@ class Timeline {
   /** @param {string} text @param {string} title @param {() => void} run */
   #button(text, title, run) {
     return h("button", { type: "button", "aria-label": title, title, onclick: run }, text);
-  }
-
-  /** On a phone one chart is shown. @param {string} id */
-  #choose(id) {
-    this.choice.value = id;
-    for (const [each, { root }] of this.#charts) root.toggleAttribute("data-chosen", each === id);
-  }
-
-  /** @param {number} by */
-  #chooseNext(by) {
-    const ids = [...this.#charts.keys()];
-    this.#choose(ids[(ids.indexOf(this.choice.value) + by + ids.length) % ids.length]);
   }
 
   #zoomOfAddress() {
@@ -171,4 +148,94 @@ export const timeline = {
   id: "timeline", title: "Training history", sections: ["loop", "run", "watch", "headline"],
   mount: (body, app, scope) => void timelines.set(body, new Timeline(body, app, scope)),
   draw: (body, state) => timelines.get(body)?.draw(state),
+};
+
+/** @typedef {import("./specs.js").PaidSteps} PaidSteps */
+
+const STEPS_EVERY = 1000; // ms
+const NAME = "Reward per step";
+const PATH = "/api/v1/steps";
+const STEP = 20; // where in a frame its environment step stands
+
+class Steps {
+  /** @type {PaidSteps | null} */
+  #report = null;
+  #asking = false;
+  #seen = false;
+  #axis = createAxis();
+  #cursor = new Cursor();
+
+  /** @param {HTMLElement} body @param {App} app @param {import("../../dom.js").Scope} scope */
+  constructor(body, app, scope) {
+    this.app = app;
+    this.sums = h("p", { class: "at" }, "Not known yet.");
+    const root = h("div", {});
+    show(body, this.sums, root);
+    this.chart = timeChart(root, { ...stepChart([]), name: NAME, untitled: true, cursor: this.#cursor, axis: this.#axis });
+    scope.add(() => this.chart.destroy());
+    const sight = new IntersectionObserver(([entry]) => this.#sighted(entry.isIntersecting));
+    sight.observe(body);
+    scope.add(() => sight.disconnect());
+    scope.every(STEPS_EVERY, () => this.#look());
+    scope.add(app.live.watch(() => this.follow()));
+    scope.add(this.#cursor.watch((step) => step === null && this.follow()));
+  }
+
+  /** The cursor follows the displayed step unless the pointer is in the chart. */
+  follow() {
+    const step = shownStep(this.app);
+    const view = this.#axis.view();
+    const isTheirs = this.#report?.env === this.app.store.state.screen?.env;
+    if (step === undefined || !view || !isTheirs || this.chart.held) return;
+    if (step >= view[0] && step <= view[1]) this.#cursor.set(step, "screen");
+  }
+
+  /** @param {boolean} seen */
+  #sighted(seen) {
+    this.#seen = seen;
+    this.#look();
+  }
+
+  /** Request new steps while the chart is visible and the screen is live. */
+  async #look() {
+    if (!this.#seen || this.#asking || document.hidden || !isLive(this.app.live)) return;
+    this.#asking = true;
+    try {
+      const last = this.#report?.steps.at(-1);
+      this.#report = appended(this.#report, await this.app.api.get(last ? `${PATH}?after=${last.number}` : PATH));
+      this.#draw(this.#report);
+    } catch (error) {
+      console.warn("could not load the latest steps", error);
+    } finally {
+      this.#asking = false;
+    }
+  }
+
+  /** @param {PaidSteps} report */
+  #draw(report) {
+    const spec = stepChart(report.steps);
+    this.#axis.reach(spec.reach);
+    this.chart.update(spec);
+    if (!report.kept) return setText(this.sums, report.env ? "Not known yet." : "No screen selected yet.");
+    show(this.sums, fig("paid_steps.reward_sum", reward(report.reward_sum)), " game reward and ", fig("paid_steps.paid_sum", reward(report.paid_sum)), " shaping reward in the last ", fig("paid_steps.kept", count(report.kept)), " steps.");
+  }
+}
+
+/** Whether the screen is live; while it is paused or rewound, these steps are kept. @param {any} live */
+const isLive = (live) => !live.paused && (live.mode ?? "live") === "live";
+
+/** Step of the picture that is shown, be it the newest or an earlier one. @param {any} app @returns {number | undefined} */
+function shownStep({ live, store }) {
+  const earlier = isLive(live) ? null : live.rewind?.shown?.buffer;
+  return earlier ? new DataView(earlier).getUint32(STEP, true) : store.state.screen?.env_step;
+}
+
+/** @type {WeakMap<HTMLElement, Steps>} */
+const mounted = new WeakMap();
+
+/** @type {import("../../panel.js").Panel} */
+export const steps = {
+  id: "steps", title: "Reward per step (live)", sections: ["screen"],
+  mount: (body, app, scope) => void mounted.set(body, new Steps(body, app, scope)),
+  draw: (body) => mounted.get(body)?.follow(),
 };
