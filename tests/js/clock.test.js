@@ -1,9 +1,8 @@
 // The HUD's clock as the page knows it.
-
 import assert from "node:assert/strict";
 import { afterEach, mock, test } from "node:test";
 
-import { forgetClock, hudNow, roundTrip, setClock, syncClock } from "../../services/hud/src/rlaif/hud/static/js/clock.js";
+import { forgetClock, hudNow, roundTrip, setClock, syncClock } from "../../services/hud/src/rlaif/hud/static/js/format.js";
 
 const NOON = Date.parse("2026-11-20T12:00:00Z");
 const at = (ms) => new Date(NOON + ms).toISOString();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { isCharacter, Keys, nameOf } from "../../services/hud/src/rlaif/hud/static/js/keys.js";
+import { isCharacter, Keys, nameOf } from "../../services/hud/src/rlaif/hud/static/js/shell.js";
 
 function setUp() {
   const values = new Map();

@@ -4,9 +4,9 @@ import { test } from "node:test";
 import { Answer } from "../../services/hud/src/rlaif/hud/static/js/answer.js";
 import { ApiProblem, authorised, GivenUp } from "../../services/hud/src/rlaif/hud/static/js/api.js";
 import { Scope } from "../../services/hud/src/rlaif/hud/static/js/dom.js";
-import { differences, settingsOf } from "../../services/hud/src/rlaif/hud/static/js/panels/models/compare.js";
 import { measured, signature } from "../../services/hud/src/rlaif/hud/static/js/panels/models/figures.js";
 import { byGroup, pay, rangeOf } from "../../services/hud/src/rlaif/hud/static/js/panels/models/version/examination.js";
+import { differences, settingsOf } from "../../services/hud/src/rlaif/hud/static/js/panels/models/versions.js";
 
 const manifest = (settings, more = {}) => ({ judge_config: "a", spec: { layout_version: "v1" }, lineage: { models: ["qwen"], rubrics: ["r"], settings: JSON.stringify(settings) }, ...more });
 

@@ -47,35 +47,6 @@ test("one goes back by frames and by seconds, not beyond what is kept", () => {
   assert.equal(shown.at(-1), 200);
 });
 
-test("a replay goes at the game's pace, as far behind as it began", () => {
-  const { rewind, shown, come } = playing({ seconds: 10 });
-  rewind.skip(-5000);
-  rewind.play(77_000);
-  for (let tick = 1; tick <= 60; tick += 1) {
-    come(200 + tick, 200 + tick);
-    rewind.tick(77_000 + tick * 50);
-  }
-  assert.equal(shown.at(-1), 160);
-  assert.equal(rewind.behind, 5000);
-});
-
-test("at its end a replay is live again", () => {
-  const { rewind, shown } = playing({ seconds: 10 });
-  rewind.step(-3);
-  rewind.play(0);
-  for (const now of [50, 100, 150, 200]) rewind.tick(now);
-  assert.deepEqual([rewind.mode, shown.at(-1)], ["live", 200]);
-});
-
-test("a replay does not wait where frames are missing", () => {
-  const { rewind, shown, come } = playing({ seconds: 10 });
-  rewind.step(-1);
-  come(1000, 1010);
-  rewind.play(0);
-  for (const now of [16, 66, 82]) rewind.tick(now);
-  assert.equal(shown.at(-1), 1000);
-});
-
 test("someone who paused and left is sent nothing after two minutes, and keeps a minute before the picture", () => {
   const { rewind, come } = playing({ seconds: 90 });
   rewind.pause();
@@ -98,8 +69,6 @@ test("however large the frames are, what is kept is bounded", () => {
 test("before the first frame nothing can be done, and nothing breaks", () => {
   const rewind = new Rewind({ show: () => assert.fail("nothing to show") });
   rewind.pause();
-  rewind.play(0);
-  rewind.tick(5);
   rewind.step(1);
   rewind.skip(-5);
   rewind.seek(5);

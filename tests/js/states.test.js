@@ -1,17 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { packed, unpacked } from "../../services/hud/src/rlaif/hud/static/js/kept.js";
 import { bannersOf, judge, notYet } from "../../services/hud/src/rlaif/hud/static/js/status.js";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");
 const before = (seconds) => new Date(NOW - 1000 * seconds).toISOString();
 const frame = (seconds) => ({ env: "env-0", frames_per_second: 19.9, captured_at: before(seconds + 0.084), received_at: before(seconds) });
 
-function status({ link = {}, paused = false, state = {}, past = null } = {}, t) {
+function status({ link = {}, paused = false, state = {} } = {}, t) {
   t.mock.timers.enable({ apis: ["Date"], now: NOW });
   const live = { link: { open: true, attempt: 0, retryAt: null, ...link }, paused };
-  return judge({ live, store: { state, past, known: past !== null || Object.keys(state).length > 0 } }, NOW);
+  return judge({ live, store: { state, known: Object.keys(state).length > 0 } }, NOW);
 }
 
 test("a frame that is fresh is live, with its environment, rate and age", (t) => {
@@ -32,14 +31,6 @@ test("a lost connection counts down to the next try", (t) => {
 
 test("the first connection is no lost one", (t) => {
   assert.equal(status({ link: { open: false } }, t).name, "connecting");
-});
-
-test("the state of the last visit is marked as old, even with an open connection", (t) => {
-  for (const open of [false, true]) {
-    const { name, note } = status({ link: { open }, state: { screen: frame(0) }, past: before(7200) }, t);
-    assert.deepEqual([name, note], ["connecting", "showing data from 2 h 0 min ago"]);
-    t.mock.timers.reset();
-  }
 });
 
 test("no frame yet is told apart from no run yet, and from a run that cannot start", (t) => {
@@ -89,24 +80,6 @@ test("without a connection old issues are not shown", () => {
 test("another build is a new version that can be loaded", () => {
   const [banner] = bannersOf({ status: LIVE, open: true, state: { issues: [], build: "b" }, build: "a" });
   assert.deepEqual([banner.key, banner.action], ["version", "reload"]);
-});
-
-const STATE = { taken_at: before(10), kept_at: before(5), run: { run_id: "run-1" }, events: [{ id: 1 }] };
-
-test("a state that was kept comes back to the same build", () => {
-  assert.deepEqual(unpacked(packed(STATE, "a"), "a", NOW), STATE);
-});
-
-test("a state of another build, too old, broken or missing is not shown", () => {
-  assert.equal(unpacked(packed(STATE, "a"), "b", NOW), null);
-  assert.equal(unpacked(packed(STATE, "a"), "a", NOW + 8 * 86_400_000), null);
-  assert.equal(unpacked("{", "a", NOW), null);
-  assert.equal(unpacked(null, "a", NOW), null);
-});
-
-test("a state that is too long for a browser to keep is not kept", () => {
-  assert.equal(packed({ ...STATE, run: "x".repeat(700_000) }, "a"), null);
-  assert.equal(JSON.parse(packed({ ...STATE, events: Array(500).fill({ id: 1 }) }, "a")).state.events.length, 100);
 });
 
 test("before the first run the nearest cause of waiting is shown", (t) => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Cursor } from "../../services/hud/src/rlaif/hud/static/js/charts/axis.js";
-import { Store } from "../../services/hud/src/rlaif/hud/static/js/store.js";
+import { Store } from "../../services/hud/src/rlaif/hud/static/js/live.js";
 
 const soon = () => new Promise((done) => setTimeout(done, 30));
 

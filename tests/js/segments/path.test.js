@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { pathAt } from "../../../services/hud/src/rlaif/hud/static/js/segments/path.js";
+import { pathAt } from "../../../services/hud/src/rlaif/hud/static/js/panels/segments/player.js";
 
 const at = (room, x, y) => ({ step: 0, group: 0, room, x, y });
 const WALK = [at(7, 10, 20), at(7, 12, 20), at(8, 150, 20), at(8, 148, 20), at(7, 1, 1)];

@@ -2,7 +2,6 @@ import asyncio
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 import pytest
@@ -73,34 +72,6 @@ async def test_a_browser_starts_with_a_snapshot_and_the_newest_frame(attach: Att
     assert browser.frames == [b"new"]
 
 
-async def test_a_slow_browser_does_not_delay_a_fast_one(attach: Attach) -> None:
-    hub, slow, fast = make_hub(), Browser(), Browser()
-    slow.flowing.clear()
-    attach(hub, slow)
-    quick = attach(hub, fast)
-    for number in range(1, 51):
-        hub.send_frame(number, b"%d" % number)
-        quick.acknowledge(number - 1)
-        await eventually(partial(fast.has_drawn, number), "the fast one has it")
-    assert len(fast.frames) == 50
-    assert slow.received == []
-    slow.flowing.set()
-    await eventually(lambda: slow.frames == [b"48", b"49", b"50"], "the slow one gets the newest")
-
-
-async def test_a_browser_that_acknowledges_nothing_gets_twelve_frames(attach: Attach) -> None:
-    hub, browser = make_hub(), Browser()
-    outbox = attach(hub, browser)
-    for number in range(1, 21):
-        hub.send_frame(number, b"%d" % number)
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-    await eventually(lambda: len(browser.frames) == 12, "twelve frames")
-    outbox.acknowledge(20)
-    await eventually(lambda: browser.frames[-1:] == [b"20"], "the newest three")
-    assert len(browser.frames) == 15
-
-
 async def test_every_page_ends_with_the_same_state_however_late_it_came_or_slow_it_is() -> None:
     state_of_all = HudState(epoch="e")
     values: dict[str, Any] = {"loop": {"captured": 1, "at": None}, "segments": [{"id": 1}]}
@@ -128,18 +99,6 @@ def read(outbox: Outbox, state: dict[str, Any], hub: Hub) -> None:
         assert not isinstance(item, bytes)
         said = json.loads(hub.opening() if isinstance(item, Resync) else item)
         state |= said["data"]
-
-
-async def test_a_flood_of_events_ends_in_a_snapshot(attach: Attach) -> None:
-    hub, browser = make_hub(), Browser()
-    browser.flowing.clear()
-    outbox = attach(hub, browser)
-    await asyncio.sleep(0)
-    for number in range(1500):
-        outbox.put_event(f'{{"type":"event","data":{number}}}')
-    browser.flowing.set()
-    await eventually(lambda: browser.types[-1:] == ["snapshot"], "the new snapshot")
-    assert browser.types == ["snapshot", "snapshot"]
 
 
 async def test_there_are_no_more_places_than_allowed() -> None:

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from rlaif.contracts.telemetry.readings import JudgeCall
-from rlaif.hud.read_model.judge_health import OUTAGE_CALLS, UNANSWERED, JudgeHealth
+from rlaif.hud.read_model.llm import OUTAGE_CALLS, UNANSWERED, JudgeHealth
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

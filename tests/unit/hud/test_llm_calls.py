@@ -7,8 +7,7 @@ import pytest
 
 from rlaif.contracts.telemetry.assistance import ModeFigures
 from rlaif.contracts.telemetry.readings import AssistanceStatus, JudgeCall, PlayerCall
-from rlaif.hud.read_model.judge_health import JudgeHealth
-from rlaif.hud.read_model.llm import LlmView, calls_view, llm_view
+from rlaif.hud.read_model.llm import JudgeHealth, LlmView, calls_view, llm_view
 from rlaif.hud.read_model.trainer import TrainerReadings
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image, ImageSequence
 
 from rlaif.contracts.game.films import FilmError, Patch, pack_film, unpack_film
-from rlaif.hud.webp_film import LAST_MILLISECONDS, animation
+from rlaif.hud.segment_objects import LAST_MILLISECONDS, animation
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 

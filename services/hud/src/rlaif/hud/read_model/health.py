@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from rlaif.contracts.reward_models import GamingAlarm
 from rlaif.contracts.telemetry.readings import ServiceHealth
-from rlaif.hud.read_model.judge_health import JudgeHealth, latencies_of, percentile
+from rlaif.hud.read_model.llm import JudgeHealth, latencies_of, percentile
 from rlaif.hud.read_model.views import (
     CheckView,
     FailingJudge,

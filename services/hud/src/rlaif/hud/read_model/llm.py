@@ -1,22 +1,91 @@
-"""Calls of language models, by the judges and by the planner: routes, latencies, errors.
+"""Calls of language models, by the judges and by the planner: routes, latencies, outages.
 
 Judges report every call. The planner reports only the newest questions of each iteration, so that
-its counts are the trainer's and its latencies are those of the reported questions.
+its counts are the trainer's and its latencies are those of the reported questions. A share over
+many calls hides an outage of a minute, so consecutive calls without an answer are counted as well.
 """
 
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from statistics import quantiles
+from typing import Literal
 
 from pydantic import Field
 
 from rlaif.contracts.telemetry.assistance import ModeFigures
 from rlaif.contracts.telemetry.readings import JudgeCall, PlayerCall
 from rlaif.hud.read_model import View
-from rlaif.hud.read_model.judge_health import JudgeHealth, latencies_of, percentile
 from rlaif.hud.read_model.trainer import TrainerReadings
-from rlaif.hud.read_model.views import CallView, User
+from rlaif.hud.read_model.views import CallView, FailingJudge, User
+
+UNANSWERED = frozenset({"throttled", "refused", "error", "timeout"})
+"""Outcomes without an answer; `invalid` is an answer."""
+
+OUTAGE_CALLS = 3
+"""Consecutive calls without an answer that make an outage."""
+
+WINDOW = 500
+"""Calls that are kept: about an hour of three judges with three votes at one segment a minute."""
+
+
+class JudgeHealth:
+    """Keeps the newest calls."""
+
+    def __init__(self, *, window: int = WINDOW) -> None:
+        self.window = window
+        self._calls: deque[JudgeCall] = deque(maxlen=window)
+        self._failing: dict[str, FailingJudge] = {}
+
+    def add(self, call: JudgeCall) -> tuple[str, Literal["info", "warning"]] | None:
+        """Add a call; returns the log line of an outage that starts or ends with it."""
+        self._calls.append(call)
+        before = self._failing.pop(call.judge, None)
+        if call.outcome not in UNANSWERED:
+            if before is None or before.calls < OUTAGE_CALLS:
+                return None
+            seconds = (call.at - before.since).total_seconds()
+            text = f"The {call.judge} judge receives answers again, after {before.calls} calls"
+            return f"{text} without one in {seconds:.0f} s.", "info"
+        now = FailingJudge(
+            judge=call.judge,
+            route=call.route,
+            outcome=call.outcome,
+            since=before.since if before else call.at,
+            calls=before.calls + 1 if before else 1,
+        )
+        self._failing[call.judge] = now
+        if now.calls != OUTAGE_CALLS:
+            return None
+        text = f"The {now.judge} judge receives no answers from {call.model} ({now.route}): "
+        return text + f"{now.calls} consecutive calls ended with {now.outcome}.", "warning"
+
+    @property
+    def calls(self) -> tuple[JudgeCall, ...]:
+        return tuple(self._calls)
+
+    @property
+    def last_call_at(self) -> datetime | None:
+        return max((call.at for call in self._calls), default=None)
+
+    @property
+    def failing(self) -> tuple[FailingJudge, ...]:
+        found = (each for each in self._failing.values() if each.calls >= OUTAGE_CALLS)
+        return tuple(sorted(found, key=lambda each: each.judge))
+
+
+def percentile(values: Sequence[float], percent: int) -> float | None:
+    """The value below which `percent` of the values lie, interpolated; None without values."""
+    if len(values) < 2:
+        return values[0] if values else None
+    return quantiles(values, n=100, method="inclusive")[percent - 1]
+
+
+def latencies_of(calls: Sequence[JudgeCall]) -> list[float]:
+    """Seconds of the successful calls."""
+    return [call.latency_seconds for call in calls if call.outcome == "ok"]
+
 
 EDGES = tuple(
     round(step * 10.0**decade, 3) for decade in range(-2, 3) for step in (1, 1.5, 2, 3, 5, 7)
@@ -243,9 +312,6 @@ def _judged(call: JudgeCall, episode_of: EpisodeOf) -> CallView:
         episode_id=episode_of(call.segment_id),
         request="levels of a segment",
         answer=call.rationale,
-        followed=None,
-        ending=None,
-        detail=None,
         remedy=None if ok else remedy,
     )
 
@@ -261,12 +327,9 @@ def _played(call: PlayerCall) -> CallView:
         user="planner",
         name=call.mode,
         route=route,
-        model=None,
         outcome=call.call,
         ok=ok,
         latency_seconds=call.latency_seconds,
-        segment_id=None,
-        episode_id=None,
         request="a plan" if call.kind == "plan" else "a button",
         answer=" — ".join(filter(None, (wanted, call.reason))) or call.ending_reason or None,
         followed=call.followed,

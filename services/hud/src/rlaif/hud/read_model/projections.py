@@ -36,8 +36,7 @@ from rlaif.hud.read_model.health import PipelineHealth
 from rlaif.hud.read_model.history.history import History
 from rlaif.hud.read_model.history.views import HeadlineView
 from rlaif.hud.read_model.journal import Journal, is_news, sentence
-from rlaif.hud.read_model.judge_health import JudgeHealth
-from rlaif.hud.read_model.llm import plans_view
+from rlaif.hud.read_model.llm import JudgeHealth, plans_view
 from rlaif.hud.read_model.models import RewardModels
 from rlaif.hud.read_model.pipeline import PipelineCounts, Stage
 from rlaif.hud.read_model.screen import Screen, ShownFrame

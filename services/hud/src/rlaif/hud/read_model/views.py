@@ -273,17 +273,21 @@ class CallView(View):
     user: User
     name: str
     route: str
-    model: str | None
+    model: str | None = None
     outcome: str
     ok: bool
     latency_seconds: float | None
-    segment_id: str | None = Field(description="The segment of a judge's call.")
-    episode_id: str | None = Field(description="Null if the segment is unknown.")
+    segment_id: str | None = Field(default=None, description="The segment of a judge's call.")
+    episode_id: str | None = Field(default=None, description="Null if the segment is unknown.")
     request: str = Field(description="What was requested.")
     answer: str | None
-    followed: bool | None = Field(description="Null for judges, and without a usable answer.")
-    ending: str | None
-    detail: str | None = Field(description="Environment and end of a plan; null for judges.")
+    followed: bool | None = Field(
+        default=None, description="Null for judges, and without a usable answer."
+    )
+    ending: str | None = None
+    detail: str | None = Field(
+        default=None, description="Environment and end of a plan; null for judges."
+    )
     remedy: str | None = Field(description="Recommended action; null for a successful call.")
 
 

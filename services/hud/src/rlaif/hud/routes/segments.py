@@ -10,7 +10,13 @@ from rlaif.contracts.game.films import MEDIA_TYPE, FilmError, unpack_film
 from rlaif.contracts.model import ID_PATTERN
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.read_model.segments import detail
-from rlaif.hud.read_model.segments.detail import score_detail
+from rlaif.hud.read_model.segments.detail import (
+    CaptureView,
+    SegmentDetail,
+    SegmentFacets,
+    SegmentSteps,
+    score_detail,
+)
 from rlaif.hud.read_model.segments.queries import (
     Order,
     Place,
@@ -20,17 +26,12 @@ from rlaif.hud.read_model.segments.queries import (
     place,
     with_gaps,
 )
-from rlaif.hud.read_model.segments.views import (
-    CaptureView,
-    SegmentDetail,
-    SegmentFacets,
-    SegmentSteps,
-)
 from rlaif.hud.read_model.views import PictureLink, SegmentRow
 from rlaif.hud.routes.stored import immutable, stored
 from rlaif.hud.segment_objects import (
     StoredSegment,
     UnreadableObjectError,
+    animation,
     picture_names,
     read_capture,
     read_film,
@@ -39,7 +40,6 @@ from rlaif.hud.segment_objects import (
     read_segment,
     read_states,
 )
-from rlaif.hud.webp_film import animation
 from rlaif.service.paging import Page, Paging
 from rlaif.service.problems import Problem
 from rlaif.storage.ports import ObjectStore

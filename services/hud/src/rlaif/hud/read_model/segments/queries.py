@@ -13,7 +13,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field
 
 from rlaif.contracts.model import ID_PATTERN
-from rlaif.hud.read_model.segments.views import Facet, SegmentFacets
+from rlaif.hud.read_model.segments.detail import Facet, SegmentFacets
 from rlaif.hud.read_model.views import SegmentRow
 
 Order = Literal["newest", "highest_score", "lowest_score", "disagreement", "model_gap"]

@@ -3,11 +3,11 @@
 import { api } from "./api.js";
 import { Cursor } from "./charts/axis.js";
 import { byId } from "./dom.js";
-import { Keys } from "./keys.js";
+import { Keys } from "./shell.js";
 
 /**
  * @typedef {object} App
- * @property {import("./store.js").Store} store  sections of the snapshot; `watch(sections, draw)`
+ * @property {import("./live.js").Store} store  sections of the snapshot; `watch(sections, draw)`
  * @property {import("./live.js").Live} live  the connection, frames, pause
  * @property {typeof api} api  `get(path)`, `post(path, body)`; throws `ApiProblem`
  * @property {(address: string, how?: {replace?: boolean}) => void} go  to another view

@@ -1,7 +1,7 @@
-// Live connection of the pages: sections go to the store, frames through the rewind buffer to the current canvas.
+// State and live connection of the pages: sections go to the store, frames through the rewind buffer to the current canvas.
 
-import { forgetClock, hudNow, roundTrip, setClock, syncClock } from "./clock.js";
 import { Connection } from "./connection.js";
+import { forgetClock, hudNow, roundTrip, setClock, syncClock } from "./format.js";
 import { Rewind } from "./rewind.js";
 import { BASE } from "./routes.js";
 import { readHeader } from "./screen.js";
@@ -18,14 +18,12 @@ export class Live {
   #watchers = new Set();
   /** @type {string | null} */
   #epoch = null;
-  /** Screen of the last visit, until a newer frame arrives. @type {ArrayBuffer | null} */
-  #recalled = null;
   /** @type {Link} */
   link = { open: false, attempt: 0, retryAt: null };
   stats = new FrameStats();
   rewind = new Rewind({ show: (frame) => this.#sink?.(frame.buffer) });
 
-  /** @param {import("./store.js").Store} store @param {(entry: any) => void} onEvent */
+  /** @param {Store} store @param {(entry: any) => void} onEvent */
   constructor(store, onEvent) {
     this.store = store;
     this.onEvent = onEvent;
@@ -52,21 +50,10 @@ export class Live {
     this.#connection.open();
   }
 
-  /** The newest frame, or null. */
-  get newest() {
-    return this.rewind.newest?.buffer ?? this.#recalled;
-  }
-
-  /** Show the screen of the last visit until there is a newer one. @param {ArrayBuffer} buffer */
-  recall(buffer) {
-    this.#recalled = buffer;
-    this.#sink?.(buffer);
-  }
-
   /** Give all frames to `draw(buffer)` until the function that this gives is called. @param {(buffer: ArrayBuffer) => void} draw */
   showFrames(draw) {
     this.#sink = draw;
-    const last = this.rewind.shown?.buffer ?? this.#recalled;
+    const last = this.rewind.shown?.buffer;
     if (last) draw(last);
     this.#want();
     return () => {
@@ -77,13 +64,13 @@ export class Live {
 
   /** A frame was drawn. @param {{seq: number, captured: number}} frame */
   drawn({ seq, captured }) {
-    if (seq !== this.rewind.shown?.seq) return; // of the last visit
+    if (seq !== this.rewind.shown?.seq) return;
     this.#connection.ack(seq);
     if (this.rewind.mode !== "live") return;
     this.stats.drawn({ seq, age: believable(hudNow() - captured, roundTrip()), at: performance.now() });
   }
 
-  /** "live", "paused" or "replay". */
+  /** "live" or "paused". */
   get mode() {
     return this.rewind.mode;
   }
@@ -91,7 +78,6 @@ export class Live {
   /** Move in the last minute. @param {(rewind: Rewind) => void} move */
   control(move) {
     move(this.rewind);
-    if (this.rewind.mode === "replay") this.#replay();
     if (this.rewind.mode !== "live") this.stats.clear();
     this.#want();
     this.#changed();
@@ -114,16 +100,6 @@ export class Live {
     if (this.rewind.mode !== "live" || !this.#sink) this.#connection.ack(seq);
     this.rewind.take({ seq, at: performance.now(), buffer });
     if (this.rewind.full) this.#want();
-  }
-
-  #replay() {
-    requestAnimationFrame((now) => {
-      if (this.mode !== "replay") return;
-      this.rewind.tick(now);
-      this.#want();
-      this.#changed();
-      this.#replay();
-    });
   }
 
   #want() {
@@ -196,7 +172,6 @@ export class FrameStats {
     };
   }
 
-  /** @param {number} now */
   #forget(now) {
     const from = this.#drawn.findIndex(({ at }) => at >= now - WINDOW);
     this.#drawn = from < 0 ? [] : this.#drawn.slice(from);
@@ -218,4 +193,62 @@ export function believable(age, trip) {
 /** @param {number[]} sorted @param {number} share @returns {number | null} */
 export function quantile(sorted, share) {
   return sorted.length ? sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] : null;
+}
+
+export class Store {
+  #panels = [];
+  #changed = new Set();
+  #scheduled = false;
+
+  constructor() {
+    /** @type {any} */
+    this.state = { events: [] };
+  }
+
+  /** Call `draw(state)` now if something is known, and soon after one of these sections changed; gives the function that ends it. */
+  watch(sections, draw) {
+    const panel = { sections, draw };
+    this.#panels.push(panel);
+    if (this.known) draw(this.state);
+    return () => {
+      this.#panels = this.#panels.filter((each) => each !== panel);
+    };
+  }
+
+  /** Whether any state is known. */
+  get known() {
+    return this.state.taken_at !== undefined;
+  }
+
+  /** Put in new values of sections. */
+  merge(sections) {
+    Object.assign(this.state, sections);
+    for (const name of Object.keys(sections)) this.#changed.add(name);
+    if (!this.#scheduled) {
+      this.#scheduled = true;
+      // A hidden page draws nothing; a timer, unlike an animation frame, still lets it catch up.
+      setTimeout(() => this.#draw(), 16);
+    }
+  }
+
+  /** Add one line of the event log; a line that is there already is left out. */
+  addEvent(entry) {
+    const events = this.state.events;
+    if (events.length && entry.id <= events[events.length - 1].id) return;
+    this.merge({ events: [...events.slice(-299), entry] });
+  }
+
+  #draw() {
+    this.#scheduled = false;
+    const changed = this.#changed;
+    this.#changed = new Set();
+    for (const { sections, draw } of [...this.#panels]) {
+      if (!sections.some((name) => changed.has(name))) continue;
+      try {
+        draw(this.state);
+      } catch (error) {
+        console.error("a panel failed to render", sections, error);
+      }
+    }
+  }
 }

@@ -2,20 +2,16 @@
 
 import { announceEvent, makeApp } from "./app.js";
 import { byId } from "./dom.js";
-import { keepState, recallState } from "./kept.js";
-import { Live } from "./live.js";
+import { Live, Store } from "./live.js";
 import { MISSING, PAGES } from "./pages/registry.js";
 import { Router } from "./router.js";
 import { makeShell } from "./shell.js";
-import { Store } from "./store.js";
 
 const store = new Store();
 const live = new Live(store, announceEvent);
 const router = new Router(byId("page"), PAGES, MISSING);
 const app = makeApp({ store, live, router });
 
-recallState(store, live);
 makeShell(app, router);
 router.start(app);
 live.open();
-keepState(store, live);

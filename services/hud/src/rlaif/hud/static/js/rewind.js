@@ -1,16 +1,15 @@
-// Buffer of the last minute of the screen. Pausing stops the display, not the buffering, so that the viewer can rewind,
-// replay from there, and return to live. Times are ms of one clock, passed in.
+// Buffer of the last minute of the screen. Pausing stops the display, not the buffering, so that the viewer can rewind
+// and return to live. Times are ms of one clock, passed in.
 
 /**
  * @typedef {object} Frame
  * @property {number} seq  of the HUD; rises by one with each that it sends
  * @property {number} at  when it came in
  * @property {ArrayBuffer} buffer
- * @typedef {"live" | "paused" | "replay"} Mode
+ * @typedef {"live" | "paused"} Mode
  */
 
 const SPAN = 60_000; // ms that one can go back
-const GAP = 1000; // ms; a replay does not wait for longer than this where frames are missing
 
 export class Rewind {
   /** @type {Frame[]} oldest first */
@@ -18,8 +17,6 @@ export class Rewind {
   #bytes = 0;
   /** @type {Frame | null} */
   #shown = null;
-  /** When the replay showed this frame. @type {{at: number, frame: Frame}} */
-  #since = { at: 0, frame: /** @type {any} */ (null) };
   /** @type {Mode} */
   mode = "live";
 
@@ -86,13 +83,6 @@ export class Rewind {
     if (this.newest) this.#draw(this.newest);
   }
 
-  /** Replay from the displayed frame. @param {number} now */
-  play(now) {
-    if (!this.#shown) return;
-    this.mode = "replay";
-    this.#since = { at: now, frame: this.#shown };
-  }
-
   /** Show the frame so many before (−) or after. @param {number} frames */
   step(frames) {
     this.#goTo(this.#index + frames);
@@ -106,21 +96,6 @@ export class Rewind {
   /** Show what came so many ms after the oldest frame. @param {number} position */
   seek(position) {
     if (this.#frames.length) this.#goTo(this.#indexAt(this.#frames[0].at + position));
-  }
-
-  /** Show the frame that is due; the end of a replay returns to live. @param {number} now */
-  tick(now) {
-    if (this.mode !== "replay") return;
-    let index = this.#index;
-    const next = this.#frames[index + 1];
-    if (!next) return this.goLive();
-    if (next.at - this.#frames[index].at > GAP) {
-      this.#since = { at: now, frame: next };
-      return this.#draw(next);
-    }
-    const due = this.#since.frame.at + (now - this.#since.at);
-    while (index + 1 < this.#frames.length && this.#frames[index + 1].at <= due && this.#frames[index + 1].at - this.#frames[index].at <= GAP) index += 1;
-    if (this.#frames[index] !== this.#shown) this.#draw(this.#frames[index]);
   }
 
   /** Place of the frame that is shown, or of the oldest when that is forgotten. */
@@ -140,7 +115,6 @@ export class Rewind {
     return low;
   }
 
-  /** @param {number} index */
   #goTo(index) {
     if (!this.#frames.length) return;
     this.mode = "paused";

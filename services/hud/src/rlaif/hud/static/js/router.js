@@ -122,7 +122,6 @@ export class Router {
   }
 }
 
-/** @param {unknown} error */
 function broken(error) {
   return h("section", { class: "panel", role: "alert" },
     h("h2", {}, "This page could not be shown"),

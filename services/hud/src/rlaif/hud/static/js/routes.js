@@ -32,7 +32,6 @@ export function match(routes, path) {
   return null;
 }
 
-/** @param {string} path */
 const split = (path) => path.split("/").filter(Boolean);
 
 /**
@@ -50,7 +49,6 @@ function compare(wanted, parts) {
   return params;
 }
 
-/** @param {string} part */
 function decode(part) {
   try {
     return decodeURIComponent(part);

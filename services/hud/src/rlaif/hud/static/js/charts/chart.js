@@ -1,9 +1,8 @@
 // A chart over environment steps: lines or stacked parts, one cursor and one axis with its neighbours.
 
 import { h, s, setText, show } from "../dom.js";
-import { createAxis } from "./axis.js";
+import { createAxis, listen } from "./axis.js";
 import { markAt, PAD, picture, plan, residual, sumAt, UNEXPLAINED } from "./draw.js";
-import { listen } from "./hands.js";
 import { hit, lastUpTo, nearest, reach } from "./scale.js";
 import { atStep, Legend, summary, tableOf } from "./words.js";
 

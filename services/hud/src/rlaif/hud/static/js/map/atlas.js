@@ -1,8 +1,7 @@
 // The panel of the map: layers, a scale, and the atlas. An area is a plate, a room a button with its picture and players.
 
-import { ago } from "../clock.js";
 import { h, keyed, setText, show } from "../dom.js";
-import { compact, count } from "../format.js";
+import { ago, compact, count } from "../format.js";
 import { fig } from "../parts.js";
 import { based } from "../routes.js";
 import { notYet } from "../status.js";

@@ -18,7 +18,6 @@ export const LAYERS = [
   { name: "llm", label: "LLM calls", field: "calls", help: "Requests to the planner's language model in this room.", value: ({ calls }) => calls, text: ({ calls }) => `◇ ${count(calls)}` },
 ];
 
-/** @param {number} last @param {number | null} steps */
 const sinceThen = (last, steps) => (steps === null ? null : Math.max(0, steps - last));
 
 /** @param {string | null} name */

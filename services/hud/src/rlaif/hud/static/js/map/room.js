@@ -56,7 +56,6 @@ export function makeRoom(view) {
   };
 }
 
-/** @param {any} segment @param {string} path */
 function makeSegment(segment, path) {
   const { episode_id: episode, segment_id: id } = segment;
   const item = h("li", {}, h("a", { href: `/segments/${episode}/${id}` }, h("code", {}, id)), h("span", { class: "room-score" }));

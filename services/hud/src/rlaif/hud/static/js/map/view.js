@@ -75,7 +75,6 @@ export class View {
     return this.rooms.find((room) => keyOf(room) === this.room) ?? null;
   }
 
-  /** @param {string} name */
   showLayer(name) {
     this.layer = layerNamed(name);
     this.app.setQuery({ layer: this.layer.name === "rooms" ? null : this.layer.name });
@@ -83,7 +82,6 @@ export class View {
     this.#changed();
   }
 
-  /** @param {string | null} key */
   choose(key) {
     this.room = key === this.room ? null : key;
     this.app.setQuery({ room: this.room });

@@ -3,8 +3,7 @@
 import { Answer } from "../answer.js";
 import { Scope } from "../dom.js";
 import { mountPanels } from "../panel.js";
-import { calls, LABELS, labels } from "../panels/llm/calls.js";
-import { LLM, routes } from "../panels/llm/routes.js";
+import { calls, LABELS, labels, LLM, routes } from "../panels/llm/routes.js";
 import { planner } from "../panels/player.js";
 
 const OFTEN = 3000; // ms

@@ -4,9 +4,9 @@ import { Answer } from "../answer.js";
 import { h, Scope, show } from "../dom.js";
 import { mountPanels } from "../panel.js";
 import { loads } from "../panels/loads.js";
-import { compare } from "../panels/models/compare.js";
 import { MODELS } from "../panels/models/figures.js";
 import { calibrationOf, gateOf, head, madeOf, slotsOf } from "../panels/models/version/examination.js";
+import { compare } from "../panels/models/versions.js";
 import { empty } from "../parts.js";
 
 /** @type {import("../router.js").Page} */

@@ -185,7 +185,6 @@ class Review {
       : "There is no pair yet: pairs are made of segments that the judges scored, and there is none. This page looks again by itself.");
   }
 
-  /** @param {unknown} error */
   #broken(error) {
     this.#pair = null;
     this.player.clear();
@@ -193,14 +192,13 @@ class Review {
     this.view.say(`Pairs cannot be read: ${messageOf(error)}`, "bad", { again: () => void this.next() });
   }
 
-  /** @param {string} name */
   #named(name) {
     if (name === kept.getItem(NAME)) return;
     kept.setItem(NAME, name);
     this.queue.clear();
   }
 
-  /** @returns {Record<string, import("../keys.js").Binding>} */
+  /** @returns {Record<string, import("../shell.js").Binding>} */
   #keys() {
     return {
       a: { label: "A is better", run: () => void this.vote("a") },
@@ -220,7 +218,6 @@ class Review {
   }
 }
 
-/** @param {unknown} error */
 const messageOf = (error) => (error instanceof Error ? error.message : String(error));
 
 /** A key that makes a repeated request the same vote; pages over plain http have no randomUUID. */

@@ -54,7 +54,7 @@ class Neighbours {
     this.player = player;
   }
 
-  /** @returns {Record<string, import("../keys.js").Binding>} */
+  /** @returns {Record<string, import("../shell.js").Binding>} */
   get keys() {
     return {
       j: { label: "Next segment in the list", run: () => this.#go(1) },
@@ -70,7 +70,6 @@ class Neighbours {
       h("button", { type: "button", "aria-keyshortcuts": "c", onclick: () => void this.#copy() }, this.#label, " ", h("kbd", {}, "C")));
   }
 
-  /** @param {number} by */
   #go(by) {
     this.#steps = this.#steps.then(() => this.#step(by));
   }

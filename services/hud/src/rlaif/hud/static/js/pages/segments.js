@@ -1,8 +1,7 @@
 // The list of segments: filters above, a page of rows below, more on demand.
 
-import { ago } from "../clock.js";
 import { h, keyed, Scope, setText, show } from "../dom.js";
-import { compact, count, percent, reward, UNKNOWN } from "../format.js";
+import { ago, compact, count, percent, reward, UNKNOWN } from "../format.js";
 import { bar01, empty, fig } from "../parts.js";
 import { addressOf, addressOfSegment, countOf, filtersOf, found, inWords, ORDERS, questionOf, REASONS, roomName, short } from "../segments/found.js";
 
@@ -105,7 +104,6 @@ class List {
     show(this.summary, fig("segment-list.length", count(this.#rows.length)), more ? " shown, more available." : " in total.", known ? h("span", {}, " Known to the HUD: ", fig("facets.segments", count(known.segments)), ", ", fig("facets.scored", count(known.scored)), " scored.") : null);
   }
 
-  /** @param {unknown} error */
   #failed(error) {
     this.table.hidden = !this.#rows.length;
     this.none.hidden = false;
@@ -123,7 +121,6 @@ class List {
   }
 }
 
-/** @param {any} facets @param {number} filters */
 function nothing(facets, filters) {
   if (filters && facets?.segments) return "No segment matches these filters.";
   if (facets?.segments) return "This order requires scores; there are none yet.";
@@ -252,7 +249,6 @@ export class Form {
     return room ? h("button", { type: "button", class: "chip", title: "Remove this filter", onclick: () => this.#put("room", "") }, `room ${room} ✕`) : null;
   }
 
-  /** @param {string} name @param {string} value */
   #put(name, value) {
     const filters = { ...this.#filters, [name]: value };
     if (!value) delete filters[name];

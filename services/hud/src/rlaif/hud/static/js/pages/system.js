@@ -2,9 +2,8 @@
 
 import { Answer } from "../answer.js";
 import { ApiProblem, authorised, GivenUp } from "../api.js";
-import { ago } from "../clock.js";
 import { h, keyed, Scope, show } from "../dom.js";
-import { count, percentOf, UNKNOWN } from "../format.js";
+import { ago, count, percentOf, UNKNOWN } from "../format.js";
 import { mountPanels } from "../panel.js";
 import { ICONS, log, withOwn } from "../panels/loop.js";
 import { bar, cell, empty, fig, from, table } from "../parts.js";

@@ -1,8 +1,7 @@
 // The screen of the agent with playback controls, display statistics, and the value of the live reward model.
 
-import { roundTrip } from "../clock.js";
 import { h, s, setText, show } from "../dom.js";
-import { count, duration, hex, reward, tenth, UNKNOWN } from "../format.js";
+import { count, duration, hex, reward, roundTrip, tenth, UNKNOWN } from "../format.js";
 import { fig } from "../parts.js";
 import { Screen } from "../screen.js";
 import { judge, notYet } from "../status.js";
@@ -78,7 +77,6 @@ export function arrival({ live }, scope) {
   return h("p", { class: "arrival reported", id: "arrival" }, ...ROWS.map(([name, label, title]) => h("span", { title }, values[name], ` ${label}`)));
 }
 
-/** @param {number | null} ms */
 const milliseconds = (ms) => (ms === null ? UNKNOWN : duration(ms / 1000));
 
 const SECOND = 1000; // ms
@@ -90,7 +88,7 @@ const NOTICED = 250; // ms; less behind is the way of the frames
 export function timeControls(app, scope) {
   const { live } = app;
   const act = (/** @type {(rewind: Rewind) => void} */ move) => () => live.control(move);
-  const toggle = act((rewind) => (rewind.mode === "paused" ? rewind.play(performance.now()) : rewind.pause()));
+  const toggle = act((rewind) => (rewind.mode === "paused" ? rewind.goLive() : rewind.pause()));
   const moves = {
     back: { key: "ArrowLeft", sign: "←", label: "One frame back", run: act((rewind) => rewind.step(-1)) },
     on: { key: "ArrowRight", sign: "→", label: "One frame forward", run: act((rewind) => rewind.step(1)) },
@@ -101,7 +99,7 @@ export function timeControls(app, scope) {
   const behind = h("output", { class: "reported", id: "behind", for: "rewind" });
 
   scope.add(app.keys.bind({
-    Space: { label: "Pause, or play from here", run: toggle },
+    Space: { label: "Pause, or go live", run: toggle },
     l: { label: "Go live", run: act((rewind) => rewind.goLive()) },
     ...Object.fromEntries(Object.values(moves).map(({ key, label, run }) => [key, { label, run }])),
     "Shift+ArrowLeft": { label: "One second back", run: act((rewind) => rewind.skip(-SECOND)) },

@@ -1,9 +1,8 @@
 // Before and after each reward model that the trainer loaded, or each load of one version.
 
 import { Answer } from "../answer.js";
-import { ago } from "../clock.js";
 import { h, show } from "../dom.js";
-import { compact, count, decimal, percent, reward, tenth } from "../format.js";
+import { ago, compact, count, decimal, percent, reward, tenth } from "../format.js";
 import { cell, empty, from, table } from "../parts.js";
 
 /** @typedef {{before: number | null, after: number | null, n_before: number, n_after: number, change: number | null, low: number | null, high: number | null}} Difference */

@@ -1,8 +1,7 @@
 // The pipeline: number of segments by stage, the services, and the event log.
 
-import { ago, secondsSince } from "../clock.js";
 import { h, keyed, show } from "../dom.js";
-import { compact, count, timeOfDay, UNKNOWN } from "../format.js";
+import { ago, compact, count, secondsSince, timeOfDay, UNKNOWN } from "../format.js";
 import { fig } from "../parts.js";
 
 const FRESH_SECONDS = 10;

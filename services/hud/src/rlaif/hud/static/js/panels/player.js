@@ -3,7 +3,7 @@
 import { h, keyed, show } from "../dom.js";
 import { count, duration, percent, percentOf, reward } from "../format.js";
 import { cell, empty, facts, fig, table } from "../parts.js";
-import { callItem, keyOf } from "./llm/calls.js";
+import { callItem, keyOf } from "./llm/routes.js";
 
 const SHOWN = 12;
 const HEADS = ["Route", "Successful calls", "Latency", "Waiting", "Stale plans", "Completed plans", "Followed", "Bonus"];

@@ -1,8 +1,7 @@
 // The headline, and the figures of the run with the components of its reward.
 
-import { ago } from "../clock.js";
 import { h, show } from "../dom.js";
-import { compact, count, decimal, percent, reward, tenth } from "../format.js";
+import { ago, compact, count, decimal, percent, reward, tenth } from "../format.js";
 import { bothBar, facts, fig } from "../parts.js";
 import { notYet } from "../status.js";
 

@@ -1,8 +1,7 @@
 // The newest scored segment: its pictures, its numbers, and the judges' words.
 
 import { h, show } from "../dom.js";
-import { ago } from "../clock.js";
-import { count, decimal, percent, UNKNOWN } from "../format.js";
+import { ago, count, decimal, percent, UNKNOWN } from "../format.js";
 import { bar01, CRITERIA, decided, decidedBy, empty, fig, questOf, whyUnknown, words } from "../parts.js";
 import { addressOfSegment } from "../segments/found.js";
 

@@ -74,7 +74,6 @@ export class PairPlayer {
     return { a: of(a, at.a), b: of(b, at.b) };
   }
 
-  /** @param {boolean} on */
   play(on) {
     this.playing = on && this.ready;
     if (this.#request !== null) cancelAnimationFrame(this.#request);
@@ -100,13 +99,11 @@ export class PairPlayer {
     this.seek(nudged(this.lead, this.#clock.frame, by));
   }
 
-  /** @param {number} by */
   faster(by) {
     this.speed = otherSpeed(this.speed, by);
     this.moved();
   }
 
-  /** @param {number} now */
   #tick(now) {
     const passed = Math.min(100, now - this.#last); // a tab that slept does not jump
     this.#last = now;

@@ -1,8 +1,7 @@
 // What the review shows after a vote and beside it: opinions, rationales, agreement and the log.
 
-import { ago } from "../clock.js";
 import { h, show } from "../dom.js";
-import { count, decimal, percent, reward, UNKNOWN } from "../format.js";
+import { ago, count, decimal, percent, reward, UNKNOWN } from "../format.js";
 import { whisker } from "../panels/models/figures.js";
 import { empty, facts, fig } from "../parts.js";
 

@@ -55,7 +55,6 @@ export class Found {
     return at < 0 ? null : { at: at + 1, of: this.items.length, more: this.next !== null };
   }
 
-  /** @param {string} segment */
   #at(segment) {
     return this.items.findIndex(({ segment_id }) => segment_id === segment);
   }
@@ -123,7 +122,6 @@ export async function copy(text, button) {
   return worked;
 }
 
-/** @param {string} text */
 async function written(text) {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,9 +1,8 @@
 // The live model: its state and accuracy, what the next one waits for, and the changes that a person can make.
 
 import { ApiProblem, authorised, GivenUp } from "../../api.js";
-import { ago } from "../../clock.js";
 import { h, show } from "../../dom.js";
-import { count, percent } from "../../format.js";
+import { ago, count, percent } from "../../format.js";
 import { empty, fig, listed } from "../../parts.js";
 import { pinnedUntil } from "../loop.js";
 import { MODELS } from "./figures.js";
@@ -75,7 +74,6 @@ function next(model) {
   return h("p", { class: "next" }, "Next model: ", ...listed(parts));
 }
 
-/** @param {any} champion @param {import("../../app.js").App} app */
 function actions(champion, app) {
   const button = (/** @type {string} */ text, /** @type {() => void} */ run) => h("button", { type: "button", onclick: run }, text);
   return h("p", { class: "actions" },
@@ -133,7 +131,6 @@ export function confirmChange(app, { title, text, verb, purpose, reason = false,
   dialog.showModal();
 }
 
-/** @param {unknown} error */
 function problemNotice(error) {
   const problem = error instanceof ApiProblem ? error : null;
   return h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, problem?.title ?? "The request failed"), `: ${problem?.detail ?? error}`,
@@ -164,7 +161,6 @@ export const unpinIt = (app, version) => confirmChange(app, {
   done: `Version ${version} is no longer pinned`,
 });
 
-/** @param {App} app */
 const trainNow = (app) => confirmChange(app, {
   title: "Train now", verb: "Train now", purpose: "start a training",
   text: "Trains a candidate on the current labels, even if few of them are new. The gate applies unchanged.",

@@ -1,9 +1,8 @@
 // As reported by the reward-model service: watchdog, last training attempt, champion history.
 
 import { Answer } from "../../answer.js";
-import { ago } from "../../clock.js";
 import { h, show } from "../../dom.js";
-import { count, duration, percent } from "../../format.js";
+import { ago, count, duration, percent } from "../../format.js";
 import { empty, from } from "../../parts.js";
 import { MODELS, named, shortId } from "./figures.js";
 
@@ -23,7 +22,6 @@ export const watch = {
   },
 };
 
-/** @param {any} report @param {unknown} problem */
 function watchdog(report, problem) {
   const figure = (/** @type {string} */ name) => from(WATCHDOG, name, count(report[name]));
   return h("div", {},

@@ -1,8 +1,7 @@
 // Content of a segment's page: what it is, its score by criterion, and every call of each judge.
 
-import { ago } from "../../clock.js";
 import { h } from "../../dom.js";
-import { count, decimal, duration, hex, percent, reward, UNKNOWN } from "../../format.js";
+import { ago, count, decimal, duration, hex, percent, reward, UNKNOWN } from "../../format.js";
 import { bar01, decided, empty, facts, fig, questOf } from "../../parts.js";
 import { secondsOf } from "../../segments/film.js";
 import { found, idOf, inWords, REASONS, roomName } from "../../segments/found.js";
@@ -65,7 +64,6 @@ export function judgesOf({ judges, rubric, score_problem: problem }) {
   return [empty(problem ?? "No answers yet.")];
 }
 
-/** @param {any} judge @param {number} index */
 function card(judge, index) {
   const field = (/** @type {string} */ name) => `segment.judges.${index}.${name}`;
   return h("article", { class: "judge", "aria-label": `Judge ${judge.judge}` },

@@ -5,41 +5,13 @@ import { count, decimal, reward, tenth } from "../../format.js";
 
 /** @typedef {import("../../charts/axis.js").Point} Point */
 
-/**
- * @typedef {object} Piece What happened between two environment steps of a run.
- * @property {number} env_step
- * @property {number} episodes
- * @property {number | null} milestones_mean
- * @property {number | null} rooms_mean
- * @property {number | null} deaths_mean
- * @property {number | null} returns_mean
- * @property {number | null} entropy
- * @property {number | null} policy_lag
- * @property {number | null} steps_per_second
- * @property {Record<string, number>} low Minimum over the merged points.
- * @property {Record<string, number>} high
- * @property {Record<string, number>} paid
- * @property {number} paid_total
- * @property {number | null} learned_from
- */
-
+/** @typedef {Record<string, any>} Piece  a point of `/api/v1/history` */
 /** @typedef {{points: Piece[], loads: {step: number, version: number | null}[], starts?: {at: string}[]}} Past History of a run, as `/api/v1/history` returns it. */
 /** @typedef {"milestones_mean" | "rooms_mean" | "deaths_mean" | "returns_mean" | "entropy" | "policy_lag" | "steps_per_second"} Figure */
 
 /** @typedef {{means: [number, number][], window: number, scored: number, points: {env_step: number, weighted: number, episode_id: string, segment_id: string}[]}} Scores */
 
-/**
- * @typedef {object} ChartSpec
- * @property {string} id
- * @property {string} name
- * @property {string} note
- * @property {string} none
- * @property {import("../../charts/axis.js").Line[]} series
- * @property {(value: number | null) => string} format
- * @property {{total: Point[], field?: string}} [stacked]
- * @property {[number, number]} [bounds]
- * @property {boolean} [zero]
- */
+/** @typedef {Omit<import("../../charts/chart.js").Spec, "cursor"> & {id: string}} ChartSpec */
 
 const EPISODES = 100; // as the trainer's own means
 const MOST_PARTS = 6; // with the rest as one more: as many as there are styles
@@ -112,7 +84,6 @@ export function smoothed(points, weights, window) {
   });
   return found;
 
-  /** @param {number} index */
   function weightAt(index) {
     return points[index][1] === null ? 0 : weights[index];
   }

@@ -190,7 +190,6 @@ class Steps {
     if (step >= view[0] && step <= view[1]) this.#cursor.set(step, "screen");
   }
 
-  /** @param {boolean} seen */
   #sighted(seen) {
     this.#seen = seen;
     this.#look();

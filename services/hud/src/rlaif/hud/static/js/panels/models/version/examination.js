@@ -1,13 +1,11 @@
 // One version: its record and state, its gate checks, and its behaviour on the current labels.
 
-import { ago } from "../../../clock.js";
 import { h, show } from "../../../dom.js";
-import { compact, count, decimal, percent } from "../../../format.js";
+import { ago, compact, count, decimal, percent } from "../../../format.js";
 import { bar, bothBar, cell, empty, from, listed, table } from "../../../parts.js";
-import { settingsOf } from "../compare.js";
 import { accuracy, ends, measured, MODELS, named, ofConfidence, shortId, whisker } from "../figures.js";
 import { activate, pinIt, unpinIt } from "../now.js";
-import { loadsOf } from "../versions.js";
+import { loadsOf, settingsOf } from "../versions.js";
 
 /** How often the version is right, by how certain it is. @param {any} report @param {string} path */
 export function calibrationOf(report, path) {
@@ -17,7 +15,6 @@ export function calibrationOf(report, path) {
   return h("div", {}, summary, binTable(bins, path, confidence));
 }
 
-/** @param {any[]} bins @param {string} path @param {number} confidence */
 function binTable(bins, path, confidence) {
   const rows = bins.map(({ expected, right, low, high, pairs }, index) => h("tr", {},
     h("td", {}, from(path, `reliability.${index}.expected`, percent(expected))),
@@ -73,7 +70,6 @@ function moreButton(rows, all) {
   return button;
 }
 
-/** @param {any} slot @param {number} index @param {number} most @param {string} path */
 function row({ name, group, meaning, mean, mean_absolute: size, segments }, index, most, path) {
   const field = `pay.slots.${index}.`;
   return h("tr", { "data-slot": name },
@@ -105,7 +101,6 @@ export function rangeOf({ name, value, low, high, bound }) {
   return [least - margin, most + margin];
 }
 
-/** @param {any} check @param {string} path @param {number} confidence */
 function checkRow(check, path, confidence) {
   const { name, what, value, low, high, count: n, of, compared, relation, bound, holds, note } = check;
   const field = `checks.${name}.`;
@@ -183,7 +178,6 @@ function byPeople(version, lineage) {
   return listed(parts);
 }
 
-/** @param {number} version @param {any} manifest */
 function accuracyOf(version, { metrics }) {
   const { heldout_accuracy: value, heldout_accuracy_low: low, heldout_accuracy_high: high, heldout_pairs: pairs } = metrics;
   const path = `${MODELS}/${version}`;
@@ -196,7 +190,6 @@ function stateOf(row, models) {
   return [h("span", {}, "not live"), row.in_use ? h("span", { class: "tag purple" }, "still in use by the trainer") : null];
 }
 
-/** @param {number} version @param {any} models @param {import("../../../app.js").App} app */
 function buttons(version, models, app) {
   const button = (/** @type {string} */ text, /** @type {() => void} */ run) => h("button", { type: "button", onclick: run }, text);
   const live = models?.champion?.version ?? null;
