@@ -58,7 +58,7 @@ async def test_nothing_on_any_page_keeps_anybody_out(
         await tell()
     await stage.calls(4)
     await stage.calls(4, "timeout")
-    await chromium.wait_for("document.querySelectorAll('#search .find').length > 0")
+    await chromium.wait_for("document.querySelectorAll('#search .finds li').length > 0")
     found = {}
     for page in PAGES:
         await chromium.open(hud_url + page)

@@ -228,6 +228,6 @@ async def test_an_address_shows_its_moment_at_once_and_a_phone_has_room_for_it(
 
 async def test_a_missing_segment_is_reported(chromium: Any, hud_url: str) -> None:
     await chromium.open(f"{hud_url}/segments/ep-1/s-1")
-    await chromium.wait_for(says("#worth-of", "Unavailable"))
+    await chromium.wait_for(says("#worth-of", "No such segment"))
     await chromium.wait_for(says("#film .overlay", "No video"))
     await look(chromium, "segment-missing")

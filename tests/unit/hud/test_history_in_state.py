@@ -12,7 +12,7 @@ from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import EventData
 from rlaif.contracts.telemetry.readings import RewardModelStatus, TrainingProgress
 from rlaif.hud.read_model.projections import HudState
-from rlaif.hud.routes.history import history_router
+from rlaif.hud.routes.state import history_router
 from rlaif.service.problems import install_problem_handlers
 from rlaif.testing.data.events import (
     NOON,

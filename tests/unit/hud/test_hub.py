@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from rlaif.hud.browsers.hub import Hub, HubClosedError, HubFullError, pump
+from rlaif.hud.browsers.hub import Hub, pump
 from rlaif.hud.browsers.outbox import Outbox, Resync
 from rlaif.hud.read_model.projections import HudState
+from rlaif.service.problems import Problem
 from rlaif.testing.waiting import eventually
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -104,8 +105,9 @@ def read(outbox: Outbox, state: dict[str, Any], hub: Hub) -> None:
 async def test_there_are_no_more_places_than_allowed() -> None:
     hub = make_hub(max_clients=1)
     first = hub.join()
-    with pytest.raises(HubFullError, match="1 pages"):
+    with pytest.raises(Problem) as refused:
         hub.join()
+    assert refused.value.type == "too-many-pages"
     hub.leave(first)
     hub.leave(first)
     hub.join()
@@ -115,8 +117,9 @@ async def test_there_are_no_more_places_than_allowed() -> None:
 async def test_nobody_joins_a_closed_hub() -> None:
     hub = make_hub()
     hub.close()
-    with pytest.raises(HubClosedError):
+    with pytest.raises(Problem) as refused:
         hub.join()
+    assert refused.value.type == "stopping"
 
 
 async def test_a_browser_that_takes_nothing_for_too_long_is_given_up() -> None:

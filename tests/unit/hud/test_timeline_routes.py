@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.telemetry.readings import PaidStep, PaidSteps
 from rlaif.hud.read_model.projections import HudState
-from rlaif.hud.routes.history import history_router
+from rlaif.hud.routes.state import history_router
 from rlaif.service.problems import install_problem_handlers
 from rlaif.testing.data.events import segment_captured, segment_scored
 

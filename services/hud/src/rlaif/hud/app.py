@@ -18,11 +18,9 @@ from rlaif.hud.browsers.live import live_router
 from rlaif.hud.connections import BusLink, StoreWatch, read_scores
 from rlaif.hud.page import ForwardedPrefix, build_of, mount_files, page_router
 from rlaif.hud.read_model.projections import HudState
-from rlaif.hud.routes.history import history_router
-from rlaif.hud.routes.llm import llm_router
 from rlaif.hud.routes.models import models_router
 from rlaif.hud.routes.segments import segments_router
-from rlaif.hud.routes.state import api_router
+from rlaif.hud.routes.state import api_router, history_router, llm_router
 from rlaif.hud.routes.system import system_router
 from rlaif.hud.routes.world import world_router
 from rlaif.hud.settings import HudSettings

@@ -5,24 +5,17 @@ import logging
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
-from pydantic import ValidationError
-
 from rlaif.bus.connection import Bus
 from rlaif.bus.errors import BusError
 from rlaif.bus.ports import TelemetryPublisher
 from rlaif.contracts.catalog import CATALOG
-from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.contracts.telemetry.frames import FRAME_SUBJECT
 from rlaif.contracts.telemetry.readings import WatchWish
 from rlaif.hud.broadcast import READINGS, Broadcast
 from rlaif.hud.read_model.projections import SEGMENTS_SHOWN, HudState
-from rlaif.hud.read_model.segments.table import UnreadScore
-from rlaif.hud.segment_objects import SCORE_CAP_BYTES
+from rlaif.hud.segment_objects import UnreadableObjectError, read_score
 from rlaif.pacing.backoff import backoff
-from rlaif.storage import sealed
 from rlaif.storage.ports import (
-    ObjectCorruptError,
-    ObjectNotFoundError,
     ObjectStore,
     StorageError,
 )
@@ -86,8 +79,11 @@ async def read_scores(
         wait = pause
         for unread in rows.unread(SEGMENTS_SHOWN):
             try:
-                state.apply_score(unread, await asyncio.to_thread(_read_score, store, unread))
-            except (ObjectNotFoundError, ObjectCorruptError, ScoreObjectError) as error:
+                record = await asyncio.to_thread(
+                    read_score, store, unread.score_key, unread.score_sha256
+                )
+                state.apply_score(unread, record)
+            except UnreadableObjectError as error:
                 rows.score_read(unread, None, problem=str(error))
             except StorageError as error:
                 for each in rows.unread(SEGMENTS_SHOWN):
@@ -95,20 +91,6 @@ async def read_scores(
                 wait = retry
                 break
         await asyncio.sleep(wait)
-
-
-class ScoreObjectError(Exception):
-    """The object is not the score that its event announced."""
-
-
-def _read_score(store: ObjectStore, unread: UnreadScore) -> ScoreRecord:
-    data = sealed.read(store, unread.score_key, unread.score_sha256, cap=SCORE_CAP_BYTES)
-    try:
-        return ScoreRecord.model_validate_json(data)
-    except ValidationError as error:
-        raise ScoreObjectError(
-            f"{unread.score_key} is not a score: {error.error_count()} faults"
-        ) from error
 
 
 FIRST_PAUSE = 0.5

@@ -18,6 +18,8 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from rlaif.hud.routes.stored import unless_cached
+
 STATIC = Path(__file__).parent / "static"
 
 REGISTRY = "js/pages/registry.js"
@@ -153,12 +155,7 @@ def page_router(build: str | None = None) -> APIRouter:
 
 def _showing(html: bytes, etag: str) -> Callable[[Request], Coroutine[Any, Any, Response]]:
     async def show(request: Request) -> Response:
-        headers = {**HEADERS, "ETag": etag}
-        # What gzips answers marks the tag as weak.
-        known = request.headers.get("if-none-match", "").removeprefix("W/")
-        if known == etag:
-            return Response(status_code=304, headers=headers)
-        return Response(html, media_type="text/html", headers=headers)
+        return unless_cached(request, html, "text/html", {**HEADERS, "ETag": etag})
 
     return show
 

@@ -100,6 +100,12 @@ def read_segment(
         return StoredSegment(manifest, None, str(error))
 
 
+def read_score(store: ObjectStore, key: str, digest: str) -> ScoreRecord:
+    """A score that an event announced; UnreadableObjectError if it is missing or another."""
+    with _readable(key, "a score"):
+        return ScoreRecord.model_validate_json(sealed.read(store, key, digest, cap=SCORE_CAP_BYTES))
+
+
 def read_capture(store: ObjectStore, manifest: SegmentManifest) -> Capture:
     """The capture; UnreadableObjectError if it is missing or another."""
     key = manifest.capture_key

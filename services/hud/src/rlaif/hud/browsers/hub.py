@@ -1,9 +1,4 @@
-"""Sends frames, sections and events to all browsers; a slow one does not delay the others.
-
-HubError
-├── HubFullError    the maximum number of browsers is connected
-└── HubClosedError  the service is stopping
-"""
+"""Sends frames, sections and events to all browsers; a slow one does not delay the others."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,18 +10,7 @@ from pydantic_core import to_json
 from rlaif.hud.browsers.outbox import Outbox, Resync
 from rlaif.hud.read_model.projections import SECTIONS
 from rlaif.hud.read_model.views import JournalEntry, Snapshot
-
-
-class HubError(Exception):
-    """Base of the errors of `join`."""
-
-
-class HubFullError(HubError):
-    """The maximum number of browsers is connected."""
-
-
-class HubClosedError(HubError):
-    """The service is stopping."""
+from rlaif.service.problems import Problem
 
 
 def message(kind: str, data: Any) -> str:
@@ -50,11 +34,17 @@ class Hub:
         return len(self._outboxes)
 
     def join(self) -> Outbox:
-        """Add a browser, or raise a `HubError`. It first gets a snapshot and the newest frame."""
+        """Add a browser, or raise a `Problem`. It first gets a snapshot and the newest frame."""
         if self.closed.is_set():
-            raise HubClosedError("The HUD is stopping.")
+            raise Problem(503, "stopping", "The HUD is stopping")
         if self.clients >= self._max_clients:
-            raise HubFullError(f"{self.clients} pages are connected; that is the limit.")
+            raise Problem(
+                503,
+                "too-many-pages",
+                "Too many pages are connected",
+                f"{self.clients} pages are connected; that is the limit. Close one.",
+                headers={"Retry-After": "10"},
+            )
         outbox = Outbox()
         outbox.put_event(self.opening())
         if self._frame is not None:

@@ -27,12 +27,12 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Literal
 
 from fastapi import APIRouter, WebSocket, WebSocketDisconnect
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
-from rlaif.hud.browsers.hub import Hub, HubClosedError, HubFullError, message, pump
+from rlaif.hud.browsers.hub import Hub, message, pump
 from rlaif.hud.browsers.outbox import Outbox
 from rlaif.service.auth import split_origin
 from rlaif.service.problems import Problem
@@ -50,36 +50,13 @@ MAX_LOGGED = 100
 logger = logging.getLogger(__name__)
 
 
-class Ack(BaseModel):
-    """A frame was drawn."""
+class PageMessage(BaseModel):
+    """A message of a page; the module's docstring has the fields of each type."""
 
-    type: Literal["ack"]
-    seq: int = Field(ge=0)
-
-
-class Rate(BaseModel):
-    """Whether the page wants frames and texts."""
-
-    type: Literal["rate"]
-    fps: float = Field(ge=0, le=60)
+    type: Literal["ack", "rate", "ping", "resync"]
+    seq: int = Field(default=0, ge=0)
+    fps: float = Field(default=0.0, ge=0, le=60)
     texts: bool = True
-
-
-class Ping(BaseModel):
-    """The page asks whether the HUD is there."""
-
-    type: Literal["ping"]
-
-
-class ResyncRequest(BaseModel):
-    """The page noticed a gap."""
-
-    type: Literal["resync"]
-
-
-_REQUEST: TypeAdapter[Ack | Rate | Ping | ResyncRequest] = TypeAdapter(
-    Annotated[Ack | Rate | Ping | ResyncRequest, Field(discriminator="type")]
-)
 
 
 def live_router(
@@ -96,7 +73,7 @@ def live_router(
     async def live(socket: WebSocket) -> None:
         try:
             check_origin(socket, allowed_origins)
-            outbox = join(hub)
+            outbox = hub.join()
         except Problem as problem:
             refused(problem.type)
             if problem.detail not in logged and len(logged) < MAX_LOGGED:
@@ -126,22 +103,6 @@ def check_origin(socket: WebSocket, allowed: tuple[str, ...]) -> None:
             "Pages of other sites may not connect",
             f"Set HUD_ALLOWED_ORIGINS={json.dumps([origin])}, or make the proxy keep Host.",
         )
-
-
-def join(hub: Hub) -> Outbox:
-    """Take a place at the hub; a `Problem` (503) when there is none."""
-    try:
-        return hub.join()
-    except HubFullError as error:
-        raise Problem(
-            503,
-            "too-many-pages",
-            "Too many pages are connected",
-            f"{error} Close one.",
-            headers={"Retry-After": "10"},
-        ) from error
-    except HubClosedError as error:
-        raise Problem(503, "stopping", "The HUD is stopping", str(error)) from error
 
 
 async def _refuse(socket: WebSocket, problem: Problem) -> None:
@@ -195,15 +156,15 @@ async def _receive(socket: WebSocket, outbox: Outbox, clock: Callable[[], dateti
         if len(text) > MAX_MESSAGE:
             return TOO_LONG
         try:
-            request = _REQUEST.validate_json(text)
+            request = PageMessage.model_validate_json(text)
         except ValidationError:
             return POLICY_VIOLATION
-        match request:
-            case Ack():
+        match request.type:
+            case "ack":
                 outbox.acknowledge(request.seq)
-            case Rate():
+            case "rate":
                 outbox.want(frames=request.fps > 0, texts=request.texts)
-            case Ping():
+            case "ping":
                 outbox.put_reply(message("pong", {"now": clock()}))
-            case ResyncRequest():
+            case "resync":
                 outbox.put_resync()

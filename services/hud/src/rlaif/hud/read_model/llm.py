@@ -7,14 +7,13 @@ many calls hides an outage of a minute, so consecutive calls without an answer a
 
 from bisect import bisect_left
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from statistics import quantiles
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
-from rlaif.contracts.telemetry.assistance import ModeFigures
 from rlaif.contracts.telemetry.readings import JudgeCall, PlayerCall
 from rlaif.hud.read_model import View
 from rlaif.hud.read_model.trainer import TrainerReadings
@@ -142,7 +141,7 @@ class RouteView(View):
     user: User = Field(description="A judge of segments, or the planner.")
     name: str = Field(description="The judge, or the planner's route.")
     route: str
-    model: str | None = Field(description="Null if it was not reported.")
+    model: str | None = Field(default=None, description="Null if it was not reported.")
     calls: int = Field(description="Of a judge: in the window; of the planner: over the run.")
     ok: int
     outcomes: dict[str, int]
@@ -152,8 +151,8 @@ class RouteView(View):
     latencies: tuple[LatencyBucket, ...] | None = Field(
         description="Their histogram, without gaps; all routes have the same edges. Null if empty."
     )
-    tokens_read: int | None = Field(description="Null if they are not reported.")
-    tokens_written: int | None
+    tokens_read: int | None = Field(default=None, description="Null if they are not reported.")
+    tokens_written: int | None = None
     last_at: datetime | None = Field(description="End of the newest reported call.")
     down: str | None = Field(description="Why it does not answer now; null if it does.")
 
@@ -235,21 +234,14 @@ def _judge_routes(judges: JudgeHealth) -> Iterator[RouteView]:
     down = {each.judge: each for each in judges.failing}
     for name in sorted({call.judge for call in calls}):
         own = [call for call in calls if call.judge == name]
-        times, failing = latencies_of(own), down.get(name)
-        yield RouteView(
+        failing = down.get(name)
+        yield _route(
+            dict(Counter(call.outcome for call in own).most_common()),
+            latencies_of(own),
             user="judge",
             name=name,
             route=own[-1].route,
             model=own[-1].model,
-            calls=len(own),
-            ok=len(times),
-            outcomes=dict(Counter(call.outcome for call in own).most_common()),
-            latency_p50_seconds=percentile(times, 50),
-            latency_p95_seconds=percentile(times, 95),
-            timed=len(times),
-            latencies=histogram(times),
-            tokens_read=None,
-            tokens_written=None,
             last_at=max(call.at for call in own),
             down=failing
             and f"{failing.calls} consecutive calls ended with {failing.outcome}, since "
@@ -261,36 +253,36 @@ def _planner_routes(trainer: TrainerReadings) -> Iterator[RouteView]:
     status = trainer.assistance
     for name, figures in sorted(status.by_mode.items()) if status else ():
         own = [c for c in trainer.calls if status and (c.mode, c.run_id) == (name, status.run_id)]
-        yield _planner_route(name, figures, own, status.down.get(name) if status else None)
+        times = [
+            call.latency_seconds
+            for call in own
+            if call.call == "ok" and not call.cached and call.latency_seconds is not None
+        ]
+        asked = {how: count for how, count in figures.calls.items() if how != "dropped" and count}
+        yield _route(
+            {how: n - (figures.cached if how == "ok" else 0) for how, n in asked.items()},
+            times,
+            user="planner",
+            name=name,
+            route=f"/{name}",
+            # 0 means that the server does not report them.
+            tokens_read=figures.tokens_read or None,
+            tokens_written=figures.tokens_written or None,
+            last_at=max((call.at for call in own), default=None),
+            down=status.down.get(name) if status else None,
+        )
 
 
-def _planner_route(
-    name: str, figures: ModeFigures, calls: list[PlayerCall], down: str | None
-) -> RouteView:
-    times = [
-        call.latency_seconds
-        for call in calls
-        if call.call == "ok" and not call.cached and call.latency_seconds is not None
-    ]
-    asked = {how: count for how, count in figures.calls.items() if how != "dropped" and count}
-    outcomes = {how: n - (figures.cached if how == "ok" else 0) for how, n in asked.items()}
+def _route(outcomes: Mapping[str, int], times: Sequence[float], **fields: Any) -> RouteView:
     return RouteView(
-        user="planner",
-        name=name,
-        route=f"/{name}",
-        model=None,
         calls=sum(outcomes.values()),
         ok=outcomes.get("ok", 0),
-        outcomes=outcomes,
+        outcomes=dict(outcomes),
         latency_p50_seconds=percentile(times, 50),
         latency_p95_seconds=percentile(times, 95),
         timed=len(times),
         latencies=histogram(times),
-        # 0 means that the server does not report them.
-        tokens_read=figures.tokens_read or None,
-        tokens_written=figures.tokens_written or None,
-        last_at=max((call.at for call in calls), default=None),
-        down=down,
+        **fields,
     )
 
 

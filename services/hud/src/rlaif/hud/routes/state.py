@@ -1,14 +1,22 @@
-"""The REST interface: what the page shows, for tools and as a fallback."""
+"""The REST interface of the live page, of the charts and of the language models.
 
+What the page shows, for tools and as a fallback.
+"""
+
+import asyncio
 from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
+from rlaif.contracts.model import ID_PATTERN
+from rlaif.hud.read_model.history.views import HistoryView, LoadsView, ScorePointsView
+from rlaif.hud.read_model.llm import CallsView, LlmView, calls_view, llm_view
 from rlaif.hud.read_model.projections import HudState
-from rlaif.hud.read_model.views import EventsPage, Snapshot
+from rlaif.hud.read_model.views import EventsPage, PaidStepsView, Snapshot, User
 from rlaif.hud.routes.stored import NO_STORE, unless_cached
+from rlaif.hud.upstream import Upstream, forwarding_router
 from rlaif.service.problems import Problem
 
 SCREEN_RESPONSE: dict[int | str, dict[str, Any]] = {
@@ -47,4 +55,91 @@ def api_router(state: HudState, clock: Callable[[], datetime]) -> APIRouter:
         """Lines of the event log after an id, oldest first."""
         return state.journal.after(after, limit=limit)
 
+    return router
+
+
+MAX_POINTS = 1000
+
+RunId = Annotated[
+    str | None,
+    Query(
+        pattern=ID_PATTERN,
+        description="Default: the current run, or the newest one that is known.",
+    ),
+]
+
+
+def history_router(state: HudState) -> APIRouter:
+    """The routes; all of them read."""
+    router = APIRouter(prefix="/api/v1", tags=["history"], dependencies=NO_STORE)
+    one_at_a_time = asyncio.Lock()
+
+    @router.get("/history", operation_id="get_history")
+    async def get_history(
+        run: RunId = None,
+        points: Annotated[
+            int,
+            Query(ge=2, le=MAX_POINTS, description="Maximum number of points; sums are the same."),
+        ] = 300,
+    ) -> HistoryView:
+        """The history of a run from stored events: progress, rewards, loads and starts."""
+        return state.history.view(run or state.current_run_id, points=points)
+
+    @router.get("/loads", operation_id="list_loads")
+    async def list_loads(
+        run: RunId = None,
+        limit: Annotated[int, Query(ge=1, le=100, description="Newest loads.")] = 20,
+    ) -> LoadsView:
+        """Before and after each model load of a run, with bootstrap intervals."""
+        compare = state.history.loads(run or state.current_run_id, newest=limit)
+        async with one_at_a_time:  # concurrent requests share the cached comparisons
+            return await asyncio.to_thread(compare)
+
+    @router.get("/score-points", operation_id="get_score_points")
+    async def get_score_points(
+        run: RunId = None,
+        points: Annotated[
+            int, Query(ge=3, le=MAX_POINTS, description="Maximum number of points.")
+        ] = 300,
+    ) -> ScorePointsView:
+        """Scores of the segments of a run, and their moving mean."""
+        return state.history.score_points(run or state.current_run_id, points)
+
+    @router.get("/steps", operation_id="get_paid_steps")
+    async def get_paid_steps(
+        after: Annotated[
+            int | None,
+            Query(description="Only steps after this number; all of them if there is a gap."),
+        ] = None,
+    ) -> PaidStepsView:
+        """Rewards of the newest decisions of the watched game, by part."""
+        return state.trainer.steps.view(after)
+
+    return router
+
+
+COSTS = (("GET", "/api/v1/llm/labels", "/api/v1/judges"),)
+
+
+def llm_router(state: HudState, judge: Upstream) -> APIRouter:
+    """The routes; `judge` is the judge service."""
+    router = APIRouter(dependencies=NO_STORE)
+
+    @router.get("/api/v1/llm", operation_id="get_llm", tags=["llm"])
+    async def get_llm() -> LlmView:
+        """All routes."""
+        return llm_view(state.judges, state.trainer)
+
+    @router.get("/api/v1/llm/calls", operation_id="list_llm_calls", tags=["llm"])
+    async def list_llm_calls(
+        user: Annotated[User | None, Query(description="Judges or planner; default: both.")] = None,
+        failed: Annotated[bool | None, Query(description="Default: both.")] = None,
+        limit: Annotated[int, Query(ge=1, le=200, description="Maximum number of calls.")] = 40,
+    ) -> CallsView:
+        """The newest calls, newest first; they are kept in memory only."""
+        return calls_view(
+            state.judges, state.trainer, state.episode_of, user=user, failed=failed, limit=limit
+        )
+
+    router.include_router(forwarding_router(judge, "llm", COSTS))
     return router

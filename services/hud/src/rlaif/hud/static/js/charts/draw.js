@@ -134,7 +134,7 @@ function markNames({ x, view, width }, marks) {
     if (middle + half + GAP > left) return [];
     left = middle - half;
     return [s("text", { class: "mark-name", x: middle, y: PAD.top - 5, "text-anchor": "middle" }, label)];
-  });
+  }).reverse();
 }
 
 /** The mark that stands nearest to a place, within some pixels. @param {Plan} at @param {Mark[]} marks @param {number} left */
