@@ -201,7 +201,7 @@ async def test_a_panel_that_breaks_says_so_and_leaves_the_others_alone(
         """(async () => {
         const { h } = await import('/static/js/dom.js');
         const { mountPanels } = await import('/static/js/panel.js');
-        const { Store } = await import('/static/js/store.js');
+        const { Store } = await import('/static/js/live.js');
         const store = new Store();
         store.merge({ taken_at: '2026-11-20T12:00:00Z', a: null, b: { text: 'well' } });
         const root = h('div');
