@@ -41,7 +41,7 @@ from rlaif.trainer.settings.run import (
 
 _PPO = (
     "MINIBATCH_SIZE", "EPOCHS", "LEARNING_RATE", "GAMMA", "GAE_LAMBDA", "CLIP", "SHARE_LAYERS",
-    "VALUE_LOSS", "VALUE_CLIP", "NORMALIZE_VALUES", "ENTROPY", "ENTROPY_END", "ENTROPY_STEPS",
+    "VALUE_LOSS", "VALUE_CLIP", "NORMALIZE_VALUES", "ENTROPY",
 )  # fmt: skip
 
 _PLANNER = tuple(map(str.upper, PlannerSettings.model_fields))
