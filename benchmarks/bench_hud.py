@@ -50,10 +50,10 @@ from one_run import megabytes
 from outcome import finish, parser_of
 from turns import free_port, until
 
-from rlaif.testing.browser import chromium_path, open_chromium
 from rlaif.testing.data.events import segment_captured
-from rlaif.testing.nats_server import NatsServer
+from rlaif.testing.page.browser import chromium_path, open_chromium
 from rlaif.testing.ring import Ring
+from rlaif.testing.servers.nats_server import NatsServer
 
 PAGES, STALLED = 20, 1
 TARGETS = {

@@ -55,8 +55,8 @@ from rlaif.storage import keys
 from rlaif.storage.open import S3Credentials
 from rlaif.storage.ports import ObjectStore
 from rlaif.storage.s3 import S3Store
-from rlaif.testing.data.scored_segments import npy_bytes
-from rlaif.testing.s3_server import S3Server
+from rlaif.testing.data.judging.scored_segments import npy_bytes
+from rlaif.testing.servers.s3_server import S3Server
 
 TARGETS = {"start_seconds": 20.0, "peak_mb": 600.0, "look_seconds": 0.2}
 

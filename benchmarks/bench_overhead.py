@@ -44,7 +44,7 @@ from rlaif.bus.connection import connect_ready
 from rlaif.bus.worker import DurableWorker
 from rlaif.contracts.events import CloudEvent, EventData, SegmentCaptured
 from rlaif.contracts.telemetry.frames import ScreenFrame
-from rlaif.testing.nats_server import NatsServer
+from rlaif.testing.servers.nats_server import NatsServer
 from rlaif.trainer.run_folder.protocol import MESSAGES
 
 TARGET = 0.95

@@ -18,9 +18,9 @@ from rlaif.local.places import Ports
 from rlaif.storage import keys
 from rlaif.storage.open import open_store
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.segments import described_state, write_segment
-from rlaif.testing.nats_server import NatsServer
-from rlaif.testing.s3_server import S3Server, running_s3_server
+from rlaif.testing.data.judging.segments import described_state, write_segment
+from rlaif.testing.servers.nats_server import NatsServer
+from rlaif.testing.servers.s3_server import S3Server, running_s3_server
 
 READY_SECONDS = 60
 

@@ -4,7 +4,7 @@
 
 Each room of the cartridge, in each state in which the walkthrough enters it, from that place and
 without enemies. The reference holds each direction for a decision step on the emulator, from every
-place to which that leads (`rlaif.testing.data.real_steps`). Exit code 0 if MOVE_TO reached every
+place to which that leads (`rlaif.testing.data.motion.real_steps`). Exit code 0 if MOVE_TO reached every
 tile within 1.5 times the minimum of decision steps, or rejected it if there is no path.
 """
 
@@ -17,12 +17,12 @@ from collections import Counter
 from pathlib import Path
 
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
-from rlaif.testing.data.reach import Truth, all_tiles
-from rlaif.testing.data.real_steps import Entry, entries, position, proves, truth
-from rlaif.testing.data.trips import ground_of, move_to
-from rlaif.testing.data.walking_rule import Walking
+from rlaif.testing.data.motion.reach import Truth, all_tiles
+from rlaif.testing.data.motion.real_steps import Entry, entries, position, proves, truth
+from rlaif.testing.data.motion.trips import ground_of, move_to
+from rlaif.testing.data.motion.walking_rule import Walking
 
 WALKTHROUGH = Path(__file__).parents[1] / "libs/game/cartridge/walkthrough.json"
 BAR = 1.5
@@ -38,7 +38,7 @@ class Tally:
         self.ratios: list[float] = []
         self.proved = self.unproved = self.rule_differs = 0
 
-    def walk(self, emulator: PyBoyEmulator, entry: Entry, found: Truth) -> None:
+    def walk(self, emulator: Emulator, entry: Entry, found: Truth) -> None:
         """Go to each tile of a room."""
         for tile in all_tiles():
             trip, least = move_to(emulator, entry, tile), found.least(tile)
@@ -52,14 +52,14 @@ class Tally:
                 told = f"{trip.steps} steps, least {least}, {trip.choice.reason!r}"
                 print(f"  {entry.name} tile {tile}: {verdict}; {told}", flush=True)
 
-    def prove(self, emulator: PyBoyEmulator, entry: Entry, found: Truth, seed: int) -> None:
+    def prove(self, emulator: Emulator, entry: Entry, found: Truth, seed: int) -> None:
         """Play a few ways of the truth."""
         pixels = random.Random(seed).sample(sorted(found.steps), min(PROVED, len(found.steps)))
         true = sum(proves(emulator, entry, found, pixel) for pixel in pixels)
         self.proved += true
         self.unproved += len(pixels) - true
 
-    def compare(self, emulator: PyBoyEmulator, entry: Entry, found: Truth) -> None:
+    def compare(self, emulator: Emulator, entry: Entry, found: Truth) -> None:
         """Count the places to which the rule of walking gives another number of steps."""
         emulator.load_state(entry.state)
         ram = read_blocks(emulator)
@@ -92,7 +92,7 @@ def main() -> int:
     found = entries(WALKTHROUGH)
     if args.rooms < len(found):
         found = random.Random(args.seed).sample(found, args.rooms)
-    tally, emulator, start = Tally(), PyBoyEmulator(load_cartridge().data), time.process_time()
+    tally, emulator, start = Tally(), Emulator(load_cartridge().data), time.process_time()
     for number, entry in enumerate(found):
         real = truth(emulator, entry)
         tally.compare(emulator, entry, real)

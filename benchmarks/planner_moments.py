@@ -26,17 +26,17 @@ from fastapi import FastAPI
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.state import decode
 from rlaif.game.skills.script import OptionLimits
 from rlaif.mock_llm.app import create_app
 from rlaif.mock_llm.settings import MockLlmSettings
-from rlaif.testing.chat_server import ChatServer
 from rlaif.testing.data.bad_plans import MaliciousPlanner, RandomPlanner
 from rlaif.testing.data.situations import SavedMoment, load_moments, states_of
-from rlaif.testing.http_server import serve
-from rlaif.testing.taken_over import AskingPlanner, PlayedMoment, play_buttons, take_over
+from rlaif.testing.planner.taken_over import AskingPlanner, PlayedMoment, play_buttons, take_over
+from rlaif.testing.servers.chat_server import ChatServer
+from rlaif.testing.servers.http_server import serve
 from rlaif.trainer.planning.planner import ThreadedPlanner
 from rlaif.trainer.settings.planner import PlannerSettings
 
@@ -94,7 +94,7 @@ def wilson(hits: int, of: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def what_they_are(emulator: PyBoyEmulator, found: Found) -> dict[str, int]:
+def what_they_are(emulator: Emulator, found: Found) -> dict[str, int]:
     """How different the moments are."""
     texts, puzzles, foes = set(), set(), 0
     rooms: dict[str, set[tuple[int, int]]] = {mode: set() for mode in MODES}
@@ -138,7 +138,7 @@ async def planned(
             planner.close()
 
 
-def players(emulator: PyBoyEmulator, found: Found) -> list[Player]:
+def players(emulator: Emulator, found: Found) -> list[Player]:
     """All who play."""
     everybody = []
     for planner, most in PLANNERS:
@@ -155,7 +155,7 @@ def players(emulator: PyBoyEmulator, found: Found) -> list[Player]:
 
 
 def main() -> int:
-    emulator = PyBoyEmulator(load_cartridge().data)
+    emulator = Emulator(load_cartridge().data)
     found = list(states_of(emulator, WALKTHROUGH, load_moments(MOMENTS)))
     moments = what_they_are(emulator, found)
     print(f"{platform.machine()}, Python {platform.python_version()}, limits {OptionLimits()}")

@@ -11,7 +11,7 @@ from typing import Any
 from bare import Bare, Episode
 
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import Emulator, PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.trainer.learner.algorithm.env_runner import EmulatorEnvRunner
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExplorationFollower, ExploreConfig, Explorer
@@ -79,7 +79,7 @@ class BenchmarkRunner(EmulatorEnvRunner):
         config: EnvConfig = self.config.env_config["env"]
         cartridge = load_cartridge(config.game.rom_path)
         bare, wall, cpu, same = Bare(cartridge), 0.0, 0.0, True
-        looker = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+        looker = Emulator(cartridge.data, sound_emulated=cartridge.needs_sound)
         steps = frames = 0
         vector = self._vector
         assert vector is not None, "nothing was played"

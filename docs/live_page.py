@@ -22,8 +22,15 @@ import httpx
 from PIL import Image
 
 from rlaif.service.peers import peer_client
-from rlaif.testing.browser import Chromium, chromium_path, open_chromium
-from rlaif.testing.figures import APART, FIGURES, UNNAMED, contradictions, differing, impossible
+from rlaif.testing.page.browser import Chromium, chromium_path, open_chromium
+from rlaif.testing.page.figures import (
+    APART,
+    FIGURES,
+    UNNAMED,
+    contradictions,
+    differing,
+    impossible,
+)
 
 PICTURE = Path(__file__).resolve().parent / "live-page.png"
 WIDTH, HEIGHT = 1440, 1500

@@ -29,7 +29,7 @@ CONFIG = "eslint.config.js"
 """Goes there too: what it imports is looked for beside it."""
 
 BROWSER = TOOLS / "chromium"
-"""Folder of the unpacked Chromium; its program has the same name (`rlaif.testing.browser`)."""
+"""Folder of the unpacked Chromium; its program has the same name (`rlaif.testing.page.browser`)."""
 
 UNPACK = """const fs = require("node:fs"), zlib = require("node:zlib");
 const { pipeline } = require("node:stream/promises");

@@ -28,9 +28,9 @@ from ray.cluster_utils import Cluster
 from rlaif.hud.app import create_app
 from rlaif.hud.settings import HudSettings
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.http_server import serve
-from rlaif.testing.nats_server import NatsServer
-from rlaif.testing.s3_server import S3Server
+from rlaif.testing.servers.http_server import serve
+from rlaif.testing.servers.nats_server import NatsServer
+from rlaif.testing.servers.s3_server import S3Server
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.play.exploration.coverage import load_directory
 from rlaif.trainer.play.exploration.states import ArchiveRecord

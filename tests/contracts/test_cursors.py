@@ -35,7 +35,7 @@ from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import install_problem_handlers
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.segments import write_segment
+from rlaif.testing.data.judging.segments import write_segment
 from rlaif.testing.publisher import RecordingPublisher
 from rlaif.trainer.service.app import create_app as trainer_app
 from rlaif.trainer.settings import TrainerSettings

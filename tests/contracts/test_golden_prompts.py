@@ -27,7 +27,7 @@ from rlaif.judge.trust.canaries import canaries as known_segments
 from rlaif.mock_llm.answering import answer
 from rlaif.mock_llm.chat import ChatRequest
 from rlaif.mock_llm.settings import Behaviour
-from rlaif.testing.data.segments import described_state, state_records
+from rlaif.testing.data.judging.segments import described_state, state_records
 
 GOLDEN = Path(__file__).parent / "golden" / "evidence" / "prompts.json"
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from rlaif.hud.read_model.health import REQUIRED
-from rlaif.testing.figures import impossible
+from rlaif.testing.page.figures import impossible
 from rlaif.testing.promql import expressions
 from rlaif.testing.ring import CLOSED, Ring
 from rlaif.testing.waiting import eventually

@@ -9,7 +9,7 @@ import pytest
 from rlaif.mock_llm.app import create_app
 from rlaif.mock_llm.chat import ROUTES
 from rlaif.mock_llm.settings import MockLlmSettings
-from rlaif.testing.http_server import serve
+from rlaif.testing.servers.http_server import serve
 
 
 class StandIn:

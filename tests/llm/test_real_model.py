@@ -25,8 +25,8 @@ from rlaif.judge.settings import JudgeSettings
 from rlaif.llm.route import Route
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.segments import described_state, write_segment
-from rlaif.testing.http_server import serve
+from rlaif.testing.data.judging.segments import described_state, write_segment
+from rlaif.testing.servers.http_server import serve
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.planning.planner import call, http_models, make_limiters, route_limits
 from rlaif.trainer.play.planner_port import PlannerQuestion

@@ -10,8 +10,8 @@ from rlaif.bus.connection import Bus
 from rlaif.hud.app import create_app
 from rlaif.hud.settings import HudSettings
 from rlaif.storage.file import FileStore
-from rlaif.testing.browser import Chromium, Shoot, chromium_path, open_chromium
-from rlaif.testing.http_server import serve
+from rlaif.testing.page.browser import Chromium, Shoot, chromium_path, open_chromium
+from rlaif.testing.servers.http_server import serve
 
 
 @pytest.fixture

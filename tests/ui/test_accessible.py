@@ -9,7 +9,7 @@ import pytest
 
 from rlaif.bus.connection import Bus
 from rlaif.storage.file import FileStore
-from rlaif.testing.stage import Stage
+from rlaif.testing.page.stage import Stage
 
 AXE = Path(sys.prefix) / "page-tools/node_modules/axe-core/axe.min.js"
 """Fetched by `make test-ui`; development only."""

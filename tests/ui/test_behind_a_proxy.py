@@ -10,7 +10,7 @@ import pytest
 
 from rlaif.bus.connection import Bus
 from rlaif.storage.file import FileStore
-from rlaif.testing.stage import Stage
+from rlaif.testing.page.stage import Stage
 
 PREFIX = "/user/ada/proxy/8086"
 

@@ -9,10 +9,10 @@ from rlaif.bus.connection import Bus
 from rlaif.hud.app import create_app
 from rlaif.hud.settings import HudSettings
 from rlaif.storage.file import FileStore
-from rlaif.testing.browser import Shoot
-from rlaif.testing.figures import FIGURES, contradictions
-from rlaif.testing.http_server import serve
-from rlaif.testing.stage import Stage
+from rlaif.testing.page.browser import Shoot
+from rlaif.testing.page.figures import FIGURES, contradictions
+from rlaif.testing.page.stage import Stage
+from rlaif.testing.servers.http_server import serve
 
 SENTENCE = "document.getElementById('headline-sentence').textContent"
 TABLE = "[...document.querySelectorAll('.loads-table tbody tr')].map(row => row.textContent)"

@@ -21,9 +21,9 @@ from rlaif.contracts.game.names import SEEDLING_ROOMS
 from rlaif.contracts.telemetry.readings import WatchWish
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
-from rlaif.testing.browser import Shoot
-from rlaif.testing.figures import FIGURES, UNNAMED, shows, value_of
-from rlaif.testing.stage import Stage
+from rlaif.testing.page.browser import Shoot
+from rlaif.testing.page.figures import FIGURES, UNNAMED, shows, value_of
+from rlaif.testing.page.stage import Stage
 from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
 
 FIGURES_OF_ROOM = "document.querySelectorAll('.room-about .facts [data-figure]').length"

@@ -30,11 +30,11 @@ from rlaif.service.health import Readiness
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.settings import ServiceSettings
 from rlaif.storage.file import FileStore
-from rlaif.testing.browser import Shoot
-from rlaif.testing.data.scored_segments import play, write_scored
-from rlaif.testing.figures import FIGURES, UNNAMED, contradictions, documents_of
-from rlaif.testing.http_server import serve
-from rlaif.testing.stage import Stage
+from rlaif.testing.data.judging.scored_segments import play, write_scored
+from rlaif.testing.page.browser import Shoot
+from rlaif.testing.page.figures import FIGURES, UNNAMED, contradictions, documents_of
+from rlaif.testing.page.stage import Stage
+from rlaif.testing.servers.http_server import serve
 from rlaif.testing.waiting import eventually
 
 TOKEN = "sesame"

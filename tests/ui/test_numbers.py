@@ -9,7 +9,7 @@ import pytest
 from rlaif.bus.connection import Bus
 from rlaif.contracts.telemetry.frames import FRAME_SUBJECT, ScreenFrame
 from rlaif.storage.file import FileStore
-from rlaif.testing.figures import (
+from rlaif.testing.page.figures import (
     APART,
     FIGURES,
     UNNAMED,
@@ -18,7 +18,7 @@ from rlaif.testing.figures import (
     documents_of,
     impossible,
 )
-from rlaif.testing.stage import Stage
+from rlaif.testing.page.stage import Stage
 from rlaif.testing.waiting import eventually
 
 MIN_FIGURES = {"/": 230, "/models": 33, "/llm": 30, "/system": 2}

@@ -10,10 +10,10 @@ import pytest
 from rlaif.bus.connection import Bus
 from rlaif.bus.dead_letters import dead_letter
 from rlaif.storage.file import FileStore
-from rlaif.testing.browser import Shoot
 from rlaif.testing.data.events import segment_captured
-from rlaif.testing.figures import FIGURES, contradictions, documents_of
-from rlaif.testing.stage import Stage
+from rlaif.testing.page.browser import Shoot
+from rlaif.testing.page.figures import FIGURES, contradictions, documents_of
+from rlaif.testing.page.stage import Stage
 from rlaif.testing.waiting import eventually
 
 

@@ -22,7 +22,7 @@ from rlaif.testing.data.events import (
     segment_exported,
     segment_scored,
 )
-from rlaif.testing.data.scores import judge_call, score_record
+from rlaif.testing.data.judging.scores import judge_call, score_record
 
 EVIL = "<img src=x onerror=\"document.title='owned'\"> went right"
 PIXELS = """(() => {

@@ -12,8 +12,8 @@ import pytest
 from rlaif.bus.connection import Bus
 from rlaif.contracts.telemetry.search import MARKS_OF_A_NODE, SearchFigures, TreeNode
 from rlaif.storage.file import FileStore
-from rlaif.testing.browser import Shoot
-from rlaif.testing.stage import Stage
+from rlaif.testing.page.browser import Shoot
+from rlaif.testing.page.stage import Stage
 from rlaif.trainer.learner.quest import QuestSearch
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.run_folder.protocol import SearchReport

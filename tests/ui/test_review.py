@@ -20,11 +20,11 @@ from rlaif.reward_model.app import create_app as reward_model_app
 from rlaif.reward_model.settings import RewardModelSettings, TrainingSettings
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
-from rlaif.testing.browser import Shoot
 from rlaif.testing.data.films import colour_of, walking_film
-from rlaif.testing.data.scored_segments import ForReview, play, write_scored
-from rlaif.testing.figures import FIGURES, contradictions, differing
-from rlaif.testing.http_server import serve
+from rlaif.testing.data.judging.scored_segments import ForReview, play, write_scored
+from rlaif.testing.page.browser import Shoot
+from rlaif.testing.page.figures import FIGURES, contradictions, differing
+from rlaif.testing.servers.http_server import serve
 from rlaif.testing.waiting import eventually
 
 EVIL = "<img src=x onerror=\"document.title='owned'\"> the key was found"

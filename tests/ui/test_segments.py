@@ -12,7 +12,7 @@ import pytest
 from rlaif.bus.connection import Bus
 from rlaif.storage.file import FileStore
 from rlaif.testing.data.played_segments import RingEvents, segments_of_a_ring
-from rlaif.testing.figures import FIGURES, UNNAMED, contradictions, differing, shows
+from rlaif.testing.page.figures import FIGURES, UNNAMED, contradictions, differing, shows
 
 FILM = """(() => {
     const canvas = document.querySelector('#film canvas');

@@ -10,7 +10,7 @@ import pytest
 from rlaif.bus.connection import Bus
 from rlaif.hud.page import STATIC
 from rlaif.storage.file import FileStore
-from rlaif.testing.stage import Stage
+from rlaif.testing.page.stage import Stage
 
 MAX_SHIFT = 0.1
 """Cumulative layout shift that readers do not mind."""

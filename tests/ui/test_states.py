@@ -22,9 +22,9 @@ from rlaif.contracts.telemetry.readings import Missing
 from rlaif.hud.app import create_app
 from rlaif.hud.settings import HudSettings
 from rlaif.storage.file import FileStore
-from rlaif.testing.browser import Shoot
-from rlaif.testing.http_server import serve
-from rlaif.testing.stage import SERVICES, Stage
+from rlaif.testing.page.browser import Shoot
+from rlaif.testing.page.stage import SERVICES, Stage
+from rlaif.testing.servers.http_server import serve
 
 
 def text_of(selector: str) -> str:

@@ -8,10 +8,10 @@ import pytest
 
 from rlaif.bus.connection import Bus
 from rlaif.storage.file import FileStore
-from rlaif.testing.browser import Shoot
 from rlaif.testing.data.events import run_iterated
-from rlaif.testing.figures import APART, FIGURES, contradictions, shows
-from rlaif.testing.stage import Stage
+from rlaif.testing.page.browser import Shoot
+from rlaif.testing.page.figures import APART, FIGURES, contradictions, shows
+from rlaif.testing.page.stage import Stage
 from rlaif.testing.waiting import eventually
 
 LOADS = ((1, 20_000), (2, 30_000), (3, 45_000), (2, 58_500))

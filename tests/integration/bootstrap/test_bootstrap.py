@@ -14,7 +14,7 @@ from rlaif.bus.connection import connect
 from rlaif.contracts.catalog import CATALOG, STREAMS, spec_of
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.storage.open import open_store
-from rlaif.testing.nats_server import NatsServer
+from rlaif.testing.servers.nats_server import NatsServer
 
 MIB = 1024 * 1024
 CAPTURES = spec_of(SegmentCaptured).stream

@@ -13,7 +13,7 @@ from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.catalog import STREAMS
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.testing.data.events import segment_captured
-from rlaif.testing.nats_server import NatsServer, free_ports
+from rlaif.testing.servers.nats_server import NatsServer, free_ports
 from rlaif.testing.waiting import eventually
 
 

@@ -12,7 +12,7 @@ from rlaif.contracts.events import SegmentCaptured
 from rlaif.contracts.telemetry.frames import FRAME_SUBJECT
 from rlaif.contracts.telemetry.readings import RewardBreakdown
 from rlaif.testing.data.events import segment_captured
-from rlaif.testing.nats_server import NatsServer
+from rlaif.testing.servers.nats_server import NatsServer
 from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
 
 SOON = timedelta(milliseconds=300)

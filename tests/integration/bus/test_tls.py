@@ -8,9 +8,9 @@ import pytest
 from rlaif.bus.connection import connect
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.events import SegmentCaptured
-from rlaif.testing.certificates import Certificate, make_certificate
 from rlaif.testing.data.events import segment_captured
-from rlaif.testing.nats_server import NatsServer
+from rlaif.testing.servers.certificates import Certificate, make_certificate
+from rlaif.testing.servers.nats_server import NatsServer
 
 SOON = timedelta(seconds=1)
 USER = "authorization { user: service, password: service }\n"

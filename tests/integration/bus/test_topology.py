@@ -8,7 +8,7 @@ from rlaif.bus.connection import connect
 from rlaif.bus.topology import TopologySettings
 from rlaif.contracts.catalog import CATALOG, STREAMS, spec_of
 from rlaif.contracts.events import DeadLetter, RewardModelPublished, SegmentCaptured
-from rlaif.testing.nats_server import NatsServer
+from rlaif.testing.servers.nats_server import NatsServer
 
 DAY = timedelta(days=1).total_seconds()
 

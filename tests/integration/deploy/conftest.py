@@ -8,7 +8,7 @@ import pytest
 import yaml
 from fastapi import FastAPI, HTTPException, Request
 
-from rlaif.testing.http_server import serve
+from rlaif.testing.servers.http_server import serve
 
 GROUPS = {
     "authentication.k8s.io": "v1",

@@ -12,7 +12,7 @@ from rlaif.storage.open import S3Credentials
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.events import segment_captured
 from rlaif.testing.deployment import commands
-from rlaif.testing.nats_server import NatsServer
+from rlaif.testing.servers.nats_server import NatsServer
 from rlaif.testing.waiting import backlog_of
 
 PAGE = Path(__file__).parents[3] / "docs/cluster.md"

@@ -18,7 +18,7 @@ from rlaif.contracts.catalog import spec_of
 from rlaif.contracts.events import SegmentExported
 from rlaif.servers.nats_server import find_nats_server
 from rlaif.testing.data.events import segment_exported
-from rlaif.testing.nats_server import free_ports
+from rlaif.testing.servers.nats_server import free_ports
 from rlaif.testing.waiting import backlog_of, eventually
 
 CONFIGURATION = Path(__file__).parents[3] / "deploy/base/nats"

@@ -15,10 +15,10 @@ from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.game.motion.room_watcher import standing
 from rlaif.game.skills.macros import option_of
-from rlaif.testing.data.reach import all_tiles, tile_of
-from rlaif.testing.data.real_steps import FRAME_SKIP, entries, position, truth
-from rlaif.testing.data.trips import LIMITS, ground_of, move_to
-from rlaif.testing.data.walking_rule import Walking
+from rlaif.testing.data.motion.reach import all_tiles, tile_of
+from rlaif.testing.data.motion.real_steps import FRAME_SKIP, entries, position, truth
+from rlaif.testing.data.motion.trips import LIMITS, ground_of, move_to
+from rlaif.testing.data.motion.walking_rule import Walking
 
 SEED, ROOMS = 16, 3
 

@@ -13,7 +13,7 @@ from rlaif.contracts.telemetry.frames import ScreenFrame
 from rlaif.hud.app import create_app
 from rlaif.hud.settings import HudSettings
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.http_server import serve
+from rlaif.testing.servers.http_server import serve
 
 
 class Page:

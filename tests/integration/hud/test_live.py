@@ -31,10 +31,10 @@ from rlaif.testing.data.events import (
     segment_exported,
     segment_scored,
 )
-from rlaif.testing.data.scores import score_record
-from rlaif.testing.figures import impossible
-from rlaif.testing.http_server import serve
-from rlaif.testing.stage import Stage
+from rlaif.testing.data.judging.scores import score_record
+from rlaif.testing.page.figures import impossible
+from rlaif.testing.page.stage import Stage
+from rlaif.testing.servers.http_server import serve
 from rlaif.testing.waiting import eventually
 
 OpenPage = Callable[..., AbstractAsyncContextManager[Any]]

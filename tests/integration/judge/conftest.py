@@ -11,7 +11,7 @@ from rlaif.judge.app import create_app as create_judge
 from rlaif.judge.settings import JudgeSettings
 from rlaif.llm.route import RouteLimits
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.http_server import serve
+from rlaif.testing.servers.http_server import serve
 from rlaif.testing.waiting import eventually
 
 

@@ -12,8 +12,15 @@ from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.llm.route import RouteLimits
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.answer_forms import FAILURES, FORMS, READABLE, UNREADABLE, FormProxy, form_proxy
-from rlaif.testing.data.segments import described_state, write_segment
+from rlaif.testing.data.judging.segments import described_state, write_segment
+from rlaif.testing.planner.answer_forms import (
+    FAILURES,
+    FORMS,
+    READABLE,
+    UNREADABLE,
+    FormProxy,
+    form_proxy,
+)
 from rlaif.testing.waiting import eventually
 
 SETTINGS = {

@@ -17,8 +17,8 @@ from rlaif.judge.settings import JudgeSettings
 from rlaif.llm.route import RouteLimits
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.segments import described_state, write_segment
-from rlaif.testing.http_server import serve
+from rlaif.testing.data.judging.segments import described_state, write_segment
+from rlaif.testing.servers.http_server import serve
 from rlaif.testing.waiting import PATIENCE_SECONDS, all_answered, eventually
 
 SEGMENTS = 8

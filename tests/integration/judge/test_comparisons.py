@@ -12,7 +12,7 @@ from rlaif.contracts.events import SegmentExported
 from rlaif.contracts.judging.comparisons import ComparisonRecord, WantedComparisons, WantedPair
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.segments import described_state, write_segment
+from rlaif.testing.data.judging.segments import described_state, write_segment
 from rlaif.testing.waiting import all_answered, eventually
 
 PAIRS = (("seg-00", "seg-01"), ("seg-00", "seg-02"), ("seg-01", "seg-02"))

@@ -9,13 +9,13 @@ from rlaif.game.description.describe import describe
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.predicates import has_control
 from rlaif.game.memory.state import decode
 from rlaif.judge.evidence.described import described as as_described
 from rlaif.judge.evidence.summary import summarise
-from rlaif.testing.data.segments import described_state
+from rlaif.testing.data.judging.segments import described_state
 
 WALK = [3] * 20 + [1] * 20
 DUNGEON_FACTS = ("dungeon", "keys", "boss_key")
@@ -28,7 +28,7 @@ def described() -> Iterator[list[dict[str, Any]]]:
     """States of a real game, through JSON as in states.jsonl."""
     cartridge = load_cartridge()
     words = words_of(cartridge.game, cartridge.data)
-    emulator = PyBoyEmulator(cartridge.data)
+    emulator = Emulator(cartridge.data)
     try:
         for _ in range(PRESSES):
             emulator.step(Action.START, 8)

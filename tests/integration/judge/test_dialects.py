@@ -11,7 +11,7 @@ from rlaif.contracts.judging.evidence import Evidence
 from rlaif.judge.panel.calls import verdict_request
 from rlaif.judge.panel.prompts import messages
 from rlaif.judge.rubric.judges import JUDGES
-from rlaif.testing.chat_server import ChatServer, ask, chat_server
+from rlaif.testing.servers.chat_server import ChatServer, ask, chat_server
 
 PUZZLE = JUDGES[1]
 GOOD = '{"rationale":"pressed it","puzzle":2}'

@@ -8,7 +8,7 @@ from rlaif.judge.epoch import EpochPass, evaluate_epoch
 from rlaif.judge.settings import JudgeSettings
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.segments import described_state, write_segment
+from rlaif.testing.data.judging.segments import described_state, write_segment
 from rlaif.testing.waiting import PATIENCE_SECONDS
 
 SEGMENTS = 4

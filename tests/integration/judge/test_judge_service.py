@@ -9,7 +9,7 @@ from rlaif.contracts.events import SegmentExported, SegmentScored
 from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, ScoreRecord
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.segments import described_state, write_segment
+from rlaif.testing.data.judging.segments import described_state, write_segment
 from rlaif.testing.waiting import PATIENCE_SECONDS, all_answered, eventually
 
 

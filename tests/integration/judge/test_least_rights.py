@@ -8,8 +8,8 @@ from rlaif.bus.connection import connect
 from rlaif.contracts.events import SegmentExported
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.segments import write_segment
-from rlaif.testing.nats_server import NatsServer
+from rlaif.testing.data.judging.segments import write_segment
+from rlaif.testing.servers.nats_server import NatsServer
 from rlaif.testing.waiting import all_answered, eventually
 
 

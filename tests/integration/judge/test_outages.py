@@ -11,7 +11,7 @@ from rlaif.contracts.events import SegmentExported
 from rlaif.llm.route import RouteLimits
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.segments import described_state, write_segment
+from rlaif.testing.data.judging.segments import described_state, write_segment
 from rlaif.testing.waiting import all_answered, eventually
 
 SEGMENTS = 5

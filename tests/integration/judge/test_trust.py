@@ -14,7 +14,7 @@ from rlaif.llm.route import Route
 from rlaif.llm.settings import CallSettings
 from rlaif.mock_llm.app import create_app
 from rlaif.mock_llm.settings import MockLlmSettings
-from rlaif.testing.http_server import serve
+from rlaif.testing.servers.http_server import serve
 
 Known = dict[str, Record]
 Rounds = Callable[..., AbstractAsyncContextManager[tuple[CanaryRounds, Known]]]

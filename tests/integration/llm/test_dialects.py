@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from rlaif.llm.ports import CompletionRequest, InvalidReplyError
-from rlaif.testing.chat_server import ChatServer, ask, chat_server
+from rlaif.testing.servers.chat_server import ChatServer, ask, chat_server
 
 GOOD = '{"reason":"pressed it","mark":2}'
 REQUEST = CompletionRequest(

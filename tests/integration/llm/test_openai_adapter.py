@@ -20,7 +20,7 @@ from rlaif.llm.ports import (
     UnavailableError,
 )
 from rlaif.llm.settings import CallSettings
-from rlaif.testing.chat_server import ChatServer, chat_server
+from rlaif.testing.servers.chat_server import ChatServer, chat_server
 
 TIMES = CallSettings(connect_seconds=1.0, total_seconds=1.0)
 REQUEST = CompletionRequest(

@@ -20,7 +20,7 @@ from rlaif.llm.ports import (
     UnavailableError,
 )
 from rlaif.llm.settings import CallSettings
-from rlaif.testing.http_server import serve
+from rlaif.testing.servers.http_server import serve
 
 GOOD = '{"mark":2}'
 CALLS = CallSettings(connect_seconds=1.0, total_seconds=5.0)

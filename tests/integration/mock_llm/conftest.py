@@ -16,7 +16,7 @@ from rlaif.game.description.describe import describe
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.state import GameState, decode
@@ -58,7 +58,7 @@ def walkthrough() -> list[Look]:
 
 def _played() -> Iterator[Look]:
     cartridge = load_cartridge()
-    emulator = PyBoyEmulator(cartridge.data)
+    emulator = Emulator(cartridge.data)
     words = words_of(cartridge.game, cartridge.data)
     latch = MilestoneLatch(story_of(cartridge.game), read_blocks(emulator))
     frame = 0

@@ -15,10 +15,10 @@ from rlaif.contracts.planning.briefing import Briefing
 from rlaif.contracts.planning.plans import Answer
 from rlaif.mock_llm.app import create_app
 from rlaif.mock_llm.settings import MockLlmSettings
-from rlaif.testing.chat_server import chat_server
-from rlaif.testing.data.bad_answers import bad_answers
 from rlaif.testing.data.bad_plans import MaliciousPlanner
-from rlaif.testing.http_server import serve
+from rlaif.testing.data.judging.bad_answers import bad_answers
+from rlaif.testing.servers.chat_server import chat_server
+from rlaif.testing.servers.http_server import serve
 from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
 from rlaif.trainer.planning.planner import open_planner
 from rlaif.trainer.play.planner_port import Planner, PlannerQuestion, PlannerReply

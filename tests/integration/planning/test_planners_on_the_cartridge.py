@@ -17,19 +17,19 @@ from fastapi import FastAPI
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.predicates import is_dialog_state, is_puzzle_state
 from rlaif.game.memory.state import decode
 from rlaif.game.skills.script import OptionLimits
 from rlaif.mock_llm.app import create_app
 from rlaif.mock_llm.settings import MockLlmSettings
-from rlaif.testing.chat_server import ChatServer
 from rlaif.testing.data.bad_plans import MaliciousPlanner, RandomPlanner
 from rlaif.testing.data.resolution import OFFERS
 from rlaif.testing.data.situations import SavedMoment, load_moments, states_of
-from rlaif.testing.http_server import serve
-from rlaif.testing.taken_over import AskingPlanner, PlayedMoment, play_buttons, take_over
+from rlaif.testing.planner.taken_over import AskingPlanner, PlayedMoment, play_buttons, take_over
+from rlaif.testing.servers.chat_server import ChatServer
+from rlaif.testing.servers.http_server import serve
 from rlaif.trainer.planning.planner import ThreadedPlanner
 from rlaif.trainer.play.planner_counts import ModeCounts
 from rlaif.trainer.settings.planner import PlannerSettings
@@ -46,14 +46,14 @@ Study = Callable[[AskingPlanner], list[PlayedMoment]]
 
 
 @pytest.fixture(scope="module")
-def emulator() -> Iterator[PyBoyEmulator]:
-    machine = PyBoyEmulator(load_cartridge().data)
+def emulator() -> Iterator[Emulator]:
+    machine = Emulator(load_cartridge().data)
     yield machine
     machine.close()
 
 
 @pytest.fixture(scope="module")
-def found(emulator: PyBoyEmulator) -> Found:
+def found(emulator: Emulator) -> Found:
     """All moments with their save states."""
     return list(states_of(emulator, WALKTHROUGH, load_moments(MOMENTS)))
 
@@ -74,7 +74,7 @@ async def _asked(app: FastAPI, study: Callable[[AskingPlanner], Any]) -> Any:
             planner.close()
 
 
-def _plays(emulator: PyBoyEmulator, found: Found, most_plans: int = 1) -> Study:
+def _plays(emulator: Emulator, found: Found, most_plans: int = 1) -> Study:
     return lambda ask: [
         take_over(emulator, moment, state, ask, most_plans=most_plans) for moment, state in found
     ]
@@ -91,7 +91,7 @@ def _unresolved(played: list[PlayedMoment]) -> str:
     )
 
 
-def test_there_are_fifty_of_each_and_they_differ(found: Found, emulator: PyBoyEmulator) -> None:
+def test_there_are_fifty_of_each_and_they_differ(found: Found, emulator: Emulator) -> None:
     """As far as the cartridge has different ones: it has four rooms with puzzles."""
     texts, puzzles, offers = set(), set(), 0
     modes = Counter(moment.mode for moment, _ in found)
@@ -115,7 +115,7 @@ def test_there_are_fifty_of_each_and_they_differ(found: Found, emulator: PyBoyEm
 
 
 async def test_who_read_the_guide_resolves_nearly_all_with_one_plan(
-    emulator: PyBoyEmulator, found: Found
+    emulator: Emulator, found: Found
 ) -> None:
     played, counts = await _asked(_expert(), _plays(emulator, found))
     assert _share(played, "dialog") >= RESOLVED, _unresolved(played)
@@ -127,7 +127,7 @@ async def test_who_read_the_guide_resolves_nearly_all_with_one_plan(
 
 
 async def test_a_random_planner_is_stopped_before_it_costs_more_than_it_may(
-    emulator: PyBoyEmulator, found: Found
+    emulator: Emulator, found: Found
 ) -> None:
     played, _ = await _asked(
         ChatServer(RandomPlanner(7)).app(), _plays(emulator, found, most_plans=3)
@@ -143,7 +143,7 @@ async def test_a_random_planner_is_stopped_before_it_costs_more_than_it_may(
 
 
 async def test_a_malicious_planner_does_no_harm_and_is_counted(
-    emulator: PyBoyEmulator, found: Found
+    emulator: Emulator, found: Found
 ) -> None:
     """Most of what it says is refused unread; what is valid is held to the limits of every plan."""
     played, counts = await _asked(ChatServer(MaliciousPlanner(7)).app(), _plays(emulator, found))
@@ -161,9 +161,7 @@ async def test_a_malicious_planner_does_no_harm_and_is_counted(
     assert outcomes["ok"] >= 1
 
 
-async def test_no_malicious_answer_counts_as_a_button(
-    emulator: PyBoyEmulator, found: Found
-) -> None:
+async def test_no_malicious_answer_counts_as_a_button(emulator: Emulator, found: Found) -> None:
     def suggested(ask: AskingPlanner) -> list[Any]:
         replies = []
         for moment, state in found:
@@ -179,7 +177,7 @@ async def test_no_malicious_answer_counts_as_a_button(
 
 
 def test_doing_nothing_and_pressing_a_alone_solve_no_puzzle(
-    emulator: PyBoyEmulator, found: Found
+    emulator: Emulator, found: Found
 ) -> None:
     """The dullest players, beside whom the planner stands: A alone reads every text, and buys."""
     idle = [play_buttons(emulator, *one, itertools.repeat(Action.NOP)) for one in found]

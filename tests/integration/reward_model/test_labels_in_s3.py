@@ -7,7 +7,7 @@ import pytest
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.storage.ports import ObjectStore
 from rlaif.storage.s3 import S3Store
-from rlaif.testing.data.scored_segments import play, write_scored
+from rlaif.testing.data.judging.scored_segments import play, write_scored
 
 SEGMENTS = play(episodes=6, each=4, signal=True)
 

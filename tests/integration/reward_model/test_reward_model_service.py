@@ -24,7 +24,7 @@ from rlaif.reward_net import artifact
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.scored_segments import ScoredSegment, play, write_scored
+from rlaif.testing.data.judging.scored_segments import ScoredSegment, play, write_scored
 from rlaif.testing.waiting import all_answered, eventually
 
 SIGNAL = play(episodes=7, each=8, signal=True, distractors=2, wrong=0.0)

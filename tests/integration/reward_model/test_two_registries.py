@@ -10,7 +10,7 @@ from rlaif.contracts.reward_models import Champion
 from rlaif.reward_model.champions.registry import ChampionConflictError, ModelRegistry
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.candidates import passed_candidate
+from rlaif.testing.data.judging.candidates import passed_candidate
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 

@@ -11,7 +11,7 @@ from rlaif.servers.seaweedfs import HOST, find_weed
 from rlaif.storage.open import S3Credentials
 from rlaif.storage.ports import ObjectNotFoundError, StoreUnavailableError
 from rlaif.storage.s3 import S3Store
-from rlaif.testing.s3_server import S3Server, running_s3_server
+from rlaif.testing.servers.s3_server import S3Server, running_s3_server
 
 
 def _store(given: S3Credentials, bucket: str = "zelda-episodes", attempts: int = 2) -> S3Store:

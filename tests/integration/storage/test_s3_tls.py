@@ -9,8 +9,8 @@ from rlaif.servers.seaweedfs import TlsFiles
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import StoreUnavailableError
 from rlaif.storage.probe import probe_store
-from rlaif.testing.certificates import make_certificate
-from rlaif.testing.s3_server import running_s3_server
+from rlaif.testing.servers.certificates import make_certificate
+from rlaif.testing.servers.s3_server import running_s3_server
 
 BUCKET = "s3://zelda-episodes"
 

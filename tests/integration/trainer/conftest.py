@@ -12,7 +12,7 @@ import pytest
 
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import has_control, is_menu, is_text
@@ -75,7 +75,7 @@ def moments() -> dict[str, Moment]:
 
 def _moments() -> dict[str, Moment]:
     cartridge = load_cartridge()
-    emulator = PyBoyEmulator(cartridge.data)
+    emulator = Emulator(cartridge.data)
     latch = MilestoneLatch(story_of(cartridge.game), read_blocks(emulator))
     found: dict[str, Moment] = {}
     last = "start"

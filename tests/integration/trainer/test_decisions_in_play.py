@@ -15,13 +15,13 @@ from rlaif.game.captures.replay import replay
 from rlaif.game.decisions.catalog import DECISIONS, WALK
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import is_puzzle_state
 from rlaif.game.policy_input.layout import ALLOWED, NO_DECISION, POLICY_INPUT
 from rlaif.testing.data.walkthrough import pressed
-from rlaif.testing.scripted_planner import ScriptedPlanner
+from rlaif.testing.planner.scripted_planner import ScriptedPlanner
 from rlaif.trainer.evaluation.player import EvaluationTask
 from rlaif.trainer.evaluation.player import play as evaluate
 from rlaif.trainer.learner.algorithm.env_runner import AssistConfig, assisted_by
@@ -92,7 +92,7 @@ Making = Callable[..., EmulatorVector]
 def replays(fragments: Sequence[Fragment]) -> int:
     """Replay all that was kept of what was played; gives how many captures there were."""
     cartridge = load_cartridge()
-    emulator = PyBoyEmulator(cartridge.data)
+    emulator = Emulator(cartridge.data)
     kept = [item for each in fragments for item in each.captures]
     for item in (*kept, *(best.whole for each in fragments for best in each.best)):
         list(replay(emulator, item.capture, item.keyframe, rom_sha256=cartridge.sha256))
@@ -318,7 +318,7 @@ def test_an_episode_can_be_cut_from_outside(lost: bool):
 def puzzle() -> StartSet:
     """The first moment of the walkthrough in a room with something to solve."""
     cartridge = load_cartridge()
-    emulator = PyBoyEmulator(cartridge.data)
+    emulator = Emulator(cartridge.data)
     frames = iter(pressed(INPUTS))
     while not is_puzzle_state(read_blocks(emulator)):
         emulator.step(next(frames), 1)

@@ -21,7 +21,7 @@ from rlaif.game.decisions.catalog import (
     item,
 )
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.motion.grid import TilePlace
 from rlaif.testing.decided_way import tree_of_way
@@ -61,8 +61,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def emulator() -> Iterator[PyBoyEmulator]:
-    made = PyBoyEmulator(CARTRIDGE.data, sound_emulated=CARTRIDGE.needs_sound)
+def emulator() -> Iterator[Emulator]:
+    made = Emulator(CARTRIDGE.data, sound_emulated=CARTRIDGE.needs_sound)
     yield made
     made.close()
 
@@ -70,7 +70,7 @@ def emulator() -> Iterator[PyBoyEmulator]:
 class Made:
     """The built demonstrations, read again."""
 
-    def __init__(self, tree: Path, folder: Path, emulator: PyBoyEmulator, arm: Arm) -> None:
+    def __init__(self, tree: Path, folder: Path, emulator: Emulator, arm: Arm) -> None:
         self.told: list[Built] = []
         self.said: list[str] = []
         tell, say = self.told.append, self.said.append
@@ -81,7 +81,7 @@ class Made:
 
 
 @pytest.fixture(scope="module")
-def made(tree: Path, tmp_path_factory: pytest.TempPathFactory, emulator: PyBoyEmulator) -> Made:
+def made(tree: Path, tmp_path_factory: pytest.TempPathFactory, emulator: Emulator) -> Made:
     return Made(tree, tmp_path_factory.mktemp("run") / "demonstrations", emulator, "macros")
 
 
@@ -114,9 +114,7 @@ def test_loops_and_ineffective_decisions_are_removed(made: Made) -> None:
     ]
 
 
-def test_every_start_state_is_exact_and_leads_to_the_goal(
-    made: Made, emulator: PyBoyEmulator
-) -> None:
+def test_every_start_state_is_exact_and_leads_to_the_goal(made: Made, emulator: Emulator) -> None:
     player = Player(emulator)
     for part in segments(made.whole, made.whole.marks):
         for index in part.starts:
@@ -167,7 +165,7 @@ def test_noisy_replays_succeed_and_mark_their_noise(made: Made) -> None:
 
 
 def test_an_action_set_without_macros_gets_walks_and_buttons(
-    tree: Path, tmp_path: Path, emulator: PyBoyEmulator, made: Made
+    tree: Path, tmp_path: Path, emulator: Emulator, made: Made
 ) -> None:
     other = Made(tree, tmp_path / "found", emulator, "buttons").whole
     assert in_arm("buttons")[other.decisions].all()

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.testing.data.random_play import boot
 
 BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "determinism.py"
@@ -32,7 +32,7 @@ def test_three_processes_come_to_the_same_ram_and_observations():
 
 @pytest.fixture
 def pair():
-    emulators = [PyBoyEmulator(load_cartridge().data) for _ in range(2)]
+    emulators = [Emulator(load_cartridge().data) for _ in range(2)]
     boot(emulators[0])
     emulators[1].load_state(emulators[0].save_state())
     yield emulators

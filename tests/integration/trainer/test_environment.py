@@ -15,7 +15,7 @@ from rlaif.contracts.game.observation import slot_index
 from rlaif.game.captures.replay import replay
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig, PayingModel
 from rlaif.trainer.play.game_env import GameEnv
@@ -142,7 +142,7 @@ def test_episodes_start_at_the_states_that_are_given(tmp_path):
     starts = [episode.start for episode in fragment.episodes]
     assert starts.count("second.state") > starts.count("first.state") > 0
     cartridge = load_cartridge()
-    emulator = PyBoyEmulator(cartridge.data)
+    emulator = Emulator(cartridge.data)
     for item in fragment.captures[:12]:
         list(replay(emulator, item.capture, item.keyframe, rom_sha256=cartridge.sha256))
     emulator.close()
@@ -218,7 +218,7 @@ def test_every_capture_replays_to_the_same_ram():
     captured = [item for _ in range(5) for item in play(vector, 220, 100).captures]
     vector.close()
     cartridge = load_cartridge()
-    emulator = PyBoyEmulator(cartridge.data)
+    emulator = Emulator(cartridge.data)
     for item in captured:
         steps = list(replay(emulator, item.capture, item.keyframe, rom_sha256=cartridge.sha256))
         assert len(steps) == CONFIG.segment_steps
@@ -283,7 +283,7 @@ def test_segments_are_also_chosen_for_what_they_showed_and_replay_from_afar():
     captured = [item for _ in range(8) for item in play(vector, 200, 4).captures]
     vector.close()
     cartridge = load_cartridge()
-    emulator = PyBoyEmulator(cartridge.data)
+    emulator = Emulator(cartridge.data)
     for item in captured:
         list(replay(emulator, item.capture, item.keyframe, rom_sha256=cartridge.sha256))
     emulator.close()

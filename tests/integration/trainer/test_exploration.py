@@ -11,7 +11,7 @@ import pytest
 from rlaif.game.captures.capture import unpack_keyframe
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.approach import DISTANCES, states_before
@@ -78,7 +78,7 @@ def test_every_state_is_reproduced_by_its_record(
     records = [record for record in explorer.archive.records if record.parent is not None]
     assert len(records) >= 3
     assert any(len(explorer.archive.lineage(r.sha256)) > 2 for r in records), "through others"
-    second = PyBoyEmulator(game.cartridge.data, sound_emulated=game.cartridge.needs_sound)
+    second = Emulator(game.cartridge.data, sound_emulated=game.cartridge.needs_sound)
     for record in records:
         assert replay_lineage(explorer.archive, record.sha256, second) == record.steps
     second.close()
@@ -93,7 +93,7 @@ def test_a_changed_record_is_detected(played: tuple[GameEnv, Explorer], tmp_path
     archive.put(start, explorer.archive.load(start.sha256)[1])
     forged = record.model_copy(update={"actions": record.actions[:-1]})
     archive.put(forged, explorer.archive.load(record.sha256)[1])
-    second = PyBoyEmulator(game.cartridge.data, sound_emulated=game.cartridge.needs_sound)
+    second = Emulator(game.cartridge.data, sound_emulated=game.cartridge.needs_sound)
     with pytest.raises(LineageMismatchError, match="the record is wrong"):
         replay_lineage(archive, record.sha256, second)
     second.close()
@@ -184,7 +184,7 @@ def test_states_before_a_state_lead_to_it_and_the_emulator_is_restored(
 ):
     archive, record = practised
     game = played[0]
-    second = PyBoyEmulator(game.cartridge.data, sound_emulated=game.cartridge.needs_sound)
+    second = Emulator(game.cartridge.data, sound_emulated=game.cartridge.needs_sound)
     second.load_state(game.start.state)
     second.step(Action.LEFT, GAME.frame_skip)
     before = second.save_state()

@@ -8,7 +8,7 @@ import pytest
 
 from rlaif.contracts.planning.plans import Plan, Suggestion, Take
 from rlaif.game.machine.actions import Action
-from rlaif.testing.scripted_planner import ScriptedPlanner
+from rlaif.testing.planner.scripted_planner import ScriptedPlanner
 from rlaif.trainer.learner.algorithm.env_runner import AssistConfig, assisted_by
 from rlaif.trainer.play.assist.assistance import Assistance
 from rlaif.trainer.play.capturing.recorder import CaptureContext

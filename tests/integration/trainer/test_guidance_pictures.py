@@ -9,7 +9,7 @@ from PIL import Image
 
 from rlaif.contracts.planning.briefing import Briefing
 from rlaif.contracts.planning.plans import Suggestion
-from rlaif.testing.scripted_planner import ScriptedPlanner
+from rlaif.testing.planner.scripted_planner import ScriptedPlanner
 from rlaif.trainer.play.assist.guidance import Guidance, guidance_stream, question_picture
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.settings.game import GameSettings

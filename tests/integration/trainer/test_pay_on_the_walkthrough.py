@@ -32,7 +32,7 @@ from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.summary import summarise
@@ -271,7 +271,7 @@ def test_owning_a_thing_of_the_quest_or_two_never_lowers_the_potential_on_averag
 
 def menus() -> Iterator[tuple[Float32, Float32]]:
     """Observations of the frames before and with the menu, from all over the walkthrough."""
-    emulator = PyBoyEmulator(load_cartridge().data)
+    emulator = Emulator(load_cartridge().data)
     try:
         for state in states_along(emulator, INPUTS):
             emulator.load_state(state)

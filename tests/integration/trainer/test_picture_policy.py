@@ -9,7 +9,7 @@ from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.core.columns import Columns
 
 from rlaif.contracts.game.observation import slot_index
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.trainer.evaluation.player import EvaluationTask
 from rlaif.trainer.learner import saving
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
@@ -30,13 +30,13 @@ pytestmark = [
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Whether each step was drawn."""
     seen: list[bool] = []
-    step = PyBoyEmulator.step
+    step = Emulator.step
 
-    def noted(self: PyBoyEmulator, action: int, frame_skip: int, *, render: bool = False) -> None:
+    def noted(self: Emulator, action: int, frame_skip: int, *, render: bool = False) -> None:
         seen.append(render)
         step(self, action, frame_skip, render=render)
 
-    monkeypatch.setattr(PyBoyEmulator, "step", noted)
+    monkeypatch.setattr(Emulator, "step", noted)
     return seen
 
 

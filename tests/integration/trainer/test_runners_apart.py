@@ -13,7 +13,7 @@ import pytest
 import ray
 
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.starts.power_on import bring_to_control
 from rlaif.trainer.learner import saving
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
@@ -81,7 +81,7 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ShapedPPO,
 
 def state_in_play(path: Path) -> Path:
     cartridge = load_cartridge()
-    emulator = PyBoyEmulator(cartridge.data)
+    emulator = Emulator(cartridge.data)
     bring_to_control(emulator, cartridge)
     path.write_bytes(emulator.save_state())
     emulator.close()

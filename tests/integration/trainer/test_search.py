@@ -16,7 +16,7 @@ from rlaif.game.decisions.catalog import DECISIONS
 from rlaif.game.decisions.mask import allowed
 from rlaif.game.machine.actions import decode_actions
 from rlaif.game.machine.cartridges import Cartridge, load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.starts.power_on import bring_to_control
 from rlaif.testing.waiting import eventually
@@ -68,7 +68,7 @@ def test_the_search_finds_flags_without_hints(found: Tree):
 
 def test_replay_from_power_on_gives_equal_ram_for_every_node(found: Tree, cartridge: Cartridge):
     for end in ends(found)[:3]:
-        emulator = PyBoyEmulator(cartridge.data)
+        emulator = Emulator(cartridge.data)
         way = replay(found, end.id, emulator, cartridge)
         emulator.close()
         assert way[-1] == end
@@ -81,7 +81,7 @@ def test_decisions_and_buttons_of_a_node_are_of_the_same_length(found: Tree):
 
 
 def test_every_decision_was_allowed_by_the_action_mask(found: Tree, cartridge: Cartridge):
-    emulator = PyBoyEmulator(cartridge.data)
+    emulator = Emulator(cartridge.data)
     bring_to_control(emulator, cartridge)
     for node in found.lineage(ends(found)[0].id):
         at = 0
@@ -101,7 +101,7 @@ def test_a_changed_trajectory_is_detected(tmp_path: Path, cartridge: Cartridge):
     other = replace(end, id=tree.next_id, actions=swapped)
     tree.add(other)
     with pytest.raises(ReplayMismatchError, match=f"node {other.id}"):
-        replay(tree, other.id, PyBoyEmulator(cartridge.data), cartridge)
+        replay(tree, other.id, Emulator(cartridge.data), cartridge)
     tree.close()
 
 
@@ -117,7 +117,7 @@ def test_workers_share_what_they_find_in_one_tree(tmp_path: Path, cartridge: Car
         cells = [cell for _, cell, *_ in tree.starts]
         assert len(cells) == len(set(cells)) == figures.cells
         end = ends(tree)[0]
-        assert replay(tree, end.id, PyBoyEmulator(cartridge.data), cartridge)[-1] == end
+        assert replay(tree, end.id, Emulator(cartridge.data), cartridge)[-1] == end
 
 
 def test_above_its_limit_cells_are_dropped_and_trajectories_stay_complete(
@@ -147,7 +147,7 @@ def test_a_killed_search_resumes(tmp_path: Path, cartridge: Cartridge):
     with read_tree(tmp_path / TREE) as tree:
         assert len(tree) > before
         end = ends(tree)[0]
-        assert replay(tree, end.id, PyBoyEmulator(cartridge.data), cartridge)[-1] == end
+        assert replay(tree, end.id, Emulator(cartridge.data), cartridge)[-1] == end
 
 
 def nodes(folder: Path) -> int:

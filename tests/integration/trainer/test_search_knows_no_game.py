@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.memory_map import address
 from rlaif.trainer.search.opening import TREE, open_search
@@ -141,7 +141,7 @@ def test_the_found_trajectory_leads_there_from_power_on(searched):
     folder, figures = searched
     node = next(each.node for each in figures.marks if each.mark == ESSENCE)
     cartridge = load_cartridge(NOOK)
-    emulator = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+    emulator = Emulator(cartridge.data, sound_emulated=cartridge.needs_sound)
     with read_tree(folder / TREE) as tree:
         way = tree.lineage(node)
         emulator.load_state(tree.state(0))

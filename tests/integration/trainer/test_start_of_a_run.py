@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.machine.rom_checks import header_checksum
 from rlaif.game.starts.power_on import bring_to_control
 from rlaif.testing.waiting import eventually
@@ -95,7 +95,7 @@ def test_the_command_for_training_says_so_in_its_last_line(
 
 def state_of_the_embedded_game(path: Path, *, in_play: bool) -> Path:
     cartridge = load_cartridge()
-    emulator = PyBoyEmulator(cartridge.data)
+    emulator = Emulator(cartridge.data)
     if in_play:
         bring_to_control(emulator, cartridge)
     else:

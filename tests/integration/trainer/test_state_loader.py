@@ -7,7 +7,7 @@ import pytest
 
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.trainer.curriculum.player import Player
 from rlaif.trainer.curriculum.state_loader import MAX_REPLAYED_STEPS, GameState, StateLoader
 
@@ -25,19 +25,19 @@ class CountedPlayer(Player):
 
 
 @pytest.fixture(scope="module")
-def emulator() -> Iterator[PyBoyEmulator]:
-    made = PyBoyEmulator(CARTRIDGE.data, sound_emulated=CARTRIDGE.needs_sound)
+def emulator() -> Iterator[Emulator]:
+    made = Emulator(CARTRIDGE.data, sound_emulated=CARTRIDGE.needs_sound)
     yield made
     made.close()
 
 
 @pytest.fixture(scope="module")
-def power_on(emulator: PyBoyEmulator) -> bytes:
+def power_on(emulator: Emulator) -> bytes:
     return emulator.save_state()
 
 
 @pytest.fixture(scope="module")
-def digests(emulator: PyBoyEmulator, power_on: bytes) -> list[str]:
+def digests(emulator: Emulator, power_on: bytes) -> list[str]:
     """Digests of the start and after each section, played in one go."""
     player = Player(emulator)
     player.begin(power_on)
@@ -54,7 +54,7 @@ def press(player: Player, digits: str) -> None:
 
 
 def test_states_are_equal_in_any_order_of_requests(
-    emulator: PyBoyEmulator, power_on: bytes, digests: list[str]
+    emulator: Emulator, power_on: bytes, digests: list[str]
 ) -> None:
     player = CountedPlayer(emulator)
     loader = StateLoader(player)
@@ -67,7 +67,7 @@ def test_states_are_equal_in_any_order_of_requests(
 
 
 def test_play_from_a_state_leads_to_the_next_one(
-    emulator: PyBoyEmulator, power_on: bytes, digests: list[str]
+    emulator: Emulator, power_on: bytes, digests: list[str]
 ) -> None:
     loader = StateLoader(Player(emulator))
     at: GameState = loader.after(power_on, [])
@@ -80,7 +80,7 @@ def test_play_from_a_state_leads_to_the_next_one(
 
 
 def test_a_state_with_a_save_is_the_same_state(
-    emulator: PyBoyEmulator, power_on: bytes, digests: list[str]
+    emulator: Emulator, power_on: bytes, digests: list[str]
 ) -> None:
     loader = StateLoader(Player(emulator))
     with_save = loader.with_save(loader.after(power_on, PIECES[:1]))

@@ -14,7 +14,7 @@ import pytest
 from rlaif.bus.connection import Bus
 from rlaif.hud.app import create_app as hud_app
 from rlaif.hud.settings import HudSettings
-from rlaif.testing.http_server import serve
+from rlaif.testing.servers.http_server import serve
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.service.app import create_app as trainer_app
 from rlaif.trainer.settings import TrainerSettings

@@ -13,11 +13,11 @@ from rlaif.contracts.planning.plans import MoveTo, Plan
 from rlaif.game.captures.replay import replay
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.predicates import is_puzzle_state
 from rlaif.testing.data.walkthrough import pressed
-from rlaif.testing.scripted_planner import ScriptedPlanner
+from rlaif.testing.planner.scripted_planner import ScriptedPlanner
 from rlaif.trainer.play.assist.assistance import Assistance
 from rlaif.trainer.play.assist.takeover import AssistanceParts
 from rlaif.trainer.play.capturing.recorder import CaptureContext
@@ -43,7 +43,7 @@ PLAN = Plan(reason="", macros=(MoveTo(column=1, row=1),), confidence=1.0)
 def puzzle() -> StartSet:
     """The first moment of the walkthrough in a room with something to solve."""
     cartridge = load_cartridge()
-    emulator = PyBoyEmulator(cartridge.data)
+    emulator = Emulator(cartridge.data)
     frames = iter(pressed(INPUTS))
     while not is_puzzle_state(read_blocks(emulator)):
         emulator.step(next(frames), 1)
@@ -143,7 +143,7 @@ def test_captures_and_the_best_episodes_hold_what_was_played(puzzle: StartSet):
     assert fragment.captures
     assert fragment.best
     cartridge = load_cartridge()
-    emulator = PyBoyEmulator(cartridge.data)
+    emulator = Emulator(cartridge.data)
     for kept in (*fragment.captures, *(episode.whole for episode in fragment.best)):
         list(replay(emulator, kept.capture, kept.keyframe, rom_sha256=cartridge.sha256))
     emulator.close()

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from rlaif.storage.file import FileStore
-from rlaif.testing.nats_server import free_ports
+from rlaif.testing.servers.nats_server import free_ports
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.run_folder.record import RunRecord

@@ -10,11 +10,11 @@ import ray
 
 from rlaif.contracts.planning.plans import MoveTo, Plan, Suggestion
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.predicates import is_puzzle_state
 from rlaif.testing.data.walkthrough import pressed
-from rlaif.testing.scripted_planner import ScriptedPlanner
+from rlaif.testing.planner.scripted_planner import ScriptedPlanner
 from rlaif.trainer.learner.algorithm import env_runner
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.play.config import EnvConfig
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.fixture(scope="module")
 def puzzle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A save state in a room with something to solve."""
-    emulator = PyBoyEmulator(load_cartridge().data)
+    emulator = Emulator(load_cartridge().data)
     frames = iter(pressed(INPUTS))
     while not is_puzzle_state(read_blocks(emulator)):
         emulator.step(next(frames), 1)

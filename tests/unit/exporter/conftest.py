@@ -12,7 +12,7 @@ from rlaif.exporter.replay_process import Replayer
 from rlaif.exporter.replayers import segment_files, start_request
 from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.replay_check.segments import Play
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.testing.data.captures import write_capture
@@ -30,7 +30,7 @@ def cartridge():
 @pytest.fixture(scope="session")
 def recorded(cartridge):
     """Two short segments of one episode."""
-    emulator = PyBoyEmulator(cartridge.data)
+    emulator = Emulator(cartridge.data)
     boot(emulator)
     play = Play(segments=2, steps=20, seed=4)
     segments = list(random_segments(emulator, cartridge, play, episode_id="ep-1"))

@@ -10,7 +10,7 @@ from rlaif.contracts.game.films import FilmError, unpack_film
 from rlaif.exporter.replaying import Film, film_steps, replay_segment
 from rlaif.game.captures.replay import frames_after_steps, replay
 from rlaif.game.description.words import NO_WORDS
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 
 
 def shown(film: bytes) -> list[np.ndarray]:
@@ -29,7 +29,7 @@ def shown(film: bytes) -> list[np.ndarray]:
 
 def test_a_film_shows_the_screen_of_every_decision_step(cartridge, recorded):
     capture, keyframe = recorded[0].capture, recorded[0].keyframe.data
-    emulator = PyBoyEmulator(cartridge.data)
+    emulator = Emulator(cartridge.data)
     common = {"rom_sha256": cartridge.sha256}
     files = replay_segment(
         emulator, capture, keyframe, words=NO_WORDS, png_interval_frames=30, film_pictures=600,

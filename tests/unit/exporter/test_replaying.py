@@ -11,12 +11,12 @@ from rlaif.contracts.game.segments import StateRecord
 from rlaif.exporter.replaying import picture_steps, replay_segment
 from rlaif.game.captures.replay import ReplayMismatchError, frames_after_steps
 from rlaif.game.description.words import NO_WORDS, words_of
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 
 
 @pytest.fixture(scope="module")
 def emulator(cartridge):
-    emulator = PyBoyEmulator(cartridge.data)
+    emulator = Emulator(cartridge.data)
     yield emulator
     emulator.close()
 

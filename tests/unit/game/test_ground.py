@@ -32,9 +32,9 @@ from rlaif.game.motion.terrain import (
     terrain_of,
 )
 from rlaif.game.skills.walk import walk_to
-from rlaif.testing.data.made_rooms import Room, made_room
-from rlaif.testing.data.reach import Pixel, all_tiles, tile_of
-from rlaif.testing.data.walking_rule import Walking
+from rlaif.testing.data.motion.made_rooms import Room, made_room
+from rlaif.testing.data.motion.reach import Pixel, all_tiles, tile_of
+from rlaif.testing.data.motion.walking_rule import Walking
 
 ROOM, BEYOND = 0x20, 0x21
 lenient = settings(

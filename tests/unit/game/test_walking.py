@@ -11,9 +11,9 @@ from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.game.skills.macros import skill_of
 from rlaif.game.skills.script import OptionLimits, Scripted
 from rlaif.game.skills.table import Context, script_of
-from rlaif.testing.data.made_rooms import FREE, GRASS, WALL, Room, made_room
-from rlaif.testing.data.reach import Pixel, Tile, all_tiles, tile_of
-from rlaif.testing.data.walking_rule import Ground, Walking
+from rlaif.testing.data.motion.made_rooms import FREE, GRASS, WALL, Room, made_room
+from rlaif.testing.data.motion.reach import Pixel, Tile, all_tiles, tile_of
+from rlaif.testing.data.motion.walking_rule import Ground, Walking
 
 ROOM, BEYOND = 0x20, 0x21
 LIMITS = OptionLimits(most_steps=600)

@@ -18,7 +18,7 @@ from rlaif.storage import keys
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import ObjectInfo, ObjectStore, StoreUnavailableError
 from rlaif.testing.data.events import segment_captured, segment_exported, segment_scored
-from rlaif.testing.data.scores import score_record
+from rlaif.testing.data.judging.scores import score_record
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 PNG = b"\x89PNG picture"

@@ -25,8 +25,8 @@ from rlaif.testing.data.events import (
     segment_exported,
     segment_scored,
 )
-from rlaif.testing.data.scores import score_record
-from rlaif.testing.figures import contradictions, documents_of, impossible, shows
+from rlaif.testing.data.judging.scores import score_record
+from rlaif.testing.page.figures import contradictions, documents_of, impossible, shows
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

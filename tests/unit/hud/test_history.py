@@ -26,7 +26,7 @@ from rlaif.testing.data.events import (
     run_loaded,
     run_started,
 )
-from rlaif.testing.figures import contradictions
+from rlaif.testing.page.figures import contradictions
 
 STEP = 1000
 MINUS = "\N{MINUS SIGN}"

@@ -16,7 +16,7 @@ from rlaif.testing.data.events import (
     segment_exported,
     segment_scored,
 )
-from rlaif.testing.data.scores import judge_call, score_record
+from rlaif.testing.data.judging.scores import judge_call, score_record
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

@@ -5,7 +5,7 @@ import pytest
 from rlaif.contracts.judging.quest import QuestProgress, Source, Standing
 from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
 from rlaif.hud.read_model.segments.detail import score_detail
-from rlaif.testing.data.scores import score_record
+from rlaif.testing.data.judging.scores import score_record
 
 
 def decided(**sources: Source) -> ScoreRecord:

@@ -23,7 +23,7 @@ from rlaif.service.problems import install_problem_handlers
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
 from rlaif.testing.data.events import segment_captured, segment_scored
-from rlaif.testing.data.scores import score_record
+from rlaif.testing.data.judging.scores import score_record
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ALL = "/api/v1/segments"

@@ -13,7 +13,7 @@ from rlaif.hud.read_model.segments.detail import (
     rubric,
     steps,
 )
-from rlaif.testing.data.scores import judge_call, score_record
+from rlaif.testing.data.judging.scores import judge_call, score_record
 
 
 def votes(value: float, judge: str = "state") -> CriterionScore:

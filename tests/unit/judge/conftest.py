@@ -9,8 +9,8 @@ import pytest
 from rlaif.judge.evidence.described import DescribedState, described
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data import segments as made
-from rlaif.testing.data.segments import described_state, state_records
+from rlaif.testing.data.judging import segments as made
+from rlaif.testing.data.judging.segments import described_state, state_records
 
 
 @pytest.fixture

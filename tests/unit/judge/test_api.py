@@ -15,7 +15,7 @@ from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import install_problem_handlers
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.scores import judge_call, score_record
+from rlaif.testing.data.judging.scores import judge_call, score_record
 from rlaif.testing.publisher import RecordingPublisher
 
 SETTINGS = JudgeSettings(llm_base_url="http://127.0.0.1:1", llm_state_url="http://gpu:8000/v1")

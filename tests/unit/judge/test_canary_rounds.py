@@ -16,7 +16,7 @@ from rlaif.judge.trust.canary_rounds import CanaryRounds
 from rlaif.judge.trust.exclusion import Record
 from rlaif.llm.ports import Answer, CompletionRequest, RefusedError, UnavailableError
 from rlaif.llm.route import Route, RouteLimits
-from rlaif.testing.data.scores import score_record
+from rlaif.testing.data.judging.scores import score_record
 from rlaif.testing.waiting import PATIENCE_SECONDS
 
 Reply = Callable[[CompletionRequest], str]

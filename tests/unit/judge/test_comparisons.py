@@ -24,8 +24,8 @@ from rlaif.llm.ports import Answer, CompletionRequest, UnavailableError
 from rlaif.llm.route import Route, RouteLimits
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.scores import score_record
-from rlaif.testing.data.segments import described_state, write_segment
+from rlaif.testing.data.judging.scores import score_record
+from rlaif.testing.data.judging.segments import described_state, write_segment
 
 Reply = Callable[[dict[str, Any]], str]
 _, PUZZLE, VISION = JUDGES

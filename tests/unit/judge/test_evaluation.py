@@ -12,7 +12,7 @@ from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
 from rlaif.judge.epoch import Epoch, EpochPass, find_epoch, judge_epoch, write_report
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.scores import judge_call, score_record
+from rlaif.testing.data.judging.scores import judge_call, score_record
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 EPOCH = EpochPass(123_456 // 100_000, 100_000)

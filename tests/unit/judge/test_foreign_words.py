@@ -19,7 +19,7 @@ from rlaif.judge.evidence.described import (
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel.prompts import messages
 from rlaif.judge.rubric.judges import JUDGES
-from rlaif.testing.data.segments import described_state, state_records
+from rlaif.testing.data.judging.segments import described_state, state_records
 
 Make = Callable[..., Any]
 

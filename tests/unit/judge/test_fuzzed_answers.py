@@ -18,7 +18,7 @@ from rlaif.llm.ports import InvalidReplyError
 from rlaif.llm.reply import read_completion
 from rlaif.llm.route import Route, RouteLimits
 from rlaif.llm.settings import CallSettings
-from rlaif.testing.data.bad_answers import BadAnswer, bad_answers, completion
+from rlaif.testing.data.judging.bad_answers import BadAnswer, bad_answers, completion
 
 COUNT = 10_000
 STATE, GAME = JUDGES[0], "seedling-vale"

@@ -28,8 +28,8 @@ from rlaif.llm.ports import ThrottledError, UnavailableError
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
-from rlaif.testing.data.scores import judge_call
-from rlaif.testing.data.segments import write_segment
+from rlaif.testing.data.judging.scores import judge_call
+from rlaif.testing.data.judging.segments import write_segment
 from rlaif.testing.publisher import RecordingPublisher
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

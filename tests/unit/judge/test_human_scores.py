@@ -8,7 +8,7 @@ from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
 from rlaif.judge.scoring.scores import NotJudgedError, Override, Scores
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.scores import judge_call, score_record
+from rlaif.testing.data.judging.scores import judge_call, score_record
 from rlaif.testing.publisher import RecordingPublisher
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

@@ -8,7 +8,7 @@ from rlaif.contracts.judging.evidence import Evidence
 from rlaif.contracts.judging.quest import QuestProgress, Standing
 from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
 from rlaif.judge.pairs.choice import Scored, nearly_tie, newest_partner, ram_ties
-from rlaif.testing.data.scores import score_record
+from rlaif.testing.data.judging.scores import score_record
 
 
 def _rising(half_screens: float, **changes: Any) -> ScoreRecord:

@@ -20,7 +20,7 @@ from rlaif.judge.rubric.judges import JUDGES, briefed
 from rlaif.mock_llm.answering import answer
 from rlaif.mock_llm.chat import ChatRequest
 from rlaif.mock_llm.settings import Behaviour
-from rlaif.testing.data.segments import described_state, state_records
+from rlaif.testing.data.judging.segments import described_state, state_records
 
 Make = Callable[..., Any]
 

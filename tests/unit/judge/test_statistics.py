@@ -6,8 +6,8 @@ from rlaif.judge.rubric.votes import NoVote
 from rlaif.judge.trust.exclusion import KnownAnswer, Record
 from rlaif.judge.trust.statistics import PairStatistics
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.testing.data.comparisons import compared
-from rlaif.testing.data.scores import judge_call, score_record
+from rlaif.testing.data.judging.comparisons import compared
+from rlaif.testing.data.judging.scores import judge_call, score_record
 
 
 def _made() -> tuple[JudgeMetrics, ServiceMetrics]:

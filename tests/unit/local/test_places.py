@@ -17,7 +17,7 @@ from rlaif.local.places import (
     DataDirectoryBusyError,
     Ports,
 )
-from rlaif.testing.nats_server import free_ports
+from rlaif.testing.servers.nats_server import free_ports
 
 
 @pytest.fixture

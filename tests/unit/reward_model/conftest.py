@@ -18,7 +18,7 @@ from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.settings import TrainingSettings
 from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.testing.data.scored_segments import ScoredSegment, play
+from rlaif.testing.data.judging.scored_segments import ScoredSegment, play
 from rlaif.testing.publisher import RecordingPublisher
 
 MakeLabels = Callable[..., list[LabelledSegment]]

@@ -18,7 +18,7 @@ from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.problems import install_problem_handlers
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.scored_segments import play, write_scored
+from rlaif.testing.data.judging.scored_segments import play, write_scored
 
 SEGMENTS = play(episodes=7, each=8, signal=True, distractors=2, wrong=0.0)
 

@@ -17,7 +17,7 @@ from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.problems import install_problem_handlers
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.scored_segments import ForReview, play, write_scored
+from rlaif.testing.data.judging.scored_segments import ForReview, play, write_scored
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SEGMENTS = play(episodes=7, each=6, signal=True, distractors=2, wrong=0.0)

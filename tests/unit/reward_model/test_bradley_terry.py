@@ -26,7 +26,7 @@ from rlaif.reward_model.learning.fit.bradley_terry import (
 from rlaif.reward_model.learning.settings import FitSettings
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
-from rlaif.testing.data.scored_segments import PROGRESS_DIM
+from rlaif.testing.data.judging.scored_segments import PROGRESS_DIM
 
 SPEC = RewardNetSpec(layout_version="layout-1", activation="tanh")
 REAL = RewardNetSpec(layout_version=LAYOUT_VERSION, activation="tanh")

@@ -18,7 +18,7 @@ from rlaif.reward_model.learning.gate.measuring import Examination
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
-from rlaif.testing.data.scored_segments import DIALOG_DIM, PROGRESS_DIM
+from rlaif.testing.data.judging.scored_segments import DIALOG_DIM, PROGRESS_DIM
 
 # No network outranks a linear fit of the made-up game.
 LINEAR_GAME = GateSettings(simple_margin=-1.0)

@@ -17,8 +17,8 @@ from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.labels.labels import kept_rows
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectInfo, ObjectStore, StoreUnavailableError
-from rlaif.testing.data.comparisons import compared
-from rlaif.testing.data.scored_segments import ScoredSegment, play, write_scored
+from rlaif.testing.data.judging.comparisons import compared
+from rlaif.testing.data.judging.scored_segments import ScoredSegment, play, write_scored
 
 SEGMENTS = play(episodes=2, each=4, signal=True)
 

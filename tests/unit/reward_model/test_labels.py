@@ -23,7 +23,7 @@ from rlaif.reward_model.labels.labels import (
 )
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.scored_segments import npy_bytes, play, write_scored
+from rlaif.testing.data.judging.scored_segments import npy_bytes, play, write_scored
 
 SEGMENT = play(episodes=1, each=1, signal=True)[0]
 

@@ -11,7 +11,7 @@ from rlaif.contracts.reward_models import Champion
 from rlaif.reward_model.champions.registry import CorruptChampionError, Live, ModelRegistry
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
-from rlaif.testing.data.candidates import passed_candidate
+from rlaif.testing.data.judging.candidates import passed_candidate
 from rlaif.testing.data.junk import JUNK, spoiled
 from rlaif.testing.publisher import RecordingPublisher
 

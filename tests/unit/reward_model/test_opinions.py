@@ -9,7 +9,7 @@ from rlaif.contracts.judging.reviews import PANEL, RAM, SIDE_BY_SIDE
 from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.reward_model.review.service import opinions_of_judges, opinions_of_labels
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.scored_segments import play, write_scored
+from rlaif.testing.data.judging.scored_segments import play, write_scored
 
 
 def records(store: ObjectStore, criteria) -> list[ScoreRecord]:

@@ -13,7 +13,7 @@ from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMon
 from rlaif.reward_model.runtime import publish_status, status_of
 from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.scored_segments import play, write_scored
+from rlaif.testing.data.judging.scored_segments import play, write_scored
 from rlaif.testing.waiting import eventually
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

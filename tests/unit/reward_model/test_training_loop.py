@@ -29,8 +29,8 @@ from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
-from rlaif.testing.data.comparisons import compared
-from rlaif.testing.data.scored_segments import play, write_scored
+from rlaif.testing.data.judging.comparisons import compared
+from rlaif.testing.data.judging.scored_segments import play, write_scored
 from rlaif.testing.publisher import RecordingPublisher
 from rlaif.testing.waiting import eventually
 

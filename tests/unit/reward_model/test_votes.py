@@ -25,7 +25,7 @@ from rlaif.reward_model.learning.gate.evaluation import predictions
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.scored_segments import PROGRESS_DIM, play, write_scored
+from rlaif.testing.data.judging.scored_segments import PROGRESS_DIM, play, write_scored
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 

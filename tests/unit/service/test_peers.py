@@ -8,7 +8,7 @@ from fastapi import FastAPI
 
 from rlaif.service import peers
 from rlaif.service.peers import peer_client
-from rlaif.testing.http_server import serve
+from rlaif.testing.servers.http_server import serve
 
 HOSTILE = {
     "HTTP_PROXY": {"HTTP_PROXY": "http://127.0.0.1:9", "http_proxy": "http://127.0.0.1:9"},

@@ -10,7 +10,7 @@ import torch
 
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.reward_net import artifact
 from rlaif.reward_net.network import RewardNet
 from rlaif.service.settings import fields_of, flat_values
@@ -190,7 +190,7 @@ def test_an_unknown_game_is_told(tmp_path: Path):
 
 def test_a_save_state_of_another_game_is_told(tmp_path: Path):
     rom = bytearray(load_cartridge().data)
-    emulator = PyBoyEmulator(bytes(rom))
+    emulator = Emulator(bytes(rom))
     emulator.tick(120)
     state = bytearray(emulator.save_state())
     emulator.close()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rlaif.contracts.planning.briefing import Briefing
 from rlaif.contracts.planning.plans import Suggestion
 from rlaif.game.machine.actions import Action
-from rlaif.testing.scripted_planner import ScriptedPlanner
+from rlaif.testing.planner.scripted_planner import ScriptedPlanner
 from rlaif.trainer.play.assist.figures import AssistanceFigures
 from rlaif.trainer.play.assist.guidance import REJECTED_REST, Guidance, guidance_stream
 from rlaif.trainer.play.planner_port import PlannerQuestion

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rlaif.contracts.planning.briefing import Briefing
 from rlaif.contracts.planning.plans import Suggestion
 from rlaif.game.machine.actions import Action
-from rlaif.testing.scripted_planner import ScriptedPlanner
+from rlaif.testing.planner.scripted_planner import ScriptedPlanner
 from rlaif.trainer.learner.algorithm.batch import advantages
 from rlaif.trainer.play.assist.guidance import Guidance, guidance_stream
 from rlaif.trainer.rewards.game.facts import GameFacts, Progress

@@ -18,7 +18,7 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
 from rlaif.game.motion.room_graph import RoomGraph
-from rlaif.testing.scripted_planner import ScriptedPlanner
+from rlaif.testing.planner.scripted_planner import ScriptedPlanner
 from rlaif.trainer.play.assist.assistance import REJECTED_REST, Assistance, CrossingLearner
 from rlaif.trainer.play.assist.takeover import AssistanceParts, Situation, mode_of
 from rlaif.trainer.play.facts import read_facts

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.walls import COLLISION_BYTES, COLLISIONS
@@ -19,7 +19,7 @@ WALL = 0x0F
 def village() -> RamBlocks:
     """RAM of the built-in game's first room."""
     cartridge = load_cartridge()
-    emulator = PyBoyEmulator(cartridge.data)
+    emulator = Emulator(cartridge.data)
     bring_to_control(emulator, cartridge)
     ram = read_blocks(emulator)
     emulator.close()

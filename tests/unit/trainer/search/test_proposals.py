@@ -7,7 +7,7 @@ from rlaif.contracts.game.items import NAMED_ITEMS
 from rlaif.game.decisions.catalog import AIMED, DECISIONS, INTERACT, WALK, item
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.motion.grid import WALKS
@@ -27,7 +27,7 @@ from rlaif.trainer.search.proposals import (
 def village() -> RamBlocks:
     """RAM of the built-in game's first room."""
     cartridge = load_cartridge()
-    emulator = PyBoyEmulator(cartridge.data)
+    emulator = Emulator(cartridge.data)
     bring_to_control(emulator, cartridge)
     ram = read_blocks(emulator)
     emulator.close()

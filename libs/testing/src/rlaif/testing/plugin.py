@@ -13,8 +13,8 @@ from pathlib import Path
 from hypothesis import HealthCheck, settings
 
 from rlaif.testing.logging_as_before import logging_as_before
-from rlaif.testing.nats_server import bus, guarded_nats, nats_server, nats_url
-from rlaif.testing.s3_server import (
+from rlaif.testing.servers.nats_server import bus, guarded_nats, nats_server, nats_url
+from rlaif.testing.servers.s3_server import (
     _s3_stores,
     episodes_store,
     file_store,

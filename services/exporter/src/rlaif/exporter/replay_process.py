@@ -30,7 +30,7 @@ from rlaif.exporter.replaying import SegmentFiles, replay_segment
 from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.captures.replay import ReplayMismatchError, WrongEmulatorError, WrongGameError
 from rlaif.game.description.words import words_of
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 
 REASONS: dict[type[Exception], str] = {
     ReplayMismatchError: "ram_hash_mismatch",
@@ -54,7 +54,7 @@ class Replayer:
         # Starting an emulator takes far longer than loading a state into it. One is started now, so
         # that an unusable ROM is reported at once.
         sound = bool(self._start["sound_emulated"])
-        self._idle = {sound: PyBoyEmulator(self._rom, sound_emulated=sound)}
+        self._idle = {sound: Emulator(self._rom, sound_emulated=sound)}
 
     def answer(self, request: Message) -> bytes:
         """Replay a capture and return the result message."""
@@ -73,7 +73,7 @@ class Replayer:
     def _replay(self, capture_json: bytes, keyframe: bytes) -> SegmentFiles:
         capture = Capture.model_validate_json(capture_json)
         sound = capture.emulator.sound_emulated
-        emulator = self._idle.pop(sound, None) or PyBoyEmulator(self._rom, sound_emulated=sound)
+        emulator = self._idle.pop(sound, None) or Emulator(self._rom, sound_emulated=sound)
         try:
             files = replay_segment(
                 emulator,

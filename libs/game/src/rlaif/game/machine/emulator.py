@@ -307,6 +307,3 @@ def _recorded_ram() -> Iterator[list[Any]]:
         finally:
             pyboy_ram.array = original
             pyboy_cartridge.array = module
-
-
-PyBoyEmulator = Emulator

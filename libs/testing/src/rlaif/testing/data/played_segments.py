@@ -14,12 +14,12 @@ from rlaif.exporter.committing import commit, exported_event
 from rlaif.exporter.replaying import replay_segment
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.cartridges import Cartridge, load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.reward_net.pay import Float32
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.captures import write_capture
-from rlaif.testing.data.scores import judge_call
+from rlaif.testing.data.judging.scores import judge_call
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig, PayingModel
 from rlaif.trainer.play.vector import EmulatorVector
@@ -47,7 +47,7 @@ class RingEvents:
 def segments_of_a_ring(store: ObjectStore, most: int) -> Iterator[RingEvents]:
     """Play the built-in game, and put at most so many segments of it into the store."""
     cartridge = load_cartridge()
-    emulator = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+    emulator = Emulator(cartridge.data, sound_emulated=cartridge.needs_sound)
     for number, item in enumerate(_played()[:most]):
         yield _around(store, emulator, cartridge, item, number)
     emulator.close()
@@ -76,7 +76,7 @@ def _opinion(observations: Float32) -> Float32:
 
 def _around(
     store: ObjectStore,
-    emulator: PyBoyEmulator,
+    emulator: Emulator,
     cartridge: Cartridge,
     item: SpooledCapture,
     number: int,

@@ -10,7 +10,7 @@ import numpy as np
 from rlaif.game.captures.capture import unpack_keyframe
 from rlaif.game.decisions.catalog import COUNT, DECISIONS, Arm
 from rlaif.game.machine.cartridges import Cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.predicates import is_dying
 from rlaif.game.motion.things import KINDS
 from rlaif.game.policy_input.layout import INPUT_VERSION, POLICY_INPUT, SIZE
@@ -127,9 +127,7 @@ class Built:
     tried: int = 0
 
 
-def identity_of(
-    cartridge: Cartridge, emulator: PyBoyEmulator, actions: Arm
-) -> DemonstrationIdentity:
+def identity_of(cartridge: Cartridge, emulator: Emulator, actions: Arm) -> DemonstrationIdentity:
     """Return what demonstrations of this game and action set depend on."""
     return DemonstrationIdentity(
         game=cartridge.identity,
@@ -162,7 +160,7 @@ def build(
         DemonstrationsError: No trajectory reaches a flag.
         LostProcessError: A worker process ended early.
     """
-    emulator = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+    emulator = Emulator(cartridge.data, sound_emulated=cartridge.needs_sound)
     try:
         recorder = Recorder(emulator, identity_of(cartridge, emulator, actions), settings.recording)
         trajectories = [

@@ -1,6 +1,6 @@
 """Interface of the planner: questions in, replies out, without blocking.
 
-`rlaif.trainer.planning` implements it; `rlaif.testing.scripted_planner` is a fake for tests.
+`rlaif.trainer.planning` implements it; `rlaif.testing.planner.scripted_planner` is a fake.
 """
 
 from dataclasses import dataclass

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlaif.game.decisions.catalog import COUNT
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.start import StartSource
@@ -88,7 +88,7 @@ class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
         return self._game.emulator.screen()
 
     @property
-    def emulator(self) -> PyBoyEmulator:
+    def emulator(self) -> Emulator:
         if self._game is None:
             raise gym.error.ResetNeeded("call reset() first: it starts the emulator")
         return self._game.emulator

@@ -9,7 +9,7 @@ import numpy as np
 from ray.rllib.core.columns import Columns
 
 from rlaif.game.machine.cartridges import Cartridge, load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator
 from rlaif.trainer.curriculum import library
 from rlaif.trainer.curriculum.building import identity_of
 from rlaif.trainer.curriculum.course import Course
@@ -37,7 +37,7 @@ def course_of(settings: CurriculumSettings, play: GameSettings, game: GameEnv) -
 
 
 def _read(
-    settings: CurriculumSettings, play: GameSettings, cartridge: Cartridge, emulator: PyBoyEmulator
+    settings: CurriculumSettings, play: GameSettings, cartridge: Cartridge, emulator: Emulator
 ) -> Sequence[Demonstration]:
     assert settings.path is not None
     identity = identity_of(cartridge, emulator, play.actions)
@@ -66,7 +66,7 @@ class CurriculumLearning:
             DemonstrationsError: There are none, or they do not fit.
         """
         settings, cartridge = self._settings, load_cartridge(play.rom_path)
-        emulator = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+        emulator = Emulator(cartridge.data, sound_emulated=cartridge.needs_sound)
         try:
             found = _read(settings, play, cartridge, emulator)
         finally:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rlaif.game.machine.actions import Action
-from rlaif.testing.data.reach import Pixel, Tile, Truth, tile_of
+from rlaif.testing.data.motion.reach import Pixel, Tile, Truth, tile_of
 
 FRAMES = 4
 JUMPS_FROM = 4

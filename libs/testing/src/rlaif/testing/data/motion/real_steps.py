@@ -16,7 +16,7 @@ import numpy as np
 
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import WRAM_START, PyBoyEmulator
+from rlaif.game.machine.emulator import WRAM_START, Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.entities import PART_ITEM_DROP
 from rlaif.game.memory.memory_map import (
@@ -30,7 +30,7 @@ from rlaif.game.memory.memory_map import (
 )
 from rlaif.game.memory.predicates import has_control, is_cutscene, is_fading, is_scrolling, is_text
 from rlaif.game.memory.walls import FLIPPERS
-from rlaif.testing.data.reach import Pixel, Truth, tile_of
+from rlaif.testing.data.motion.reach import Pixel, Truth, tile_of
 
 FRAME_SKIP = 4
 
@@ -80,7 +80,7 @@ def entries(inputs: Path) -> list[Entry]:
 
 def _entered(inputs: Path, *, kept: frozenset[int] = frozenset()) -> Iterator[tuple[int, Entry]]:
     """The frames in which a room was entered; with their states where they are to be kept."""
-    emulator = PyBoyEmulator(load_cartridge().data)
+    emulator = Emulator(load_cartridge().data)
     before: tuple[int, int] | None = None
     buttons = json.loads(inputs.read_text(encoding="ascii"))["steps"]
     pressed = (button for button, frames in buttons for _ in range(frames))
@@ -94,7 +94,7 @@ def _entered(inputs: Path, *, kept: frozenset[int] = frozenset()) -> Iterator[tu
     emulator.close()
 
 
-def truth(emulator: PyBoyEmulator, entry: Entry) -> Truth:
+def truth(emulator: Emulator, entry: Entry) -> Truth:
     """Try everything from an entry; about a second."""
     emulator.load_state(entry.state)
     ram = read_blocks(emulator)
@@ -121,7 +121,7 @@ def truth(emulator: PyBoyEmulator, entry: Entry) -> Truth:
     return found
 
 
-def proves(emulator: PyBoyEmulator, entry: Entry, found: Truth, pixel: Pixel) -> bool:
+def proves(emulator: Emulator, entry: Entry, found: Truth, pixel: Pixel) -> bool:
     """Whether the steps to a pixel lead there when they are played from the saved state."""
     emulator.load_state(entry.state)
     for action in found.way(pixel):
@@ -144,7 +144,7 @@ def _note_door(found: Truth, ram: RamBlocks, room: tuple[int, int], here: Pixel)
         found.doors.setdefault(tile, found.steps[here] + 1)
 
 
-def _read_on(emulator: PyBoyEmulator, ram: RamBlocks) -> RamBlocks:
+def _read_on(emulator: Emulator, ram: RamBlocks) -> RamBlocks:
     """Read a text, or see a scene, to its end. It counts as no step."""
     for turn in range(_LONGEST_TEXT):
         by_itself = is_text(ram) or is_cutscene(ram)
@@ -155,7 +155,7 @@ def _read_on(emulator: PyBoyEmulator, ram: RamBlocks) -> RamBlocks:
     return ram
 
 
-def _put_back(emulator: PyBoyEmulator, wanted: bytes) -> None:
+def _put_back(emulator: Emulator, wanted: bytes) -> None:
     emulator.step(Action.NOP, 1)  # what is left of the game's own update would work on it
     now = np.frombuffer(emulator.wram(), dtype=np.uint8)
     memory = np.frombuffer(wanted, dtype=np.uint8)
@@ -164,7 +164,7 @@ def _put_back(emulator: PyBoyEmulator, wanted: bytes) -> None:
         emulator.poke(None, _GAME_STATE + at, wanted[first + at])
 
 
-def _emptied(emulator: PyBoyEmulator) -> bytes:
+def _emptied(emulator: Emulator) -> bytes:
     """The moment without enemies and treasures, its scene over; play goes on where it was."""
     kept = emulator.save_state()
     ram = read_blocks(emulator)

@@ -57,7 +57,7 @@ from rlaif.testing.data.events import (
     segment_exported,
     segment_scored,
 )
-from rlaif.testing.data.scores import judge_call, score_record
+from rlaif.testing.data.judging.scores import judge_call, score_record
 from rlaif.trainer.run_folder.search_report import curriculum_figures
 
 SERVICES = ("trainer", "exporter", "judge", "reward-model")

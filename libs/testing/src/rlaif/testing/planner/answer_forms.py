@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 from fastapi import FastAPI, Request, Response
 
-from rlaif.testing.http_server import serve
+from rlaif.testing.servers.http_server import serve
 
 Reply = dict[str, Any]
 Form = Callable[[Reply], Reply]

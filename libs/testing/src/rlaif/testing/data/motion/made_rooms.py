@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.memory_map import address
-from rlaif.testing.data.reach import Tile, all_tiles
-from rlaif.testing.data.walking_rule import Ground
+from rlaif.testing.data.motion.reach import Tile, all_tiles
+from rlaif.testing.data.motion.walking_rule import Ground
 
 FREE, WALL, HAZARD, BORDER = 0x00, 0x0F, 0x10, 0xFF
 GRASS, HOLE, WATER, UNKNOWN, DOOR, LAVA = 0x02, 0xF3, 0xFD, 0x77, 0xE6, 0x7B

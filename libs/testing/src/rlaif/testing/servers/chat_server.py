@@ -10,7 +10,7 @@ from fastapi import FastAPI, Request, Response
 from rlaif.llm.openai import OpenAiModel, connections_to
 from rlaif.llm.ports import Answer, CompletionRequest
 from rlaif.llm.settings import CallSettings, DialectSettings
-from rlaif.testing.http_server import serve
+from rlaif.testing.servers.http_server import serve
 
 Content = str | Callable[[dict[str, Any]], str]
 """An answer, or a function of the request's body that returns one."""

@@ -10,9 +10,9 @@ from rlaif.game.memory.predicates import has_control
 from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.game.skills.macros import option_of
 from rlaif.game.skills.script import Choice, OptionLimits
-from rlaif.testing.data.reach import Pixel, Tile, Truth, all_tiles
-from rlaif.testing.data.real_steps import FRAME_SKIP, Entry, position
-from rlaif.testing.data.walking_rule import Ground
+from rlaif.testing.data.motion.reach import Pixel, Tile, Truth, all_tiles
+from rlaif.testing.data.motion.real_steps import FRAME_SKIP, Entry, position
+from rlaif.testing.data.motion.walking_rule import Ground
 
 LIMITS = OptionLimits(most_steps=400)
 

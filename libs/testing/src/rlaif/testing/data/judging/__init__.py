@@ -1,0 +1,1 @@
+"""Segments, scores and answers of judges."""

@@ -1,0 +1,1 @@
+"""Rooms, trips and reachable tiles for tests of movement."""

@@ -1,0 +1,1 @@
+"""Planners without a language model, and games in which they act."""

@@ -1,0 +1,1 @@
+"""Real servers as child processes, and what clients need of them."""
