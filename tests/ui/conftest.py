@@ -16,7 +16,10 @@ from rlaif.testing.servers.http_server import serve
 
 @pytest.fixture
 async def chromium(tmp_path: Path) -> AsyncIterator[Chromium]:
-    """One page of the machine's browser; a skip, or a failure where one is required."""
+    """One page of the machine's browser; a skip, or a failure where one is required.
+
+    The page logs an error if a panel fails to render, which fails the test.
+    """
     path = chromium_path()
     if path is None:
         reason = "no Chromium for the page: make test fetches one for Linux on x86-64"
@@ -25,6 +28,7 @@ async def chromium(tmp_path: Path) -> AsyncIterator[Chromium]:
         pytest.skip(reason)
     async with open_chromium(path, tmp_path / "chromium") as page:
         yield page
+        assert page.logged == []
 
 
 @pytest.fixture

@@ -53,6 +53,7 @@ class Chromium:
         self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self.requested: list[str] = []
         self.errors: list[str] = []
+        self.logged: list[str] = []
         self.reader = asyncio.create_task(self._read())
 
     async def command(self, method: str, **params: Any) -> dict[str, Any]:
@@ -147,6 +148,8 @@ class Chromium:
             self.requested.append(params["url"])
         elif method == "Runtime.exceptionThrown":
             self.errors.append(json.dumps(params["exceptionDetails"]))
+        elif method == "Runtime.consoleAPICalled" and params["type"] == "error":
+            self.logged.append(" ".join(str(each.get("value", each)) for each in params["args"]))
         elif method == "Log.entryAdded" and params["entry"]["level"] == "error":
             self.errors.append(params["entry"]["text"])
 
