@@ -52,7 +52,7 @@ from turns import free_port, until
 
 from rlaif.testing.data.events import segment_captured
 from rlaif.testing.page.browser import chromium_path, open_chromium
-from rlaif.testing.ring import Ring
+from rlaif.testing.pipeline import Pipeline
 from rlaif.testing.servers.nats_server import NatsServer
 
 PAGES, STALLED = 20, 1
@@ -232,12 +232,12 @@ def at_share(ages: Counter[int], share: float) -> int | None:
 
 
 async def one_page(options: argparse.Namespace, directory: Path) -> dict[str, Any]:
-    """Text and layout of one page on the ring of the demo."""
-    ring = Ring(directory, "--hud-port", str(free_port()))
+    """Text and layout of one page on the pipeline of the demo."""
+    pipeline = Pipeline(directory, "--hud-port", str(free_port()))
     try:
-        await asyncio.to_thread(ring.wait_for, READY, seconds=READY_SECONDS)
-        url = ring.where("hud")
-        await until("segments go round", lambda: goes_round(ring))
+        await asyncio.to_thread(pipeline.wait_for, READY, seconds=READY_SECONDS)
+        url = pipeline.where("hud")
+        await until("segments go round", lambda: goes_round(pipeline))
         page = Page(int(url.rsplit(":", 1)[1]), fps=0)
         await asyncio.get_running_loop().create_connection(page.itself, "127.0.0.1", page.port)
         shift = asyncio.create_task(layout_shift(url, options.minutes, directory / "browser"))
@@ -249,22 +249,22 @@ async def one_page(options: argparse.Namespace, directory: Path) -> dict[str, An
             before = kilobytes
         seconds = time.monotonic() - began
         page.close()
-        state = ring.get("hud", "state").json()
+        state = pipeline.get("hud", "state").json()
         return {
             "text_kb_s": round(page.text_bytes / 1000 / seconds, 3),
             "layout_shift": await shift,
             "texts": page.texts,
             "text_seconds": round(seconds),
-            "ring": {name: state["loop"][name] for name in ("captured", "scored", "published")},
+            "pipeline": {name: state["loop"][name] for name in ("captured", "scored", "published")},
         }
     finally:
-        await asyncio.to_thread(ring.end)
+        await asyncio.to_thread(pipeline.end)
 
 
-def goes_round(ring: Ring) -> bool:
+def goes_round(pipeline: Pipeline) -> bool:
     """Whether segments are scored, so that the page has something to show."""
     with suppress(httpx.HTTPError):
-        return (ring.get("hud", "state").json()["loop"]["scored"] or 0) >= SCORED
+        return (pipeline.get("hud", "state").json()["loop"]["scored"] or 0) >= SCORED
     return False
 
 

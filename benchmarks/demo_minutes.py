@@ -29,7 +29,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from rlaif.testing.ring import Ring
+from rlaif.testing.pipeline import Pipeline
 
 BARS = {"reached": 1.0, "rooms": 4.0}
 """Milestones and rooms per episode, over the last minutes."""
@@ -67,26 +67,26 @@ def main() -> int:
 def watch(
     seed: int, folder: Path, minutes: float
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Run a ring for some minutes; what its page showed, and its episodes minute by minute."""
+    """Run a pipeline for some minutes; what its page showed, and its episodes minute by minute."""
     if folder.exists():
         raise SystemExit(f"{folder} is there: a demo would resume it; remove it first")
     began = time.time()
-    ring = Ring(folder, environment={"TRAINER_SEED": str(seed)})
+    pipeline = Pipeline(folder, environment={"TRAINER_SEED": str(seed)})
     try:
-        ring.wait_for(re.compile("✓ hud "), seconds=120)
-        shown = list(ask(seed, began, minutes, ring))
-        history = ring.get("hud", "history?points=1000").json()
-        ring.interrupt(seconds=STOP_SECONDS)
+        pipeline.wait_for(re.compile("✓ hud "), seconds=120)
+        shown = list(ask(seed, began, minutes, pipeline))
+        history = pipeline.get("hud", "history?points=1000").json()
+        pipeline.interrupt(seconds=STOP_SECONDS)
     finally:
-        ring.end()
+        pipeline.end()
     return shown, by_minute(seed, began, history["points"])
 
 
-def ask(seed: int, began: float, minutes: float, ring: Ring) -> Iterator[dict[str, Any]]:
+def ask(seed: int, began: float, minutes: float, pipeline: Pipeline) -> Iterator[dict[str, Any]]:
     """What the page shows, until the minutes are over."""
     while (left := began + 60 * minutes - time.time()) > 0:
         time.sleep(min(left, EVERY))
-        state = ring.get("hud", "state").json()
+        state = pipeline.get("hud", "state").json()
         run = state["run"] or {}
         row = {
             "seed": seed,

@@ -24,7 +24,7 @@ import httpx
 
 from rlaif.bus.connection import connect
 from rlaif.contracts.events import SegmentCaptured, SegmentScored
-from rlaif.testing.ring import Ring, RingError
+from rlaif.testing.pipeline import Pipeline, PipelineError
 
 READY = re.compile("✓ trainer")
 READY_SECONDS = 300.0
@@ -34,7 +34,7 @@ QUIET_SECONDS = 3.0
 
 @dataclass
 class Seen:
-    """What was seen of a ring.
+    """What was seen of a pipeline.
 
     Attributes:
         live: Version → when the trainer was first seen with it, seconds since 1970.
@@ -54,40 +54,40 @@ class Seen:
 
 
 def measure(minutes: float) -> dict[str, Any]:
-    """Run a ring for so many minutes and say how long segments took."""
-    with running_ring() as ring:
-        ring.wait_for(READY, seconds=READY_SECONDS)
+    """Run a pipeline for so many minutes and say how long segments took."""
+    with running_pipeline() as pipeline:
+        pipeline.wait_for(READY, seconds=READY_SECONDS)
         seen = Seen()
         began = time.time()
         while time.time() - began < 60 * minutes:
-            note_version(ring, seen)
-            note_attempt(ring, seen)
+            note_version(pipeline, seen)
+            note_attempt(pipeline, seen)
             time.sleep(POLL_SECONDS)
         seen.ended = time.time()
         seen.manifests = {
             item["version"]: item
-            for item in ring.get("reward-model", "reward-models?limit=500").json()["items"]
+            for item in pipeline.get("reward-model", "reward-models?limit=500").json()["items"]
         }
-        asyncio.run(read_events(ring, seen))
-        training = ring.get("reward-model", "training").json()
+        asyncio.run(read_events(pipeline, seen))
+        training = pipeline.get("reward-model", "training").json()
     return figures(seen, minutes, training)
 
 
 @contextmanager
-def running_ring() -> Iterator[Ring]:
-    """A ring whose language models take 100 ms a call."""
+def running_pipeline() -> Iterator[Pipeline]:
+    """A pipeline whose language models take 100 ms a call."""
     settings = {"MOCK_LLM_LATENCY_SECONDS": "0.1", "MOCK_LLM_JITTER_SECONDS": "0"}
     with tempfile.TemporaryDirectory(prefix="loop-") as folder:
-        ring = Ring(Path(folder), environment=settings)
+        pipeline = Pipeline(Path(folder), environment=settings)
         try:
-            yield ring
+            yield pipeline
         finally:
-            ring.end()
+            pipeline.end()
 
 
-def note_version(ring: Ring, seen: Seen) -> None:
+def note_version(pipeline: Pipeline, seen: Seen) -> None:
     try:
-        run = ring.get("trainer", "runs/current").json()
+        run = pipeline.get("trainer", "runs/current").json()
     except httpx.HTTPError:  # a busy machine; the next look is soon
         return
     version = run.get("reward_model_version")
@@ -96,10 +96,10 @@ def note_version(ring: Ring, seen: Seen) -> None:
         print(f"v{version} is live, {run['segments_captured']} segments captured", flush=True)
 
 
-def note_attempt(ring: Ring, seen: Seen) -> None:
+def note_attempt(pipeline: Pipeline, seen: Seen) -> None:
     try:
-        attempt = ring.get("reward-model", "training").json().get("last_attempt")
-    except (httpx.HTTPError, RingError):  # not up yet, or busy
+        attempt = pipeline.get("reward-model", "training").json().get("last_attempt")
+    except (httpx.HTTPError, PipelineError):  # not up yet, or busy
         return
     if attempt is None or attempt["candidate_id"] in seen.attempts:
         return
@@ -112,8 +112,8 @@ def note_attempt(ring: Ring, seen: Seen) -> None:
     )
 
 
-async def read_events(ring: Ring, seen: Seen) -> None:
-    token, port = ring.secrets()["nats_token"], ring.where("nats").rsplit(":", 1)[1]
+async def read_events(pipeline: Pipeline, seen: Seen) -> None:
+    token, port = pipeline.secrets()["nats_token"], pipeline.where("nats").rsplit(":", 1)[1]
     bus = await connect(f"nats://{token}@127.0.0.1:{port}", name="benchmark")
     try:
         feed = bus.feed().follow(SegmentCaptured, SegmentScored, history=True)

@@ -56,7 +56,7 @@ def test_every_event_but_notices_is_consumed():
 
 
 def test_the_ring_closes():
-    """Each producer of the ring consumes what its predecessor publishes."""
+    """Each producer of the pipeline consumes what its predecessor publishes."""
     ring = [spec for spec in CATALOG if spec.consumers]
     for spec, successor in zip(ring, [*ring[1:], ring[0]], strict=True):
         assert spec.consumers == (successor.producer,)

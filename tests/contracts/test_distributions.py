@@ -63,7 +63,7 @@ OWNER = {path.name: home for home, packages in PACKAGES.items() for path in pack
 
 
 def imports(source: str) -> Iterator[str]:
-    """Top-level modules that a source imports; of ours, `rlaif.package`."""
+    """Top-level modules that a source imports, ours as `rlaif.package`."""
     for node in ast.walk(ast.parse(source)):
         names = (
             [node.module]
@@ -127,7 +127,7 @@ def install_alone(home: Path, extras: frozenset[str], site: Path) -> list[Path]:
     """Link what pip would install with one distribution, and nothing else, into a directory.
 
     Returns:
-        Source directories of ours, which an editable install would put on the path.
+        Our source directories, which an editable install would put on the path.
     """
     sources: list[Path] = []
     waiting = [(canonicalize_name(project(home)["name"]), extras)]

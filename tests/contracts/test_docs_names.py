@@ -33,7 +33,7 @@ FOREIGN = {
     "Containerfile",  # a file, in front of the ending of another one
     "ArgoCD", "AuthConfig", "TokenAuthentication",  # kinds and classes of Argo CD and CodeFlare
     "run_pipeline.py", "run_rollouts.py", "run_evaluator.py", "train_reward_model.py",  # before us
-    "rlaif/__init__.py", "src/rlaif/__init__.py",  # of ours, and must not exist
+    "rlaif/__init__.py", "src/rlaif/__init__.py",  # must not exist
 }  # fmt: skip
 """Names that are not looked up."""
 

@@ -79,7 +79,7 @@ def spelt() -> str:
 
 
 def wrong(expression: Expression) -> list[str]:
-    """What an expression asks for and nobody exposes."""
+    """What an expression asks for and no service exposes."""
     found, seen = [], set(TARGET)
     for asked in expression.asked():
         metrics = {name: labels for name, labels in known().items() if asked.is_named(name)}

@@ -40,7 +40,7 @@ SHOWN = """['a', 'b'].map(side => {
 
 
 @dataclass
-class Ring:
+class Pipeline:
     """The HUD and the reward-model service behind it."""
 
     hud: str
@@ -52,7 +52,7 @@ class Ring:
 
 
 @pytest.fixture
-async def ring(bus: Bus, nats_url: str, tmp_path: Path) -> AsyncIterator[Ring]:
+async def pipeline(bus: Bus, nats_url: str, tmp_path: Path) -> AsyncIterator[Pipeline]:
     episodes, models = FileStore(tmp_path / "episodes"), FileStore(tmp_path / "models")
     for segment in SEGMENTS:
         write_scored(
@@ -75,7 +75,7 @@ async def ring(bus: Bus, nats_url: str, tmp_path: Path) -> AsyncIterator[Ring]:
         async with httpx.AsyncClient(base_url=service) as client:
             await eventually(lambda: _has_labels(client), "the service has read the labels")
         async with serve(hud_app(hud)) as url:
-            yield Ring(url, models)
+            yield Pipeline(url, models)
 
 
 async def _has_labels(client: httpx.AsyncClient) -> bool:
@@ -99,9 +99,9 @@ async def shown(chromium: Any) -> tuple[str, str]:
 
 
 async def test_a_vote_by_keys_is_blind_reaches_the_log_and_can_be_withdrawn(
-    chromium: Any, ring: Ring, shoot: Shoot
+    chromium: Any, pipeline: Pipeline, shoot: Shoot
 ) -> None:
-    await chromium.open(f"{ring.hud}/review")
+    await chromium.open(f"{pipeline.hud}/review")
     await chromium.wait_for(f"{PHASE} === 'asking'")
     a, b = await shown(chromium)
     first = await chromium.evaluate(PAIR)
@@ -113,12 +113,12 @@ async def test_a_vote_by_keys_is_blind_reaches_the_log_and_can_be_withdrawn(
 
     await chromium.press("a", "a")
     await chromium.wait_for("document.activeElement.id === 'reviewer'")
-    assert ring.votes() == [], "without a name nothing is sent"
+    assert pipeline.votes() == [], "without a name nothing is sent"
     await type_in(chromium, "Ada")
     await chromium.wait_for("document.activeElement.id === 'token-field'")
     await type_in(chromium, "sesame")
     await chromium.wait_for(f"{PHASE} === 'revealed'")
-    (vote,) = ring.votes()
+    (vote,) = pipeline.votes()
     assert (vote.actor, vote.a, vote.b, vote.choice, vote.blind) == ("Ada", a, b, "a", True)
     judges = [
         item.says for item in vote.verdict.opinions if item.rater in {*JUDGES.values(), "state"}
@@ -133,10 +133,10 @@ async def test_a_vote_by_keys_is_blind_reaches_the_log_and_can_be_withdrawn(
     await chromium.wait_for(f"{PHASE} === 'asking'")
     await chromium.press("b", "b")
     await chromium.wait_for(f"{PHASE} === 'revealed'")
-    assert [(line.kind, line.choice, line.blind) for line in ring.votes()] == [
+    assert [(line.kind, line.choice, line.blind) for line in pipeline.votes()] == [
         ("vote", "a", True), ("undo", None, False), ("vote", "b", False)
     ]  # fmt: skip
-    await figures_agree(chromium, ring)
+    await figures_agree(chromium, pipeline)
 
     # The next pair's films were here before it was asked for.
     loaded = [url for url in chromium.requested if url.endswith("/pack")]
@@ -146,7 +146,7 @@ async def test_a_vote_by_keys_is_blind_reaches_the_log_and_can_be_withdrawn(
     assert all(any(f"/{name}/pack" in url for url in loaded) for name in second)
     # The browser itself notes that the token was asked for.
     assert [each for each in chromium.errors if "401 (Unauthorized)" not in each] == []
-    here = (ring.hud, ring.hud.replace("http", "ws"), "blob:")
+    here = (pipeline.hud, pipeline.hud.replace("http", "ws"), "blob:")
     assert [url for url in chromium.requested if not url.startswith(here)] == []
 
 
@@ -171,11 +171,11 @@ async def type_in(chromium: Any, words: str) -> None:
     await chromium.press("Enter", "\r")
 
 
-async def figures_agree(chromium: Any, ring: Ring) -> None:
+async def figures_agree(chromium: Any, pipeline: Pipeline) -> None:
     """Every number of the page is the one of the REST interface."""
     figures: list[Any] = []
     wrong: list[str] = []
-    async with httpx.AsyncClient(base_url=f"{ring.hud}/api/v1") as client:
+    async with httpx.AsyncClient(base_url=f"{pipeline.hud}/api/v1") as client:
 
         async def at_rest() -> bool:  # the page reads the agreement after the vote
             nonlocal wrong, figures

@@ -63,7 +63,7 @@ class Shell:
         }  # fmt: skip
 
     def run(self, script: str, *, within: Path | None = None) -> str:
-        """Run a script as somebody pastes it; a failing line ends it, and is in the message."""
+        """Run a script as if pasted; a failing line ends it and is in the message."""
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", script],
             cwd=within or self.clone, env=self.environment, capture_output=True, text=True,

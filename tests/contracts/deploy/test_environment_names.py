@@ -1,8 +1,7 @@
 """Compose files, manifests and pages set the names that settings read, and all that are needed.
 
-A name that nothing reads is a setting that somebody believes to be set; a shared setting that
-nobody sets is a service that looks for NATS on its own loopback. Neither fails at run time, so both
-fail here.
+A name that nothing reads is a setting without effect; a shared setting that nothing sets is a
+service that looks for NATS on its own loopback. Neither fails at run time, so both fail here.
 """
 
 import os
@@ -96,7 +95,7 @@ def needed() -> Iterator[Setting]:
 
 
 def unread(given: list[Given]) -> list[str]:
-    """What is set and read by nobody, with its place."""
+    """What is set and read by no service, with its place."""
     known = readers() | OF_THE_PLATFORM.keys()
     return sorted({f"{each.name} in {each.where}" for each in given if each.name not in known})
 
@@ -107,7 +106,7 @@ def unset(given: set[str]) -> list[str]:
     return [each.environment for each in needed() if each.environment not in given]
 
 
-# --- set, and read by nobody ----------------------------------------------------------------------
+# --- set, and read by no service ----------------------------------------------------------------
 
 
 def test_every_name_in_compose_is_read() -> None:
@@ -133,7 +132,7 @@ def test_a_name_of_the_platform_is_set_somewhere_and_is_no_setting() -> None:
     assert OF_THE_PLATFORM.keys() & readers() == set()
 
 
-# --- read, and set by nobody ----------------------------------------------------------------------
+# --- read, and set nowhere ---------------------------------------------------------------------------
 
 
 def test_compose_sets_every_shared_setting_and_credential() -> None:

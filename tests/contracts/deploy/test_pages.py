@@ -1,4 +1,4 @@
-"""A stranger's path, as the pages tell it, as far as it goes without containers and a cluster."""
+"""The commands of the pages, as far as they run without containers and a cluster."""
 
 import re
 import shutil
@@ -78,7 +78,7 @@ def test_the_readme_starts_what_compose_has() -> None:
     assert re.search(r"^127\.0\.0\.1:.*8086\}?:8086$", port)
     profiles = {name for each in services.values() for name in each.get("profiles", ())}
     assert set(re.findall(r"--profile (\S+)", text(README))) <= profiles
-    # What a stranger types brings up the ring, and no profile.
+    # The documented command starts the pipeline, and no profile.
     plain = {name for name, each in services.items() if "profiles" not in each}
     assert {"nats", "s3", "trainer", "exporter", "judge", "reward-model", "hud"} <= plain
 

@@ -18,7 +18,7 @@ from rlaif.testing.waiting import all_answered, eventually
 PAIRS = (("seg-00", "seg-01"), ("seg-00", "seg-02"), ("seg-01", "seg-02"))
 
 
-class Ring:
+class Pipeline:
     """The exporter before the judge, and the reward model behind it."""
 
     def __init__(self, bus: Bus, episodes: ObjectStore, models: ObjectStore) -> None:
@@ -57,23 +57,23 @@ class Ring:
 
 
 @pytest.fixture
-def ring(bus: Bus, episodes_store: ObjectStore, models_store: ObjectStore) -> Ring:
-    return Ring(bus, episodes_store, models_store)
+def pipeline(bus: Bus, episodes_store: ObjectStore, models_store: ObjectStore) -> Pipeline:
+    return Pipeline(bus, episodes_store, models_store)
 
 
 async def test_what_the_reward_model_wants_is_compared_by_whichever_judge_and_once(
-    ring: Ring, start_judge: Any
+    pipeline: Pipeline, start_judge: Any
 ) -> None:
     first = await start_judge()
-    await ring.score(0, 1, 2)
-    ring.want((await first.get("/api/v1/judges")).json()["judge_config"])
+    await pipeline.score(0, 1, 2)
+    pipeline.want((await first.get("/api/v1/judges")).json()["judge_config"])
     # Other processes than the one that scored the segments; both read the same list.
     two = [await start_judge(compare_share=1.0), await start_judge(compare_share=1.0)]
-    await ring.score(*range(3, 30))
-    compared = ring.compared()
+    await pipeline.score(*range(3, 30))
+    compared = pipeline.compared()
     assert {(i.first, i.second) for i in compared if i.why == "uncertain"} == set(PAIRS)
     assert all(len(record.calls) == 2 for record in compared)
-    assert ring.scored() == 30
+    assert pipeline.scored() == 30
     # What each says of itself adds up to what is stored.
     reports = [(await client.get("/api/v1/judges")).json()["judges"] for client in two]
     pairs = sum(judge["standing"]["comparisons"]["pairs"] for report in reports for judge in report)
@@ -84,11 +84,11 @@ async def test_what_the_reward_model_wants_is_compared_by_whichever_judge_and_on
 
 
 async def test_what_the_ram_ties_goes_to_the_judge_that_sees_pictures(
-    ring: Ring, start_judge: Any, stand_in: Any
+    pipeline: Pipeline, start_judge: Any, stand_in: Any
 ) -> None:
     client = await start_judge(compare_share=1.0)
-    await ring.score(*range(6))
-    whys = Counter((record.why, record.judge, record.pictures) for record in ring.compared())
+    await pipeline.score(*range(6))
+    whys = Counter((record.why, record.judge, record.pictures) for record in pipeline.compared())
     assert set(whys) == {("near_tie", "puzzle", False), ("ram_tie", "vision", True)}
     # Two calls a comparison, one comparison a segment: the kinds share the budget.
     assert sum(whys.values()) <= 6
@@ -104,26 +104,26 @@ async def test_what_the_ram_ties_goes_to_the_judge_that_sees_pictures(
 
 @pytest.mark.parametrize("data", [b"\x00 no list", b'{"pairs": 7}', b"x" * 300_000])
 async def test_a_broken_list_costs_no_score_and_no_other_comparison(
-    ring: Ring, start_judge: Any, data: bytes
+    pipeline: Pipeline, start_judge: Any, data: bytes
 ) -> None:
-    ring.models.put(keys.WANTED_COMPARISONS, data)
+    pipeline.models.put(keys.WANTED_COMPARISONS, data)
     await start_judge(compare_share=1.0)
-    await ring.score(*range(4))
-    assert ring.scored() == 4
-    assert ring.compared()
-    assert await ring.bus.dead_letters() == []
+    await pipeline.score(*range(4))
+    assert pipeline.scored() == 4
+    assert pipeline.compared()
+    assert await pipeline.bus.dead_letters() == []
 
 
 async def test_a_vision_route_that_fails_costs_comparisons_and_no_score(
-    ring: Ring, start_judge: Any, stand_in: Any
+    pipeline: Pipeline, start_judge: Any, stand_in: Any
 ) -> None:
     # Only the comparisons ask the vision judge here: the RAM decides what it judges.
     client = await start_judge(
         compare_share=1.0, computed="novelty,efficiency,absence", audit_share=0.0
     )
     await stand_in.fail("vision/500:1")
-    await ring.score(*range(6))
-    assert ring.scored() == 6
-    assert {record.why for record in ring.compared()} == {"near_tie"}
+    await pipeline.score(*range(6))
+    assert pipeline.scored() == 6
+    assert {record.why for record in pipeline.compared()} == {"near_tie"}
     text = (await client.get("/metrics")).text
     assert 'rlaif_judge_comparisons_total{result="outage",why="ram_tie"}' in text

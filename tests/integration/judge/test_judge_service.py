@@ -13,7 +13,7 @@ from rlaif.testing.data.judging.segments import described_state, write_segment
 from rlaif.testing.waiting import PATIENCE_SECONDS, all_answered, eventually
 
 
-class Ring:
+class Pipeline:
     """What the judge leaves behind: score objects and events."""
 
     def __init__(self, bus: Bus, store: ObjectStore) -> None:
@@ -49,23 +49,23 @@ class Ring:
 
 
 @pytest.fixture
-def ring(bus: Bus, episodes_store: ObjectStore) -> Ring:
-    return Ring(bus, episodes_store)
+def pipeline(bus: Bus, episodes_store: ObjectStore) -> Pipeline:
+    return Pipeline(bus, episodes_store)
 
 
 async def test_an_exported_segment_is_scored_and_told(
-    ring: Ring, start_judge: Any, stand_in: Any
+    pipeline: Pipeline, start_judge: Any, stand_in: Any
 ) -> None:
     client = await start_judge()
-    await ring.export(write_segment(ring.store))
-    (record,) = await ring.wait_for_scores(1)
-    await ring.wait_until_idle()
+    await pipeline.export(write_segment(pipeline.store))
+    (record,) = await pipeline.wait_for_scores(1)
+    await pipeline.wait_until_idle()
     assert set(record.criteria) | set(record.abstentions) == set(RUBRIC_WEIGHTS)
     assert record.abstentions["dialog"] == "insufficient_evidence"
     assert record.weighted is not None
     assert await stand_in.calls() == len(record.calls) == 9
-    (event,) = await ring.events()
-    data = ring.store.get(event.score_key)
+    (event,) = await pipeline.events()
+    data = pipeline.store.get(event.score_key)
     assert event.score_sha256 == hashlib.sha256(data).hexdigest()
     assert event.weighted == record.weighted
     listed = (await client.get("/api/v1/scores")).json()["items"]
@@ -77,99 +77,99 @@ async def test_an_exported_segment_is_scored_and_told(
 
 
 async def test_an_outage_leaves_no_score_and_the_segment_is_scored_when_it_ends(
-    ring: Ring, start_judge: Any, stand_in: Any
+    pipeline: Pipeline, start_judge: Any, stand_in: Any
 ) -> None:
     await stand_in.fail("puzzle/500:1")
     client = await start_judge()
-    await ring.export(write_segment(ring.store))
+    await pipeline.export(write_segment(pipeline.store))
 
     async def retried() -> bool:
         text = (await client.get("/metrics")).text
         return 'outcome="retried"' in text
 
     await eventually(retried, "the event was given back")
-    assert ring.scores() == []
+    assert pipeline.scores() == []
     await stand_in.fail("")
-    (record,) = await ring.wait_for_scores(1)
-    await ring.wait_until_idle()
+    (record,) = await pipeline.wait_for_scores(1)
+    await pipeline.wait_until_idle()
     assert "unavailable" not in record.abstentions.values()
     assert {call.outcome for call in record.calls} == {"ok"}
-    assert len(await ring.events()) == 1
-    assert await ring.bus.dead_letters() == []
+    assert len(await pipeline.events()) == 1
+    assert await pipeline.bus.dead_letters() == []
 
 
 async def test_a_segment_told_of_many_times_has_one_score_and_one_event(
-    ring: Ring, start_judge: Any, stand_in: Any
+    pipeline: Pipeline, start_judge: Any, stand_in: Any
 ) -> None:
     await start_judge()
-    event = write_segment(ring.store)
+    event = write_segment(pipeline.store)
     # The same event under other message ids, as after a lost duplicate window.
-    envelope = await _envelope(ring, event)
+    envelope = await _envelope(pipeline, event)
     for at in range(5):
-        await ring.bus.jetstream.publish(
+        await pipeline.bus.jetstream.publish(
             "segment.exported", envelope, headers={"Nats-Msg-Id": f"again-{at}"}
         )
-    await ring.wait_for_scores(1)
-    await ring.wait_until_idle()
-    assert len(ring.scores()) == 1
-    assert len(await ring.events()) == 1
+    await pipeline.wait_for_scores(1)
+    await pipeline.wait_until_idle()
+    assert len(pipeline.scores()) == 1
+    assert len(await pipeline.events()) == 1
     assert await stand_in.calls() == 9
 
 
-async def _envelope(ring: Ring, event: SegmentExported) -> bytes:
-    await ring.export(event)
-    message = await ring.bus.jetstream.get_last_msg("SEGMENTS", "segment.exported")
+async def _envelope(pipeline: Pipeline, event: SegmentExported) -> bytes:
+    await pipeline.export(event)
+    message = await pipeline.bus.jetstream.get_last_msg("SEGMENTS", "segment.exported")
     assert message.data is not None
     return message.data
 
 
 async def test_two_judges_share_the_work_without_a_second_score(
-    ring: Ring, start_judge: Any, stand_in: Any
+    pipeline: Pipeline, start_judge: Any, stand_in: Any
 ) -> None:
     await start_judge()
     await start_judge()
     for at in range(6):
         walk = [described_state(step + at) for step in range(75)]
-        await ring.export(write_segment(ring.store, f"seg-{at}", states=walk))
-    records = await ring.wait_for_scores(6)
-    await ring.wait_until_idle()
+        await pipeline.export(write_segment(pipeline.store, f"seg-{at}", states=walk))
+    records = await pipeline.wait_for_scores(6)
+    await pipeline.wait_until_idle()
     assert len({record.segment_id for record in records}) == len(records) == 6
-    assert len(await ring.events()) == 6
+    assert len(await pipeline.events()) == 6
     assert await stand_in.calls() == 54
 
 
 async def test_a_judge_that_answers_garbage_is_left_out_and_the_others_score_provisionally(
-    ring: Ring, start_judge: Any, stand_in: Any
+    pipeline: Pipeline, start_judge: Any, stand_in: Any
 ) -> None:
     await stand_in.fail("vision/garbage:1")
     await start_judge()
-    await ring.export(write_segment(ring.store))
-    (record,) = await ring.wait_for_scores(1)
-    await ring.wait_until_idle()
+    await pipeline.export(write_segment(pipeline.store))
+    (record,) = await pipeline.wait_for_scores(1)
+    await pipeline.wait_until_idle()
     assert record.abstentions["novelty"] == "route_unreadable"
     assert record.distrusted == ("vision",), "the score is provisional"
     assert "novelty" not in record.criteria
     assert record.weighted is not None
     assert [call for call in record.calls if call.judge == "vision"] == [], "it is known unreadable"
-    (event,) = await ring.events()
+    (event,) = await pipeline.events()
     assert "novelty" in event.abstained
 
 
 async def test_a_corrupt_segment_is_a_dead_letter_and_never_scored(
-    ring: Ring, start_judge: Any, stand_in: Any
+    pipeline: Pipeline, start_judge: Any, stand_in: Any
 ) -> None:
     await start_judge()
-    event = write_segment(ring.store)
-    ring.store.put("ep-1/seg-1/states.jsonl", b"spoiled")
-    await ring.export(event)
+    event = write_segment(pipeline.store)
+    pipeline.store.put("ep-1/seg-1/states.jsonl", b"spoiled")
+    await pipeline.export(event)
 
     async def buried() -> bool:
-        return len(await ring.bus.dead_letters()) == 1
+        return len(await pipeline.bus.dead_letters()) == 1
 
     await eventually(buried, "the event is a dead letter")
-    (letter,) = await ring.bus.dead_letters()
+    (letter,) = await pipeline.bus.dead_letters()
     assert letter.data.reason == "corrupt_segment"
-    assert ring.scores() == []
+    assert pipeline.scores() == []
     assert await stand_in.calls() == 0
 
 
@@ -191,12 +191,12 @@ async def test_a_judge_without_its_servers_lives_and_says_what_it_waits_for(
 
 
 async def test_by_default_a_plain_walk_costs_three_calls_and_the_ram_says_the_rest(
-    ring: Ring, start_judge: Any, stand_in: Any
+    pipeline: Pipeline, start_judge: Any, stand_in: Any
 ) -> None:
     await start_judge(computed="novelty,efficiency,absence", audit_share=0.0)
-    await ring.export(write_segment(ring.store))
-    (record,) = await ring.wait_for_scores(1)
-    await ring.wait_until_idle()
+    await pipeline.export(write_segment(pipeline.store))
+    (record,) = await pipeline.wait_for_scores(1)
+    await pipeline.wait_until_idle()
     assert await stand_in.calls() == len(record.calls) == 3
     sources = {name: score.source for name, score in record.criteria.items()}
     assert sources == {"progress": "votes", "novelty": "computed", "efficiency": "computed"}
@@ -206,17 +206,17 @@ async def test_by_default_a_plain_walk_costs_three_calls_and_the_ram_says_the_re
 
 
 async def test_a_persons_word_goes_into_the_same_log_as_the_judges(
-    ring: Ring, start_judge: Any
+    pipeline: Pipeline, start_judge: Any
 ) -> None:
     client = await start_judge()
-    await ring.export(write_segment(ring.store))
-    await ring.wait_for_scores(1)
-    await ring.wait_until_idle()
+    await pipeline.export(write_segment(pipeline.store))
+    await pipeline.wait_for_scores(1)
+    await pipeline.wait_until_idle()
     body = {"levels": {"progress": 2}, "author": "ada", "note": "it found the door"}
     reply = await client.post("/api/v1/scores/seg-1/overrides", json=body)
     assert reply.status_code == 201
-    told = await ring.events()
+    told = await pipeline.events()
     assert [event.judge_config for event in told][1:] == ["human-1"]
-    data = ring.store.get(told[1].score_key)
+    data = pipeline.store.get(told[1].score_key)
     assert told[1].score_sha256 == hashlib.sha256(data).hexdigest()
     assert ScoreRecord.model_validate_json(data).provenance == "human"

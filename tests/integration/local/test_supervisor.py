@@ -16,15 +16,15 @@ from rlaif.local.places import Ports
 from rlaif.local.stack import Options, plan
 from rlaif.local.strays import Process, Strays, strays
 from rlaif.service.cli import GRACEFUL_SECONDS
-from rlaif.testing.ring import processes
+from rlaif.testing.pipeline import processes
 from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
 from rlaif.trainer.run_folder.record import begin_attempt
 from rlaif.trainer.settings import TrainerSettings
 
-PROGRAM = Path(__file__).parent / "small_ring.py"
+PROGRAM = Path(__file__).parent / "small_pipeline.py"
 
 
-class SmallRing:
+class SmallPipeline:
     def __init__(self, folder: Path) -> None:
         self.folder = str(folder)
         self._folder = folder
@@ -65,16 +65,16 @@ class SmallRing:
 
 
 @pytest.fixture
-def ring(tmp_path: Path) -> Iterator[SmallRing]:
-    started = SmallRing(tmp_path)
+def pipeline(tmp_path: Path) -> Iterator[SmallPipeline]:
+    started = SmallPipeline(tmp_path)
     yield started
     started.end()
 
 
 @pytest.fixture
-def stubborn_ring(tmp_path: Path) -> Iterator[SmallRing]:
+def stubborn_pipeline(tmp_path: Path) -> Iterator[SmallPipeline]:
     (tmp_path / "stubborn").touch()
-    started = SmallRing(tmp_path)
+    started = SmallPipeline(tmp_path)
     yield started
     started.end()
 
@@ -87,71 +87,71 @@ def lives(pid: int) -> bool:
     return True
 
 
-async def test_the_page_does_not_wait_for_the_servers_and_the_others_do(ring):
-    await ring.says("page  http://127.0.0.1:9")
-    assert "judge started" not in ring.events()
-    await ring.starts()
-    assert "judge started" in ring.events()
+async def test_the_page_does_not_wait_for_the_servers_and_the_others_do(pipeline):
+    await pipeline.says("page  http://127.0.0.1:9")
+    assert "judge started" not in pipeline.events()
+    await pipeline.starts()
+    assert "judge started" in pipeline.events()
 
 
-async def test_ctrl_c_is_answered_at_once_and_stops_the_services_before_their_servers(ring):
-    await ring.starts()
-    ring.press_ctrl_c()
-    await ring.says("stopping")
-    await ring.ends()
-    assert ring.process.returncode == 0
-    ended = [event for event in ring.events() if event.endswith("ended")]
+async def test_ctrl_c_is_answered_at_once_and_stops_the_services_before_their_servers(pipeline):
+    await pipeline.starts()
+    pipeline.press_ctrl_c()
+    await pipeline.says("stopping")
+    await pipeline.ends()
+    assert pipeline.process.returncode == 0
+    ended = [event for event in pipeline.events() if event.endswith("ended")]
     assert len(ended) == 5
     assert ended[-1] == "nats ended"
 
 
-async def test_ctrl_c_ends_it_before_it_has_started(ring):
-    await ring.says("✓ hud")
-    ring.press_ctrl_c()
-    await ring.ends()
-    assert ring.process.returncode == 0
-    assert "hud ended" in ring.events()
+async def test_ctrl_c_ends_it_before_it_has_started(pipeline):
+    await pipeline.says("✓ hud")
+    pipeline.press_ctrl_c()
+    await pipeline.ends()
+    assert pipeline.process.returncode == 0
+    assert "hud ended" in pipeline.events()
 
 
-async def test_nothing_is_left_of_what_a_service_started(ring):
-    await ring.starts()
-    left = ring.left()
+async def test_nothing_is_left_of_what_a_service_started(pipeline):
+    await pipeline.starts()
+    left = pipeline.left()
     assert lives(left)
-    ring.press_ctrl_c()
-    await ring.ends()
+    pipeline.press_ctrl_c()
+    await pipeline.ends()
     assert not lives(left)
-    await ring.says("ended remaining processes")
+    await pipeline.says("ended remaining processes")
 
 
-async def test_a_second_ctrl_c_ends_what_does_not_want_to(stubborn_ring):
-    ring = stubborn_ring
-    await ring.starts()
-    ring.press_ctrl_c()
-    await ring.says("stopping")
-    await eventually(lambda: ring.events().count("judge ended") == 1, "the others end")
-    assert ring.process.poll() is None
-    ring.press_ctrl_c()
-    await ring.ends()
-    assert not lives(ring.left())
+async def test_a_second_ctrl_c_ends_what_does_not_want_to(stubborn_pipeline):
+    pipeline = stubborn_pipeline
+    await pipeline.starts()
+    pipeline.press_ctrl_c()
+    await pipeline.says("stopping")
+    await eventually(lambda: pipeline.events().count("judge ended") == 1, "the others end")
+    assert pipeline.process.poll() is None
+    pipeline.press_ctrl_c()
+    await pipeline.ends()
+    assert not lives(pipeline.left())
 
 
-async def test_the_end_tells_what_of_the_run_is_saved(ring):
-    begin_attempt(Path(ring.folder) / "trainer", "r-1", TrainerSettings(), datetime.now(UTC))
-    await ring.starts()
-    ring.press_ctrl_c()
-    await ring.says("the trainer saves its run first")
-    await ring.says("run r-1: nothing is saved")
-    await ring.ends()
+async def test_the_end_tells_what_of_the_run_is_saved(pipeline):
+    begin_attempt(Path(pipeline.folder) / "trainer", "r-1", TrainerSettings(), datetime.now(UTC))
+    await pipeline.starts()
+    pipeline.press_ctrl_c()
+    await pipeline.says("the trainer saves its run first")
+    await pipeline.says("run r-1: nothing is saved")
+    await pipeline.ends()
 
 
-async def test_what_a_dead_service_left_is_ended_while_the_ring_runs(ring):
-    await ring.starts()
-    left = ring.left()
-    [trainer] = [pid for pid, words in processes() if words[-2:] == ["trainer", ring.folder]]
+async def test_what_a_dead_service_left_is_ended_while_the_pipeline_runs(pipeline):
+    await pipeline.starts()
+    left = pipeline.left()
+    [trainer] = [pid for pid, words in processes() if words[-2:] == ["trainer", pipeline.folder]]
     os.kill(trainer, signal.SIGKILL)
-    await ring.says("! trainer ended (signal 9)")
+    await pipeline.says("! trainer ended (signal 9)")
     await eventually(lambda: not lives(left), "the end of what it left")
-    assert ring.process.poll() is None
+    assert pipeline.process.poll() is None
 
 
 def test_the_trainer_has_time_to_save_its_run_and_to_copy_it(tmp_path, monkeypatch):

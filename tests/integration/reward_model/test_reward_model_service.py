@@ -79,7 +79,7 @@ async def start(
         yield begin
 
 
-class Ring:
+class Pipeline:
     """The judge before the service and the trainer behind it."""
 
     def __init__(self, bus: Bus, episodes: ObjectStore, models: ObjectStore) -> None:
@@ -115,50 +115,52 @@ class Ring:
 
 
 @pytest.fixture
-def ring(bus: Bus, episodes_store: ObjectStore, models_store: ObjectStore) -> Ring:
-    return Ring(bus, episodes_store, models_store)
+def pipeline(bus: Bus, episodes_store: ObjectStore, models_store: ObjectStore) -> Pipeline:
+    return Pipeline(bus, episodes_store, models_store)
 
 
-async def test_scores_become_version_1_then_2_and_a_person_rolls_back(ring: Ring, start: Start):
+async def test_scores_become_version_1_then_2_and_a_person_rolls_back(
+    pipeline: Pipeline, start: Start
+):
     # Only events can wake it: the pauses are longer than the test.
     client = await start(poll_seconds=300.0, relist_seconds=300.0, retrain_min_new=40)
-    await ring.publish(await ring.score(LONG[:40]))
-    (first,) = await ring.published(RewardModelPublished, count=1)
+    await pipeline.publish(await pipeline.score(LONG[:40]))
+    (first,) = await pipeline.published(RewardModelPublished, count=1)
     assert (first.version, first.activation, first.parent_version) == (1, 1, None)
     assert first.labels == 40
     assert first.heldout_accuracy > 0.5
 
-    data = ring.models.get(first.model_key)
+    data = pipeline.models.get(first.model_key)
     loaded = artifact.load(data, sha256=first.model_sha256, layout_version="layout-1")
     phi = PotentialFunction(loaded.net)
     assert phi(LONG[0].observations).shape == (len(LONG[0].observations),)
 
-    await ring.publish(await ring.score(LONG[40:]))
-    _, second = await ring.published(RewardModelPublished, count=2)
+    await pipeline.publish(await pipeline.score(LONG[40:]))
+    _, second = await pipeline.published(RewardModelPublished, count=2)
     assert (second.version, second.parent_version) == (2, 1)
     assert second.labels == len(LONG)
-    assert ring.champion().version == 2
+    assert pipeline.champion().version == 2
 
     assert (await client.post("/api/v1/reward-models/1/activate")).status_code == 401
     answer = await client.post("/api/v1/reward-models/1/activate", headers=TOKEN)
     assert answer.status_code == 200
-    *_, back = await ring.published(RewardModelPublished, count=3)
+    *_, back = await pipeline.published(RewardModelPublished, count=3)
     assert (back.version, back.activation, back.model_sha256) == (1, 3, first.model_sha256)
-    assert ring.champion().version == 1
+    assert pipeline.champion().version == 1
 
     await eventually(
-        lambda: all_answered(ring.bus, SegmentScored, "reward-model"),
+        lambda: all_answered(pipeline.bus, SegmentScored, "reward-model"),
         "every event is acknowledged",
     )
-    assert await ring.bus.dead_letters() == []
+    assert await pipeline.bus.dead_letters() == []
 
 
 async def test_a_restart_publishes_the_champion_again_and_the_stream_keeps_one(
-    ring: Ring, start: Start
+    pipeline: Pipeline, start: Start
 ):
-    await ring.score(SIGNAL)
+    await pipeline.score(SIGNAL)
     await start()
-    await ring.published(RewardModelPublished, count=1)
+    await pipeline.published(RewardModelPublished, count=1)
     again = await start()
 
     async def looked() -> bool:
@@ -166,5 +168,5 @@ async def test_a_restart_publishes_the_champion_again_and_the_stream_keeps_one(
         return bool(body["waiting_for"] == ["0 new labels, needs 12"])
 
     await eventually(looked, "the second process looked")
-    assert await ring.stored() == 1
-    assert ring.champion().activation == 1
+    assert await pipeline.stored() == 1
+    assert pipeline.champion().activation == 1

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 OUR_IMAGES = "zelda-rlaif/"
-"""What the image of a container of ours is called by, everywhere."""
+"""Part of the name of each of our images."""
 
 _WORKLOADS = {
     "Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "RayCluster", "RayJob",
@@ -37,7 +37,7 @@ _ALONE = re.compile(
 
 @dataclass(frozen=True)
 class Given:
-    """One name in the environment of a container of ours.
+    """One name in the environment of one of our containers.
 
     Attributes:
         name: Of the variable.
@@ -54,7 +54,7 @@ class Given:
 
 
 def compose(path: Path, values: Mapping[str, str] | None = None) -> Iterator[Given]:
-    """What a compose file gives the containers of ours.
+    """Environment of our containers in a compose file.
 
     With `values`, those of `.env`, what they fill in; a name without a value in the file is then
     given only where they have one.
@@ -119,7 +119,7 @@ def dotenv(path: Path, *, examples: bool = False) -> dict[str, str]:
 
 
 def cluster(deploy: Path) -> Iterator[Given]:
-    """What everything below `deploy` gives the containers of ours, secrets included."""
+    """Environment of our containers in everything below `deploy`, secrets included."""
     found = [
         (path, each)
         for path in sorted(deploy.rglob("*.yaml"))
@@ -143,7 +143,7 @@ def _containers(node: Any) -> Iterator[tuple[str, str]]:
 
 
 def _read_whole(node: Any, foreign: set[str]) -> Iterator[str]:
-    """The ConfigMaps and Secrets whose keys become variables of a container of ours."""
+    """The ConfigMaps and Secrets whose keys become variables of one of our containers."""
     if isinstance(node, dict) and _is_ours(node, foreign):
         for each in node.get("envFrom") or ():
             yield from (source["name"] for source in each.values() if isinstance(source, dict))
@@ -159,7 +159,7 @@ def _inside(node: Any) -> Iterator[Any]:
 
 
 def _is_ours(node: dict[str, Any], foreign: set[str]) -> bool:
-    """Whether what is in a mapping belongs to a container of ours, or to no container at all."""
+    """Whether a mapping belongs to one of our containers, or to no container at all."""
     image = node.get("image")
     return OUR_IMAGES in image if isinstance(image, str) else node.get("name") not in foreign
 

@@ -1,7 +1,7 @@
-"""What must hold of a ring at rest: read from bus and store, answered with what is wrong.
+"""Invariants of a pipeline at rest, checked from bus and store.
 
 I1  every exported segment has a score or a dead letter, and never both
-I2  one score object a segment, one event an object, and the event tells the object
+I2  one score object per segment, one event per object, and the event has its digest
 I3  every dead letter has a reason
 """
 
@@ -21,8 +21,8 @@ _QUIET_SECONDS = 2.0
 
 
 @dataclass
-class RingFindings:
-    """Counts, and sentences for what is wrong; none when all is well."""
+class PipelineFindings:
+    """Counts, and a sentence for each violation."""
 
     captured: int = 0
     exported: int = 0
@@ -31,14 +31,14 @@ class RingFindings:
     wrong: list[str] = field(default_factory=list)
 
 
-async def check(bus: Bus, episodes: ObjectStore) -> RingFindings:
-    """Check a ring in which nothing is under way."""
+async def check(bus: Bus, episodes: ObjectStore) -> PipelineFindings:
+    """Check a pipeline in which nothing is under way."""
     exported = await asyncio.to_thread(_exported, episodes)
     scores = await asyncio.to_thread(_scores, episodes)
     letters = await bus.dead_letters(limit=1000)
     captured = await _events(bus, SegmentCaptured)
     told = await _events(bus, SegmentScored)
-    findings = RingFindings(
+    findings = PipelineFindings(
         captured=len({event.data.segment_id for event in captured}),
         exported=len(exported),
         scored=len({segment for _, segment in scores}),
@@ -58,15 +58,15 @@ async def check(bus: Bus, episodes: ObjectStore) -> RingFindings:
 
 
 def _check_scores(
-    scores: dict[tuple[str, str], str], told: list[CloudEvent[Any]], findings: RingFindings
+    scores: dict[tuple[str, str], str], told: list[CloudEvent[Any]], findings: PipelineFindings
 ) -> None:
     events = Counter((event.data.judge_config, event.data.segment_id) for event in told)
     for event in told:
         key = (event.data.judge_config, event.data.segment_id)
         if key not in scores:
-            findings.wrong.append(f"I2 {key[1]} was told as scored and has no score object")
+            findings.wrong.append(f"I2 {key[1]} was announced as scored and has no score object")
         elif scores[key] != event.data.score_sha256:
-            findings.wrong.append(f"I2 the event of {key[1]} tells another object than the stored")
+            findings.wrong.append(f"I2 the event of {key[1]} has another digest than the object")
     for key in scores:
         if events[key] != 1:
             findings.wrong.append(f"I2 {key[1]} has one score object and {events[key]} events")

@@ -1,4 +1,4 @@
-"""Fragments of play that nobody played: random steps, with ends where a test wants them."""
+"""Fragments of random steps, with episode ends where a test sets them."""
 
 from collections.abc import Mapping
 from typing import Literal

@@ -17,7 +17,7 @@ def write_capture(store: ObjectStore, capture: Capture, keyframe: bytes) -> Segm
         keyframe: The compressed save state at its start.
 
     Returns:
-        The event that tells of it.
+        The event that announces it.
     """
     data = capture.model_dump_json().encode()
     event = SegmentCaptured(

@@ -17,7 +17,7 @@ def hanging_keyframe(keyframe: PackedKeyframe, rom: bytes) -> PackedKeyframe:
         rom: Its ROM.
 
     Returns:
-        A keyframe whose digest is right: nothing but playing it tells that it hangs.
+        A keyframe whose digest is correct: only playing it shows that it hangs.
     """
     state = bytearray(unpack_keyframe(keyframe.data, keyframe.sha256))
     place = next(at for at in range(0x150, 0x4000) if rom[at] in _UNUSED_OPCODES)

@@ -1,4 +1,4 @@
-"""What may stand in an object where JSON of ours should be: every kind that broke something."""
+"""Invalid contents of an object that should hold JSON: each kind that caused a failure."""
 
 import json
 from typing import Any
@@ -19,7 +19,7 @@ JUNK: dict[str, bytes] = {
     "half a surrogate pair": rb'{"version": "\ud800"}',
     "UTF-16": '{"version": 1}'.encode("utf-16"),
 }
-"""Name → bytes that no object of ours has."""
+"""Name → bytes that no valid object has."""
 
 
 def spoiled(good: bytes, name: str) -> dict[str, bytes]:

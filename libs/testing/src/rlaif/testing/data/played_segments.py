@@ -37,7 +37,7 @@ _WORDS = (
 
 @dataclass(frozen=True)
 class RingEvents:
-    """The events of one segment on its way around the ring."""
+    """The events of one segment in the order of the pipeline."""
 
     captured: SegmentCaptured
     exported: SegmentExported

@@ -1,6 +1,6 @@
 """Play that wanders about Seedling Vale, from places along its walkthrough.
 
-What a policy that knows nothing shows: nobody steers, and no button of the walkthrough is pressed.
+The play of a policy without knowledge: random, without a button of the walkthrough.
 Two players take turns, so that what is seen differs: `roam` holds a direction until something is in
 the way, `sticky` holds a button, whichever, for a while.
 """

@@ -22,7 +22,7 @@ APART = {
     "score_points": "/api/v1/score-points",
     "paid_steps": "/api/v1/steps",
 }
-"""First word of a field that is not of the state → the path that tells it."""
+"""First word of a field that is not of the state → the path that reports it."""
 
 UNNAMED = r"""(() => {
     const known = '[data-figure], time, code, kbd, #log, .words, .rationale, .unread, .reported,'
@@ -36,7 +36,7 @@ UNNAMED = r"""(() => {
     }
     return found;
 })()"""
-"""JavaScript: numbers of no named field that are no times, ids, scales or somebody's words."""
+"""JavaScript: numbers of no named field that are no times, ids, scales or quoted text."""
 
 UNKNOWN = "—"
 _MINUS = "\N{MINUS SIGN}"
@@ -205,7 +205,7 @@ def _of_search(search: Any) -> list[str]:
     ]
     parents = {row["parent"] for row in search["tree"]} - {None}
     return _failed(
-        ("a find came out of one that is not told", parents <= nodes.keys()),
+        ("a find has a parent that is not reported", parents <= nodes.keys()),
         ("a find was made before the one that it came out of", all(after)),
         ("more marks in the tree than were found", told <= search["marks"]),
         ("found after the search", (search["found_seconds"] or 0) <= search["seconds"]),
@@ -221,7 +221,10 @@ def _of_curriculum(told: Any) -> list[str]:
         return []
     mastered = sum(row["frontier"] == 0 for row in told["segments"])
     return _failed(
-        ("more segments are told than there are", len(told["segments"]) <= told["all_segments"]),
+        (
+            "more segments reported than exist",
+            len(told["segments"]) <= told["all_segments"],
+        ),
         ("mastered segments", mastered <= told["mastered"] <= told["all_segments"]),
     )
 

@@ -1,6 +1,6 @@
 """A ring on a stage: everything that services send, without the services.
 
-For tests of what watches the ring. The events, objects and readings agree with each other.
+For tests of what observes the pipeline. The events, objects and readings agree with each other.
 """
 
 import hashlib
@@ -126,7 +126,7 @@ class Stage:
     Attributes:
         loads: (version, environment step) of each model load, oldest first; `progress` reports the
             newest.
-        curve: What it says of the return, by step; `progress` tells the end of it.
+        curve: Return by step; `progress` reports its end.
     """
 
     def __init__(self, bus: Bus, store: ObjectStore, *, run_id: str = "run-1") -> None:
@@ -183,7 +183,7 @@ class Stage:
     async def past(
         self, until: int, *loads: tuple[int | None, int], pace: int = 500, **start: Any
     ) -> None:
-        """A run went on to a step, and told of each iteration: it gets better slowly.
+        """Continue a run to a step and report each iteration: it improves slowly.
 
         `loads` are (version, step); a version of None is no model. `start` is of its beginning.
         """
@@ -219,7 +219,7 @@ class Stage:
         await self.loaded(version, step)
 
     async def progress(self, **changes: Any) -> None:
-        """The trainer tells where it stands, which is the end of its curve."""
+        """The trainer reports its progress, the end of its curve."""
         step, mean = self.curve[-1] if self.curve else (0, None)
         load = self.loads[-1] if self.loads else None
         values = {
@@ -271,7 +271,7 @@ class Stage:
         )
 
     async def paid_steps(self, count: int, *, first: int = 1, unexplained: float = 0.0) -> None:
-        """What the newest decisions of the watched game were paid; of the last one not all told."""
+        """Rewards of the newest decisions of the watched game; the last one is incomplete."""
         steps = []
         for number in range(first, first + count):
             parts = {"square": 0.05} if number % 3 == 0 else {}
@@ -308,7 +308,7 @@ class Stage:
                 )
 
     async def assistance(self, *, has_planner: bool | None = True, **changes: Any) -> None:
-        """The trainer tells what the language model that plays did in the run."""
+        """The trainer reports what the planner did in the run."""
         step = self.curve[-1][0] if self.curve else 0
         values = {
             "at": _now(),
@@ -320,7 +320,7 @@ class Stage:
         await self._send(AssistanceStatus.model_validate({**values, **changes}))
 
     async def wish(self, **values: Any) -> None:
-        """The trainer tells what came of one question to that model; a plan that was played."""
+        """The trainer reports the outcome of one question: a plan that was played."""
         plan = {
             "kind": "plan",
             "mode": "puzzle",
@@ -338,7 +338,7 @@ class Stage:
         await self._send(PlayerCall.model_validate(told))
 
     async def search(self, finds: int = len(_FINDS), **changes: Any) -> None:
-        """The trainer tells what its search found; the tree is that of its first finds."""
+        """The trainer reports what its search found, with the tree of its first finds."""
         tree = tuple(
             TreeNode(
                 node=node, parent=parent, frames=int(millions * 1e6), seconds=seconds,
@@ -363,7 +363,7 @@ class Stage:
         await self._send(SearchProgress.model_validate({**values, **changes}))
 
     async def curriculum(self, **changes: Any) -> None:
-        """The trainer tells how far its curriculum came: the later a segment, the less."""
+        """The trainer reports its curriculum: the later a subtask, the less progress."""
         marks = [None, *(marks[0] for *_, marks in _FINDS)]
         segments = tuple(
             CurriculumSegment(
@@ -386,7 +386,7 @@ class Stage:
         await self._send(CurriculumProgress.model_validate({**values, **changes}))
 
     async def world(self, rooms: int = len(SEEDLING_ROOMS), **changes: Any) -> None:
-        """The trainer tells of so many rooms of Seedling Vale; their counts are made up."""
+        """The trainer reports this many rooms of Seedling Vale, with invented counts."""
         step = self.curve[-1][0] if self.curve else 90_000
         told = tuple(
             RoomSeen(
@@ -416,7 +416,7 @@ class Stage:
         await self._send(WorldProgress.model_validate({**values, **changes}))
 
     async def environments(self, *, silent: dict[int, float] | None = None, **changes: Any) -> None:
-        """The trainer tells where the players of two runners stand.
+        """The trainer reports the player positions of two runners.
 
         `silent`: runner → seconds since its last sign of life; of others it is a moment ago.
         """
@@ -457,7 +457,7 @@ class Stage:
         await self._bus.telemetry().send_bytes(f"{FRAME_SUBJECT}.{env}", packed)
 
     async def status(self, version: int | None, **changes: Any) -> None:
-        """The reward-model service tells what is live and what it waits for."""
+        """The reward-model service reports the live model and what it waits for."""
         values = {
             "state": "idle",
             "labels": 191,
@@ -469,7 +469,7 @@ class Stage:
         await self._send(RewardModelStatus.model_validate({"at": _now(), **values, **changes}))
 
     async def health(self, *services: str, status: str = "ready", **checks: str | None) -> None:
-        """Services tell how they are; `checks` are those that fail."""
+        """Services report their health; `checks` are the failing ones."""
         for service in services or SERVICES:
             await self._send(
                 ServiceHealth.model_validate(

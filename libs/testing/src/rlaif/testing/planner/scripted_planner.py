@@ -1,4 +1,4 @@
-"""A planner in memory that does what a test tells it, at the moment that the test says."""
+"""An in-memory planner whose answers and times a test sets."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,7 +8,7 @@ from rlaif.trainer.play.planner_counts import ModeCounts, Outcome, PlannerCounts
 from rlaif.trainer.play.planner_port import Kind, PlannerQuestion, PlannerReply
 
 Script = Callable[[PlannerQuestion], Plan | Suggestion | Outcome]
-"""What comes of a question: an answer of the kind that was asked for, or how it fails."""
+"""Outcome of a question: an answer of the requested kind, or a failure."""
 
 
 class ScriptedPlanner:
@@ -90,4 +90,4 @@ def _reply(
         return PlannerReply(question, "ok", plan=answer, latency_seconds=seconds)
     if isinstance(answer, Suggestion):
         return PlannerReply(question, "ok", suggestion=answer, latency_seconds=seconds)
-    return PlannerReply(question, answer, latency_seconds=seconds, detail="the script says so")
+    return PlannerReply(question, answer, latency_seconds=seconds, detail="scripted")

@@ -1,4 +1,4 @@
-"""Plays a kept moment: by a planner and the executor, or by buttons that nobody thinks about.
+"""Plays a kept moment: by a planner and the executor, or by random buttons.
 
 What is played is watched step by step: health, coins, the room, and whether the moment is resolved,
 which RAM alone decides (`rlaif.testing.data.resolution`).
@@ -112,7 +112,7 @@ class Watched:
         return self.settled if self._puzzle is not None else is_read(self.ram, self._text)
 
     def end(self, plans: Iterable[PlayedPlan] = ()) -> PlayedMoment:
-        """Let a scene that began end, and tell."""
+        """Let a scene that began end, and report it."""
         for _ in range(_AFTERWARDS):
             if has_control(self.ram):
                 break
@@ -191,7 +191,7 @@ def _played(watched: Watched, reply: PlannerReply) -> PlayedPlan:
 def play_buttons(
     emulator: Emulator, moment: SavedMoment, state: bytes, buttons: Iterator[Action]
 ) -> PlayedMoment:
-    """Press buttons that nobody thinks about, until the moment is resolved or time is over."""
+    """Press random buttons until the state is resolved or time is over."""
     watched = Watched(emulator, moment, state)
     for action in islice(buttons, BASELINE_STEPS):
         if watched.resolved or watched.died:

@@ -97,7 +97,7 @@ class NatsServer:
                 self.kill()
                 if not (first_start and tries_left):
                     raise
-                # Somebody may have taken the port between choosing and binding it.
+                # Another process may have taken the port between choosing and binding it.
                 port, monitor_port = free_ports(2)
                 self._recipe = replace(self._recipe, port=port, monitor_port=monitor_port)
 
@@ -224,7 +224,7 @@ def guarded_nats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Na
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports of this machine that nobody uses at this moment."""
+    """Ports of this machine that are unused now."""
     sockets = [socket.socket() for _ in range(count)]
     try:
         for each in sockets:

@@ -84,7 +84,7 @@ class S3Server:
                 if not tries_left:
                     log = (self.recipe.data_dir / "weed.log").read_text(errors="replace")
                     raise StoreUnavailableError(f"{error}; its log:\n{log[-2000:]}") from error
-                # Somebody may have taken a port between choosing and binding it.
+                # Another process may have taken a port between choosing and binding it.
                 self.recipe = replace(self.recipe, ports=_ports())
 
     def stop(self) -> None:
@@ -117,7 +117,7 @@ class S3Server:
             return
         for number in (sent, signal.SIGKILL):
             if process.poll() is None:
-                # Its own session, so the group holds the server and what it started, nobody else.
+                # Its own session, so the group holds only the server and what it started.
                 os.killpg(process.pid, number)
             try:
                 process.wait(STOP_SECONDS)

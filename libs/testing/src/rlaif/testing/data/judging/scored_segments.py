@@ -83,7 +83,7 @@ def play(
 
     Args:
         episodes: How many.
-        each: Segments an episode.
+        each: Segments per episode.
         signal: True: progress and puzzle are judged by the rise of `PROGRESS_DIM`, dialog by that
             of `DIALOG_DIM`; novelty and efficiency are chance. False: every value is chance.
         seed: Equal seeds, equal games.
@@ -141,7 +141,7 @@ def write_scored(
         more: Judges, words and film, for who looks at the segment.
 
     Returns:
-        The event that tells of the score.
+        The event that announces the score.
     """
     more = more or ForReview()
     manifest_key, manifest_sha256 = _write_manifest(

@@ -1,4 +1,4 @@
-"""Exported segments made by hand, with states as `rlaif.game.description.describe` tells them."""
+"""Exported segments made by hand, with states as `rlaif.game.description.describe` returns them."""
 
 import hashlib
 import struct
@@ -25,7 +25,7 @@ def described_state(
 
     Args:
         step: Pixels walked.
-        place: Room of Seedling Vale in which he does.
+        place: Room of Seedling Vale in which it happens.
         says: What a text box says meanwhile; it takes his control.
         **changes: Top-level fields to replace.
     """
@@ -82,7 +82,7 @@ def described_room(place: str, **changes: Any) -> dict[str, Any]:
 
 
 def state_records(states: Sequence[dict[str, Any]]) -> list[StateRecord]:
-    """The lines of states.jsonl of a segment with four game frames a decision step."""
+    """The lines of states.jsonl of a segment with four game frames per decision step."""
     return [
         StateRecord(step=at, frame=4 * at + 4, action="RIGHT", state=state)
         for at, state in enumerate(states)
@@ -123,7 +123,7 @@ def write_segment(
         states_file: What the manifest says of states.jsonl, in place of the truth.
 
     Returns:
-        The event that tells of it.
+        The event that announces it.
     """
     made = state_records(states or [described_state(step) for step in range(75)])
     body = "\n".join(record.model_dump_json() for record in made).encode()

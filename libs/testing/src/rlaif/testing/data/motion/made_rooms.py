@@ -1,4 +1,4 @@
-"""Rooms that nobody drew: a seed in, tiles of all kinds on open ground out."""
+"""Random rooms from a seed: tiles of all kinds on open ground."""
 
 import random
 from dataclasses import dataclass

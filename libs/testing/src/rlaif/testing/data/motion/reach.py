@@ -20,7 +20,7 @@ class Truth:
 
     Attributes:
         start: Where the player stands at first.
-        steps: Least steps to each pixel where he can stand.
+        steps: Minimum steps to each pixel where the player can stand.
         ways: The last step to each of them, and from where.
         doors: Least steps that lead over a tile and out of the room.
     """

@@ -1,7 +1,7 @@
 """What can really be reached in a room: every button tried at every place, on the emulator itself.
 
 The truth that finding the way is measured by. It knows no walls and no rule of walking: it holds
-each direction for a decision step wherever the player can get, and looks where he is then. Between
+each direction for a decision step wherever the player can get, and reads its position then. Between
 two trials work RAM is put back byte by byte, which is as good as a save state here and fifty times
 as fast; that this is so, `proves` shows by playing a way from the saved state.
 """
@@ -136,9 +136,9 @@ def position(ram: RamBlocks) -> Pixel:
 
 
 def _note_door(found: Truth, ram: RamBlocks, room: tuple[int, int], here: Pixel) -> None:
-    """He obeys no more: on another tile of the room than before, which then is a door."""
+    """No longer controlled and on another tile of the room, which then is a door."""
     if ram.u8(address("w1Link.state")) != 1 or is_scrolling(ram) or _room(ram) != room:
-        return  # he sinks or falls, or goes over the edge
+        return  # the player sinks, falls, or leaves the room
     tile = tile_of(*position(ram))
     if tile != tile_of(*here):
         found.doors.setdefault(tile, found.steps[here] + 1)
@@ -165,7 +165,7 @@ def _put_back(emulator: Emulator, wanted: bytes) -> None:
 
 
 def _emptied(emulator: Emulator) -> bytes:
-    """The moment without enemies and treasures, its scene over; play goes on where it was."""
+    """The state without enemies and treasures and after its scene; play continues from there."""
     kept = emulator.save_state()
     ram = read_blocks(emulator)
     for page in range(OBJECT_PAGES):

@@ -1,4 +1,4 @@
-"""`python small_ring.py FOLDER`: the demo's supervisor on small programs instead of the pipeline's.
+"""`python small_pipeline.py FOLDER`: the supervisor on small programs.
 
 `nats` is ready once FOLDER/nats-is-ready exists. `trainer` starts a program in a session of its own
 that outlives it, as Ray does; with FOLDER/stubborn it does not end when asked. FOLDER/events lists

@@ -1,4 +1,4 @@
-"""A whole ring as a child process, driven from outside: started, read, hurt, checked, stopped.
+"""The whole pipeline as a child process: started, read, disturbed, checked, stopped.
 
 For end-to-end tests, fault runs and benchmarks.
 """
@@ -21,7 +21,7 @@ import httpx
 from rlaif.bus.connection import connect
 from rlaif.local.strays import descendants
 from rlaif.storage.open import S3Credentials, open_store
-from rlaif.testing.invariants import RingFindings, check, under_way
+from rlaif.testing.invariants import PipelineFindings, check, under_way
 from rlaif.testing.promql import Series, exposed
 
 _READY = re.compile(r"✓ (?P<name>[a-z0-9-]+) +(?P<where>[a-z]+://\S+)")
@@ -30,14 +30,14 @@ CLOSED = re.compile(
     r"(?P<episodes>\d+) episodes, held-out accuracy (?P<accuracy>[\d.]+) "
     r"\((?P<pairs>\d+) pairs\), loaded at environment step (?P<step>[\d,]+)"
 )
-"""What the ring prints each time the trainer loads a model that it made."""
+"""Printed each time the trainer loads a model of its own play."""
 
 
-class RingError(AssertionError):
-    """The ring did not do what was waited for; the text ends with its last output."""
+class PipelineError(AssertionError):
+    """The pipeline did not do what was waited for; the text ends with its last output."""
 
 
-class Ring:
+class Pipeline:
     """`python -m rlaif.local` on a data directory of the test's."""
 
     def __init__(
@@ -62,7 +62,7 @@ class Ring:
         """The first match in the lines that arrive from now on.
 
         Raises:
-            RingError: It ended, or the time was over first.
+            PipelineError: It ended, or the time was over first.
         """
         deadline = time.monotonic() + seconds
         while True:
@@ -115,7 +115,7 @@ class Ring:
         """End a service with SIGKILL; returns its process id.
 
         Raises:
-            RingError: It is not running.
+            PipelineError: It is not running.
         """
         pid = self.pid(service)
         if pid is None:
@@ -123,11 +123,11 @@ class Ring:
         os.kill(pid, signal.SIGKILL)
         return pid
 
-    def settle_and_check(self, *, seconds: float = 90.0) -> RingFindings:
+    def settle_and_check(self, *, seconds: float = 90.0) -> PipelineFindings:
         """Stop the training run, wait until nothing is under way, and check the invariants.
 
         Raises:
-            RingError: It did not come to rest in time.
+            PipelineError: It did not come to rest in time.
         """
         token = self.secrets()["api_token"]
         httpx.post(
@@ -138,7 +138,7 @@ class Ring:
         ).raise_for_status()
         return asyncio.run(self._check_at_rest(seconds))
 
-    async def _check_at_rest(self, seconds: float) -> RingFindings:
+    async def _check_at_rest(self, seconds: float) -> PipelineFindings:
         secrets = self.secrets()
         port = self.where("nats").rsplit(":", 1)[1]
         bus = await connect(f"nats://{secrets['nats_token']}@127.0.0.1:{port}", name="check")
@@ -195,8 +195,8 @@ class Ring:
                 self._arrived.put(line)
         self._arrived.put(None)
 
-    def _error(self, what: str) -> RingError:
-        return RingError(f"{what}; last output:\n" + "\n".join(self.lines[-20:]))
+    def _error(self, what: str) -> PipelineError:
+        return PipelineError(f"{what}; last output:\n" + "\n".join(self.lines[-20:]))
 
 
 def processes() -> list[tuple[int, list[str]]]:

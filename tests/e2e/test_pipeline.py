@@ -12,8 +12,8 @@ import pytest
 
 from rlaif.hud.read_model.health import REQUIRED
 from rlaif.testing.page.figures import impossible
+from rlaif.testing.pipeline import CLOSED, Pipeline
 from rlaif.testing.promql import expressions
-from rlaif.testing.ring import CLOSED, Ring
 from rlaif.testing.waiting import eventually
 
 FIRST_LOOP_SECONDS = 900
@@ -27,23 +27,23 @@ OF_OTHERS = ("up", "nats_", "ray_")
 
 
 @pytest.fixture
-def ring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ring]:
+def pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pipeline]:
     monkeypatch.setenv("TRAINER_CAPTURES_PER_MINUTE", str(CAPTURES_PER_MINUTE))
-    started = Ring(tmp_path)
+    started = Pipeline(tmp_path)
     yield started
     started.end()
 
 
-def traces(ring: Ring, service: str, message: str) -> dict[str, str]:
+def traces(pipeline: Pipeline, service: str, message: str) -> dict[str, str]:
     """Segment → trace of the lines of a service's log that say `message`."""
-    lines = (ring.data_dir / "logs" / f"{service}.log").read_text().splitlines()
+    lines = (pipeline.data_dir / "logs" / f"{service}.log").read_text().splitlines()
     told = [json.loads(line) for line in lines if f'"message": "{message}"' in line]
     return {line["segment_id"]: line["trace_id"] for line in told}
 
 
-def not_measured(ring: Ring) -> list[str]:
+def not_measured(pipeline: Pipeline) -> list[str]:
     """What rules and dashboards ask for and the services do not expose."""
-    names, series = ring.metrics(*REQUIRED, "hud")
+    names, series = pipeline.metrics(*REQUIRED, "hud")
     asked = [each for expression in expressions(MONITORING) for each in expression.asked()]
     ours = [each for each in asked if not each.pattern.startswith(OF_OTHERS)]
     assert len(ours) > 100
@@ -56,9 +56,9 @@ def not_measured(ring: Ring) -> list[str]:
     ]
 
 
-def shows_a_load(ring: Ring) -> bool:
+def shows_a_load(pipeline: Pipeline) -> bool:
     """Whether the page says at which step a reward model was loaded."""
-    return bool(steps_of_loads(ring.get("hud", "state").json()))
+    return bool(steps_of_loads(pipeline.get("hud", "state").json()))
 
 
 def steps_of_loads(state: Any) -> list[int]:
@@ -67,15 +67,15 @@ def steps_of_loads(state: Any) -> list[int]:
     return sorted(step for row in rows for step in row["loaded_at_steps"])
 
 
-def past_of(ring: Ring) -> Any:
+def past_of(pipeline: Pipeline) -> Any:
     """What is kept of the run, piece by piece."""
-    return ring.get("hud", "history?points=1000").json()
+    return pipeline.get("hud", "history?points=1000").json()
 
 
-def shows_history(ring: Ring, before: Any, past: Any) -> bool:
+def shows_history(pipeline: Pipeline, before: Any, past: Any) -> bool:
     """Whether a HUD that was started again shows what it showed before, and all that is kept."""
     try:
-        state, kept = ring.get("hud", "state").json(), past_of(ring)
+        state, kept = pipeline.get("hud", "state").json(), past_of(pipeline)
     except httpx.HTTPError:
         return False
     if any(past[name] != kept[name][: len(past[name])] for name in ("points", "loads", "starts")):
@@ -85,23 +85,23 @@ def shows_history(ring: Ring, before: Any, past: Any) -> bool:
 
 
 @pytest.mark.timeout(1500)
-def test_the_loop_closes_is_watched_loses_nothing_and_stops(ring: Ring):
-    ring.wait_for(READY, seconds=240)
-    closed = ring.wait_for(CLOSED, seconds=FIRST_LOOP_SECONDS)
+def test_the_loop_closes_is_watched_loses_nothing_and_stops(pipeline: Pipeline):
+    pipeline.wait_for(READY, seconds=240)
+    closed = pipeline.wait_for(CLOSED, seconds=FIRST_LOOP_SECONDS)
     assert float(closed["accuracy"]) > 0.5
     version = closed["version"]
-    family = ring.family()  # with the training process and Ray's
+    family = pipeline.family()  # with the training process and Ray's
     assert len(family) > 10
 
-    manifest = ring.get("reward-model", f"reward-models/{version}").json()
+    manifest = pipeline.get("reward-model", f"reward-models/{version}").json()
     assert manifest["metrics"]["heldout_episodes"] >= 2
-    run = ring.get("trainer", "runs/current").json()
+    run = pipeline.get("trainer", "runs/current").json()
     assert run["reward_model_loaded_at_step"] <= run["env_steps"]
-    assert ring.get("hud", "state").json()["run"]["run_id"] == run["run_id"]
-    assert ring.get("hud", "screen").content[8:12] == b"WEBP"
+    assert pipeline.get("hud", "state").json()["run"]["run_id"] == run["run_id"]
+    assert pipeline.get("hud", "screen").content[8:12] == b"WEBP"
     # The run's history is reported every three seconds.
-    asyncio.run(eventually(lambda: shows_a_load(ring), "the first load"))
-    page = ring.get("hud", "state").json()
+    asyncio.run(eventually(lambda: shows_a_load(pipeline), "the first load"))
+    page = pipeline.get("hud", "state").json()
     assert impossible(page) == []
     assert page["issues"] == []
     assert {each["name"]: each["state"] for each in page["services"]} == dict.fromkeys(
@@ -109,24 +109,24 @@ def test_the_loop_closes_is_watched_loses_nothing_and_stops(ring: Ring):
     )
     assert steps_of_loads(page)[0] == int(closed["step"].replace(",", ""))
 
-    assert not_measured(ring) == []
+    assert not_measured(pipeline) == []
 
-    past = past_of(ring)
+    past = past_of(pipeline)
     assert past["from_step"] == 0
     assert [load["version"] for load in past["loads"]][:1] == [int(version)]
     assert sum(point["episodes"] for point in past["points"]) > 0
-    ring.kill("hud")
-    asyncio.run(eventually(lambda: shows_history(ring, page, past), "the page's history"))
+    pipeline.kill("hud")
+    asyncio.run(eventually(lambda: shows_history(pipeline, page, past), "the page's history"))
 
-    findings = ring.settle_and_check()
+    findings = pipeline.settle_and_check()
     assert findings.wrong == []
     assert findings.captured == findings.exported == findings.scored > 20
-    loop = ring.get("hud", "state").json()["loop"]
+    loop = pipeline.get("hud", "state").json()["loop"]
     shown = [loop[name] for name in ("captured", "exported", "scored")]
     assert shown == [findings.captured, findings.exported, findings.scored]
-    exported, scored = traces(ring, "exporter", "exported"), traces(ring, "judge", "scored")
+    exported, scored = traces(pipeline, "exporter", "exported"), traces(pipeline, "judge", "scored")
     assert len(set(exported.values())) == findings.exported
     assert scored == exported
 
-    assert ring.interrupt() == 0
-    assert ring.leftovers(family) == []
+    assert pipeline.interrupt() == 0
+    assert pipeline.leftovers(family) == []
