@@ -132,7 +132,7 @@ def test_a_name_of_the_platform_is_set_somewhere_and_is_no_setting() -> None:
     assert OF_THE_PLATFORM.keys() & readers() == set()
 
 
-# --- read, and set nowhere ---------------------------------------------------------------------------
+# --- read, and set nowhere ------------------------------------------------------------------------
 
 
 def test_compose_sets_every_shared_setting_and_credential() -> None:
