@@ -103,6 +103,21 @@ async def test_a_pause_too_long_to_wait_for_is_given_to_the_caller(clock, route)
     assert (clock.slept, model.calls) == ([], 1)
 
 
+async def test_a_lasting_fault_is_raised_after_the_attempts(route):
+    model = Scripted(*[UnavailableError("down")] * 9)
+    with pytest.raises(UnavailableError):
+        await route(model).complete(REQUEST)
+    assert model.calls == 3
+
+
+async def test_a_call_waits_for_a_short_rest_and_then_tries_the_route(clock, route):
+    model = Scripted(*[UnavailableError("down")] * 2)
+    made = route(model, failures=2, pause_seconds=5)
+    await made.complete(REQUEST)
+    assert model.calls == 3
+    assert clock.slept == [0.75, 1.5, pytest.approx(3.5)]
+
+
 async def test_a_resting_route_is_not_called(clock: Clock, route: Callable[..., Route]) -> None:
     model = Scripted(*[UnavailableError("down")] * 5)
     made = route(model, failures=3, pause_seconds=30)
