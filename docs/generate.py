@@ -387,8 +387,8 @@ def configuration_page() -> str:
         "([stack.py](../deploy/local/src/rlaif/local/stack.py)); your training values take "
         "precedence.",
         "## All services",
-        "Each of them can be overridden for one service by its prefixed name, such as "
-        "`JUDGE_LOG_LEVEL`, as long as the plain name is not set.",
+        "If the plain name is not set, the prefixed name of one service applies, such as "
+        "`JUDGE_LOG_LEVEL`.",
         _settings(each for each in describe(ServiceSettings) if each.shared),
         *(part for service in SERVICES for part in _own_settings(service.settings)),
         *_own_settings(BootstrapSettings),

@@ -141,8 +141,8 @@ def _server(text: str) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m rlaif.local",
-        description="Runs NATS, S3, a mock LLM and the five services on this machine. "
-        "Settings of the services are read from the environment, see docs/configuration.md.",
+        description="Runs NATS, S3, a mock LLM (unless --llm-base-url is set) and the five services "
+        "on this machine. Settings of the services are read from the environment, see docs/configuration.md.",
     )
     parser.add_argument("--data-dir", type=Path, default=Path("var"), help="data directory [var]")
     parser.add_argument(
@@ -154,10 +154,10 @@ def _parser() -> argparse.ArgumentParser:
         type=_server,
         help="an OpenAI-compatible server for the judges [mock]",
     )
+    parser.add_argument("--once", action="store_true", help=f"the same as --loops {_ONCE_LOOPS}")
     parser.add_argument(
-        "--once", action="store_true", help=f"stop after {_ONCE_LOOPS} closed loops"
+        "--loops", type=int, help="stop after the trainer has loaded this many reward models"
     )
-    parser.add_argument("--loops", type=int, help="stop after this many closed loops")
     parser.add_argument(
         "--timeout", type=float, help="timeout in seconds of --once or --loops [none]"
     )

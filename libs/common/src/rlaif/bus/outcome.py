@@ -35,7 +35,7 @@ class Suspect(Outcome):
 
 
 class Reject(Outcome):
-    """Give the event up: write a dead letter, as for `Suspect`, and never deliver it again."""
+    """Reject the event: write a dead letter at once and never deliver it again."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")

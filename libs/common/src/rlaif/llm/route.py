@@ -1,8 +1,7 @@
 """A route to one language model: limits, deadlines, retries, circuit breaker, cache and health.
 
-By default a call that may not begin now waits a little, is retried after an outage, and ends in an
-error that says whether the server or the request is at fault. With `wait=False` it is made at once
-or not at all.
+By default a call waits for a slot and is retried after an outage; if it still fails, its error says
+whether the server or the request is at fault. With `wait=False` it is made at once or not at all.
 """
 
 import asyncio
@@ -77,7 +76,7 @@ class RouteLimits:
     pause_seconds: float = 3.0
 
     def limiter(self) -> Limiter:
-        """Without a limit of calls in flight, for which callers queue."""
+        """Limiter of this route; callers queue for calls in flight themselves."""
         return Limiter(
             failures=self.failures,
             pause_seconds=self.pause_seconds,

@@ -10,7 +10,8 @@ more than a step towards the goal earns. A segment of T observations at the star
 
     gamma^(T - 1) * (Phi(last) - Phi(first)),
 
-which reward models are fitted by, the gate examines and `paid_accuracy` ranks by.
+by which the gate and `paid_accuracy` rank segments. Reward models are fitted to the rise of Phi,
+without the discount.
 """
 
 from typing import Protocol, TypeVar

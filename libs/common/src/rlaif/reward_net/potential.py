@@ -1,4 +1,4 @@
-"""Numpy in, numpy out: the potential, and the plain reward, as the trainer calls them."""
+"""Potentials of a reward model as the trainer calls them: numpy in, numpy out."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,1 +1,1 @@
-"""Live dashboard of the running ring: the only service that browsers talk to."""
+"""Live dashboard of the running pipeline: the only service that browsers talk to."""

@@ -309,7 +309,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("policy", nargs="?", metavar="RUN|POLICY", help="a run's id, RUN/iteration_N or a folder; "
-        "default: the newest exported policy, else the one shipped with this package")  # fmt: skip
+        "default: the newest trained policy, else the included one")  # fmt: skip
     add("--data-dir", type=Path, default=Path("var/trainer"), help="directory of the runs "
         "(default: %(default)s)")  # fmt: skip
     add("--rom", type=Path, help="the game's ROM; default: the embedded game")
@@ -320,7 +320,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--random", action="store_true", help="play at random instead, with the same actions")
     add("--episodes", type=_positive, help=f"number of episodes (default: {_EPISODES}; with "
         f"--film {_EPISODES_TO_FILM}, of which the best is filmed)")  # fmt: skip
-    add("--workers", type=_natural, default=2, help="processes that play; 0: this one "
+    add("--workers", type=_natural, default=2, help="number of processes; 0: plays in this one "
         "(default: %(default)s)")  # fmt: skip
     add("--out", type=Path, help="folder of the result file (default: the policy's, or DATA_DIR "
         "for the shipped one); with --film the film (var/films/RUN.mp4); with --recorded the "
@@ -332,7 +332,7 @@ def _parser() -> argparse.ArgumentParser:
         "another start (default: %(default)s)")  # fmt: skip
     add("--film", action="store_true", help="film the best of some episodes")
     add("--recorded", type=_natural, default=0, metavar="N", help="film the N best episodes that "
-        "the run recorded in training, and play none")  # fmt: skip
+        "the run recorded in training, instead of playing new ones")  # fmt: skip
     add("--format", choices=("mp4", "webm", "webp"), default="mp4", help="format of films without "
         "a file name (default: %(default)s)")  # fmt: skip
     add("--scale", type=_positive, default=3, help="screen pixels per game pixel "

@@ -1,10 +1,10 @@
-"""The gate: every check that a candidate must pass, each declared once.
+"""The gate: the checks that a candidate must pass, and how they are reported.
 
 `Check` is the one object of which everything else is a rendering: the sentence in a rejection
 (`sentence`), the row of the REST API and the page (`row`), and what a training still waits for.
 `gate_checks` builds the checks from the measurements that a manifest keeps, so the rows of an
-old version are built from its manifest. A candidate is rejected if a check does not hold, or if a
-required one could not be measured.
+old version are built from its manifest. The checks of the network itself are in `measuring`. A
+candidate is rejected if a check does not hold, or if a required one could not be measured.
 """
 
 from collections.abc import Iterable
@@ -27,8 +27,8 @@ MIN_ACCURACY = 0.55
 MAX_PERMUTATION_P = 0.001
 
 SIMPLE_CONFIDENCE = 0.95
-"""One-sided confidence that the networks outrank simple baselines, which may use more than a
-potential can be paid for."""
+"""One-sided confidence that the networks outrank simple baselines, which may use
+features that shaping cannot reward."""
 
 _MIN_OVER_TIME = 0.3
 """Share of the cross-fitted accuracy above chance that must hold for the newest episodes."""
