@@ -1,7 +1,7 @@
 """Position of the player on the quest: the scale of a segment's label value.
 
 For the start and the end of a segment, a judge names the next objective of the game's guide and the
-remaining distance to it. The position is the number of objectives reached plus 0.9 × the share of
+remaining distance to it. The position is the number of objectives reached plus 0.9 * the share of
 the way to the next one. The label of a segment is the rise of the position, like the shaping
 reward is the rise of the potential.
 """
