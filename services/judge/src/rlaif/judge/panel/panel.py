@@ -9,7 +9,7 @@ abstentions of its criteria. What only an audit needs is asked once and never wa
 
 An answer that cannot be parsed is requested once more with another seed, one that was cut off with
 twice the tokens; after that the vote is lost. If nearly all answers of the route cannot be parsed,
-the vote ends in the outage of the route instead.
+the route counts as down instead.
 """
 
 import asyncio

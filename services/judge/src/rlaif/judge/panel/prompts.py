@@ -21,7 +21,8 @@ from rlaif.llm.fence import fence
 from rlaif.llm.settings import PLAIN, DialectSettings
 
 PROMPT_VERSION = "judge-prompt-3"
-"""Part of the judge configuration: any changed byte is a new version."""
+"""Part of the judge configuration, which also hashes the prompt texts. Increase it when this code
+assembles them differently."""
 
 PICTURE_TOKENS = 512
 """Of one strip."""

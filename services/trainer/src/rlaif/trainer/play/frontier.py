@@ -1,10 +1,12 @@
 """Start-state frontier of a backward curriculum: outcomes of attempts in, the next start out.
 
 Source: Salimans & Chen 2018, arXiv 1812.03381: starts move from the end of a demonstration to its
-beginning, each time the policy succeeds often enough. Three rules are additions. Strides double,
-with a step towards the goal after one that was too long, because after imitation a policy knows
-most of the trajectory, and a frontier that tried each place would waste most attempts. The frontier
-moves towards the goal where attempts keep failing. A place that is decided by chance is skipped.
+beginning, each time the policy succeeds often enough. Three rules are additions:
+
+* The stride doubles, and is reduced after one that was too long: after imitation a policy knows
+  most of the trajectory, so trying each place would waste most attempts.
+* The frontier moves towards the goal where attempts keep failing.
+* A place whose outcome is decided by chance is skipped.
 """
 
 from collections import deque

@@ -55,8 +55,7 @@ class Start:
     Attributes:
         provenance: Where it comes from: `power-on`, a file's name, an archive's cell.
         keyframe: The same state as captures store it.
-        from_play: Play reached it by itself, as an archived state: it needs no warm-up to differ
-            from the one before.
+        from_play: Whether it is an archived state. Those vary already, so no warm-up is played.
         warm_up: (action, frames waited) of the steps played from there before an episode.
     """
 

@@ -99,7 +99,7 @@ export const CRITERIA = ["progress", "dialog", "puzzle", "novelty", "efficiency"
 
 /** @type {Record<string, string>} */
 export const GLOSSARY = {
-  "reward model": "An ensemble of small networks that maps observations to the judges' score.",
+  "reward model": "An ensemble of small networks that maps an observation to a potential: the position on the quest, learned from the judges.",
   "shaping reward": "The difference of potentials that the reward model adds to the game's reward; it does not change which policy is optimal.",
   "dead letter": "An event that a consumer could not handle, stored with the reason until someone acts on it.",
   candidate: "A trained reward model that the gate has not accepted yet.",
@@ -109,10 +109,10 @@ export const GLOSSARY = {
   episode: "One game from a start state until it ends, or until `EPISODE_LENGTH` is reached.",
   gate: "The checks that a candidate must pass before it is published.",
   iteration: "One cycle of sampling and training.",
-  judge: "A language-model persona with a rubric, which scores segments by votes.",
+  judge: "A language model with a rubric, which scores segments by votes. A pod of the judge service asks all of them.",
   label: "A judge's score of a segment, or a preference between two, from which the reward model learns.",
   milestone: "A step of the main quest, of which Seedling Vale has 24.",
-  pipeline: "The loop of services: trainer, exporter, judge, reward model, and back to the trainer.",
+  pipeline: "The loop of services: trainer, exporter, judge, reward model, and back to the trainer. As a mode of a run: training and evaluation in turn.",
   planner: "The language model that proposes plans and suggestions while the agent plays.",
   redrive: "Send a dead letter again.",
   segment: "300 frames of one episode: the unit that is captured, judged and learned from.",

@@ -145,8 +145,8 @@ class FirstSightingsReader:
 
 
 _LONGER_FOR_LATER = 15
-"""A segment that is not chosen yet may start so many times farther from its keyframe: a new one for
-each would cost a tenth of the speed, this costs about one in a hundred."""
+"""Factor of the permitted keyframe age while a segment is not selected: a keyframe for each would
+cost a tenth of the speed, this costs about one percent."""
 
 
 @dataclass(frozen=True)

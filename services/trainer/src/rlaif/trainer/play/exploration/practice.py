@@ -120,7 +120,7 @@ class Practice:
     def begin(self, environment: str, provenance: str, *, played: int | None) -> None:
         """Start an episode; the one before it, if known, had `played` steps.
 
-        An attempt that it left open has failed.
+        An unfinished attempt of the previous episode counts as failed.
         """
         if played:
             kind = environment in self._practising

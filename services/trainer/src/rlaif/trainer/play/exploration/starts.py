@@ -29,7 +29,8 @@ class ArchiveStarts:
     ) -> None:
         """Draw from the archive for the share `restarts`, 0 to 1, of the remaining episodes.
 
-        Practice comes first. Starts from a cell are counted in `counts`; all others are at `given`.
+        Practice comes first. Starts from a cell are counted in `counts`; the others are drawn from
+        `given`.
         """
         if not 0 <= restarts <= 1:
             raise ValueError(f"share of restarts {restarts} must be 0 to 1")

@@ -4,11 +4,14 @@ F = weight * (gamma * P(s') - P(s)), where P is the potential counted from the e
 (`rlaif.reward_net.pay`): 0 at its first state, 0 after the game's end. Over an episode that ends
 the discounted sum of F is therefore 0, whatever start it had.
 
-Each P is remembered from when its state was reached (Devlin & Kudenko, AAMAS 2012). After a swap of
-models in the middle of an episode P continues from its value, with the differences of the new
-model: the swap itself gives no reward. The same holds for a weight that changes, since
-it is weight * P that is remembered; and for a death after which the game puts the player somewhere
-else. Of decisions with lengths of their own, gamma is that of their frames (`discounting`).
+The value of P is stored when its state is reached (Devlin & Kudenko, AAMAS 2012):
+
+* After a swap of models within an episode, P continues from its value with the differences of the
+  new model: the swap gives no reward.
+* weight * P is stored, so a change of the weight gives no reward either.
+* Nor does a death after which the player is placed somewhere else.
+
+For decisions of different lengths, gamma is that of their frames (`discounting`).
 """
 
 from dataclasses import dataclass, field
