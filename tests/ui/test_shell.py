@@ -217,6 +217,8 @@ async def test_a_panel_that_breaks_says_so_and_leaves_the_others_alone(
     )
     assert shown[0].startswith("This panel failed to render: ")
     assert shown[1:] == ["well", "back"]
+    assert len(chromium.logged) == 1
+    chromium.logged.clear()
 
 
 async def test_an_address_that_is_no_pages_says_so(chromium: Any, hud_url: str) -> None:

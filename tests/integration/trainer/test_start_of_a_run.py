@@ -112,7 +112,7 @@ def test_a_save_state_in_play_is_a_start(tmp_path: Path):
 def test_a_save_state_of_the_title_is_none(tmp_path: Path):
     path = state_of_the_embedded_game(tmp_path / "title.state", in_play=False)
     settings = TrainerSettings.model_validate({"data_dir": tmp_path, "initial_state_path": path})
-    with pytest.raises(WrongSettingsError, match=r"title\.state is no moment of play"):
+    with pytest.raises(WrongSettingsError, match=r"title\.state is not a state of play"):
         check_start(settings)
 
 

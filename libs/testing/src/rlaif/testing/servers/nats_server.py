@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 START_TIMEOUT_SECONDS = 30.0
 STOP_TIMEOUT_SECONDS = 5.0
 _POLL_SECONDS = 0.01
-_DEPLOYED = Path(__file__).parents[5] / "deploy/base/nats"
+_DEPLOYED = Path(__file__).parents[6] / "deploy/base/nats"
 _PORT_TRIES = 3
 
 

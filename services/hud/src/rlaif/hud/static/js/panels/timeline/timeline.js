@@ -89,7 +89,7 @@ class Timeline {
     const marks = marksOf(this.#past, this.app.store.state.watch?.switches);
     this.#axis.reach(reachOf(charts));
     for (const { id, ...spec } of charts) this.#charts.get(id)?.chart.update({ ...spec, marks });
-    this.#say();
+    this.#zoomed();
   }
 
   /** @param {import("../../charts/axis.js").Point} point */
@@ -116,9 +116,15 @@ class Timeline {
     if (from < to) this.#wanted = [from, to];
   }
 
+  /** Whether the axis covers a part, or all data has arrived: the first of two answers alone may cover less. @param {[number, number]} part */
+  #reaches(part) {
+    const all = this.#axis.all();
+    return all !== null && ((all[0] <= part[0] && part[1] <= all[1]) || Boolean(this.history?.value && this.scores?.value));
+  }
+
   #zoomed() {
-    if (this.#wanted && this.#axis.all()) {
-      const wanted = this.#wanted;
+    const wanted = this.#wanted;
+    if (wanted && this.#reaches(wanted)) {
       this.#wanted = null;
       this.#axis.show(wanted);
       return;
