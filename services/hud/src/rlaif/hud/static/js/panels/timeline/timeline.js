@@ -116,15 +116,9 @@ class Timeline {
     if (from < to) this.#wanted = [from, to];
   }
 
-  /** Whether the axis covers a part, or all data has arrived: the first of two answers alone may cover less. @param {[number, number]} part */
-  #reaches(part) {
-    const all = this.#axis.all();
-    return all !== null && ((all[0] <= part[0] && part[1] <= all[1]) || Boolean(this.history?.value && this.scores?.value));
-  }
-
   #zoomed() {
-    const wanted = this.#wanted;
-    if (wanted && this.#reaches(wanted)) {
+    const [wanted, all] = [this.#wanted, this.#axis.all()]; // the first of two answers may cover less than both
+    if (wanted && all && ((all[0] <= wanted[0] && wanted[1] <= all[1]) || (this.history?.value && this.scores?.value))) {
       this.#wanted = null;
       this.#axis.show(wanted);
       return;
