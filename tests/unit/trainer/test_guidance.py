@@ -347,7 +347,7 @@ def test_a_call_without_a_usable_answer_is_told_with_its_reason():
     told = games.told()
     (event,) = told.events
     assert (event.call, event.followed, event.wanted) == ("timeout", None, ())
-    assert event.ending_reason == "the script says so"
+    assert event.ending_reason == "scripted"
     assert told.suggestions == {}
 
 

@@ -31,15 +31,17 @@ settings.load_profile("all")
 
 
 def pytest_configure() -> None:
-    """Put the environment's programs behind those of the machine, and forget its proxies.
+    """Put the environment's programs behind those of the machine, and drop foreign variables.
 
-    Tests ask servers of this machine alone.
+    Tests ask servers of this machine alone, without proxies; a `make` that they start must not take
+    the options of the one that started the tests.
     """
     os.environ["PATH"] = os.pathsep.join(
         [os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)]
     )
-    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
-        del os.environ[name]
+    for name in list(os.environ):
+        if name.lower().endswith("_proxy") or name.startswith(("MAKE", "MFLAGS")):
+            del os.environ[name]
 
 
 __all__ = [
