@@ -107,6 +107,7 @@ def test_a_judge_s_route_leads_to_the_pool_of_its_own_model(render: Render, name
     path = "/" + base.split("/", 3)[3]
     assert led == {f"{path}{judge.route}": f"{judge.model}-inference-pool" for judge in JUDGES}
     assert path == f"/{namespace}"
+    assert settings(manifests)["LLM_NAMESPACE"] == namespace
     assert not any(settings(manifests).get(f"LLM_{j.name.upper()}_URL") for j in JUDGES)
 
 
