@@ -22,19 +22,6 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="module")
-def rendered() -> dict[str, list[Manifest]]:
-    """All of deploy/ by its path; what is asked for is rendered once."""
-    return _Rendered()
-
-
-class _Rendered(dict[str, list[Manifest]]):
-    def __missing__(self, name: str) -> list[Manifest]:
-        target = next(each for each in targets(DEPLOY) if each.name == name)
-        self[name] = read(target.render(DEPLOY))
-        return self[name]
-
-
 @pytest.mark.parametrize("target", list(targets(DEPLOY)), ids=lambda target: target.name)
 def test_all_of_it_renders_and_breaks_no_rule(target, rendered):
     assert rendered[target.name]

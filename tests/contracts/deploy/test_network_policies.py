@@ -4,16 +4,13 @@ Everything is denied both ways, so a connection inside the namespace needs two p
 its source and ingress at its target. One to or from outside the namespace needs one.
 """
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from rlaif.validate.manifests import Manifest, read
-from rlaif.validate.targets import targets
+from rlaif.validate.manifests import Manifest
 
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"
@@ -24,11 +21,6 @@ SETS = {
     "models": ["qwen25-7b", "qwen25-32b", "qwen25-vl-32b"],
 }
 """Collective names in the table."""
-
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("kubectl") or shutil.which("kustomize")),
-    reason="kubectl is not installed: make setup installs it into .venv",
-)
 
 ALL = "all"
 """Every workload, or every port."""
@@ -122,12 +114,6 @@ def _outside(peer: Manifest) -> str:
     return str(dict(labels.keys()).get(_NAMESPACE, ANYWHERE))
 
 
-@cache
-def rendered(name: str) -> list[Manifest]:
-    target = next(each for each in targets(DEPLOY) if each.name == name)
-    return read(target.render(DEPLOY))
-
-
 def documented() -> dict[str, set[Edge]]:
     """The table, by component."""
     page = (ROOT / "docs/architecture.md").read_text()
@@ -153,14 +139,14 @@ def several(names: list[str]) -> Iterator[str]:
         yield from SETS.get(name, [name])
 
 
-def test_the_base_allows_exactly_the_connections_of_the_table():
-    assert edges(rendered("base")).open == documented()["base"]
+def test_the_base_allows_exactly_the_connections_of_the_table(rendered):
+    assert edges(rendered["base"]).open == documented()["base"]
 
 
 @pytest.mark.parametrize("component", [each for each in COMPONENTS if each != "image-pins"])
-def test_a_component_adds_exactly_the_connections_of_the_table(component):
-    base = edges(rendered("base")).open
-    opened = edges(rendered(f"components/{component}")).open
+def test_a_component_adds_exactly_the_connections_of_the_table(component, rendered):
+    base = edges(rendered["base"]).open
+    opened = edges(rendered[f"components/{component}"]).open
     assert opened - base == documented().get(component, set()) - base
 
 
@@ -169,5 +155,5 @@ def test_the_table_names_only_existing_components():
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_no_connection_is_half_open(overlay):
-    assert edges(rendered(f"overlays/{overlay}")).half == set()
+def test_no_connection_is_half_open(overlay, rendered):
+    assert edges(rendered[f"overlays/{overlay}"]).half == set()

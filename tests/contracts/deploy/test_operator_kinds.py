@@ -8,14 +8,14 @@ import json
 import os
 import subprocess
 import sys
-from functools import cache
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 
 from rlaif.validate.checking import jobs_of
-from rlaif.validate.manifests import Manifest, read
+from rlaif.validate.manifests import Manifest
 from rlaif.validate.targets import Target, targets
 
 ROOT = Path(__file__).parents[3]
@@ -24,23 +24,15 @@ TARGETS = {target.name: target for target in targets(DEPLOY)}
 VALIDATORS = Path(os.environ.get("CRD_VALIDATORS", "/nowhere"))
 
 
-def _variants(openshift: str, ai: str, kubernetes: str) -> list[str]:
-    return [
-        "--variant",
-        openshift,
-        "--variant",
-        ai,
-        "--variant",
-        "rhbk",
-        "--kube-version",
-        kubernetes,
-    ]
+def variant_options(openshift: str, ai: str, kubernetes: str) -> list[str]:
+    variants = [word for name in (openshift, ai, "rhbk") for word in ("--variant", name)]
+    return [*variants, "--kube-version", kubernetes]
 
 
 PLATFORMS = {
     "newest": [],
-    "ocp-4.20 + rhoai-3.4": _variants("ocp-4.20", "rhoai-3.4", "1.33"),
-    "ocp-4.22 + rhoai-3.5": _variants("ocp-4.22", "rhoai-3.5", "1.35"),
+    "ocp-4.20 + rhoai-3.4": variant_options("ocp-4.20", "rhoai-3.4", "1.33"),
+    "ocp-4.22 + rhoai-3.5": variant_options("ocp-4.22", "rhoai-3.5", "1.35"),
 }
 if not (VALIDATORS / "lint.py").is_file():
     pytest.skip(
@@ -48,10 +40,12 @@ if not (VALIDATORS / "lint.py").is_file():
     )
 
 
-@cache
-def rendered(target: Target) -> list[Manifest]:
-    manifests = read(target.render(DEPLOY))
-    return jobs_of(manifests) if target.folder == "jobs" else manifests
+@pytest.fixture
+def applied(rendered: dict[str, list[Manifest]]) -> Callable[[Target], list[Manifest]]:
+    """The objects that a target adds; the overlay of a job is a target itself."""
+    return lambda target: (
+        jobs_of(rendered[target.name]) if target.folder == "jobs" else rendered[target.name]
+    )
 
 
 def run(program: str, *options: str, manifests: list[Manifest]) -> list[str]:
@@ -64,15 +58,14 @@ def run(program: str, *options: str, manifests: list[Manifest]) -> list[str]:
     return done.stdout.splitlines()
 
 
-def around(target: Target) -> list[Manifest]:
-    """Objects that exist where a target is applied: the cluster's, and the jobs of an overlay."""
+def around(target: Target) -> list[Target]:
+    """Targets that exist where one is applied: the cluster's, and the jobs of an overlay."""
     jobs = f"jobs/{target.name.partition('/')[2]}/"
-    found = [
+    return [
         each
         for each in TARGETS.values()
         if each.folder == "cluster" or (target.folder == "overlays" and each.name.startswith(jobs))
     ]
-    return [manifest for each in found for manifest in rendered(each)]
 
 
 def broken_references(manifests: list[Manifest]) -> set[str]:
@@ -82,14 +75,16 @@ def broken_references(manifests: list[Manifest]) -> set[str]:
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize("name", TARGETS)
-def test_every_kind_and_field_is_known_to_the_platform(name, platform):
-    found = run("validate.py", "--json", *PLATFORMS[platform], manifests=rendered(TARGETS[name]))
+def test_every_kind_and_field_is_known_to_the_platform(name, platform, applied):
+    found = run("validate.py", "--json", *PLATFORMS[platform], manifests=applied(TARGETS[name]))
     lines = [json.loads(line) for line in found if line.startswith("{")]
     assert [line for line in lines if line["level"] in ("ERROR", "UNKNOWN")] == []
 
 
 @pytest.mark.parametrize("name", [name for name in TARGETS if not name.startswith("jobs/")])
-def test_every_reference_has_a_target(name):
-    there = [] if name.startswith("cluster") else around(TARGETS[name])
+def test_every_reference_has_a_target(name, applied):
+    target = TARGETS[name]
+    others = [] if target.folder == "cluster" else around(target)
+    there = [manifest for each in others for manifest in applied(each)]
     known = broken_references(there) if there else set()
-    assert broken_references([*rendered(TARGETS[name]), *there]) - known == set()
+    assert broken_references([*applied(target), *there]) - known == set()

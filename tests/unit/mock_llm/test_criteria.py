@@ -57,8 +57,8 @@ def _texts_of_the_game() -> list[str]:
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_texts_of_the_game_concern_every_objective(objective: int) -> None:
-    telling = [text for text in _texts_of_the_game() if concerns([text], objective)]
-    assert 1 <= len(telling) <= 10
+    texts = [text for text in _texts_of_the_game() if concerns([text], objective)]
+    assert 1 <= len(texts) <= 10
 
 
 @pytest.mark.parametrize(
