@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 WORKBENCH = ROOT / "deploy/workbench"
 NOTEBOOK = WORKBENCH / "zelda_rl.ipynb"
 PYTHON = Path(os.environ.get("WORKBENCH_PYTHON", ROOT / ".venv-workbench/bin/python"))
-VALIDATORS = Path(os.environ.get("VALIDATORS", ROOT.parent / "shared/crds"))
+VALIDATORS = Path(os.environ.get("CRD_VALIDATORS", ROOT.parent / "shared/crds"))
 
 NAMESPACE = "zelda-rlaif-dev"
 DIGEST = "0" * 64

@@ -53,11 +53,12 @@ def test_a_shared_setting_can_be_overridden_for_one_service(monkeypatch):
 
 
 def test_variables_of_kubernetes_and_of_other_services_are_ignored(monkeypatch):
+    defaults = JudgeSettings()
     monkeypatch.setenv("REWARD_MODEL_SERVICE_HOST", "10.0.0.1")
     monkeypatch.setenv("REWARD_MODEL_PORT_8084_TCP_ADDR", "10.0.0.1")
     monkeypatch.setenv("TRAINER_JUGDES", "1")
     monkeypatch.setenv("HOST", "laptop.example")
-    assert load_settings(JudgeSettings) == JudgeSettings()
+    assert load_settings(JudgeSettings) == defaults
 
 
 def test_an_internal_field_is_set_in_python_alone() -> None:
@@ -104,6 +105,9 @@ def test_wrong_values_are_all_named_with_the_way_to_set_them(monkeypatch):
     assert "calls_per_second: Input should be greater than 0" in text
     assert "log_level: Input should be 'debug', 'info', 'warning' or 'error'" in text
     assert "set --log-level or LOG_LEVEL" in text
+    monkeypatch.setenv("LOG_LEVEL", "info")
+    monkeypatch.setenv("REWARD_MODEL_JUDGES", '["a", "b"]')
+    assert load_settings(JudgeSettings).judges == ("a", "b")
     monkeypatch.setenv("REWARD_MODEL_JUDGES", "a,b")
     with pytest.raises(InvalidSettingsError, match=r"judges: REWARD_MODEL_JUDGES is not JSON"):
         load_settings(JudgeSettings)

@@ -33,8 +33,9 @@ def answer(chat: ChatRequest, behaviour: Behaviour) -> str:
     asked = chat.asked()
     if "macros" in asked or "button" in asked:
         return json.dumps(_planned(chat, "macros" in asked))
-    found = _comparison(chat, behaviour) if list(asked) == ["better"] else None
-    if found is None:
+    if list(asked) == ["better"]:
+        found = _comparison(chat, behaviour)
+    else:
         found = _rating(chat, behaviour, list(asked))
     if behaviour.gullible and (order := chat.injected()) is not None:
         found = _obeyed(order, asked)

@@ -64,8 +64,8 @@ class MockLlm:
             return reply
         if chat.stream:
             raise UnreadablePromptError("this mock LLM does not stream; omit `stream`")
-        text, tokens, finish_reason = chat.cut(answer(chat, self.behaviour))
-        text, spoilt_reason = spoil(fault, text)
+        text, spoilt_reason = spoil(fault, answer(chat, self.behaviour))
+        text, tokens, finish_reason = chat.cut(text)
         await asyncio.sleep(self._latency(chat, fault))
         return JSONResponse(api.completion(chat, text, tokens, spoilt_reason or finish_reason))
 

@@ -10,8 +10,8 @@ more than a step towards the goal earns. A segment of T observations at the star
 
     gamma^(T - 1) * (Phi(last) - Phi(first)),
 
-by which the gate and `paid_accuracy` rank segments. Reward models are fitted to the rise of Phi,
-without the discount.
+by which the gate and `paid_accuracy` rank segments. Reward models are fitted to positions and rises
+of r, the network's output before the tanh, without the discount.
 """
 
 from typing import Protocol, TypeVar

@@ -291,9 +291,10 @@ class S3Store:
         text = without_credentials(str(error)) or type(error).__name__
         if isinstance(error, ClientError):
             if _is_foreign(error):
+                content = _content_type(error) or "no content type"
                 return (
-                    f"{self._server} answers HTTP {_status(error)} ({_content_type(error)}) "
-                    "instead of an S3 error: is a proxy or a sign-in page in between? "
+                    f"{self._server} answers HTTP {_status(error)} ({content}) instead of an S3 "
+                    "error: is a proxy (407: it needs a password) or a sign-in page in between? "
                     "Check S3_ENDPOINT_URL"
                 )
             if error.operation_name.startswith("AssumeRole"):

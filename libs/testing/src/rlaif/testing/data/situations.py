@@ -8,7 +8,7 @@ whether it is the same moment still.
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -45,12 +45,6 @@ class SavedMoment:
 def load_moments(path: Path) -> list[SavedMoment]:
     """The moments of a file, in its order."""
     return [SavedMoment(**told) for told in json.loads(path.read_text(encoding="utf-8"))]
-
-
-def save_moments(path: Path, moments: Sequence[SavedMoment]) -> None:
-    """Write moments, one a line."""
-    lines = ",\n".join(json.dumps(asdict(moment)) for moment in moments)
-    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 
 
 def states_of(
