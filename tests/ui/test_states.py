@@ -248,7 +248,7 @@ async def test_a_roll_back_and_its_pin_are_seen_and_still_after_a_restart_of_the
             await chromium.visit("/models")
             await chromium.wait_for(says("#models", "Champion v3: rolled back from v4"))
             assert "rose by 0.081" in await chromium.evaluate(text_of("#models"))
-            await chromium.wait_for(says("#models", "225K"))
+            await chromium.wait_for(says("#models-versions", "148K, 225K"))
 
 
 async def test_the_names_of_many_versions_do_not_cover_each_other(

@@ -343,9 +343,16 @@ async def test_one_page_too_many_gets_503(
 
 
 @pytest.mark.parametrize(
-    ("text", "code"), [("nonsense", 1008), ('{"type":"drop"}', 1008), ("x" * 5000, 1009)]
+    ("text", "code"),
+    [
+        ("nonsense", 1008),
+        ('{"type":"drop"}', 1008),
+        ('{"type":"ack"}', 1008),
+        ('{"type":"rate"}', 1008),
+        ("x" * 5000, 1009),
+    ],
 )
-async def test_a_page_that_does_not_speak_the_protocol_is_sent_away(
+async def test_an_invalid_message_closes_the_socket(
     hud: str, open_page: OpenPage, text: str, code: int
 ) -> None:
     async with open_page(hud) as page:

@@ -93,6 +93,17 @@ async def test_the_problem_of_the_service_is_passed_on(hud: httpx.AsyncClient) -
     assert answer.json()["detail"] == "There is no metal 'plate'."
 
 
+async def test_a_value_of_dots_stays_one_segment_of_the_path() -> None:
+    paths = []
+
+    def recorded(request: httpx.Request) -> httpx.Response:
+        paths.append(request.url.raw_path)
+        return httpx.Response(200, json={})
+
+    await hud_over(recorded).get("/silver/%2e%2e")
+    assert paths == [b"/api/v1/silver/%2E%2E"]
+
+
 async def test_an_unreachable_service_is_named_with_its_address() -> None:
     def refused(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("Connection refused")

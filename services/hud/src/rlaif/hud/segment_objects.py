@@ -175,6 +175,7 @@ FRAMES_A_SECOND = 59.7275
 LAST_MILLISECONDS = 1000
 """The last picture is shown for so long before the film begins again."""
 
+# Source: https://developers.google.com/speed/webp/docs/riff_container
 _ANIMATED = 0x02
 _DO_NOT_BLEND = 0x02
 

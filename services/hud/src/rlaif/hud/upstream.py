@@ -7,7 +7,8 @@ HUD.
 import asyncio
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any
 from urllib.parse import quote
 
 import httpx
@@ -55,11 +56,12 @@ class Upstream:
 
     async def forward(self, request: Request, path: str) -> Response:
         """The answer of the service to this request, under `path`."""
+        body = await request.body()  # a slow browser is not a slow service
         is_read = request.method == "GET"
         unsure = "" if is_read else " It may have succeeded: check before repeating it."
         try:
             async with asyncio.timeout(self._seconds):
-                answer, content = await self._exchange(request, path)
+                answer, content = await self._exchange(request, path, body)
         except (TimeoutError, httpx.ReadTimeout) as error:
             raise Problem(
                 504,
@@ -83,7 +85,9 @@ class Upstream:
         media = answer.headers.get("content-type")
         return Response(content, answer.status_code, headers, media_type=media)
 
-    async def _exchange(self, request: Request, path: str) -> tuple[httpx.Response, bytes]:
+    async def _exchange(
+        self, request: Request, path: str, body: bytes
+    ) -> tuple[httpx.Response, bytes]:
         """One call on its own connection: a cancelled one leaves no pool half open."""
         async with (
             peer_client(
@@ -95,7 +99,7 @@ class Upstream:
                 request.method,
                 f"{self._base}{path}",
                 params=dict(request.query_params) or None,
-                content=await request.body() or None,
+                content=body or None,
                 headers=_headers_of(request),
             ) as answer,
         ):
@@ -144,12 +148,17 @@ def forwarding_router(
     return router
 
 
-def _endpoint(service: Upstream, target: str):  # type: ignore[no-untyped-def]  # FastAPI reads it
+def _endpoint(service: Upstream, target: str) -> Callable[[Request], Coroutine[Any, Any, Response]]:
     async def forward(request: Request) -> Response:
-        values = {name: quote(value, safe="") for name, value in request.path_params.items()}
+        values = {name: _segment(value) for name, value in request.path_params.items()}
         return await service.forward(request, target.format(**values))
 
     return forward
+
+
+def _segment(value: str) -> str:
+    """A value as one segment of a path; httpx would resolve `..` even if it is escaped once."""
+    return quote(value, safe="").replace(".", "%2E")
 
 
 def _names(path: str) -> list[str]:

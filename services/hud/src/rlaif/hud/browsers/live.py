@@ -1,6 +1,6 @@
 """The live connection of a page: `/ws/v1`.
 
-To the page: binary frames (`rlaif.contracts.telemetry.readings.frames.ScreenFrame`) and JSON texts
+To the page: binary frames (`rlaif.contracts.telemetry.frames.ScreenFrame`) and JSON texts
 `{"v": 1, "type": …, "data": …}`, which are compressed:
 
     snapshot    the whole state; `build` identifies the page's files: another one is a new version
@@ -27,10 +27,10 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, WebSocket, WebSocketDisconnect
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from rlaif.hud.browsers.hub import Hub, message, pump
 from rlaif.hud.browsers.outbox import Outbox
@@ -50,13 +50,30 @@ MAX_LOGGED = 100
 logger = logging.getLogger(__name__)
 
 
-class PageMessage(BaseModel):
-    """A message of a page; the module's docstring has the fields of each type."""
+class Ack(BaseModel):
+    """A frame was drawn."""
 
-    type: Literal["ack", "rate", "ping", "resync"]
-    seq: int = Field(default=0, ge=0)
-    fps: float = Field(default=0.0, ge=0, le=60)
+    type: Literal["ack"]
+    seq: int = Field(ge=0)
+
+
+class Rate(BaseModel):
+    """Whether the page wants frames and texts."""
+
+    type: Literal["rate"]
+    fps: float = Field(ge=0, le=60)
     texts: bool = True
+
+
+class Plain(BaseModel):
+    """A message without fields."""
+
+    type: Literal["ping", "resync"]
+
+
+_PAGE_MESSAGE: TypeAdapter[Ack | Rate | Plain] = TypeAdapter(
+    Annotated[Ack | Rate | Plain, Field(discriminator="type")]
+)
 
 
 def live_router(
@@ -76,9 +93,10 @@ def live_router(
             outbox = hub.join()
         except Problem as problem:
             refused(problem.type)
-            if problem.detail not in logged and len(logged) < MAX_LOGGED:
-                logged.add(problem.detail)  # once: a refused page tries again and again
-                logger.warning("refused a page: %s", problem.detail)
+            reason = problem.detail or problem.title
+            if reason not in logged and len(logged) < MAX_LOGGED:
+                logged.add(reason)  # once: a refused page tries again and again
+                logger.warning("refused a page: %s", reason)
             await _refuse(socket, problem)
             return
         try:
@@ -156,15 +174,15 @@ async def _receive(socket: WebSocket, outbox: Outbox, clock: Callable[[], dateti
         if len(text) > MAX_MESSAGE:
             return TOO_LONG
         try:
-            request = PageMessage.model_validate_json(text)
+            request = _PAGE_MESSAGE.validate_json(text)
         except ValidationError:
             return POLICY_VIOLATION
-        match request.type:
-            case "ack":
+        match request:
+            case Ack():
                 outbox.acknowledge(request.seq)
-            case "rate":
+            case Rate():
                 outbox.want(frames=request.fps > 0, texts=request.texts)
-            case "ping":
+            case Plain(type="ping"):
                 outbox.put_reply(message("pong", {"now": clock()}))
-            case "resync":
+            case Plain():
                 outbox.put_resync()

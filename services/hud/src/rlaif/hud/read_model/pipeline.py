@@ -82,25 +82,24 @@ class DeadLetters:
 
     def __init__(self) -> None:
         self._seen = Seen()
-        self._consumers: dict[str, tuple[str, str]] = {}
+        self._consumers: dict[str, list[str]] = {}
+        """Dead event → consumers that could not handle it."""
 
     def add(self, event: CloudEvent[DeadLetter]) -> bool:
         """Add one dead letter; False when it was known."""
         if not self._seen.first(event.id):
             return False
-        self._consumers[event.id] = (event.data.event_id, event.data.consumer)
+        self._consumers.setdefault(event.data.event_id, []).append(event.data.consumer)
         return True
 
     def remove(self, event_id: str) -> bool:
         """Remove the letters of an event; False when there is none."""
-        gone = [id for id, (dead, _) in self._consumers.items() if dead == event_id]
-        for id in gone:
-            del self._consumers[id]
-        return bool(gone)
+        return self._consumers.pop(event_id, None) is not None
 
     def of_consumer(self, consumer: str) -> int:
-        return sum(each == consumer for _, each in self._consumers.values())
+        return sum(each.count(consumer) for each in self._consumers.values())
 
     def view(self, *, followed: bool) -> DeadLettersView:
         """The count is null until the streams are followed."""
-        return DeadLettersView(count=len(self._consumers) if followed else None)
+        count = sum(map(len, self._consumers.values()))
+        return DeadLettersView(count=count if followed else None)

@@ -89,7 +89,7 @@ export class Answer {
 }
 
 /** Whether the service is unavailable and may respond later. @param {ApiProblem} problem */
-const isAway = ({ status }) => status === null || status >= 502;
+export const isAway = ({ status }) => status === null || status >= 502;
 
 /** The reason of a failed request, with a button to repeat it. @param {ApiProblem} problem @param {() => void} again */
 export function whyNot(problem, again) {

@@ -99,7 +99,7 @@ function ofRun({ run, search }) {
 
 function beforePlay(run, search) {
   const words = run.phase_words ? ` Now: ${run.phase_words}.` : "";
-  if (search?.running) return { key: "searches", title: "The run starts with a search.", note: () => ["No policy is playing yet, so there is no screen. The search tree shows the findings."] };
+  if (search?.running) return { key: "searches", title: "The run starts with a search.", note: () => ["No policy is playing yet, so there is no screen. The Search panel lists the findings."] };
   if (run.phase !== "demonstrations") return null;
   return { key: `demonstrations ${words}`, title: "The run is creating demonstrations from the search results.", note: () => [h("span", { class: "reported" }, `The policy then trains on them.${words}`)] };
 }

@@ -129,8 +129,6 @@ export class Cursor {
 
 /** @typedef {{step: number, label: string, href?: string, kind?: string}} Mark */
 
-export {};
-
 /** @typedef {import("./chart.js").TimeChart} TimeChart */
 
 const DRAG = 6; // pixels from which a movement is no click

@@ -1,6 +1,6 @@
 // One version of the reward model: training data, gate checks, shaping reward by slot, and episodes before and after each load.
 
-import { Answer } from "../answer.js";
+import { Answer, isAway } from "../answer.js";
 import { h, Scope, show } from "../dom.js";
 import { mountPanels } from "../panel.js";
 import { loads } from "../panels/loads.js";
@@ -43,7 +43,7 @@ function panel(id, title, answer, draw) {
     id, title,
     mount: (body) => void answer.watch(({ value, problem }) => {
       /** @type {HTMLElement} */ (body.parentElement).hidden = problem?.status === 404;
-      show(body, value ? draw(value) : problem?.status === null || (problem?.status ?? 0) >= 500 ? empty("The reward-model service does not respond. Retrying automatically.") : answer.content(draw));
+      show(body, value ? draw(value) : problem && isAway(problem) ? empty("The reward-model service does not respond. Retrying automatically.") : answer.content(draw));
     }),
   };
 }

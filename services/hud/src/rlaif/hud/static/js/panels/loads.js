@@ -32,12 +32,13 @@ export function loads({ id = "loads", title = "Before and after each reward mode
     id, title, look: "loads", sections: ["run"],
     mount(body, app, scope) {
       let drawn = "";
-      answer = new Answer(app, scope, { path: PATH, every: EVERY }).watch(({ value }) => {
+      answer = new Answer(app, scope, { path: PATH, every: EVERY }).watch((got) => {
+        const { value } = got;
         const mine = value?.loads.filter((/** @type {Load} */ load) => version === null || load.version === version).slice(0, SHOWN);
         const key = JSON.stringify([mine, value?.min_episodes]);
         if (value && key === drawn) return; // what has the focus or a selection keeps it
         drawn = key;
-        show(body, value ? content(value, mine, version) : answer?.content(() => null));
+        show(body, value ? content(value, mine, version) : got.content(() => null));
       });
     },
     draw(_body, { run }) {

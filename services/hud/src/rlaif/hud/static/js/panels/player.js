@@ -56,7 +56,7 @@ function modeRow(name, row) {
 function mount(body) {
   const list = h("ol", { class: "calls" });
   const newest = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Plans of the language model, newest first" }, list);
-  show(body, h("div", { class: "player-columns" }, h("div", {}), h("div", {}, newest, empty("No plans yet. Each plan appears here with its outcome."))));
+  show(body, h("div", { class: "player-columns" }, h("div", {}), h("div", { hidden: true }, newest, empty("No plans yet. Each plan appears here with its outcome."))));
 }
 
 function draw(body, { assistance }) {

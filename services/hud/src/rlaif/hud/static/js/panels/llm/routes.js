@@ -148,8 +148,8 @@ export const calls = (answer, query) => ({
   },
 });
 
-/** Votes of one judge may end at the same time; the answer then identifies them. */
-export const keyOf = (call, index) => `${call.at} ${call.user} ${call.name} ${call.segment_id} ${call.latency_seconds} ${call.answer ?? index}`;
+/** Calls may end at the same time with one answer, as shared or cached plans do; the detail names their environment. */
+export const keyOf = (call, index) => `${call.at} ${call.user} ${call.name} ${call.segment_id} ${call.latency_seconds} ${call.detail} ${call.answer ?? index}`;
 
 export function callItem(call) {
   return h("li", { "data-ok": call.ok ? "yes" : "no" },

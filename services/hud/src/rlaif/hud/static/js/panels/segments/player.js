@@ -72,6 +72,7 @@ export class Player {
   async load(path) {
     try {
       const film = await fetchFilm(path);
+      if (this.#ended) return;
       this.#places = film.index.pictures;
       this.slider.max = String(this.#places.length - 1);
       const start = this.#start();

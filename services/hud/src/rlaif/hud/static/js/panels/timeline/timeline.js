@@ -6,6 +6,7 @@ import { timeChart } from "../../charts/chart.js";
 import { h, setText, show } from "../../dom.js";
 import { count, reward } from "../../format.js";
 import { fig } from "../../parts.js";
+import { readHeader } from "../../screen.js";
 import { appended, chartsOf, marksOf, NOTHING, reachOf, stepChart } from "./specs.js";
 
 /** @typedef {import("../../app.js").App} App */
@@ -155,7 +156,6 @@ export const timeline = {
 const STEPS_EVERY = 1000; // ms
 const NAME = "Reward per step";
 const PATH = "/api/v1/steps";
-const STEP = 20; // where in a frame its environment step stands
 
 class Steps {
   /** @type {PaidSteps | null} */
@@ -221,12 +221,12 @@ class Steps {
 }
 
 /** Whether the screen is live; while it is paused or rewound, these steps are kept. @param {any} live */
-const isLive = (live) => !live.paused && (live.mode ?? "live") === "live";
+const isLive = (live) => live.mode === "live";
 
 /** Step of the picture that is shown, be it the newest or an earlier one. @param {any} app @returns {number | undefined} */
 function shownStep({ live, store }) {
   const earlier = isLive(live) ? null : live.rewind?.shown?.buffer;
-  return earlier ? new DataView(earlier).getUint32(STEP, true) : store.state.screen?.env_step;
+  return earlier ? readHeader(earlier).step : store.state.screen?.env_step;
 }
 
 /** @type {WeakMap<HTMLElement, Steps>} */
