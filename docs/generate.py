@@ -6,7 +6,7 @@ and what the services' user of NATS may do.
     python docs/generate.py            write the pages
     python docs/generate.py --check    exit 1 when a page differs from the code
 
-Needs the packages installed (`make setup`). Opens no connection.
+Needs the packages installed (`make setup-dev`). Opens no connection.
 """
 
 import argparse

@@ -131,7 +131,7 @@ def main(wanted: Sequence[str]) -> int:
     found = node_and_npm()
     if unknown or found is None:
         known = f"there is no check {unknown}; there are {', '.join(checks())}"
-        print(known if unknown else "node is not here: make setup brings it", file=sys.stderr)  # noqa: T201  # a script
+        print(known if unknown else "node is not here: make setup-dev installs it", file=sys.stderr)  # noqa: T201  # a script
         return 2
     node, npm = found
     if fetch_tools(node, npm) != 0 or unpack_browser(node) != 0:

@@ -25,11 +25,11 @@ def pins(name: str) -> dict[str, Version]:
     return {canonicalize_name(package): Version(version) for package, version in pinned}
 
 
-def locked() -> dict[str, set[str]]:
+def locked(name: str) -> dict[str, set[str]]:
     """Package → the digests that its files may have."""
     entries = re.findall(
         r"^(\S+==\S+) \\\n((?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)",
-        (ROOT / "requirements.lock").read_text(), re.MULTILINE,
+        (ROOT / name).read_text(), re.MULTILINE,
     )  # fmt: skip
     return {package: set(re.findall("[0-9a-f]{64}", digests)) for package, digests in entries}
 
@@ -40,6 +40,11 @@ def requirements(path: Path) -> list[Requirement]:
     lines = [line for group in (project["dependencies"], *extras) for line in group]
     found = [Requirement(line) for line in lines]
     return [each for each in found if not each.name.startswith("rlaif-")]
+
+
+def tools() -> set[str]:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    return {canonicalize_name(tool) for tool in settings["dependency-groups"]["dev"]}
 
 
 def floor(requirement: Requirement) -> Version | None:
@@ -57,22 +62,32 @@ def test_each_dependency_has_a_floor_that_is_tried(path):
         assert pinned[name] in requirement.specifier
 
 
-def test_the_lock_holds_what_is_pinned_with_digests():
-    entries = dict(package.split("==") for package in locked())
-    assert {canonicalize_name(name): Version(each) for name, each in entries.items()} == {
+def test_the_locks_hold_what_is_pinned_with_digests():
+    entries = locked("requirements.lock") | locked("requirements-dev.lock")
+    versions = dict(package.split("==") for package in entries)
+    assert {canonicalize_name(name): Version(each) for name, each in versions.items()} == {
         name: version for name, version in pins("constraints.txt").items() if name != "torch"
     }, "run: make lock"
-    assert all(locked().values())
+    assert all(entries.values())
 
 
-def test_the_lock_names_no_place_to_fetch_from():
-    assert "://" not in (ROOT / "requirements.lock").read_text()
+def test_what_users_install_holds_no_tool_but_the_installer():
+    users, developers = (
+        {canonicalize_name(package.partition("==")[0]) for package in locked(name)}
+        for name in ("requirements.lock", "requirements-dev.lock")
+    )
+    assert users & tools() == {"uv"}
+    assert users.isdisjoint(developers)
+
+
+def test_the_locks_name_no_place_to_fetch_from():
+    for name in ("requirements.lock", "requirements-dev.lock"):
+        assert "://" not in (ROOT / name).read_text()
 
 
 def test_each_tool_of_developers_is_pinned():
-    tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]["dev"]
-    assert {canonicalize_name(tool) for tool in tools} <= set(pins("constraints.txt"))
-    assert {canonicalize_name(tool) for tool in tools} <= set(pins("constraints-floor.txt"))
+    assert tools() <= set(pins("constraints.txt"))
+    assert tools() <= set(pins("constraints-floor.txt"))
 
 
 @pytest.mark.parametrize("path", PROJECTS, ids=lambda path: path.parent.name)

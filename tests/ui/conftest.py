@@ -1,7 +1,7 @@
 """A real browser, and a HUD with a real NATS behind it."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,23 +10,36 @@ from rlaif.bus.connection import Bus
 from rlaif.hud.app import create_app
 from rlaif.hud.settings import HudSettings
 from rlaif.storage.file import FileStore
-from rlaif.testing.page.browser import Chromium, Shoot, chromium_path, open_chromium
+from rlaif.testing.page.browser import (
+    Chromium,
+    Shoot,
+    chromium_path,
+    empty_page,
+    running_chromium,
+)
 from rlaif.testing.servers.http_server import serve
 
 
-@pytest.fixture
-async def chromium(tmp_path: Path) -> AsyncIterator[Chromium]:
-    """One page of the machine's browser; a skip, or a failure where one is required.
-
-    The page logs an error if a panel fails to render, which fails the test.
-    """
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The machine's browser, by its address; a skip, or a failure where one is required."""
     path = chromium_path()
     if path is None:
         reason = "no Chromium for the page: make test fetches one for Linux on x86-64"
         if os.environ.get("REQUIRE_BROWSER") == "1":
             pytest.fail(f"REQUIRE_BROWSER=1, but {reason}")
         pytest.skip(reason)
-    async with open_chromium(path, tmp_path / "chromium") as page:
+    with running_chromium(path, tmp_path_factory.mktemp("chromium")) as address:
+        yield address
+
+
+@pytest.fixture
+async def chromium(browser: str) -> AsyncIterator[Chromium]:
+    """An empty page with a storage of its own.
+
+    The page logs an error if a panel fails to render, which fails the test.
+    """
+    async with empty_page(browser) as page:
         yield page
         assert page.logged == []
 

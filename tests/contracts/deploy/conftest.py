@@ -22,5 +22,5 @@ class _Rendered(dict[str, list[Manifest]]):
 def rendered() -> dict[str, list[Manifest]]:
     """Manifests of each target by its path below deploy/; a target is rendered at first use."""
     if not (shutil.which("kubectl") or shutil.which("kustomize")):
-        pytest.skip("kubectl is not installed: make setup installs it into .venv")
+        pytest.skip("kubectl is not installed: make setup-dev installs it into .venv")
     return _Rendered()

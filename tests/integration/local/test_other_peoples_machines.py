@@ -1,7 +1,8 @@
 """The demo as a command, on data directories and in shells of other people.
 
-What a start refuses is refused before anything runs, so it is cheap. A start that must succeed has
-all hostile variables at once; unit tests try each alone (tests/unit/service/test_peers.py).
+What a start refuses is refused before anything runs: in this process, and as a command where what
+refuses is the system. A start that must succeed has all hostile variables at once; unit tests try
+each alone (tests/unit/service/test_peers.py).
 """
 
 import os
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from rlaif.local.__main__ import main
 from rlaif.local.child import Child
 from rlaif.local.places import DataDirectory, Ports
 from rlaif.local.stack import Options, plan
@@ -90,27 +92,28 @@ def a_long_name(var: Path) -> Path:
     ],
     ids=lambda spoil: spoil.__name__,
 )  # fmt: skip
-def test_a_data_directory_that_cannot_be_used_is_named(tmp_path, spoil: Callable[[Path], Path]):
-    ended = demo(spoil(tmp_path / "var"))
-    assert ended.returncode == 2, ended.stdout
-    assert "Traceback" not in ended.stdout
-    assert str(tmp_path / "var") in ended.stdout
+def test_a_data_directory_that_cannot_be_used_is_named(
+    tmp_path, capsys, spoil: Callable[[Path], Path]
+):
+    assert main(["--data-dir", str(spoil(tmp_path / "var"))]) == 2
+    assert str(tmp_path / "var") in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("number", ["99999", "0", "-1", "abc", "8086.5", "", "²"])
-def test_what_is_no_port_is_refused_as_an_option(tmp_path, number):
-    ended = demo(tmp_path / "var", f"--hud-port={number}")
-    assert ended.returncode == 2
-    assert "--hud-port" in ended.stdout
-    assert not (tmp_path / "var").exists()
-
-
-@pytest.mark.parametrize("url", ["", "llm:8000", "http://", "http://[::1", "http://me:secret@h:0"])
-def test_what_is_no_address_of_a_model_server_is_refused_as_an_option(tmp_path, url):
-    ended = demo(tmp_path / "var", f"--llm-base-url={url}")
-    assert ended.returncode == 2
-    assert "--llm-base-url" in ended.stdout
-    assert "secret" not in ended.stdout
+@pytest.mark.parametrize(
+    "option",
+    [
+        *(f"--hud-port={number}" for number in ("99999", "0", "-1", "abc", "8086.5", "", "²")),
+        *(f"--llm-base-url={url}" for url in ("", "llm:8000", "http://", "http://[::1")),
+        "--llm-base-url=http://me:secret@h:0",
+    ],
+)
+def test_what_is_no_port_or_no_address_is_refused_as_an_option(tmp_path, capsys, option):
+    with pytest.raises(SystemExit) as ended:
+        main(["--data-dir", str(tmp_path / "var"), option])
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert option.partition("=")[0] in told
+    assert "secret" not in told
     assert not (tmp_path / "var").exists()
 
 

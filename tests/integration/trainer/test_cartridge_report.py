@@ -72,8 +72,9 @@ def add_run(data_dir, arm, seed, reached, chance=None):
         result.write_trial(folder, trial(run_id, seed, chance, player="random"))
 
 
-@pytest.fixture
-def reported(tmp_path):
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory):
+    tmp_path = tmp_path_factory.mktemp("data")
     add_run(tmp_path, "macros", 1, [4, 4, 2, 2], chance=[0, 0, 0, 1])
     add_run(tmp_path, "macros", 2, [1, 1, 1, 1])
     add_run(tmp_path, "macros", 3, [2, 2, 2, 2])

@@ -32,7 +32,7 @@ def render(tmp_path_factory: pytest.TempPathFactory) -> Render:
     """Renders components on the base, with their folders `by-namespace`, as an overlay does."""
     kubectl = shutil.which("kubectl")
     if kubectl is None:
-        pytest.skip("kubectl is not installed: make setup installs it into .venv")
+        pytest.skip("kubectl is not installed: make setup-dev installs it into .venv")
 
     @cache
     def stream(components: tuple[str, ...], namespace: str) -> str:

@@ -19,6 +19,12 @@ if "config" in sys.argv:
     print(os.environ.get("CONFIGURED", ""))
 sys.exit("--index-url" in sys.argv and os.environ.get("INDEX_ANSWERS") != "yes")
 """
+FAKE_UV = f"""#!{sys.executable} -IS
+import json, os, sys
+with open(os.environ["SEEN"], "a") as seen:
+    seen.write(json.dumps([["uv", *sys.argv[1:]], dict(os.environ)]) + "\\n")
+sys.exit("--index-url" in sys.argv or os.environ.get("UV_FAILS") == "yes")
+"""
 PLACES = [
     "plain",
     "a b",
@@ -40,19 +46,25 @@ class Clone:
     def __init__(self, root: Path, *, is_set_up: bool) -> None:
         self.root = root
         self._seen = root.parent / "seen"
-        names = [*ROOT.glob("*/*/pyproject.toml"), ROOT / "deploy/containers/Containerfile"]
-        names += [ROOT / name for name in ("Makefile", "VERSION", "requirements.lock")]
+        names = [*ROOT.glob("*/*/pyproject.toml"), *ROOT.glob("requirements*.lock")]
+        names += [ROOT / name for name in ("Makefile", "VERSION", "deploy/install.py")]
+        names.append(ROOT / "deploy/containers/Containerfile")
         for path in names:
             copy = root / path.relative_to(ROOT)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, copy)
-        python = root / ".venv/bin/python"
-        python.parent.mkdir(parents=True)
-        python.write_text(FAKE_PYTHON)
-        python.chmod(0o755)
+        (root / ".venv/bin").mkdir(parents=True)
+        (root / ".venv/lib").mkdir()
+        self.program("python", FAKE_PYTHON)
         (root / ".venv/bin/pip").touch()
         if is_set_up:
             (root / ".venv/.ready").touch()
+
+    def program(self, name: str, text: str) -> None:
+        """Put a program into its environment."""
+        path = self.root / ".venv/bin" / name
+        path.write_text(text)
+        path.chmod(0o755)
 
     def make(self, *words: str, **environment: str) -> str:
         """Run make; gives what it wrote."""
@@ -61,7 +73,7 @@ class Clone:
             name: os.environ[name] for name in ("HOME", "LANG", "PATH") if name in os.environ
         }
         run = subprocess.run(
-            ["make", "-s", *words],
+            ["make", "-s", f"PYTHON={sys.executable}", *words],
             cwd=self.root,
             env=inherited | {"SEEN": str(self._seen)} | environment,
             check=True,
@@ -76,6 +88,10 @@ class Clone:
         """Arguments and environment of each call of its Python."""
         lines = self._seen.read_text().splitlines()
         return [(words, environment) for words, environment in map(json.loads, lines)]
+
+    def installations(self) -> list[list[str]]:
+        """The arguments of each call that installs."""
+        return [words for words, _ in self.calls() if "install" in words]
 
     def torch(self) -> list[str]:
         """The arguments of the last installation of PyTorch."""
@@ -170,3 +186,50 @@ def test_an_index_that_is_named_is_taken_whatever_pip_was_told(fresh):
         "setup", f"TORCH_INDEX={INDEX}", CONFIGURED="global.index-url='x'", INDEX_ANSWERS="yes"
     )
     assert INDEX in fresh.torch()
+
+
+def test_torch_cuda_asks_pips_own_index(fresh):
+    fresh.make("setup", "TORCH=cuda", INDEX_ANSWERS="yes")
+    assert "--index-url" not in fresh.torch()
+
+
+def test_tools_of_developers_are_not_installed_for_the_demo(fresh):
+    fresh.make("demo")
+    assert not [words for words in fresh.installations() if "requirements-dev.lock" in words]
+    fresh.make("setup-dev")
+    assert [words for words in fresh.installations() if "requirements-dev.lock" in words]
+
+
+def test_uv_comes_from_the_lock_and_installs_all_else(fresh):
+    fresh.make("setup")
+    first = fresh.installations()[0]
+    assert first[-4:-1] == ["--no-deps", "--require-hashes", "-r"]
+    assert "requirements.lock" not in first
+    fresh.program("uv", FAKE_UV)
+    before = len(fresh.installations())
+    (fresh.root / ".venv/.ready").unlink()
+    fresh.make("setup")
+    assert {words[0] for words in fresh.installations()[before:]} == {"uv"}
+
+
+def test_pip_installs_the_same_where_uv_fails(fresh):
+    fresh.program("uv", FAKE_UV)
+    fresh.make("setup", UV_FAILS="yes")
+    asked = ["--no-deps", "--require-hashes", "-r", "requirements.lock"]
+    by_uv, by_pip = (words for words in fresh.installations() if words[-4:] == asked)
+    assert by_uv[0] == "uv"
+    assert by_pip[:2] == ["-m", "pip"]
+
+
+def test_uv_looks_where_pip_is_configured_to(fresh):
+    fresh.program("uv", FAKE_UV)
+    told = (
+        "global.index-url='https://a/simple'\nglobal.proxy='http://old:1'\n"
+        "install.find-links='/wheels /more'\n:env:.proxy='http://p:1'\n:env:.no-index='true'"
+    )
+    fresh.make("setup", CONFIGURED=told)
+    for words, environment in fresh.calls():
+        if words[0] == "uv":
+            assert "--default-index=https://a/simple" in words
+            assert {"--find-links=/wheels", "--find-links=/more", "--no-index"} <= set(words)
+            assert environment["ALL_PROXY"] == "http://p:1"

