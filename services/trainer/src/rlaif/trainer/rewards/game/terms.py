@@ -5,6 +5,7 @@ flag that is cleared and set again, a room that is left and entered again, rupee
 found again give no reward. What cannot be known yet (a place in the middle of a scroll) waits.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
 from math import sqrt
@@ -31,7 +32,7 @@ class VisitCounts(Protocol):
         ...
 
 
-class Term:
+class Term(ABC):
     """One part of the reward.
 
     Attributes:
@@ -45,10 +46,11 @@ class Term:
     def __init__(self, weight: float) -> None:
         self.weight = weight
 
-    def begin(self, facts: GameFacts) -> None: ...
+    def begin(self, facts: GameFacts) -> None:  # noqa: B027 - most terms prepare nothing
+        ...
 
-    def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
-        raise NotImplementedError
+    @abstractmethod
+    def step(self, before: GameFacts, after: GameFacts, action: int) -> float: ...
 
     def state_dict(self) -> dict[str, Any]:
         return {name: copy(getattr(self, name)) for name in self.state}
