@@ -3,7 +3,7 @@
 Each is played several rounds. The first round may earn what is written beside the loop, once a
 part; a later round earns nothing. New squares may pay whenever they come, as each pays once: the
 player checks that. By design the `seed` preset pays for moving and for each rupee above the most
-that was held; these are the seeds' own numbers, and the reason why `default` pays for neither.
+that was held; these are the specification's numbers, and the reason why `default` pays for neither.
 """
 
 from collections import Counter

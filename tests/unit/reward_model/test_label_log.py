@@ -287,7 +287,7 @@ def test_a_new_configuration_takes_over_from_one_that_is_silent_and_the_old_is_d
 def test_a_restart_chooses_the_same_configuration(store):
     score_by(store, "old", SEGMENTS[:5], minutes=0)
     score_by(store, "new", SEGMENTS[5:], minutes=1)
-    store.put("scores/epoch_3/scores.jsonl", b"the seeds' view is no score object")
+    store.put("scores/epoch_3/scores.jsonl", b"the specification's view is no score object")
     for enough, chosen in ((3, "new"), (4, "old"), (100, "old")):
         log = log_of(store, judge_config=None, enough_labels=enough)
         log.read_new(full=True)

@@ -1,4 +1,4 @@
-"""What a policy gains by obeying instead of playing: bounded, but not with the seeds' preset.
+"""What a policy gains by obeying instead of playing: bounded, but not with the preset `seed`.
 
 The planner of these tests is the worst one for us: it answers at once, and suggests the very button
 that the policy presses next.

@@ -1,4 +1,4 @@
-"""The numbers of guidance: ours beside what the game pays, and the seeds' own."""
+"""The numbers of guidance: ours beside what the game pays, and those of the preset `seed`."""
 
 import pytest
 from pydantic import ValidationError

@@ -3,7 +3,7 @@
 A loop is played fifty rounds on RAM that the script writes, through the same code as in training.
 What the first round may earn is written beside it, in payments a part. One exception, in the `seed`
 preset alone: its `move` part pays 0.1 for each step that changes the position, whatever for. These
-are the seeds' own numbers and the preset exists to reproduce them; `default` pays 0 for moving.
+are the specification's numbers, which the preset reproduces; `default` pays 0 for moving.
 """
 
 from collections import Counter

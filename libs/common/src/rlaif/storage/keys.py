@@ -100,7 +100,7 @@ def spent_tokens(day: str, replica: str = "") -> str:
 
 
 def epoch_scores(epoch: int, kind: str) -> str:
-    """The seeds' view of one epoch's scores; `kind` is `jsonl` or `parquet`."""
+    """One epoch's scores as the specification asks for them; `kind` is `jsonl` or `parquet`."""
     return f"scores/epoch_{epoch}/scores.{kind}"
 
 

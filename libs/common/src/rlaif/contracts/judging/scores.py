@@ -11,7 +11,7 @@ from rlaif.contracts.model import Contract, Count, Id, Seconds, Sha256, Share
 PROGRESS = "progress"
 
 CRITERIA = (PROGRESS, "dialog", "puzzle", "novelty", "efficiency")
-"""The rubric's criteria, in the seeds' order."""
+"""The rubric's criteria, in the specification's order."""
 
 LEARNED = (PROGRESS, "dialog", "puzzle")
 """The criteria that are learned as AI feedback; the RAM computes the others."""
@@ -23,7 +23,7 @@ RUBRIC_WEIGHTS: dict[str, float] = {
     "novelty": 0.1,
     "efficiency": 0.1,
 }
-"""The seeds' weights; they sum to 1."""
+"""The specification's weights; they sum to 1."""
 
 
 class CriterionScore(Contract):

@@ -61,13 +61,13 @@ class Fragment:
     Attributes:
         continues: It follows the last fragment of this runner without a gap; False after a restart.
         actions: `[T, N] int64`, as they were played: numbers of `rlaif.game.decisions`, of which 0
-            to 7 are the buttons and all that the seeds have.
+            to 7 are the buttons and all that the action set `seed` has.
         action_logp: `[T, N] float32`, their log probability under the policy.
         action_dist_inputs: `[T, N, A] float32`, logits of A decisions.
         rewards: `[T, N] float32`, the game's own reward, discounted inside a decision.
         reward_parts: Part → undiscounted sum over the steps of the fragment.
         policy_inputs: `[T+1, N, S] float32`, the policy's input besides the observations
-            (`rlaif.game.policy_input`), row by row like them; None with the seeds' actions.
+            (`rlaif.game.policy_input`), row by row like them; None with the action set `seed`.
         final_policy_inputs: `[K, S] float32`, the same of `transitions.final_observations`.
         base_steps: Base steps; a decision is one or more.
         seconds: Wall time in which it was played.

@@ -31,7 +31,7 @@ def actions_of(game: GameSettings) -> "gym.spaces.Discrete[np.int64]":
 
 
 class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
-    """One game, played with the seeds' eight buttons.
+    """One game, played with the eight buttons (action set `seed`).
 
     The trainer uses the faster `rlaif.trainer.play.vector`. The same seed and actions give the same
     observations on every machine with this emulator version. The screen is drawn only when

@@ -1,4 +1,4 @@
-"""Settings of the trainer, in blocks. The names without a prefix are the seeds' own.
+"""Settings of the trainer, in blocks. The names without a prefix are given by the specification.
 
     game.py        what is played: start states, archive, captures
     learning.py    what is learned: PPO, network, sampling, rewards, curriculum

@@ -44,9 +44,10 @@ class GameSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True
     )
     actions: Actions = Field(
         default=DEFAULT_ACTIONS,
-        description="Action space. seed: the eight buttons of the seeds, FRAME_SKIP frames each; "
-        "buttons: the same plus long walks, jumps and items put on B; macros: everything up to "
-        "walking to an object; options: macros without single buttons (ADR 0028).",
+        description="Action space. seed: the eight buttons of the original specification, "
+        "FRAME_SKIP frames each; buttons: the same plus long walks, jumps and items put on B; "
+        "macros: everything up to walking to an object; options: macros without single buttons "
+        "(ADR 0028).",
         json_schema_extra=FIXED,
     )
     frame_skip: int = Field(
@@ -68,7 +69,8 @@ class GameSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True
     the death penalty still applies. None: only with the seed action set."""
     reward_preset: Literal["seed", "default"] = Field(
         default="default",
-        description="Reward weights: those of the seeds, or the default ones (ADR 0004).",
+        description="Reward weights. default, or seed: those of the original specification "
+        "(ADR 0004).",
         json_schema_extra=UNLESS_SET,
     )
     noop_start: int = Field(default=30, ge=0, le=255, json_schema_extra=INTERNAL)
@@ -144,7 +146,7 @@ class CaptureSettings(BaseModel, frozen=True, extra="forbid"):
     """Which segments are captured, and how many."""
 
     segment_frames: int = Field(default=300, ge=4, json_schema_extra=INTERNAL)
-    """Game frames per segment, waits excluded; fixed by the seeds."""
+    """Game frames per segment, waits excluded; fixed by the specification."""
     keyframe_steps: int = Field(default=600, ge=1, json_schema_extra=INTERNAL)
     """Longest replay before a segment, in steps of four frames; a save state costs about 30 ms."""
     uniform_share: float = Field(default=0.3, ge=0.2, le=1, json_schema_extra=INTERNAL)

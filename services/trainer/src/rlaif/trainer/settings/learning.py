@@ -31,7 +31,7 @@ class PpoSettings(BaseModel, frozen=True, extra="forbid"):
     preset: Literal["default", "seed"] = Field(
         default="default",
         description="Values of the PPO settings that are not set individually: default learns most "
-        "per second, seed has the values of the seeds (ADR 0011).",
+        "per second, seed has those of the original specification (ADR 0011).",
     )
     minibatch_size: int = Field(
         default=1024,

@@ -147,7 +147,7 @@ class TakeoverSettings(BaseModel, frozen=True, extra="forbid"):
     """Maximum decision steps of one takeover; 400 are 27 seconds of game time."""
     looks: int = Field(default=3, ge=1, json_schema_extra=INTERNAL)
     """Consecutive decision steps that must show a dialog or a puzzle, or none, before that counts;
-    fixed by the seeds."""
+    fixed by the specification."""
     rest_steps: int = Field(default=300, ge=0, json_schema_extra=INTERNAL)
     """Decision steps without a request after a takeover that failed or had no effect. They double
     with each consecutive one, up to 16 times (ADR 0023)."""
@@ -171,8 +171,8 @@ class GuidanceSettings(BaseModel, frozen=True, extra="forbid"):
     preset: Literal["default", "seed"] = Field(
         default="default",
         description="Bonuses and limits that are not set individually. default: at most one "
-        "milestone per episode; seed: the bonuses of the seeds without limits, which outweigh "
-        "the game (ADR 0024).",
+        "milestone per episode; seed: the bonuses of the original specification, without limits, "
+        "which outweigh the game (ADR 0024).",
     )
     text_chance: float = Field(
         default=0.02,

@@ -35,7 +35,7 @@ REJECTED_REST = 1024
 stays full until then, and each question costs a briefing, 2 ms, perhaps a picture."""
 
 QUALITY = 75
-"""JPEG quality; from the seeds, as is the size of 320 by 288."""
+"""JPEG quality; from the specification, as is the size of 320 by 288."""
 
 TEXT: Mode = "dialog"
 VISION: Mode = "vision"
@@ -88,7 +88,8 @@ class _GuidedGame:
     """Guidance of one environment.
 
     Attributes:
-        kept: Latest suggestion of the episode, `last_llm_suggestion` of the seeds; open or not.
+        kept: Latest suggestion of the episode, the specification's `last_llm_suggestion`;
+            open or not.
         request: The pending question, and where it was asked.
         elsewhere: Facts at which `kept` does not apply.
         paid: Bonuses of the episode so far.

@@ -1,4 +1,4 @@
-"""Weights of the terms: the seeds' numbers, and the default ones. Reasons: ADR 0004."""
+"""Weights of the terms: those of the specification, and the default ones. Reasons: ADR 0004."""
 
 from dataclasses import dataclass, fields
 from typing import Literal
@@ -40,7 +40,7 @@ PARTS: tuple[str, ...] = tuple(field.name for field in fields(RewardWeights))
 """Names of the parts, in order."""
 
 _PRESETS: dict[str, RewardWeights] = {
-    # The seeds' numbers, in which a loop of moves is worth more than a key.
+    # The specification's numbers, in which a loop of moves is worth more than a key.
     "seed": RewardWeights(
         room=20, square=5, novelty=0, move=0.1, rupee=0.01, key=0.5, item=20, event=5,
         essence=150, damage=-0.1, death=-50, menu=-0.5, stuck=-1,
