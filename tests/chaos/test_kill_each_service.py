@@ -15,7 +15,8 @@ READY = re.compile("✓ reward-model")
 
 @pytest.mark.timeout(3900)
 def test_every_service_may_die_in_the_middle_of_a_demo(tmp_path: Path):
-    pipeline = Pipeline(tmp_path)
+    stores = {"EPISODES_STORE": "s3://zelda-episodes", "MODELS_STORE": "s3://zelda-models"}
+    pipeline = Pipeline(tmp_path, environment=stores)
     try:
         pipeline.wait_for(READY, seconds=90)
         first = pipeline.wait_for(CLOSED, seconds=LOOP_SECONDS)

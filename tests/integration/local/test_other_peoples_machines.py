@@ -166,6 +166,7 @@ async def test_servers_and_page_start_in_a_hostile_environment(tmp_path, monkeyp
 async def test_an_s3_server_that_hangs_is_restarted(tmp_path, monkeypatch):
     monkeypatch.setattr("rlaif.local.child._CHECK_SECONDS", 0.2)
     monkeypatch.setattr("rlaif.local.child._HANG_SECONDS", 1.0)
+    monkeypatch.setenv("EPISODES_STORE", "s3://zelda-episodes")
     reasons: list[str] = []
     with Ports() as ports:
         [spec] = [each for each in plan(Options(tmp_path), ports).servers if each.name == "s3"]

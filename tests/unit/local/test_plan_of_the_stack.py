@@ -15,7 +15,8 @@ from rlaif.local.stack import SERVICES, Options, Stack, plan
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Without settings of the user who runs the tests."""
-    for name in ("RAY_WORKERS", "ROM_PATH", "LLM_API_KEY", "LLM_BASE_URL"):
+    settings = ("RAY_WORKERS", "ROM_PATH", "LLM_API_KEY", "LLM_BASE_URL")
+    for name in (*settings, "EPISODES_STORE", "MODELS_STORE"):
         monkeypatch.delenv(name, raising=False)
     return monkeypatch
 
@@ -44,7 +45,7 @@ def settings(stack: Stack, name: str) -> dict[str, str]:
 
 def test_servers_come_first_and_the_page_before_the_other_services(home):
     stack = planned(Options(home.root))
-    assert [spec.name for spec in stack.servers] == ["nats", "s3", "mock-llm"]
+    assert [spec.name for spec in stack.servers] == ["nats", "mock-llm"]
     assert [spec.name for spec in stack.services] == list(SERVICES)
     assert SERVICES[0] == "hud"
 
@@ -52,7 +53,7 @@ def test_servers_come_first_and_the_page_before_the_other_services(home):
 def test_every_part_listens_on_this_machine_only_and_on_a_port_of_its_own(home):
     stack = planned(Options(home.root))
     places = [spec.where for spec in (*stack.servers, *stack.services)]
-    assert len(set(places)) == 8
+    assert len(set(places)) == 7
     assert all("://127.0.0.1:" in place for place in places)
     for spec in stack.services:
         assert spec.command[:2] == (sys.executable, "-m")
@@ -65,8 +66,41 @@ def test_services_find_the_servers_and_share_the_token_for_writes(home):
     for name in SERVICES:
         found = settings(stack, name)
         assert found["NATS_URL"] == stack.servers[0].where.replace("//", f"//{secrets.nats_token}@")
-        assert found["S3_ENDPOINT_URL"] == stack.servers[1].where
         assert found["RLAIF_API_TOKEN"] == stack.api_token == secrets.api_token
+
+
+def test_objects_are_files_of_the_data_directory_that_its_owner_alone_reads(home):
+    found = settings(planned(Options(home.root)), "trainer")
+    assert found["EPISODES_STORE"] == str(home.root / "objects/zelda-episodes")
+    assert found["MODELS_STORE"] == str(home.root / "objects/zelda-models")
+    assert stat.S_IMODE((home.root / "objects").stat().st_mode) == 0o700
+
+
+def test_a_store_in_s3_brings_its_server_and_keys(home, environment):
+    environment.setenv("EPISODES_STORE", "s3://zelda-episodes")
+    stack, secrets = planned(Options(home.root)), home.secrets()
+    assert [spec.name for spec in stack.servers] == ["nats", "s3", "mock-llm"]
+    for name in SERVICES:
+        found = settings(stack, name)
+        assert found["S3_ENDPOINT_URL"] == stack.servers[1].where
+        assert found["S3_SECRET_KEY"] == secrets.s3_secret_key
+        assert found["EPISODES_STORE"] == "s3://zelda-episodes"
+        assert found["MODELS_STORE"] == str(home.root / "objects/zelda-models")
+
+
+def test_a_directory_whose_objects_are_in_seaweedfs_keeps_them_there(home, environment):
+    (home.root / "s3").mkdir()
+    (home.root / "s3/filer.db").touch()
+    stack = planned(Options(home.root))
+    assert [spec.name for spec in stack.servers] == ["nats", "s3", "mock-llm"]
+    found = settings(stack, "trainer")
+    assert found["EPISODES_STORE"] == "s3://zelda-episodes"
+    assert found["MODELS_STORE"] == "s3://zelda-models"
+    environment.setenv("EPISODES_STORE", "/elsewhere/episodes")
+    environment.setenv("MODELS_STORE", "/elsewhere/models")
+    stack = planned(Options(home.root))
+    assert [spec.name for spec in stack.servers] == ["nats", "mock-llm"]
+    assert settings(stack, "trainer")["MODELS_STORE"] == "/elsewhere/models"
 
 
 def test_the_page_finds_the_service_of_the_models_wherever_it_listens(home):
@@ -114,7 +148,8 @@ def test_the_users_game_is_handed_to_the_services(home, tmp_path):
     assert settings(stack, "trainer")["TRAINER_DATA_DIR"] == str(home.root / "trainer")
 
 
-def test_files_with_secrets_are_read_by_their_owner_only(home):
+def test_files_with_secrets_are_read_by_their_owner_only(home, environment):
+    environment.setenv("MODELS_STORE", "s3://zelda-models")
     stack, secrets = planned(Options(home.root)), home.secrets()
     tokens = (secrets.nats_token, secrets.s3_secret_key)
     files = [path for path in home.root.rglob("*") if path.is_file()]
@@ -133,7 +168,7 @@ def test_two_demos_that_start_at_the_same_moment_choose_different_ports(tmp_path
             for stack in [plan(Options(data_directory(tmp_path / folder).root), ports)]
             for spec in (*stack.servers, *stack.services)
         ]
-    assert len(set(places)) == 16
+    assert len(set(places)) == 14
 
 
 def test_the_port_that_the_user_names_is_the_pages_or_is_refused(home):
@@ -151,8 +186,9 @@ def test_the_parts_write_their_logs_in_any_locale(home):
     assert {settings(stack, name)["PYTHONUTF8"] for name in SERVICES} == {"1"}
 
 
-def test_the_servers_are_watched_for_answers(home):
+def test_the_servers_are_watched_for_answers(home, environment):
     """Services are not restarted: one that is busy for a minute must continue."""
+    environment.setenv("MODELS_STORE", "s3://zelda-models")
     stack = planned(Options(home.root))
     watched = [spec.name for spec in (*stack.servers, *stack.services) if spec.answers]
     assert watched == ["nats", "s3"]

@@ -1,3 +1,4 @@
+import errno
 import os
 from pathlib import Path
 
@@ -98,3 +99,29 @@ def test_a_write_is_flushed_before_it_is_acknowledged(tmp_path, monkeypatch):
     assert flushed[0] == root  # the new folder's name
     assert "/%tmp/" in flushed[1]
     assert flushed[2] == f"{root}/a.d"
+
+
+def test_a_disk_that_fills_while_it_writes_keeps_no_part_of_the_object(tmp_path, monkeypatch):
+    store = FileStore(tmp_path)
+
+    def fail(path: Path) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("rlaif.storage.file.to_disk", fail)
+    with pytest.raises(StoreUnavailableError, match="No space left"):
+        store.put("a", b"1")
+    assert list((tmp_path / "%tmp").iterdir()) == []
+    assert store.head("a") is None
+
+
+def test_what_a_killed_writer_left_is_dropped_after_an_hour(tmp_path: Path) -> None:
+    store = FileStore(tmp_path)
+    store.put("a", b"1")
+    assert store.put_over("a", b"2", store.get_tagged("a")[1])
+    old, new = (tmp_path / "%tmp" / (letter * 32) for letter in "ab")
+    for path in (old, new):
+        path.write_bytes(b"half of")
+    os.utime(old, (0, 0))
+    FileStore(tmp_path)
+    assert {path.name for path in (tmp_path / "%tmp").iterdir()} == {new.name, "lock"}
+    assert store.get("a") == b"2"

@@ -141,7 +141,7 @@ def _server(text: str) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m rlaif.local",
-        description="Runs NATS, S3, the five services and, unless --llm-base-url is set, a mock "
+        description="Runs NATS, the five services and, unless --llm-base-url is set, a mock "
         "LLM on this machine. Settings of the services are read from the environment, see "
         "docs/configuration.md.",
     )

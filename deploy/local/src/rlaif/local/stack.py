@@ -21,6 +21,7 @@ from rlaif.servers.seaweedfs import (
     seaweed_port_is_free,
 )
 from rlaif.service.peers import peer_client
+from rlaif.storage.keys import EPISODES_BUCKET, MODELS_BUCKET
 from rlaif.storage.ports import StoreUnavailableError
 
 SERVICES = ("hud", "exporter", "judge", "reward-model", "trainer")
@@ -110,15 +111,24 @@ def plan(options: Options, reserved: Ports) -> Stack:
     nats = NatsServerRecipe(
         home.root / "nats", ports["nats"], ports["nats monitor"], secrets.nats_token
     )
-    weed = SeaweedFS(
-        data_dir=home.root / "s3",
-        ports=_seaweed_ports(reserved),
-        access_key=secrets.s3_access_key,
-        secret_key=secrets.s3_secret_key,
-    )
     urls = {name: f"http://{HOST}:{ports[name]}" for name in (*SERVICES, "mock-llm")}
-    environment = _shared_environment(nats, weed, secrets, options, urls)
-    servers = [_nats_spec(home, nats), _weed_spec(home, weed)]
+    environment = _shared_environment(nats, secrets, options, urls)
+    servers = [_nats_spec(home, nats)]
+    stores = _stores(home)
+    environment |= stores
+    if any(url.startswith("s3:") for url in stores.values()):
+        weed = SeaweedFS(
+            data_dir=_s3_folder(home),
+            ports=_seaweed_ports(reserved),
+            access_key=secrets.s3_access_key,
+            secret_key=secrets.s3_secret_key,
+        )
+        environment |= {
+            "S3_ENDPOINT_URL": weed.endpoint_url,
+            "S3_ACCESS_KEY": weed.access_key,
+            "S3_SECRET_KEY": weed.secret_key,
+        }
+        servers.append(_weed_spec(home, weed))
     if options.llm_base_url is None:
         servers.append(_service_spec(home, "mock-llm", ports["mock-llm"], environment))
     return Stack(
@@ -130,6 +140,28 @@ def plan(options: Options, reserved: Ports) -> Stack:
     )
 
 
+def _stores(home: DataDirectory) -> dict[str, str]:
+    """The stores' settings: those of the user, else folders of the data directory.
+
+    The objects of a directory whose objects are in SeaweedFS stay there.
+    """
+    if (_s3_folder(home) / "filer.db").exists():
+        places = "s3:/"
+    else:
+        objects = home.root / "objects"
+        objects.mkdir(mode=0o700, exist_ok=True)
+        places = str(objects)
+    default = {
+        "EPISODES_STORE": f"{places}/{EPISODES_BUCKET}",
+        "MODELS_STORE": f"{places}/{MODELS_BUCKET}",
+    }
+    return {name: os.environ.get(name) or url for name, url in default.items()}
+
+
+def _s3_folder(home: DataDirectory) -> Path:
+    return home.root / "s3"
+
+
 def _seaweed_ports(reserved: Ports) -> SeaweedPorts:
     def claim(port: int) -> bool:
         return seaweed_port_is_free(port) and reserved.claim(port, port + GRPC_OFFSET)
@@ -139,16 +171,12 @@ def _seaweed_ports(reserved: Ports) -> SeaweedPorts:
 
 def _shared_environment(
     nats: NatsServerRecipe,
-    weed: SeaweedFS,
     secrets: Secrets,
     options: Options,
     urls: dict[str, str],
 ) -> dict[str, str]:
     environment = dict(os.environ) | {
         "NATS_URL": nats.url,
-        "S3_ENDPOINT_URL": weed.endpoint_url,
-        "S3_ACCESS_KEY": weed.access_key,
-        "S3_SECRET_KEY": weed.secret_key,
         "RLAIF_API_TOKEN": secrets.api_token,
         "LLM_BASE_URL": options.llm_base_url or urls["mock-llm"],
         "HUD_JUDGE_URL": urls["judge"],
@@ -190,7 +218,7 @@ def _nats_spec(home: DataDirectory, recipe: NatsServerRecipe) -> ChildSpec:
 def _weed_spec(home: DataDirectory, recipe: SeaweedFS) -> ChildSpec:
     recipe.write_files()
     weed = find_weed()
-    durable = home.root / "s3" / ".fsync-on"
+    durable = recipe.data_dir / ".fsync-on"
 
     def ready() -> bool:
         try:

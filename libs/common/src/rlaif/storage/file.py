@@ -1,12 +1,14 @@
-"""A folder as an object store: for tests and first aid, on one machine.
+"""A folder as an object store, for any number of processes of one machine.
 
 A part of a key followed by "/" is a folder with ".d" at its end, the last part is a file, and
 characters outside letters, digits and `._-=+@,~` are percent-encoded. No content types.
 """
 
+import contextlib
 import fcntl
 import hashlib
 import os
+import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +22,8 @@ from rlaif.storage.ports import BINARY, ObjectInfo, ObjectNotFoundError, StoreUn
 _FOLDER_END = ".d"
 _TEMPORARY = "%tmp"  # not a percent code, so no key encodes to it
 _LOCK = f"{_TEMPORARY}/lock"
+_ABANDONED_SECONDS = 3600.0
+"""Age of a temporary file whose writer was killed; a write takes seconds."""
 
 
 class FileStore:
@@ -33,6 +37,7 @@ class FileStore:
             root.mkdir(parents=True, exist_ok=True)
             self._root = root.resolve(strict=True)
             (self._root / _TEMPORARY).mkdir(exist_ok=True)
+            self._drop_abandoned()
         except OSError as error:
             raise StoreUnavailableError(f"cannot use the folder {root}: {error}") from error
 
@@ -43,14 +48,12 @@ class FileStore:
     def put_once(self, key: str, data: bytes, *, content_type: str = BINARY) -> bool:
         path = self._path(key)
         try:
-            temporary = self._write_temporary(path, data)
-            try:
-                # A hard link is made whole or not at all, and fails when the name is taken.
-                os.link(temporary, path, follow_symlinks=False)
-            except FileExistsError:
-                return False
-            finally:
-                temporary.unlink()
+            with self._written(path, data) as temporary:
+                try:
+                    # A hard link is made whole or not at all, and fails when the name is taken.
+                    os.link(temporary, path, follow_symlinks=False)
+                except FileExistsError:
+                    return False
             to_disk(path.parent)
         except OSError as error:
             raise self._unavailable(key, error) from error
@@ -59,7 +62,8 @@ class FileStore:
     def put(self, key: str, data: bytes, *, content_type: str = BINARY) -> None:
         path = self._path(key)
         try:
-            os.replace(self._write_temporary(path, data), path)
+            with self._written(path, data) as temporary:
+                os.replace(temporary, path)
             to_disk(path.parent)
         except OSError as error:
             raise self._unavailable(key, error) from error
@@ -129,12 +133,24 @@ class FileStore:
                 )
         return path / _file_name(name)
 
-    def _write_temporary(self, path: Path, data: bytes) -> Path:
+    @contextlib.contextmanager
+    def _written(self, path: Path, data: bytes) -> Iterator[Path]:
+        """A temporary file with `data`, flushed; the folders of `path` exist."""
         _make_folders(path.parent, self._root)
         temporary = self._root / _TEMPORARY / uuid4().hex
-        temporary.write_bytes(data)
-        to_disk(temporary)
-        return temporary
+        try:
+            temporary.write_bytes(data)
+            to_disk(temporary)
+            yield temporary
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def _drop_abandoned(self) -> None:
+        oldest = time.time() - _ABANDONED_SECONDS
+        for path in (self._root / _TEMPORARY).glob("?" * 32):
+            with contextlib.suppress(FileNotFoundError):  # another process was faster
+                if path.stat().st_mtime < oldest:
+                    path.unlink()
 
     def _unavailable(self, key: str, error: OSError) -> StoreUnavailableError:
         return StoreUnavailableError(f"{self.url}: {key!r}: {error}")

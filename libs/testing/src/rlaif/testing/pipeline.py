@@ -20,7 +20,10 @@ import httpx
 
 from rlaif.bus.connection import connect
 from rlaif.local.strays import descendants
+from rlaif.storage.file import FileStore
+from rlaif.storage.keys import EPISODES_BUCKET
 from rlaif.storage.open import S3Credentials, open_store
+from rlaif.storage.ports import ObjectStore
 from rlaif.testing.invariants import PipelineFindings, check, under_way
 from rlaif.testing.promql import Series, exposed
 
@@ -139,21 +142,28 @@ class Pipeline:
         return asyncio.run(self._check_at_rest(seconds))
 
     async def _check_at_rest(self, seconds: float) -> PipelineFindings:
-        secrets = self.secrets()
         port = self.where("nats").rsplit(":", 1)[1]
-        bus = await connect(f"nats://{secrets['nats_token']}@127.0.0.1:{port}", name="check")
-        credentials = S3Credentials(
-            self.where("s3"), secrets["s3_access_key"], secrets["s3_secret_key"]
-        )
+        token = self.secrets()["nats_token"]
+        bus = await connect(f"nats://{token}@127.0.0.1:{port}", name="check")
         deadline = time.monotonic() + seconds
         try:
             while self._spooled() or await under_way(bus):
                 if time.monotonic() > deadline:
                     raise self._error(f"events are still under way after {seconds:.0f} s")
                 await asyncio.sleep(0.5)
-            return await check(bus, open_store("s3://zelda-episodes", credentials))
+            return await check(bus, self._episodes())
         finally:
             await bus.close()
+
+    def _episodes(self) -> ObjectStore:
+        """Where this data directory has its segments: in SeaweedFS, or in files."""
+        if not (self.data_dir / "s3").exists():
+            return FileStore(self.data_dir / "objects" / EPISODES_BUCKET)
+        secrets = self.secrets()
+        credentials = S3Credentials(
+            self.where("s3"), secrets["s3_access_key"], secrets["s3_secret_key"]
+        )
+        return open_store(f"s3://{EPISODES_BUCKET}", credentials)
 
     def _spooled(self) -> bool:
         return any(self.data_dir.glob("trainer/runs/*/spool/*.capture"))
