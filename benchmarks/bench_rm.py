@@ -48,17 +48,18 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.mock_llm.settings import Behaviour
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.preferences import PairTable, Preference
-from rlaif.reward_model.learning.candidate import Candidate, train_candidate
+from rlaif.reward_model.learning.candidate import Candidate
 from rlaif.reward_model.learning.fit.bradley_terry import fit_side
 from rlaif.reward_model.learning.fit.sides import Side, split_sides
 from rlaif.reward_model.learning.gate.baselines import fit_baselines
-from rlaif.reward_model.learning.gate.crossfit import Folds
 from rlaif.reward_model.learning.gate.evaluation import (
     expected_calibration_error,
     gain_on,
     predictions,
 )
+from rlaif.reward_model.learning.gate.folds import Folds
 from rlaif.reward_model.learning.settings import CandidateSettings
+from rlaif.reward_model.learning.training import train_candidate
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
 

@@ -15,12 +15,12 @@ from rlaif.contracts.game.observation import LASTING_SLOTS
 from rlaif.contracts.judging.quest import FARTHEST
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.worth import value_of_rise
-from rlaif.reward_model.learning.candidate import train_candidate
 from rlaif.reward_model.learning.fit.sides import split_sides
 from rlaif.reward_model.learning.gate.checks import MAX_PERMUTATION_P, failed
-from rlaif.reward_model.learning.gate.crossfit import make_folds
+from rlaif.reward_model.learning.gate.folds import make_folds
 from rlaif.reward_model.learning.gate.permutation import permutation_p
 from rlaif.reward_model.learning.settings import CandidateSettings
+from rlaif.reward_model.learning.training import train_candidate
 
 SETTINGS = CandidateSettings()
 LOOKS = 12

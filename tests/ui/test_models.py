@@ -30,6 +30,7 @@ from rlaif.service.health import Readiness
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.settings import ServiceSettings
 from rlaif.storage.file import FileStore
+from rlaif.testing.data.judging.candidates import train_here
 from rlaif.testing.data.judging.scored_segments import play, write_scored
 from rlaif.testing.page.browser import Shoot
 from rlaif.testing.page.figures import FIGURES, UNNAMED, contradictions, documents_of
@@ -87,6 +88,7 @@ async def service(bus: Bus, tmp_path: Path) -> AsyncIterator[Service]:
         TrainingSettings(relist_seconds=1e-9),
         RewardModelMetrics(ServiceMetrics("reward-model")),
         now=lambda: datetime.now(UTC),
+        train=train_here,
     )
     for last in (48, len(SEGMENTS)):
         for segment in SEGMENTS[:last]:

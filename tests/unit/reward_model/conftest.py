@@ -1,41 +1,28 @@
 """Labels of the made-up game without a store, and training loops that fit quickly."""
 
-import hashlib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from rlaif.bus.outbox import Outbox
-from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.votes import VoteLog
+from rlaif.reward_model.learning.candidate import Candidate
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.settings import TrainingSettings
 from rlaif.reward_model.training_loop import TrainingLoop
+from rlaif.reward_model.training_process import Request
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.testing.data.judging.scored_segments import ScoredSegment, play
+from rlaif.testing.data.judging.candidates import as_label, train_here
+from rlaif.testing.data.judging.scored_segments import play
 from rlaif.testing.publisher import RecordingPublisher
 
 MakeLabels = Callable[..., list[LabelledSegment]]
-
-
-def as_label(segment: ScoredSegment) -> LabelledSegment:
-    return LabelledSegment(
-        segment_id=segment.segment_id,
-        episode_id=segment.episode_id,
-        env_step=segment.env_step,
-        start_step=segment.start_step,
-        layout_version="layout-1",
-        observations=segment.observations,
-        values=segment.values,
-        weights=dict(RUBRIC_WEIGHTS),
-        score_sha256=hashlib.sha256(segment.segment_id.encode()).hexdigest(),
-    )
 
 
 def make_labels(**arguments: Any) -> list[LabelledSegment]:
@@ -57,6 +44,7 @@ def make_training(
     votes: VoteLog | None = None,
     now: Callable[[], datetime] = lambda: datetime(2026, 1, 2, tzinfo=UTC),
     models: Any = None,
+    train: Callable[[Request], Awaitable[Candidate]] = train_here,
     **timing: Any,
 ) -> TrainingLoop:
     # No network outranks a linear fit of the made-up game.
@@ -72,6 +60,7 @@ def make_training(
         RewardModelMetrics(ServiceMetrics("reward-model")),
         now=now,
         models=models,
+        train=train,
     )
 
 

@@ -8,14 +8,16 @@ import torch
 
 from rlaif.contracts.reward_models import GateMetrics
 from rlaif.reward_model.labels.preferences import PairTable
-from rlaif.reward_model.learning.candidate import Candidate, train_candidate
+from rlaif.reward_model.learning.candidate import Candidate
 from rlaif.reward_model.learning.fit import bradley_terry
 from rlaif.reward_model.learning.fit.bradley_terry import fit_parts, fit_side
 from rlaif.reward_model.learning.fit.sides import Side, split_sides
 from rlaif.reward_model.learning.gate.checks import failed
-from rlaif.reward_model.learning.gate.crossfit import cross_fit, make_folds
+from rlaif.reward_model.learning.gate.crossfit import cross_fit
+from rlaif.reward_model.learning.gate.folds import make_folds
 from rlaif.reward_model.learning.gate.measuring import Examination
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
+from rlaif.reward_model.learning.training import train_candidate
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.testing.data.judging.scored_segments import DIALOG_DIM, PROGRESS_DIM

@@ -10,7 +10,7 @@ from rlaif.contracts.game.observation import LAYOUT_VERSION, slot_index
 from rlaif.reward_model.labels.preferences import PairTable, Preference
 from rlaif.reward_model.learning.fit.sides import Side
 from rlaif.reward_model.learning.gate.baselines import fit_baselines
-from rlaif.reward_model.learning.gate.crossfit import Folds
+from rlaif.reward_model.learning.gate.folds import Folds
 from rlaif.reward_model.learning.gate.measuring import ram_side
 from rlaif.reward_model.learning.gate.permutation import permutation_p
 

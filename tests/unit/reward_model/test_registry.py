@@ -23,6 +23,7 @@ from rlaif.reward_model.learning.gate.checks import Check
 from rlaif.reward_net import artifact
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.network import RewardNet
+from rlaif.reward_net.potential import PotentialFunction
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 
@@ -64,9 +65,11 @@ class CrashingStore:
 
 def candidate(seed: int = 0, *, passed: bool = True) -> Candidate:
     spec = RewardNetSpec(layout_version="layout-1", shift=0.1, spread=0.5)
+    net = RewardNet(spec, generator=torch.Generator().manual_seed(seed))
     return Candidate(
         candidate_id=f"candidate-{seed}",
-        net=RewardNet(spec, generator=torch.Generator().manual_seed(seed)),
+        net=net,
+        rm_pt=net.to_rm_pt(),
         checks=() if passed else (Check("x", "Accuracy", 0.1, bound=0.5),),
         metrics=GateMetrics(heldout_accuracy=0.8, heldout_pairs=40),
         labels=50,
@@ -239,13 +242,14 @@ def test_a_lost_answer_to_the_commit_is_found_to_be_ours(file_store):
 
 
 def test_the_published_file_holds_the_answers_to_the_candidates_probes(file_store):
-    probes = np.random.default_rng(0).random((5, 128), dtype=np.float32)
+    rows = np.random.default_rng(0).random((5, 128), dtype=np.float32)
+    net = candidate().net
+    assert net is not None
+    probes = artifact.ProbeValues.of(PotentialFunction(net), rows)
     live = registry_of(file_store).publish(
         replace(candidate(), probes=probes), judge_config="mock-1", seed=0
     )
     data = file_store.get(live.manifest.model_key)
-    net = candidate().net
-    assert net is not None
     assert data == artifact.save(
         net, live.manifest.spec, version=live.manifest.version, probes=probes
     )

@@ -20,15 +20,18 @@ from rlaif.reward_model.champions.publishing import ROLLBACK_PIN
 from rlaif.reward_model.champions.registry import Live, ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.labels.label_log import LabelLog
+from rlaif.reward_model.learning.candidate import Candidate
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.runtime import ProgressListener
 from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.reward_model.status import Need
 from rlaif.reward_model.training_loop import TrainingLoop
+from rlaif.reward_model.training_process import Request, TrainingFailedError
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
+from rlaif.testing.data.judging.candidates import train_here
 from rlaif.testing.data.judging.comparisons import compared
 from rlaif.testing.data.judging.scored_segments import play, write_scored
 from rlaif.testing.publisher import RecordingPublisher
@@ -494,3 +497,32 @@ async def test_the_watchdog_hears_the_trainer_and_acts(world):
     await eventually(lambda: world.publisher.versions() == [1, 2, 1], "the roll-back")
     listening.cancel()
     assert monitor.alarms == 1
+
+
+async def test_a_failed_training_is_reported_and_tried_thrice_then_with_new_labels(
+    world: World, training_of
+):
+    tries: list[int] = []
+
+    async def train(request: Request) -> Candidate:
+        tries.append(len(request.labels))
+        if len(tries) <= 3:
+            raise TrainingFailedError("the process of the training ended (signal SIGKILL)")
+        return await train_here(request)
+
+    training = training_of(world.store, publisher=world.publisher, train=train)
+    world.write(SIGNAL[:40])
+    for _ in range(5):
+        training.hint("")
+        await training.step()
+    assert tries == [40, 40, 40]
+    assert training.failure == "the process of the training ended (signal SIGKILL)"
+    assert training.status().state == "idle"
+    assert training.status().waiting_for == ("0 new labels, needs 12",)
+    assert world.publisher.published == []
+    world.write(SIGNAL)
+    training.hint("")
+    await training.step()
+    assert tries == [40, 40, 40, 64]
+    assert training.failure is None
+    assert world.publisher.versions() == [1]

@@ -18,11 +18,11 @@ from rlaif.reward_model.labels.votes import (
     valid_votes,
     with_votes,
 )
-from rlaif.reward_model.learning.candidate import train_candidate
 from rlaif.reward_model.learning.fit.bradley_terry import fit_side
 from rlaif.reward_model.learning.fit.sides import TRAIN_STREAM, Side
 from rlaif.reward_model.learning.gate.evaluation import predictions
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
+from rlaif.reward_model.learning.training import train_candidate
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.judging.scored_segments import PROGRESS_DIM, play, write_scored

@@ -62,7 +62,7 @@ def test_a_flipped_byte_is_refused():
 
 
 def _pickled() -> bytes:
-    return artifact.to_rm_pt(network())
+    return network().to_rm_pt()
 
 
 def _cut() -> bytes:
@@ -253,7 +253,8 @@ def with_probes(change: Callable[[dict[str, Any]], None], seed: int = 0) -> byte
 
 def test_the_answers_to_probe_observations_travel_in_the_file():
     probes = np.random.default_rng(1).random((40, 128), dtype=np.float32)
-    data = artifact.save(network(), SPEC, version=1, probes=probes)
+    values = artifact.ProbeValues.of(PotentialFunction(network()), probes)
+    data = artifact.save(network(), SPEC, version=1, probes=values)
     loaded = artifact.load(data, sha256=sha(data), layout_version="v1")
     assert loaded.probed
     kept = metadata_of(data)["probes"]
@@ -307,6 +308,6 @@ def test_saving_under_a_spec_of_another_shape_is_refused():
 
 def test_rm_pt_reads_back_as_weights_only():
     net = network()
-    state = torch.load(io.BytesIO(artifact.to_rm_pt(net)), weights_only=True)
+    state = torch.load(io.BytesIO(net.to_rm_pt()), weights_only=True)
     assert set(state) == set(net.state_dict())
     assert all(torch.equal(state[name], value) for name, value in net.state_dict().items())

@@ -5,8 +5,9 @@ import pytest
 import torch
 
 from rlaif.contracts.reward_models import RewardNetSpec
-from rlaif.reward_net.network import RewardNet, tensor_shapes
+from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
+from rlaif.reward_net.weights import tensor_shapes
 
 SPEC = RewardNetSpec(layout_version="v1", shift=0.2, spread=0.1, scale=2.0)
 
@@ -93,3 +94,16 @@ def test_new_constants_leave_the_weights_alone():
     x = torch.from_numpy(observations())
     with torch.no_grad():
         assert torch.equal(net(x), other(x))
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+@pytest.mark.parametrize("members", [1, 3])
+def test_slopes_in_numpy_are_the_gradients_of_torch(activation: str, members: int):
+    spec = SPEC.model_copy(update={"activation": activation, "members": members, "shift": 0.1})
+    net = seeded(4, spec)
+    rows = torch.rand((20, spec.inputs), generator=torch.Generator().manual_seed(1))
+    rows.requires_grad_()
+    (wanted,) = torch.autograd.grad(net.potential(rows).sum(), rows)
+    found = PotentialFunction(net).slopes(rows.detach().numpy())
+    assert float(wanted.abs().max()) > 1e-3
+    np.testing.assert_allclose(found, wanted.numpy(), atol=1e-6)

@@ -13,6 +13,7 @@ from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_net import artifact
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.network import RewardNet
+from rlaif.reward_net.potential import PotentialFunction
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.trainer.rewards.learned.reward_models import read_reward_model
 from rlaif.trainer.run_folder.protocol import (
@@ -79,8 +80,8 @@ def test_a_model_that_answers_differently_than_where_it_was_made_is_refused(
 ):
     """As when two versions of the program read the constants in two ways."""
     data = artifact.save(network(), SPEC, version=3)
-    original = RewardNet.potential
-    monkeypatch.setattr(RewardNet, "potential", lambda self, x: original(self, x) + 1e-4)
+    original = PotentialFunction.__call__
+    monkeypatch.setattr(PotentialFunction, "__call__", lambda self, x: original(self, x) + 1e-4)
     assert refusal(tmp_path, data) == "wrong_answers"
 
 

@@ -1,1 +1,1 @@
-"""The reward network that trainer and reward-model service share; needs torch."""
+"""The reward network that trainer and reward-model service share; only `network` needs torch."""

@@ -5,24 +5,22 @@ Equal weights, spec and version give equal bytes.
 
 import base64
 import hashlib
-import io
 import struct
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import safetensors.torch
-import torch
-from numpy.typing import NDArray
+import safetensors.numpy
 from pydantic import Field, ValidationError
 from safetensors import SafetensorError
-from torch import Tensor
 
 from rlaif.contracts.model import Contract
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.contracts.untrusted import read_json
 from rlaif.reward_net.errors import RewardNetError
-from rlaif.reward_net.network import RewardNet, tensor_shapes
+from rlaif.reward_net.pay import Float32, Potential
+from rlaif.reward_net.potential import PotentialFunction
+from rlaif.reward_net.weights import Arrays, NetWeights, Weighted, tensor_shapes
 
 MAX_BYTES = 4 * 1024 * 1024
 """Largest file that is read; the default ensemble takes about 300 kB."""
@@ -45,22 +43,21 @@ class ProbeValues(Contract):
     potentials: tuple[float, ...] = Field(min_length=1, max_length=256)
 
     @classmethod
-    def of(cls, net: RewardNet, observations: NDArray[np.float32]) -> "ProbeValues":
-        rows = np.ascontiguousarray(observations, dtype="<f4")
-        with torch.inference_mode():
-            answers = net.potential(torch.from_numpy(rows.astype(np.float32)))
+    def of(cls, potential: Potential, observations: Float32) -> "ProbeValues":
+        """What a network answers for the first 16 observations, `[P, inputs]`."""
+        rows = np.ascontiguousarray(observations[:_KEPT_PROBES], dtype="<f4")
+        answers = potential(rows.astype(np.float32))
         return cls(
             observations=base64.b64encode(rows.tobytes()).decode(),
             # Rounded, so that another processor's last bit does not make another file.
             potentials=tuple(round(value, _PROBE_DECIMALS) for value in answers.tolist()),
         )
 
-    def largest_error(self, net: RewardNet) -> float:
+    def largest_error(self, potential: Potential, inputs: int) -> float:
         """Largest difference to the recorded potentials; ValueError for unreadable ones."""
         raw = np.frombuffer(base64.b64decode(self.observations, validate=True), dtype="<f4")
-        rows = raw.reshape(len(self.potentials), net.spec.inputs).astype(np.float32)
-        with torch.inference_mode():
-            found = net.potential(torch.from_numpy(rows)).double().numpy()
+        rows = raw.reshape(len(self.potentials), inputs).astype(np.float32)
+        found = potential(rows).astype(np.float64)
         return float(np.abs(found - np.array(self.potentials)).max())
 
 
@@ -73,37 +70,35 @@ class _Metadata(Contract):
 
 @dataclass(frozen=True)
 class LoadedRewardNet:
-    """A network that passed every check, in evaluation mode; older files are not `probed`."""
+    """A network that passed every check; older files are not `probed`."""
 
-    net: RewardNet
+    net: NetWeights
     spec: RewardNetSpec
     version: int
     probed: bool = False
 
 
 def save(
-    net: RewardNet,
+    net: Weighted,
     spec: RewardNetSpec,
     *,
     version: int,
-    probes: NDArray[np.float32] | None = None,
+    probes: ProbeValues | None = None,
 ) -> bytes:
     """Write `net` as safetensors with `spec` as metadata.
 
-    Readers must reproduce the potentials of the first 16 `probes`, `[P, inputs]` float32; random
-    observations if None.
+    Readers must reproduce `probes`; those of random observations if None.
 
     Raises:
         RewardNetError: `spec` does not describe `net`.
     """
-    tensors = {name: value.detach().contiguous() for name, value in net.state_dict().items()}
+    tensors = dict(net.arrays())
     _check_tensors(tensors, spec)
-    rows = _made_up(spec.inputs) if probes is None or not len(probes) else probes
-    reader = RewardNet(spec)
-    reader.load_state_dict(tensors)
-    values = ProbeValues.of(reader, rows[:_KEPT_PROBES])
-    text = _Metadata(version=version, spec=spec, probes=values).model_dump_json()
-    return safetensors.torch.save(tensors, metadata={_METADATA_KEY: text})
+    if probes is None:
+        reader = PotentialFunction(NetWeights(spec, tensors))
+        probes = ProbeValues.of(reader, _made_up(spec.inputs))
+    text = _Metadata(version=version, spec=spec, probes=probes).model_dump_json()
+    return safetensors.numpy.save(tensors, metadata={_METADATA_KEY: text})
 
 
 def load(data: bytes, *, sha256: str, layout_version: str) -> LoadedRewardNet:
@@ -134,30 +129,17 @@ def _load(data: bytes, *, sha256: str, layout_version: str) -> LoadedRewardNet:
             f"writes {layout_version!r}; train a network on the new layout",
         )
     try:
-        tensors = safetensors.torch.load(data)
+        tensors = safetensors.numpy.load(data)
     except (SafetensorError, ValueError, KeyError) as error:
         raise RewardNetError("not_safetensors", f"the tensors cannot be read: {error}") from error
     _check_tensors(tensors, spec)
     _check_finite(tensors)
-    net = RewardNet(spec)
-    net.load_state_dict(tensors)
-    net.eval().requires_grad_(False)
-    _check_probes(net)
-    if metadata.probes is not None:
-        _check_probe_values(net, metadata.probes)
+    net = NetWeights(spec, tensors)
+    with np.errstate(all="ignore"):
+        _check_answers(net, metadata.probes)
     return LoadedRewardNet(
         net=net, spec=spec, version=metadata.version, probed=metadata.probes is not None
     )
-
-
-def to_rm_pt(net: RewardNet) -> bytes:
-    """The weights of the first member as a `torch.save` state dict, for readers of `rm.pt`.
-
-    This project writes it and never reads it.
-    """
-    buffer = io.BytesIO()
-    torch.save(net.member_weights(0), buffer)
-    return buffer.getvalue()
 
 
 def _check_bytes(data: bytes, sha256: str) -> None:
@@ -197,7 +179,7 @@ def _header(data: bytes) -> dict[str, Any]:
     return header
 
 
-def _check_tensors(tensors: dict[str, Tensor], spec: RewardNetSpec) -> None:
+def _check_tensors(tensors: Arrays, spec: RewardNetSpec) -> None:
     expected = tensor_shapes(spec)
     found = {name: tuple(value.shape) for name, value in tensors.items()}
     if found != expected:
@@ -210,43 +192,46 @@ def _check_tensors(tensors: dict[str, Tensor], spec: RewardNetSpec) -> None:
             f"{len(differing)} tensors differ from the spec; the first is {name!r}: found "
             f"{found.get(name, 'nothing')}, expected {expected.get(name, 'nothing')}",
         )
-    wrong = sorted(name for name, value in tensors.items() if value.dtype != torch.float32)
+    wrong = sorted(name for name, value in tensors.items() if value.dtype != np.float32)
     if wrong:
         raise RewardNetError(
             "wrong_tensors", f"{wrong[0]!r} is {tensors[wrong[0]].dtype}, expected float32"
         )
 
 
-def _check_finite(tensors: dict[str, Tensor]) -> None:
+def _check_finite(tensors: Arrays) -> None:
     for name in sorted(tensors):
-        if not bool(torch.isfinite(tensors[name]).all()):
+        if not np.isfinite(tensors[name]).all():
             raise RewardNetError(
                 "not_finite", f"tensor {name!r} holds NaN or infinity; the training diverged"
             )
 
 
-def _check_probes(net: RewardNet) -> None:
-    """Refuse a network that answers nonsense, or the same, for fixed made-up observations."""
-    x = torch.from_numpy(_made_up(net.spec.inputs))
-    with torch.inference_mode():
-        logits, potentials = net(x), net.potential(x)
-    if not bool(torch.isfinite(logits).all() and torch.isfinite(potentials).all()):
+def _check_answers(net: NetWeights, probes: ProbeValues | None) -> None:
+    """Refuse a network that answers nonsense, or the same, for fixed made-up observations.
+
+    If it has probes it also reproduces them.
+    """
+    potential, x = PotentialFunction(net), _made_up(net.spec.inputs)
+    # Before tanh: a probe may lie far from the training data, where tanh is flat.
+    units = potential.normalised(x).mean(axis=0)
+    if not (np.isfinite(units).all() and np.isfinite(potential(x)).all()):
         raise RewardNetError(
             "not_finite", "the potential of a probe observation is NaN or infinite"
         )
-    # The logit before tanh: a probe may lie far from the training data, where tanh is flat.
-    spread = float(logits.max() - logits.min()) / net.spec.spread
-    if spread < _MIN_PROBE_RANGE:
+    if float(units.max() - units.min()) < _MIN_PROBE_RANGE:
         raise RewardNetError(
             "constant",
             f"the network answers the same for {_PROBES} different observations, so it says "
             "nothing about the game",
         )
+    if probes is not None:
+        _check_probe_values(potential, probes)
 
 
-def _check_probe_values(net: RewardNet, probes: ProbeValues) -> None:
+def _check_probe_values(potential: PotentialFunction, probes: ProbeValues) -> None:
     try:
-        error = probes.largest_error(net)
+        error = probes.largest_error(potential, potential.inputs)
     except ValueError as reason:
         raise RewardNetError(
             "bad_metadata", f"the probe values cannot be read: {reason}"
@@ -260,6 +245,6 @@ def _check_probe_values(net: RewardNet, probes: ProbeValues) -> None:
         )
 
 
-def _made_up(inputs: int) -> NDArray[np.float32]:
+def _made_up(inputs: int) -> Float32:
     """`[64, inputs]` observations, uniform in [0, 1), the same at every call."""
     return np.random.default_rng(_PROBE_SEED).random((_PROBES, inputs)).astype(np.float32)

@@ -1,5 +1,6 @@
 """The network: observations in, one bounded potential out."""
 
+import io
 from itertools import pairwise
 
 import torch
@@ -7,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from rlaif.contracts.reward_models import RewardNetSpec
+from rlaif.reward_net.weights import Arrays, NetWeights, layer_sizes
 
 _ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
 
@@ -49,6 +51,22 @@ class RewardNet(nn.Module):
         copy.load_state_dict(self.state_dict())
         return copy.eval().requires_grad_(False)
 
+    def arrays(self) -> Arrays:
+        return {name: value.detach().cpu().numpy() for name, value in self.state_dict().items()}
+
+    def weights(self) -> NetWeights:
+        """A copy of its weights."""
+        return NetWeights(self.spec, {name: each.copy() for name, each in self.arrays().items()})
+
+    def to_rm_pt(self) -> bytes:
+        """The weights of the first member as a `torch.save` state dict, for readers of `rm.pt`.
+
+        This project writes it and never reads it.
+        """
+        buffer = io.BytesIO()
+        torch.save(self.member_weights(0), buffer)
+        return buffer.getvalue()
+
     def member_weights(self, member: int) -> dict[str, Tensor]:
         return {
             name: (value if self.spec.members == 1 else value[member]).detach().clone()
@@ -76,18 +94,3 @@ class Layer(nn.Module):
         if self.weight.dim() == 2:
             return functional.linear(x, self.weight, self.bias)
         return torch.baddbmm(self.bias.unsqueeze(1), x, self.weight.transpose(1, 2))
-
-
-def layer_sizes(spec: RewardNetSpec) -> tuple[int, ...]:
-    """Units of each layer, input and output included, such as (128, 64, 64, 1)."""
-    return (spec.inputs, *spec.hidden, 1)
-
-
-def tensor_shapes(spec: RewardNetSpec) -> dict[str, tuple[int, ...]]:
-    """Name → shape of every weight, without building the network."""
-    axis = (spec.members,) if spec.members > 1 else ()
-    shapes: dict[str, tuple[int, ...]] = {}
-    for index, (fan_in, fan_out) in enumerate(pairwise(layer_sizes(spec))):
-        shapes[f"net.{2 * index}.weight"] = (*axis, fan_out, fan_in)
-        shapes[f"net.{2 * index}.bias"] = (*axis, fan_out)
-    return shapes

@@ -7,9 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rlaif.reward_net.network import RewardNet, layer_sizes
+from rlaif.reward_net.weights import Weighted, layer_sizes
 
-_IN_PLACE: dict[str, Callable[..., Any]] = {"relu": partial(np.maximum, 0.0), "tanh": np.tanh}
+
+def _slope_of_relu(activated: NDArray[np.float32]) -> NDArray[np.float32]:
+    return (activated > 0).astype(np.float32)
+
+
+def _slope_of_tanh(activated: NDArray[np.float32]) -> NDArray[np.float32]:
+    slope: NDArray[np.float32] = 1 - np.square(activated)
+    return slope
+
+
+_ACTIVATIONS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "relu": (partial(np.maximum, 0.0), _slope_of_relu),
+    "tanh": (np.tanh, _slope_of_tanh),
+}
+"""Activations, which take `out`, and their slopes as functions of the activation."""
 
 
 class PotentialFunction:
@@ -19,13 +33,13 @@ class PotentialFunction:
     against 0.32 (one core). Both agree to float32's rounding.
     """
 
-    def __init__(self, net: RewardNet) -> None:
+    def __init__(self, net: Weighted) -> None:
         spec = net.spec
         self.scale = spec.scale
         self.inputs = spec.inputs
         self._members = spec.members
         self._shift, self._spread = np.float32(spec.shift), np.float32(spec.spread)
-        self._activate = _IN_PLACE[spec.activation]
+        self._activate, self._slope = _ACTIVATIONS[spec.activation]
         self._layers = _layers(net)
 
     def __call__(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -45,8 +59,28 @@ class PotentialFunction:
         ) / self._spread
         return units
 
-    def _member_logits(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
-        """`[M, B]` float32, as `RewardNet.member_logits`."""
+    def slopes(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
+        """`[B, inputs]`: derivative of Φ by each slot of each observation."""
+        hidden: list[NDArray[np.float32]] = []
+        logits = self._member_logits(observations, hidden)
+        units = (logits.mean(axis=0) - self._shift) / self._spread
+        back = np.ones((*logits.shape, 1), np.float32)
+        for activated, (weight, _) in zip(reversed(hidden), reversed(self._layers), strict=False):
+            back = np.matmul(back, weight.transpose(0, 2, 1)) * self._slope(activated)
+        first = back.transpose(1, 0, 2).reshape(len(observations), -1) @ self._layers[0][0].T
+        slope = np.float32(self.scale) * (1 - np.square(np.tanh(units))) / self._spread
+        found: NDArray[np.float32] = first * (slope / np.float32(self._members))[:, None]
+        return found
+
+    def _member_logits(
+        self,
+        observations: NDArray[np.float32],
+        activated: list[NDArray[np.float32]] | None = None,
+    ) -> NDArray[np.float32]:
+        """`[M, B]` float32, as `rlaif.reward_net.network.RewardNet.member_logits`.
+
+        The hidden layers, `[M, B, H]`, are appended to `activated`.
+        """
         if observations.ndim != 2 or observations.shape[1] != self.inputs:
             raise ValueError(
                 f"observations have shape {observations.shape}, expected [B, {self.inputs}]"
@@ -59,15 +93,17 @@ class PotentialFunction:
         hidden = first.reshape(len(first), self._members, units).transpose(1, 0, 2)
         for weight, bias in deeper:
             self._activate(hidden, out=hidden)
+            if activated is not None:
+                activated.append(hidden)
             hidden = np.matmul(hidden, weight)
             hidden += bias
         logits: NDArray[np.float32] = hidden[..., 0]
         return logits
 
 
-def _layers(net: RewardNet) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+def _layers(net: Weighted) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
     """(weights, biases) of each layer, copied: `[inputs, M * H]`, then `[M, H, out]`."""
-    state = {name: value.detach().cpu().numpy() for name, value in net.state_dict().items()}
+    state = net.arrays()
     members = net.spec.members
     layers = []
     for index, fan_in in enumerate(layer_sizes(net.spec)[:-1]):

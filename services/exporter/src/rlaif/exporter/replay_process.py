@@ -17,8 +17,6 @@ It ends with the exporter: the kernel ends it with its parent (Linux), and an al
 replay on any system.
 """
 
-import ctypes
-import os
 import signal
 import sys
 import traceback
@@ -31,6 +29,7 @@ from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.captures.replay import ReplayMismatchError, WrongEmulatorError, WrongGameError
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.emulator import Emulator
+from rlaif.service.child_process import end_with, own_output
 
 REASONS: dict[type[Exception], str] = {
     ReplayMismatchError: "ram_hash_mismatch",
@@ -40,7 +39,6 @@ REASONS: dict[type[Exception], str] = {
 }
 """Error of a replay → reason of the dead letter."""
 
-_PR_SET_PDEATHSIG = 1
 _ALARM_GRACE_SECONDS = 5.0
 """The alarm applies if the exporter, which kills late replays, is gone."""
 
@@ -93,8 +91,8 @@ class Replayer:
 
 def main() -> int:
     """Serve until the input ends; returns the exit code."""
-    _die_with(int(sys.argv[1]))
-    incoming, outgoing = sys.stdin.buffer, _own_output()
+    end_with(int(sys.argv[1]))
+    incoming, outgoing = sys.stdin.buffer, own_output()
     start = _read(incoming)
     if start is None:
         return 0
@@ -110,23 +108,6 @@ def main() -> int:
         signal.setitimer(signal.ITIMER_REAL, 0)
         _write(outgoing, reply)
     return 0
-
-
-def _die_with(parent: int) -> None:
-    """End with the exporter only: Ctrl-C and SIGTERM of the group are handled by it."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it ended before the request
-        sys.exit(1)
-
-
-def _own_output() -> BinaryIO:
-    """Standard output carries messages only; other output goes to standard error."""
-    mine = os.dup(1)
-    os.dup2(2, 1)
-    return os.fdopen(mine, "wb")
 
 
 def _read(incoming: BinaryIO) -> Message | None:

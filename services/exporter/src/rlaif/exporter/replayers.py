@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import logging
 import os
-import signal
 import sys
 from typing import Any
 
@@ -28,6 +27,7 @@ from rlaif.exporter.replaying import SegmentFiles
 from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.captures.replay import replay_frames
 from rlaif.game.machine.cartridges import Cartridge
+from rlaif.service.child_process import ending
 
 _START_SECONDS = 60.0
 _END_SECONDS = 2.0
@@ -99,7 +99,7 @@ class ReplayerPool:
         except (EOFError, OSError, BrokenMessageError) as error:
             code = await replayer.ended()
             raise LostReplayError(
-                f"the process that replayed segment {capture.segment_id} ended ({_ended(code)}): "
+                f"the process that replayed segment {capture.segment_id} ended ({ending(code)}): "
                 f"{error or type(error).__name__}"
             ) from error
         except BaseException:
@@ -240,17 +240,10 @@ async def _start(cartridge: Cartridge, settings: ReplaySettings) -> _Replayer:
         code = await replayer.ended()
         why = str(error) or f"no answer in {_START_SECONDS:g} s"
         raise NoReplayerError(
-            f"no replay process could be started ({_ended(code)}): {why}; see the log"
+            f"no replay process could be started ({ending(code)}): {why}; see the log"
         ) from error
     except BaseException:
         await replayer.kill()
         raise
     logger.info("replay process started", extra={"pid": process.pid})
     return replayer
-
-
-def _ended(code: int) -> str:
-    if code < 0:
-        with contextlib.suppress(ValueError):
-            return f"signal {signal.Signals(-code).name}"
-    return f"exit code {code}"

@@ -42,6 +42,7 @@ def create_app(
     )
     runtime.lifecycle.add_checks(readiness)
     readiness.add("champion", runtime.check_champion)
+    readiness.add("training", runtime.check_training)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:

@@ -174,6 +174,11 @@ class Runtime:
         training = self.training()
         return training.champions.issue if training else None
 
+    def check_training(self) -> str | None:
+        """Why the last training gave no candidate; None if it gave one, or before the first."""
+        training = self.training()
+        return training.failure if training else None
+
     def _open_stores(self) -> Stores:
         credentials = S3Credentials.of(self._settings)
         episodes, models = self._given_stores or (

@@ -1,4 +1,4 @@
-"""The training task: polls labels, decides when to train, trains in a thread, and publishes.
+"""The training task: polls labels, decides when to train, and publishes what a process trained.
 
 Events only wake it early; without any, it polls the store periodically.
 """
@@ -6,11 +6,9 @@ Events only wake it early; without any, it polls the store periodically.
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-
-import torch
 
 from rlaif.bus.outbox import Outbox
 from rlaif.contracts.events import RewardModelRejected
@@ -28,7 +26,7 @@ from rlaif.reward_model.labels.labels import (
     vote_digest,
     vote_ids,
 )
-from rlaif.reward_model.learning.candidate import Candidate, ComparedPair, train_candidate
+from rlaif.reward_model.learning.candidate import Candidate, ComparedPair
 from rlaif.reward_model.learning.gate.checks import label_checks
 from rlaif.reward_model.learning.pair_selection import pairs_to_compare
 from rlaif.reward_model.learning.settings import (
@@ -39,16 +37,17 @@ from rlaif.reward_model.learning.settings import (
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.settings import TrainingSettings
 from rlaif.reward_model.status import Attempt, Need, Outcome, TrainingStatus
+from rlaif.reward_model.training_process import Request, TrainingFailedError, train_apart
 from rlaif.reward_net.errors import RewardNetError
-from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
+from rlaif.reward_net.weights import Weighted
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StorageError
 
 logger = logging.getLogger(__name__)
 
-_THREADS = 1
-"""CPU threads of a training: more hardly help a small network and slow the emulators."""
+_TRIES = 3
+"""Failed trainings after which the next one waits for new labels."""
 
 _NO_JUDGE_CONFIG = "unknown"
 
@@ -78,13 +77,16 @@ class _Known:
 class _Results:
     """Results of this process.
 
-    `trained` are the ids of the labels of the last training; None before the first poll.
+    `trained` are the ids of the labels of the last training; None before the first poll. `failures`
+    counts the trainings without a candidate since the last one with one.
     """
 
     trained: frozenset[str] | None = None
     busy: bool = False
+    failures: int = 0
+    failure: str | None = None
     pairs: tuple[ComparedPair, ...] = ()
-    net: RewardNet | None = None
+    net: Weighted | None = None
     last: Attempt | None = None
     last_rejection: Attempt | None = None
     demotion: str | None = None
@@ -109,11 +111,13 @@ class TrainingLoop:
         *,
         now: Callable[[], datetime],
         models: ObjectStore | None = None,
+        train: Callable[[Request], Awaitable[Candidate]] = train_apart,
     ) -> None:
         """Learn the labels of `log`, publish to `registry`, and send events to `outbox`.
 
         Pairs that judges should compare are written to `models`.
         """
+        self._train = train
         self._log = log
         self._outbox = outbox
         self.champions = Champions(
@@ -137,9 +141,14 @@ class TrainingLoop:
         return self._results.pairs
 
     @property
-    def net(self) -> RewardNet | None:
+    def net(self) -> Weighted | None:
         """The network of the last training, passed or not; None before the first."""
         return self._results.net
+
+    @property
+    def failure(self) -> str | None:
+        """Why the last training gave no candidate; None if it gave one."""
+        return self._results.failure
 
     @property
     def judge_config(self) -> str | None:
@@ -223,7 +232,7 @@ class TrainingLoop:
             demotion=results.demotion,
         )
 
-    def champion_network(self, layout_version: str | None = None) -> RewardNet | None:
+    def champion_network(self, layout_version: str | None = None) -> Weighted | None:
         """The live network for a layout (of the labels by default); None without one. Blocks."""
         layout = layout_version or (self.labels[0].layout_version if self.labels else None)
         try:
@@ -232,7 +241,7 @@ class TrainingLoop:
             logger.info("the champion is not used: %s", error)
             return None
 
-    def _network(self, live: Live | None, layout_version: str) -> RewardNet | None:
+    def _network(self, live: Live | None, layout_version: str) -> Weighted | None:
         if live is None or not live.pays:
             return None
         version = live.manifest.version
@@ -276,9 +285,14 @@ class TrainingLoop:
         results.busy = True
         started = time.perf_counter()
         try:
-            candidate = await asyncio.to_thread(self._train, labels, live)
+            champion = await asyncio.to_thread(self._potential, live, labels[0].layout_version)
+            candidate = await self._train(Request(labels, self.settings, champion))
+        except TrainingFailedError as error:
+            self._fail(error, labels)
+            return
         finally:
             results.busy = False
+        results.failures, results.failure = 0, None
         seconds = time.perf_counter() - started
         results.trained = _ids_of(labels)
         results.pairs, results.net = candidate.pairs, candidate.net or results.net
@@ -302,15 +316,21 @@ class TrainingLoop:
         if self._models is not None and candidate.net is not None:
             await asyncio.to_thread(self._write_wanted, self._models, candidate.net, labels)
 
-    def _train(self, labels: list[LabelledSegment], live: Live | None) -> Candidate:
-        torch.set_num_threads(_THREADS)
-        champion = self._network(live, labels[0].layout_version)
-        return train_candidate(
-            labels, settings=self.settings, champion=champion and PotentialFunction(champion)
-        )
+    def _potential(self, live: Live | None, layout_version: str) -> PotentialFunction | None:
+        champion = self._network(live, layout_version)
+        return PotentialFunction(champion) if champion is not None else None
+
+    def _fail(self, error: TrainingFailedError, labels: list[LabelledSegment]) -> None:
+        """Report it; every third failure in a row ends the tries with these labels."""
+        logger.error("%s", error)
+        results = self._results
+        results.failure = str(error)
+        results.failures += 1
+        if results.failures % _TRIES == 0:
+            results.trained = _ids_of(labels)
 
     def _write_wanted(
-        self, models: ObjectStore, net: RewardNet, labels: list[LabelledSegment]
+        self, models: ObjectStore, net: Weighted, labels: list[LabelledSegment]
     ) -> None:
         """Ask judges to compare pairs that the networks disagree about; also if it was rejected."""
         wanted = WantedComparisons(

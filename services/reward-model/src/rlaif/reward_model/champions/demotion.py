@@ -11,8 +11,8 @@ from datetime import datetime
 
 from rlaif.contracts.reward_models import RewardModelManifest
 from rlaif.reward_model.champions.registry import Live, ModelRegistry, UnknownVersionError
-from rlaif.reward_model.learning.gate.crossfit import CrossFit
 from rlaif.reward_model.learning.gate.evaluation import Accuracy, Gain, accuracy_on, gain_on
+from rlaif.reward_model.learning.gate.folds import CrossFit
 from rlaif.reward_model.learning.settings import MIN_HELDOUT_PAIRS, CandidateSettings
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.pay import Potential

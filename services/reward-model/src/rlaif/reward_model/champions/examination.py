@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from rlaif.contracts.game.observation import LAYOUT, LAYOUT_VERSION
@@ -18,8 +17,7 @@ from rlaif.contracts.reward_model_rest import (
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.preferences import PairTable
-from rlaif.reward_model.learning.fit.bradley_terry import spaced_observations
-from rlaif.reward_model.learning.fit.sides import Side, split_sides
+from rlaif.reward_model.learning.fit.sides import Side, spaced_observations, split_sides
 from rlaif.reward_model.learning.gate.evaluation import (
     NOT_MEASURED,
     Accuracy,
@@ -30,9 +28,9 @@ from rlaif.reward_model.learning.gate.evaluation import (
     probability,
 )
 from rlaif.reward_model.learning.settings import CONFIDENCE, CandidateSettings
-from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.pay import DISCOUNT
 from rlaif.reward_net.potential import PotentialFunction
+from rlaif.reward_net.weights import Weighted
 
 _MAX_SEGMENTS = 512
 """Newest labels whose reward is attributed to slots; takes about a second."""
@@ -138,7 +136,7 @@ def rank_correlation(first: NDArray[np.float32], second: NDArray[np.float32]) ->
     return float(np.clip(np.corrcoef(ranks[0], ranks[1])[0, 1], -1.0, 1.0))
 
 
-def attribute(net: RewardNet, side: Side) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def attribute(net: Weighted, side: Side) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(`[N, D]` reward of each slot, `[N]` reward of each segment). Blocks.
 
     Integrated gradients (Sundararajan, Taly & Yan 2017) from a segment's first to its last
@@ -146,12 +144,13 @@ def attribute(net: RewardNet, side: Side) -> tuple[NDArray[np.float64], NDArray[
     that did not change get nothing; the slots sum to the reward but for the numerical error.
     """
     steps = np.array([item.decision_steps - 1 for item in side.segments], np.float64)
-    parts = [_integrated(net, side.ends[at : at + _CHUNK]) for at in range(0, len(steps), _CHUNK)]
+    potential, ends = PotentialFunction(net), side.ends
+    parts = [_integrated(potential, ends[at : at + _CHUNK]) for at in range(0, len(ends), _CHUNK)]
     slots: NDArray[np.float64] = np.concatenate(parts) * (DISCOUNT**steps)[:, None]
-    return slots, side.pay(PotentialFunction(net))
+    return slots, side.pay(potential)
 
 
-def _network(registry: ModelRegistry, version: int, labels: Sequence[LabelledSegment]) -> RewardNet:
+def _network(registry: ModelRegistry, version: int, labels: Sequence[LabelledSegment]) -> Weighted:
     """The network of a version; it must read the layout of the labels, if there are any."""
     layout = labels[0].layout_version if labels else registry.manifest(version).spec.layout_version
     return registry.network(version, layout_version=layout)
@@ -161,21 +160,18 @@ def _measured(found: Accuracy) -> MeasuredAccuracy:
     return MeasuredAccuracy(value=found.value, low=found.low, high=found.high, pairs=found.pairs)
 
 
-def _integrated(net: RewardNet, ends: NDArray[np.float32]) -> NDArray[np.float64]:
+def _integrated(potential: PotentialFunction, ends: NDArray[np.float32]) -> NDArray[np.float64]:
     """`[N, D]` of the ends `[N, 2, D]`."""
-    first, last = torch.from_numpy(ends[:, 0]), torch.from_numpy(ends[:, 1])
+    first, last = ends[:, 0], ends[:, 1]
     change = last - first
-    places = (torch.arange(_POINTS) + 0.5) / _POINTS
-    path = first[:, None] + places[None, :, None] * change[:, None]
-    rows = path.reshape(-1, ends.shape[-1]).requires_grad_()
-    (slopes,) = torch.autograd.grad(net.potential(rows).sum(), rows)
-    found: NDArray[np.float64] = (
-        slopes.reshape(path.shape).mean(dim=1).double() * change.double()
-    ).numpy()
+    places = ((np.arange(_POINTS) + 0.5) / _POINTS).astype(np.float32)
+    path = first[:, None] + places[:, None] * change[:, None]
+    slopes = potential.slopes(path.reshape(-1, ends.shape[-1])).reshape(path.shape)
+    found: NDArray[np.float64] = slopes.mean(axis=1, dtype=np.float64) * change
     return found
 
 
-def _pay_by_slot(net: RewardNet, segments: list[LabelledSegment]) -> PayBySlot:
+def _pay_by_slot(net: Weighted, segments: list[LabelledSegment]) -> PayBySlot:
     slots, pay = attribute(net, Side("newest", segments, PairTable(segments), []))
     sizes = np.abs(slots)
     used = np.flatnonzero(sizes.max(axis=0) > _MIN_REWARD)

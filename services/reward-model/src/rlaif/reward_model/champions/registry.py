@@ -31,7 +31,7 @@ from rlaif.contracts.reward_models import Champion, RewardModelManifest
 from rlaif.reward_model.learning.candidate import Candidate
 from rlaif.reward_net import artifact
 from rlaif.reward_net.errors import RewardNetError
-from rlaif.reward_net.network import RewardNet
+from rlaif.reward_net.weights import Weighted
 from rlaif.storage import keys
 from rlaif.storage.ports import InvalidKeyError, ObjectNotFoundError, ObjectStore, StorageError
 
@@ -139,7 +139,7 @@ class ModelRegistry:
             self._manifests[version] = made
         return self._manifests[version]
 
-    def network(self, version: int, *, layout_version: str) -> RewardNet:
+    def network(self, version: int, *, layout_version: str) -> Weighted:
         """The network of a version; `RewardNetError` if its file is not one of this layout."""
         manifest = self.manifest(version)
         data = self._store.get(manifest.model_key)
@@ -172,7 +172,7 @@ class ModelRegistry:
                 created_at=self._now(),
                 lineage=candidate.lineage,
             )
-            if self._commit(manifest, data, candidate.net):
+            if self._commit(manifest, data, candidate.rm_pt):
                 return self._promote(self.manifest(version), live)
         raise CorruptRegistryError(
             f"versions {first} to {version} have files without a manifest; delete these folders of "
@@ -301,14 +301,14 @@ class ModelRegistry:
             return False
         return True
 
-    def _commit(self, manifest: RewardModelManifest, data: bytes, net: RewardNet) -> bool:
+    def _commit(self, manifest: RewardModelManifest, data: bytes, rm_pt: bytes) -> bool:
         """Write the files of a version; False if another network has it."""
         if (
             not self._store.put_once(manifest.model_key, data)
             and self._store.get(manifest.model_key) != data
         ):
             return False
-        self._store.put(keys.reward_model(manifest.version, "rm.pt"), artifact.to_rm_pt(net))
+        self._store.put(keys.reward_model(manifest.version, "rm.pt"), rm_pt)
         key = keys.reward_model(manifest.version, "manifest.json")
         record = manifest.model_dump_json().encode()
         # Equal bytes: a retried put whose first response was lost.

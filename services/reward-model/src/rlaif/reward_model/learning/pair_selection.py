@@ -19,9 +19,9 @@ from rlaif.contracts.judging.reviews import WhyReviewed
 from rlaif.reward_model.labels.labels import LabelledSegment, in_order
 from rlaif.reward_model.learning.fit.sides import Side, split_sides
 from rlaif.reward_model.learning.settings import CandidateSettings
-from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.pay import DISCOUNT, segment_pay
 from rlaif.reward_net.potential import PotentialFunction
+from rlaif.reward_net.weights import Weighted
 
 MAX_WANTED = 64
 """Judges compare some 10 pairs per minute; the next training replaces the list."""
@@ -65,7 +65,7 @@ _FOR_PEOPLE = _Plan(MAX_REVIEWED, per_segment=1, every=3, stream=101)
 
 
 def pairs_to_compare(
-    net: RewardNet,
+    net: Weighted,
     labels: Sequence[LabelledSegment],
     compared: Collection[Ids],
     settings: CandidateSettings,
@@ -92,7 +92,7 @@ def pairs_to_compare(
 
 def pairs_to_review(
     labels: Sequence[LabelledSegment],
-    net: RewardNet | None,
+    net: Weighted | None,
     known: Collection[Ids],
     settings: CandidateSettings,
 ) -> list[SelectedPair]:
@@ -107,7 +107,7 @@ def pairs_to_review(
 
 
 def dispute(
-    side: Side, net: RewardNet | None, pairs: NDArray[np.int64]
+    side: Side, net: Weighted | None, pairs: NDArray[np.int64]
 ) -> tuple[Floats, list[WhyReviewed]]:
     """How much pairs are in dispute; see `Dispute`.
 
@@ -128,7 +128,7 @@ def dispute(
     return table.max(axis=0), [parts[at][0] for at in table.argmax(axis=0).tolist()]
 
 
-def member_rises(net: RewardNet, side: Side) -> Floats:
+def member_rises(net: Weighted, side: Side) -> Floats:
     """`[members, N]`: shaping reward of each segment by each member alone."""
     ends = side.ends.reshape(-1, side.ends.shape[2])
     potentials = np.tanh(PotentialFunction(net).normalised(ends).astype(np.float64))
@@ -151,7 +151,7 @@ def clear(differences: Floats) -> NDArray[np.bool_]:
 
 
 def _networks(
-    net: RewardNet, side: Side, pairs: NDArray[np.int64]
+    net: Weighted, side: Side, pairs: NDArray[np.int64]
 ) -> tuple[Floats, list[WhyReviewed]]:
     rises = member_rises(net, side)
     differences = rises[:, pairs[:, 0]] - rises[:, pairs[:, 1]]

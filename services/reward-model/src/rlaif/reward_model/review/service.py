@@ -53,8 +53,8 @@ from rlaif.reward_model.learning.pair_selection import (
 )
 from rlaif.reward_model.review.agreement import agreement_report
 from rlaif.reward_model.training_loop import TrainingLoop
-from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
+from rlaif.reward_net.weights import Weighted
 from rlaif.storage import keys
 
 logger = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ class _List:
     """Pairs to review, and the network and number of labels that they were chosen by."""
 
     pairs: list[SelectedPair]
-    net: RewardNet | None
+    net: Weighted | None
     labels: int
 
 

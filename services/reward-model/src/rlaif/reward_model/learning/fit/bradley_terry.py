@@ -32,7 +32,8 @@ from rlaif.reward_model.labels.duplicates import label_weights
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.preferences import PairTable
 from rlaif.reward_model.learning.fit.inputs import input_gains, is_known_layout
-from rlaif.reward_model.learning.fit.sides import BAG_STREAM, Side, chosen
+from rlaif.reward_model.learning.fit.one_cycle import OneCycleAdamW
+from rlaif.reward_model.learning.fit.sides import BAG_STREAM, Side, chosen, spaced_observations
 from rlaif.reward_model.learning.settings import (
     ACTIVATION,
     LABEL_NOISE,
@@ -75,8 +76,6 @@ _CHECK_SHARE = 0.6
 """Passes of a check fit, as a share of those of a candidate."""
 
 _UNKNOWN = (np.nan, np.nan)
-
-_ROWS_PER_SEGMENT = 8
 
 
 def fit_side(side: Side, settings: CandidateSettings) -> RewardNet:
@@ -136,15 +135,6 @@ def episode_bags(
     return bags
 
 
-def spaced_observations(segments: Sequence[LabelledSegment]) -> NDArray[np.float32]:
-    """`[M, inputs]`: eight observations per segment, evenly spaced in time."""
-    rows = []
-    for item in segments:
-        places = np.linspace(0, len(item.observations) - 1, _ROWS_PER_SEGMENT)
-        rows.append(item.observations[places.round().astype(np.int64)])
-    return np.concatenate(rows)
-
-
 @dataclass(frozen=True)
 class FitData:
     """The training data of N segments.
@@ -182,13 +172,13 @@ def fit(
     # (three times smaller); in the returned network they are 0.
     net = RewardNet(spec.model_copy(update={"inputs": len(read)}), generator=generator)
     net.train().requires_grad_(True)
-    steps = epochs * -(-len(data.ends) // _BATCH_SEGMENTS)
-    optimiser = torch.optim.AdamW(
-        net.parameters(), lr=settings.learning_rate, weight_decay=WEIGHT_DECAY, fused=True
-    )
-    # Smith & Topin 2018, arXiv 1708.07120. The result does not depend on the last batch.
-    schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimiser, settings.learning_rate, total_steps=max(2, steps)
+    steps = max(2, epochs * -(-len(data.ends) // _BATCH_SEGMENTS))
+    # Its rate ends near 0: the result does not depend on the last batch.
+    optimiser = OneCycleAdamW(
+        net.parameters(),
+        peak=settings.learning_rate,
+        weight_decay=WEIGHT_DECAY,
+        steps=max(2, steps),
     )
     known = is_known_layout(spec.layout_version, spec.inputs)
     things = _Things.of(read, gains) if known else None
@@ -197,10 +187,8 @@ def fit(
         order = torch.randperm(len(data.ends), generator=generator).numpy()
         for batch in batches(order, data.table.compared_pairs, _BATCH_SEGMENTS):
             chosen = torch.from_numpy(batch)
-            optimiser.zero_grad(set_to_none=True)
             torch.autograd.backward(_loss(net, learned, chosen, generator))
             optimiser.step()
-            schedule.step()
     wide = RewardNet(spec, generator=generator)
     return _widened(net, wide, read, gains)
 

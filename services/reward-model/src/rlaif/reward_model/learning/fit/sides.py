@@ -16,6 +16,7 @@ from rlaif.reward_model.learning.settings import HELDOUT_FRACTION, CandidateSett
 from rlaif.reward_net.pay import Potential, paid_of_ends
 
 _TWO_HELD_OUT_FROM = 4
+_ROWS_PER_SEGMENT = 8
 
 # Independent random streams: drawing more from one leaves the others unchanged. The numbers are
 # part of what makes a fit reproducible.
@@ -120,3 +121,12 @@ def position(episode_id: str) -> float:
 def chosen(segments: Sequence[LabelledSegment], mask: NDArray[np.bool_]) -> list[LabelledSegment]:
     """The segments selected by an `[N]` mask."""
     return [segments[at] for at in np.flatnonzero(mask).tolist()]
+
+
+def spaced_observations(segments: Sequence[LabelledSegment]) -> NDArray[np.float32]:
+    """`[M, inputs]`: eight observations per segment, evenly spaced in time."""
+    rows = []
+    for item in segments:
+        places = np.linspace(0, len(item.observations) - 1, _ROWS_PER_SEGMENT)
+        rows.append(item.observations[places.round().astype(np.int64)])
+    return np.concatenate(rows)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from rlaif.contracts.game.observation import LAYOUT
 from rlaif.reward_model.learning.fit.inputs import is_known_layout
 from rlaif.reward_model.learning.fit.sides import Side
-from rlaif.reward_model.learning.gate.crossfit import Folds
 from rlaif.reward_model.learning.gate.evaluation import even_weights
+from rlaif.reward_model.learning.gate.folds import Folds
 
 _PENALTIES = np.geomspace(0.1, 1000.0, 9)
 

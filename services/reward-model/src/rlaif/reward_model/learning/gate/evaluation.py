@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from rlaif.reward_model.labels.preferences import Preference
 from rlaif.reward_model.learning.fit.sides import BOOTSTRAP_STREAM, Side
 from rlaif.reward_model.learning.settings import CONFIDENCE
-from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
+from rlaif.reward_net.weights import Weighted
 
 _ECE_BINS = 10
 _RESAMPLES = 1000
@@ -124,13 +124,13 @@ def calibrate(difference: NDArray[np.float64], outcome: NDArray[np.float64]) -> 
     )
 
 
-def probability(net: RewardNet, difference: NDArray[np.float64]) -> NDArray[np.float64]:
+def probability(net: Weighted, difference: NDArray[np.float64]) -> NDArray[np.float64]:
     """`[P]` P(A better) for differences of the shaping reward, `[P]`."""
     in_logits = difference * net.spec.spread / net.spec.scale
     return Calibration(net.spec.temperature, net.spec.lapse).probability(in_logits)
 
 
-def predictions(net: RewardNet, side: Side) -> NDArray[np.float64]:
+def predictions(net: Weighted, side: Side) -> NDArray[np.float64]:
     """`[P]` P(A better) of every pair of a side."""
     pay = side.pay(PotentialFunction(net))
     return probability(net, np.array([pay[item.a] - pay[item.b] for item in side.preferences]))

@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 from rlaif.contracts.game.observation import LAYOUT
 from rlaif.contracts.reward_models import GateMetrics, RewardNetSpec
 from rlaif.reward_model.labels.preferences import Preference
-from rlaif.reward_model.learning.fit.bradley_terry import spaced_observations
 from rlaif.reward_model.learning.fit.inputs import is_known_layout, lasting_slots
-from rlaif.reward_model.learning.fit.sides import Side
+from rlaif.reward_model.learning.fit.sides import Side, spaced_observations
 from rlaif.reward_model.learning.gate.baselines import fit_baselines
 from rlaif.reward_model.learning.gate.checks import SIMPLE_CONFIDENCE, Check, failed, gate_checks
-from rlaif.reward_model.learning.gate.crossfit import CrossFit
 from rlaif.reward_model.learning.gate.evaluation import (
     accuracy_on,
     differences,
@@ -23,12 +21,14 @@ from rlaif.reward_model.learning.gate.evaluation import (
     negative_log_likelihood,
     probability,
 )
+from rlaif.reward_model.learning.gate.folds import CrossFit
 from rlaif.reward_model.learning.gate.permutation import permutation_p
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_net.artifact import MAX_BYTES
-from rlaif.reward_net.network import RewardNet, tensor_shapes
+from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.pay import Potential
 from rlaif.reward_net.potential import PotentialFunction
+from rlaif.reward_net.weights import tensor_shapes
 
 _MAX_OUTPUT = 1e30
 """Largest intermediate value; float32 ends at 3e38."""

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.learning.fit.inputs import input_gains
 from rlaif.reward_model.learning.fit.sides import PERMUTATION_STREAM
-from rlaif.reward_model.learning.gate.crossfit import Folds
 from rlaif.reward_model.learning.gate.evaluation import even_weights
+from rlaif.reward_model.learning.gate.folds import Folds
 
 PERMUTATIONS = 200
 
