@@ -105,7 +105,7 @@ def _layers(net: Weighted) -> list[tuple[NDArray[np.float32], NDArray[np.float32
     """(weights, biases) of each layer, copied: `[inputs, M * H]`, then `[M, H, out]`."""
     state = net.arrays()
     members = net.spec.members
-    layers = []
+    layers: list[tuple[NDArray[np.float32], NDArray[np.float32]]] = []
     for index, fan_in in enumerate(layer_sizes(net.spec)[:-1]):
         weight = state[f"net.{2 * index}.weight"].reshape(members, -1, fan_in)
         bias = state[f"net.{2 * index}.bias"].reshape(members, 1, -1)

@@ -13,10 +13,10 @@ from rlaif.game.machine.cartridges import Cartridge, CartridgeError, load_cartri
 from rlaif.game.machine.emulator import Emulator, EmulatorError
 from rlaif.game.starts.power_on import NoStartError
 from rlaif.game.starts.savestates import load_state_file
+from rlaif.reward_net.artifact import load
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.service.cli import complaint
 from rlaif.service.settings import PER_SERVICE, describe, fields_of, flat_values, renamed, stored
-from rlaif.trainer.curriculum import library
 from rlaif.trainer.planning.planner import PlannerSettingsError, check_planner
 from rlaif.trainer.play.start import check_starts
 from rlaif.trainer.run_folder import checkpoints
@@ -131,8 +131,6 @@ def check_start(settings: TrainerSettings) -> None:
 
 def read_reward_model(path: Path) -> tuple[bytes, int]:
     """The bytes and version of a reward model; `WrongSettingsError` if it cannot be loaded."""
-    from rlaif.reward_net.artifact import load  # torch: a second and its memory, for this alone
-
     try:
         data = path.read_bytes()
         sha256 = hashlib.sha256(data).hexdigest()
@@ -189,6 +187,9 @@ def _check_curriculum(settings: TrainerSettings) -> None:
             "TRAINER_CURRICULUM_PATH is set, but TRAINER_ACTIONS is seed, whose policy does not "
             "use demonstrations: set TRAINER_ACTIONS to the action set of the demonstrations"
         )
+    # Here, because it imports numba: 60 MB that the service needs for this alone.
+    from rlaif.trainer.curriculum import library
+
     # A Ray job reads it on the cluster's head, where it is checked again.
     if settings.run_on == "process" and not library.exists(path):
         raise WrongSettingsError(
