@@ -60,8 +60,8 @@ from rlaif.reward_model.learning.gate.evaluation import (
 from rlaif.reward_model.learning.gate.folds import Folds
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_model.learning.training import train_candidate
-from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
+from rlaif.reward_net.weights import Weighted
 
 TARGETS = {
     "paid_accuracy": 0.75,
@@ -121,7 +121,7 @@ def accuracy(statistics: NDArray[np.float64], side: Side) -> float:
     return float(((np.sign(difference * margin) + 1) / 2).mean())
 
 
-def paid(net: RewardNet, side: Side) -> NDArray[np.float64]:
+def paid(net: Weighted, side: Side) -> NDArray[np.float64]:
     """`[N]`: shaping reward of each segment."""
     return side.pay(PotentialFunction(net))
 
@@ -201,7 +201,7 @@ def _paid(seen: Sequence[Seen], behaviour: Behaviour) -> dict[str, float]:
     }
 
 
-def counterfactuals(net: RewardNet, heldout: Side) -> dict[str, float]:
+def counterfactuals(net: Weighted, heldout: Side) -> dict[str, float]:
     """What toggled things and menus do to the potential of held-out observations."""
     rows = np.concatenate([item.observations for item in heldout.segments])
     potential = PotentialFunction(net)
