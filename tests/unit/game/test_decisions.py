@@ -26,11 +26,8 @@ from rlaif.game.decisions.mask import allowed
 from rlaif.game.decisions.playing import DecisionLimits, carry_out
 from rlaif.game.machine.actions import ACTION_NAMES, Action
 from rlaif.game.memory.blocks import RamBlocks
-from rlaif.game.memory.memory_map import address
-from rlaif.game.memory.predicates import has_control
 from rlaif.game.motion.grid import TilePlace
 from rlaif.game.motion.room_graph import RoomGraph
-from rlaif.game.motion.room_watcher import listens
 from rlaif.game.motion.things import KINDS, things
 
 ARMS: tuple[Arm, ...] = ("seed", "buttons", "macros", "options")
@@ -303,24 +300,3 @@ def noisy(rng: np.random.Generator, make_ram) -> RamBlocks:
     elif kind > 245:
         writes.append(("wPaletteThreadMode", 1))
     return make_ram(*writes)
-
-
-@settings(quick, max_examples=200)
-@given(where=st.integers(0, 0x1FFF), value=st.integers(0, 255))
-def test_whether_he_obeys_is_known_from_few_bytes(where, value, make_ram):
-    ram = make_ram(*room(), *standing())
-    changed = bytearray(ram.wram)
-    changed[where] = value
-    for each in (ram, RamBlocks(bytes(changed))):
-        assert listens(each) == has_control(each)
-
-
-@pytest.mark.parametrize(
-    "name", ["wGameState", "wCutsceneIndex", "wOpenedMenuType", "w1Link.state", "wTextIsActive",
-             "wPaletteThreadMode", "wScrollMode", "wLinkDeathTrigger", "wLinkForceState",
-             "wDisabledObjects", "wUseSimulatedInput", "wSavefileString"]
-)  # fmt: skip
-@pytest.mark.parametrize("value", [0, 1, 2, 4, 8, 0x80, 0x81, 0xFF])
-def test_each_of_them_counts(name, value, make_ram):
-    ram = make_ram(*room(), *standing(), (address(name), value))
-    assert listens(ram) == has_control(ram)

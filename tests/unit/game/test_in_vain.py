@@ -21,7 +21,7 @@ GOING = go_to(TilePlace(2, 6))
 
 @pytest.fixture(autouse=True)
 def _the_game_listens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_vain, "listens", lambda ram: ram.u8(address("wTextIsActive")) == 0)
+    monkeypatch.setattr(in_vain, "has_control", lambda ram: ram.u8(address("wTextIsActive")) == 0)
 
 
 def moment(**bytes_at: int) -> RamBlocks:
@@ -104,7 +104,7 @@ def test_only_what_was_decided_there_is_held_back_however_often_one_looks(
     played: list[tuple[int, int]], looks: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(in_vain, "listens", lambda _: True)
+        patch.setattr(in_vain, "has_control", lambda _: True)
         tried, since = InVain(), set[int]()
         tried.look(moment())
         before = 0

@@ -26,8 +26,8 @@ class Game:
 
     def __init__(self) -> None:
         self.frames = 0
-        self.facts = SimpleNamespace(dead=False)
-        self.emulator = None
+        self.square_facts = SimpleNamespace(dead=False)
+        self.ram = None
 
     def play(
         self,
@@ -39,7 +39,7 @@ class Game:
         truncated: bool = False,
     ) -> StepOutcome:
         self.frames += 4 + wait
-        self.facts.dead = dead
+        self.square_facts.dead = dead
         return StepOutcome(reward, NOTHING, terminated, truncated, wait)
 
 
@@ -51,11 +51,6 @@ class Presses:
 
     def next(self, ram: Any) -> Choice:
         return Choice("running", self._left.pop(0)) if self._left else done()
-
-
-@pytest.fixture(autouse=True)
-def _nobody_reads_ram(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decisions, "read_blocks", lambda emulator: None)
 
 
 def deciding(*buttons: Action, gamma: float = GAMMA) -> tuple[DecisionStep, Game]:

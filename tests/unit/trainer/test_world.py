@@ -39,20 +39,20 @@ class Play:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(room_log, "read_blocks", lambda _emulator: None)
         monkeypatch.setattr(room_log, "place_of", lambda _ram, _room, _words: PLACE)
-        self.game: Any = SimpleNamespace(facts=NOTHING, frames=0, steps=0, emulator=None)
+        self.game: Any = SimpleNamespace(square_facts=NOTHING, frames=0, steps=0, emulator=None)
         self.log = RoomLog(1, NO_WORDS, pictures=True)
 
     def begin(self, room: tuple[int, int]) -> None:
         self.game.frames = self.game.steps = 0
-        self.game.facts = NOTHING._replace(group=room[0], room=room[1])
+        self.game.square_facts = NOTHING._replace(group=room[0], room=room[1])
         self.log.begin_episode(0, self.game)
 
     def step(self, frames: int = 4, **facts: Any) -> None:
         self.game.frames += frames
         self.game.steps += 1
         if facts:
-            self.game.facts = self.game.facts._replace(**facts)
-        if self.game.facts is not self.log.seen[0]:
+            self.game.square_facts = self.game.square_facts._replace(**facts)
+        if self.game.square_facts is not self.log.seen[0]:
             self.log.see(0, self.game)
 
     def end_fragment(self) -> RoomsPlayed:

@@ -10,8 +10,9 @@ from rlaif.game.decisions.catalog import DECISIONS, Family
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.entities import enemies, player_position
 from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.predicates import has_control
 from rlaif.game.motion.ground import tiles_of
-from rlaif.game.motion.room_watcher import listens, place_of
+from rlaif.game.motion.room_watcher import place_of
 
 _FAMILIES: frozenset[Family] = frozenset({"WALK", "INTERACT", "FIGHT", "LEAVE", "GO_TO"})
 """Not buttons, which wait, nor items, as a weapon may hit something the next time."""
@@ -70,7 +71,7 @@ def _situation(ram: RamBlocks) -> bytes:
 
     Objects that move by themselves are excluded.
     """
-    if not listens(ram):
+    if not has_control(ram):
         return b""
     x, y = player_position(ram)
     here = bytes((x, y, ram.u8(_FACING)))

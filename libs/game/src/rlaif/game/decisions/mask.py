@@ -24,9 +24,16 @@ from rlaif.game.decisions.catalog import (
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
-from rlaif.game.memory.predicates import is_dying, is_menu, is_running, is_text, is_text_choice
-from rlaif.game.motion.room_watcher import listens
-from rlaif.game.motion.things import Thing, edges, fixed_things, moving_things
+from rlaif.game.memory.predicates import (
+    has_control,
+    is_dying,
+    is_menu,
+    is_running,
+    is_text,
+    is_text_choice,
+)
+from rlaif.game.motion.ground import Reached, reached_in
+from rlaif.game.motion.things import fixed_things, moving_things
 
 _BUTTONS, _AT_HAND = address("wInventoryB"), 18
 """Items on B, on A, and in the inventory."""
@@ -51,7 +58,7 @@ def allowed(ram: RamBlocks, arm: Arm) -> Flags:
     """
     if arm == "seed":
         return in_arm(arm)
-    if listens(ram):
+    if has_control(ram):
         return _in_play(ram, arm)
     if is_text(ram) or is_menu(ram) or is_dying(ram) or not is_running(ram):
         return _answers(arm, is_text_choice(ram))
@@ -62,7 +69,7 @@ def _in_play(ram: RamBlocks, arm: Arm) -> Flags:
     at_hand = ram.block(_BUTTONS, _AT_HAND)
     bombs, seeds = ram.u8(_BOMBS) > 0, any(ram.block(_SEEDS, _KINDS_OF_SEEDS))
     jumps = _FEATHER in at_hand
-    can = _with_items(at_hand, bombs, seeds) | _with_room(fixed_things(ram), edges(ram), jumps)
+    can = _with_items(at_hand, bombs, seeds) | _with_room(reached_in(ram), jumps)
     moving = moving_things(ram)
     for thing in moving:
         can[go_to(thing.tile)] = thing.reachable
@@ -86,10 +93,10 @@ def _with_items(at_hand: bytes, bombs: bool, seeds: bool) -> Flags:
 
 
 @lru_cache(maxsize=_MAX_CACHED)
-def _with_room(things: tuple[Thing, ...], rims: tuple[bool, ...], jumps: bool) -> Flags:
+def _with_room(reached: Reached, jumps: bool) -> Flags:
     can = np.zeros(COUNT, dtype=np.bool_)
-    can[LEAVE.start : LEAVE.stop] = rims
-    for thing in things:
+    can[LEAVE.start : LEAVE.stop] = reached.rims
+    for thing in fixed_things(reached):
         can[go_to(thing.tile)] = thing.reachable and (jumps or thing.kind != "hole")
     return can
 

@@ -1,6 +1,9 @@
 """The RAM in which a game keeps its state: copied from the emulator, or where it lies."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +17,8 @@ _LAYOUT_OFFSET = 2 * 0x1000 + (_LAYOUT & 0x0FFF)
 
 DUNGEON_LAYOUT_SIZE = 256
 _NO_LAYOUT = np.zeros(DUNGEON_LAYOUT_SIZE, dtype=np.uint8)
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -47,13 +52,32 @@ class RamBlocks:
         return np.frombuffer(self.wram, dtype=np.uint8)
 
 
+def once_per_ram(read: Callable[[RamBlocks], _T]) -> Callable[[RamBlocks], _T]:
+    """Keep what `read` returns with the RAM that it was read from; it must not be None."""
+    name = f"{read.__module__}.{read.__qualname__}"
+
+    @wraps(read)
+    def reader(ram: RamBlocks) -> _T:
+        kept = ram.__dict__
+        found: _T | None = kept.get(name)
+        if found is None:
+            found = kept[name] = read(ram)
+        return found
+
+    return reader
+
+
 def read_blocks(emulator: Emulator) -> RamBlocks:
     """Copy the RAM of an emulator; about 1 µs."""
     if not emulator.has_banks:
         return RamBlocks(emulator.wram())
+    return _blocks(emulator.wram(), emulator.read_bank(2, _LAYOUT, _LAYOUT + DUNGEON_LAYOUT_SIZE))
+
+
+def _blocks(wram: bytes, dungeon_layout: bytes) -> RamBlocks:
     ram = object.__new__(RamBlocks)  # the sizes are right: checking them takes as long as reading
-    ram.__dict__["wram"] = emulator.wram()
-    ram.__dict__["dungeon_layout"] = emulator.read_bank(2, _LAYOUT, _LAYOUT + DUNGEON_LAYOUT_SIZE)
+    kept = ram.__dict__
+    kept["wram"], kept["dungeon_layout"] = wram, dungeon_layout
     return ram
 
 
@@ -69,6 +93,12 @@ class LiveRam:
         self.wram = emulator.work_ram[:WRAM_SIZE]
         layout = emulator.work_ram[_LAYOUT_OFFSET : _LAYOUT_OFFSET + DUNGEON_LAYOUT_SIZE]
         self.dungeon_layout = layout if emulator.has_banks else _NO_LAYOUT
+        self._bytes = self.wram.data, self.dungeon_layout.data
+
+    def copy(self) -> RamBlocks:
+        """What it holds now; 0.5 µs."""
+        wram, layout = self._bytes
+        return _blocks(wram.tobytes(), layout.tobytes())
 
 
 def bcd(byte: int) -> int:

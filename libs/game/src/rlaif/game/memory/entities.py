@@ -4,6 +4,7 @@ Sixteen pages 0xD000, 0xD100 ... 0xDF00 of work RAM bank 1 hold four objects eac
 companion and items at +0x00, interactions at +0x40, enemies at +0x80, parts at +0xC0.
 """
 
+from collections.abc import Container
 from typing import NamedTuple
 
 from rlaif.game.machine.emulator import WRAM_START
@@ -30,6 +31,9 @@ HARMLESS_ENEMY_IDS = frozenset({0x33, 0x37, 0x38, 0x53, 0x56, 0x58, 0x59, 0x5A})
 """Objects in enemy slots that are no monsters: cucco, butterfly, fairy, dragonfly, bubble, bush,
 drop producer, seed tree (enemy ids of the disassembly)."""
 
+_ALL_IDS = range(256)
+_MONSTERS = frozenset(_ALL_IDS) - HARMLESS_ENEMY_IDS
+
 PART_ITEM_DROP = 0x01
 INTERACTION_TREASURE = 0x60
 
@@ -38,7 +42,9 @@ ANGLES = 32
 
 _TALKABLE = address("wAButtonSensitiveObjectList")
 _TALKABLE_SIZE = 32
-_LINK_OBJECT = address("wLinkObjectIndex")
+_LINK_OBJECT = address("wLinkObjectIndex") - WRAM_START
+_LINK_X, _LINK_Y = LINK - WRAM_START + OBJECT_X, LINK - WRAM_START + OBJECT_Y
+_ANIMAL_X, _ANIMAL_Y = COMPANION - WRAM_START + OBJECT_X, COMPANION - WRAM_START + OBJECT_Y
 _COMPANION_PAGE = COMPANION >> 8
 _OBJECT_MASK = 0xFFC0
 _NO_POINTERS = bytes(_TALKABLE_SIZE)
@@ -61,19 +67,20 @@ class Entity(NamedTuple):
 
 def is_riding(ram: RamBlocks) -> bool:
     """The player sits on an animal or in a minecart, which then has the true position."""
-    return ram.u8(_LINK_OBJECT) == _COMPANION_PAGE
+    return ram.wram[_LINK_OBJECT] == _COMPANION_PAGE
 
 
 def player_position(ram: RamBlocks) -> tuple[int, int]:
     """(x, y) in pixels of the room: of the player, or of the animal it rides."""
-    base = COMPANION if is_riding(ram) else LINK
-    return ram.u8(base + OBJECT_X), ram.u8(base + OBJECT_Y)
+    wram = ram.wram
+    if wram[_LINK_OBJECT] == _COMPANION_PAGE:
+        return wram[_ANIMAL_X], wram[_ANIMAL_Y]
+    return wram[_LINK_X], wram[_LINK_Y]
 
 
 def enemies(ram: RamBlocks) -> list[Entity]:
     """Monsters, in slot order."""
-    found = _enabled(ram, ENEMIES)
-    return [enemy for enemy in found if enemy.id not in HARMLESS_ENEMY_IDS]
+    return _enabled(ram, ENEMIES, _MONSTERS)
 
 
 def are_enemies_near(ram: RamBlocks, x: int, y: int, reach: int) -> bool:
@@ -84,20 +91,20 @@ def are_enemies_near(ram: RamBlocks, x: int, y: int, reach: int) -> bool:
         return False
     xs = wram[first + OBJECT_X :: OBJECT_STRIDE]
     ys = wram[first + OBJECT_Y :: OBJECT_STRIDE]
-    return any(
-        slot and abs(at_x - x) <= reach and abs(at_y - y) <= reach
-        for slot, at_x, at_y in zip(enabled, xs, ys, strict=True)
-    )
+    for slot, at_x, at_y in zip(enabled, xs, ys, strict=True):
+        if slot and abs(at_x - x) <= reach and abs(at_y - y) <= reach:
+            return True
+    return False
 
 
-def interactions(ram: RamBlocks) -> list[Entity]:
-    """People, treasures and invisible triggers, in slot order."""
-    return _enabled(ram, INTERACTIONS)
+def interactions(ram: RamBlocks, ids: Container[int] = _ALL_IDS) -> list[Entity]:
+    """People, treasures and invisible triggers with these ids, in slot order."""
+    return _enabled(ram, INTERACTIONS, ids)
 
 
-def parts(ram: RamBlocks) -> list[Entity]:
-    """Drops, projectiles, buttons, torches, switches, in slot order."""
-    return _enabled(ram, PARTS)
+def parts(ram: RamBlocks, ids: Container[int] = _ALL_IDS) -> list[Entity]:
+    """Drops, projectiles, buttons, torches, switches with these ids, in slot order."""
+    return _enabled(ram, PARTS, ids)
 
 
 def talkables(ram: RamBlocks) -> list[Entity]:
@@ -115,10 +122,8 @@ def talkables(ram: RamBlocks) -> list[Entity]:
 
 def things(ram: RamBlocks) -> list[Entity]:
     """What can be picked up; where there is none, buttons and the like (all parts)."""
-    all_parts = parts(ram)
-    found = [part for part in all_parts if part.id == PART_ITEM_DROP]
-    found += [it for it in interactions(ram) if it.id == INTERACTION_TREASURE]
-    return found or all_parts
+    found = parts(ram, (PART_ITEM_DROP,)) + interactions(ram, (INTERACTION_TREASURE,))
+    return found or parts(ram)
 
 
 def nearest(found: list[Entity], x: int, y: int) -> list[Entity]:
@@ -128,12 +133,15 @@ def nearest(found: list[Entity], x: int, y: int) -> list[Entity]:
     return sorted(found, key=lambda e: ((e.x - x) ** 2 + (e.y - y) ** 2, e.slot))
 
 
-def _enabled(ram: RamBlocks, first: int) -> list[Entity]:
+def _enabled(ram: RamBlocks, first: int, ids: Container[int]) -> list[Entity]:
     enabled = ram.wram[first - WRAM_START :: OBJECT_STRIDE]
     if enabled == _ALL_FREE:
         return []
+    numbers = ram.wram[first - WRAM_START + OBJECT_ID :: OBJECT_STRIDE]
     return [
-        _entity(ram, first + page * OBJECT_STRIDE) for page in range(OBJECT_PAGES) if enabled[page]
+        _entity(ram, first + page * OBJECT_STRIDE)
+        for page in range(OBJECT_PAGES)
+        if enabled[page] and numbers[page] in ids
     ]
 
 

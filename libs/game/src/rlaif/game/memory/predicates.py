@@ -4,6 +4,11 @@ The conditions follow the order in which the game itself tests them (linkState01
 object_code/common/specialObjects/link.s, cutscene01 in code/bank1.s of the disassembly).
 """
 
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any
+
+from rlaif.game.machine.emulator import WRAM_START
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
 from rlaif.game.memory.puzzles import is_settled, puzzle_elements
@@ -23,6 +28,12 @@ _DEATH = address("wLinkDeathTrigger")
 _LINK_STATE = address("w1Link.state")
 _HEALTH = address("wLinkHealth")
 _FORCED = address("wLinkForceState")
+_DYING: Any = itemgetter(*(where - WRAM_START for where in (_DEATH, _LINK_STATE, _HEALTH)))
+_CONTROL: Any = itemgetter(
+    *(where - WRAM_START for where in (_GAME_STATE, _CUTSCENE, _LINK_STATE, _SCROLL, _DISABLED)),
+    slice(_SAVEFILE - WRAM_START, _SAVEFILE - WRAM_START + len(SAVEFILE_STRING)),
+    *(where - WRAM_START for where in (_MENU, _FADE, _DEATH, _FORCED, _TEXT, _SCRIPTED)),
+)
 _INVENTORY_TEXT = 2
 _PLAYING = 2
 _IN_GAME = 1
@@ -79,7 +90,8 @@ def is_cutscene(ram: RamBlocks) -> bool:
 
 def is_dying(ram: RamBlocks) -> bool:
     """No health, or the death animation."""
-    return ram.u8(_DEATH) != 0 or ram.u8(_LINK_STATE) == _LINK_DYING or ram.u8(_HEALTH) == 0
+    death, state, health = _DYING(ram.wram)
+    return death != 0 or state == _LINK_DYING or health == 0
 
 
 def is_room_stable(ram: RamBlocks) -> bool:
@@ -89,18 +101,20 @@ def is_room_stable(ram: RamBlocks) -> bool:
 
 def has_control(ram: RamBlocks) -> bool:
     """The player obeys the buttons."""
+    return _has_control(_CONTROL(ram.wram))
+
+
+@lru_cache(maxsize=4096)
+def _has_control(seen: tuple[Any, ...]) -> bool:
+    state, cutscene, link, scroll, disabled, save, *must_be_zero = seen
     return (
-        is_running(ram)
-        and ram.u8(_CUTSCENE) == _IN_GAME
-        and not is_menu(ram)
-        and ram.u8(_LINK_STATE) == _LINK_NORMAL
-        and not is_fading(ram)
-        and ram.u8(_SCROLL) & 0x0E == 0
-        and ram.u8(_DEATH) == 0
-        and ram.u8(_FORCED) == 0
-        and not is_text(ram)
-        and ram.u8(_DISABLED) & _FROZEN == 0
-        and ram.u8(_SCRIPTED) == 0
+        state == _PLAYING
+        and save == SAVEFILE_STRING
+        and cutscene == _IN_GAME
+        and link == _LINK_NORMAL
+        and scroll & 0x0E == 0
+        and disabled & _FROZEN == 0
+        and not any(must_be_zero)
     )
 
 

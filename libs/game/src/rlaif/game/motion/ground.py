@@ -6,6 +6,7 @@ Results are cached by all the bytes that they depend on, so an unchanged room co
 import math
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.emulator import WRAM_START
-from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.blocks import RamBlocks, once_per_ram
 from rlaif.game.memory.entities import player_position, talkables
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.walls import COLLISION_BYTES, COLLISIONS, FLIPPERS
@@ -89,9 +90,14 @@ class Goal(NamedTuple):
     brink: bool = False  # before: as near as possible without falling in
 
 
-class Reached(NamedTuple):
-    """What can be reached in a room from the player's position."""
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """What can be reached in a room from the player's position.
 
+    The identical object while room and reachable pixels are the same: a key of what follows.
+    """
+
+    terrain: Terrain
     trodden: bytes  # by tile: it can be stepped onto
     faced: tuple[bytes, ...]  # by direction and tile: the player can stand before it
     rims: tuple[bool, ...]  # by direction: the room can be left over that edge
@@ -132,6 +138,7 @@ class Ground:
         *,
         frames: int = FRAMES,
     ) -> None:
+        self._terrain = terrain
         self.height, self.width = terrain.size
         self.on_door = _stands_on_door(terrain, own)
         self._size = self.height * self.width
@@ -139,7 +146,7 @@ class Ground:
         self.outs = np.zeros(self._size, dtype=np.uint8)
         self._care = np.zeros(self._size, dtype=np.uint8)
         self._find_steps(terrain, own, obstacles, frames)
-        self._backwards: tuple[kernels.Counts, kernels.Pixels] | None = None
+        self._backwards: tuple[kernels.Counts, kernels.Pixels, Bytes] | None = None
         self._labels = np.full(self._size, -1, dtype=np.int16)
         self._reached: list[Reached] = []
         self._first_steps: OrderedDict[tuple[Goal, int], bytes] = OrderedDict()
@@ -226,10 +233,12 @@ class Ground:
         faced = np.zeros((4, COLLISION_BYTES), dtype=np.uint8)
         rims = np.zeros(4, dtype=np.uint8)
         kernels.reach_from(self.ends, self.outs, self.width, at, _AHEAD, seen, trodden, faced, rims)
-        kernels.lead_to(*self._sources(), self.outs, at, back)
+        heads, sources, _ = self._sources()
+        kernels.lead_to(heads, sources, self.outs, at, back)
         label = len(self._reached)
         self._reached.append(
             Reached(
+                self._terrain,
                 trodden.tobytes(),
                 tuple(row.tobytes() for row in faced),
                 tuple(bool(rim) for rim in rims),
@@ -241,18 +250,18 @@ class Ground:
         self._labels[at] = label
         return label
 
-    def _sources(self) -> tuple[kernels.Counts, kernels.Pixels]:
+    def _sources(self) -> tuple[kernels.Counts, kernels.Pixels, Bytes]:
         if self._backwards is None:
             heads = np.zeros(self._size + 1, dtype=np.int32)
             sources = np.empty(4 * self._size, dtype=np.uint16)
-            kernels.reverse_steps(self.ends, heads, sources)
-            self._backwards = heads, sources
+            ways = np.empty(4 * self._size, dtype=np.uint8)
+            kernels.reverse_steps(self.ends, heads, sources, ways)
+            self._backwards = heads, sources, ways
         return self._backwards
 
     def _find_first_steps(self, goal: Bytes, extra: Bytes, start: int) -> bytes:
-        costs = np.empty(self._size, dtype=np.int16)
         kernels.find_first_steps(
-            self.ends, *self._sources(), self.outs, extra, start, _SCRATCH, costs, goal
+            self.ends, *self._sources(), self.outs, extra, start, _SCRATCH, goal
         )
         return goal.tobytes()
 
@@ -333,7 +342,6 @@ def _tile_bits(terrain: Terrain, own: TilePlace) -> Bytes:
 
 _SCRATCH = np.empty((2, 5 * LARGE_ROOM[0] * LARGE_ROOM[1]), dtype=np.int32)
 _rooms: OrderedDict[tuple[object, ...], Ground] = OrderedDict()
-_last: list[tuple[RamBlocks, Ground]] = []
 
 
 def tiles_of(ram: RamBlocks) -> bytes:
@@ -353,11 +361,28 @@ def ground_of(
     """
     if frames != FRAMES or closed:
         return _cached(ram, frames, frozenset(closed))
-    if _last and _last[0][0] is ram:
-        return _last[0][1]
-    ground = _cached(ram, frames, frozenset())
-    _last[:] = [(ram, ground)]
-    return ground
+    return _ground(ram)
+
+
+@once_per_ram
+def _ground(ram: RamBlocks) -> Ground:
+    return _cached(ram, FRAMES, frozenset())
+
+
+@once_per_ram
+def reached_in(ram: RamBlocks) -> Reached:
+    """What can be reached from the player's position."""
+    return _ground(ram).reached(*player_position(ram))
+
+
+def is_plain(ram: RamBlocks, tile: TilePlace) -> bool:
+    """Whether a tile of the buffer is neither hole, water, lava nor door."""
+    at = tile.row * TILE_COLUMNS + tile.column
+    collision = ram.u8(COLLISIONS + at)
+    kind = int(_KINDS.get(ram.u8(_MODE), _NO_KINDS)[ram.u8(_LAYOUT + at)])
+    if collision == _WALL:
+        kind &= ~DOOR
+    return not kind and collision != _HAZARD
 
 
 def _cached(ram: RamBlocks, frames: int, closed: frozenset[TilePlace]) -> Ground:

@@ -6,7 +6,8 @@ implementation. A new room and the paths to one goal cost about a millisecond. A
 
     ends     `[4, pixels]`, the pixel after a step by direction; NOWHERE where it would kill
     outs     `[pixels]`, 1 where the room is left: its rim, doors, stairs
-    heads, sources   the pixels from which each pixel is stepped onto: starts of lists, all lists
+    heads, sources, ways   the pixels from which each pixel is stepped onto, and by which direction:
+             starts of lists, all lists
     ahead    `[4, 2]`, (dy, dx) from the player to the pixel that it acts on, by direction
 
 Compiling takes some seconds once per machine: the result is cached beside this file, or in
@@ -183,9 +184,9 @@ def find_steps(
                 ends[way, start] = _frames_on(start, frame, ground, outs, frames)
 
 
-@_compiled(_of(_U16, 2), _of(_I32), _of(_U16))
-def reverse_steps(ends: Pixels, heads: Counts, sources: Pixels) -> None:
-    """List the pixels from which each pixel is stepped onto, in `heads` and `sources`."""
+@_compiled(_of(_U16, 2), _of(_I32), _of(_U16), _of(_U8))
+def reverse_steps(ends: Pixels, heads: Counts, sources: Pixels, ways: Bytes) -> None:
+    """List the pixels from which each pixel is stepped onto, and the bit of the direction."""
     pixels = ends.shape[1]
     for way in range(4):
         for start in range(pixels):
@@ -199,7 +200,7 @@ def reverse_steps(ends: Pixels, heads: Counts, sources: Pixels) -> None:
         for start in range(pixels):
             end = ends[way, start]
             if end != NOWHERE and end != start:
-                sources[fill[end]] = start
+                sources[fill[end]], ways[fill[end]] = start, 1 << way
                 fill[end] += 1
 
 
@@ -309,12 +310,15 @@ def before_tile(
     for way in range(4):
         if not directions >> way & 1:
             continue
+        first = (top - ahead[way, 0]) * width
         for here in range(low, high):
             end = np.int64(ends[way, here])
-            if end == NOWHERE or outs[end] or outs[here] or goal[here]:
+            if not first <= end < first + _TILE * width or end == NOWHERE:
+                continue  # another row of tiles
+            if outs[end] or outs[here] or goal[here]:
                 continue
             to_y, to_x = end // width + ahead[way, 0], end % width + ahead[way, 1]
-            if not (top <= to_y < top + _TILE and left <= to_x < left + _TILE):
+            if not left <= to_x < left + _TILE:
                 continue
             off = to_x - left - _TILE // 2 if way < 2 else to_y - top - _TILE // 2
             if abs(off) <= aside and not (brink and ends[way, end] != NOWHERE):
@@ -322,12 +326,12 @@ def before_tile(
 
 
 @_inlined
-def _choose(
-    ends: Pixels, outs: Bytes, extra: Bytes, costs: npt.NDArray[np.int16], firsts: Bytes
+def _choose_beyond(
+    last: int, ends: Pixels, outs: Bytes, extra: Bytes, costs: npt.NDArray[np.int16], firsts: Bytes
 ) -> None:
-    """Set the best steps from each pixel whose cost is known."""
+    """Set the best steps from each pixel farther than `last`, by the costs known so far."""
     for here in range(firsts.size):
-        if costs[here] == 0 or costs[here] >= FAR:
+        if not last < costs[here] < FAR:
             continue
         least, bits = FAR, 0
         for way in range(4):
@@ -342,18 +346,31 @@ def _choose(
         firsts[here] = bits
 
 
+@_inlined
+def _goals(firsts: Bytes, costs: npt.NDArray[np.int16], following: Counts, waiting: Counts) -> Int:
+    """Put the goals into the first bucket; returns how many there are."""
+    count = 0
+    costs[:] = FAR
+    for pixel in range(firsts.size):
+        if firsts[pixel]:
+            costs[pixel] = 0
+            waiting[count], following[count] = pixel, count - 1
+            count += 1
+    return count
+
+
 @_compiled(
-    _of(_U16, 2), _of(_I32), _of(_U16), _of(_U8), _of(_U8), _INT, _of(_I32, 2), _of(_I16), _of(_U8)
+    _of(_U16, 2), _of(_I32), _of(_U16), _of(_U8), _of(_U8), _of(_U8), _INT, _of(_I32, 2), _of(_U8)
 )
 def find_first_steps(
     ends: Pixels,
     heads: Counts,
     sources: Pixels,
+    ways: Bytes,
     outs: Bytes,
     extra: Bytes,
     start: int,
     scratch: Counts,
-    costs: npt.NDArray[np.int16],
     firsts: Bytes,
 ) -> None:
     """Find the best steps to a goal from all pixels, or from those not farther than `start`.
@@ -363,17 +380,11 @@ def find_first_steps(
     `scratch` is working memory, `[2, 5 * pixels]`; without a start, it is -1. `firsts` is not 0 at
     the goal; filled in is a bit for each best direction, 0 where no path is known.
     """
-    costs[:] = FAR
+    costs = np.empty(firsts.size, dtype=np.int16)
     buckets = np.full(_RING, -1, dtype=np.int32)
     following, waiting = scratch[0], scratch[1]
-    count = left = 0
-    for pixel in range(firsts.size):
-        if firsts[pixel]:
-            costs[pixel] = 0
-            waiting[count], following[count] = pixel, buckets[0]
-            buckets[0] = count
-            count += 1
-            left += 1
+    count = left = _goals(firsts, costs, following, waiting)
+    buckets[0] = count - 1
     cost, last = 0, FAR
     while left and cost <= last:
         while buckets[cost % _RING] >= 0:
@@ -385,16 +396,19 @@ def find_first_steps(
                 continue  # a cheaper entry was processed before
             if here == start:
                 last = cost
-            if outs[here] and not firsts[here]:
+            if outs[here] and cost:
                 continue
             after = cost + _STEP + extra[here]
             for edge in range(heads[here], heads[here + 1]):
                 source = sources[edge]
                 if after < costs[source]:
-                    costs[source] = after
+                    costs[source], firsts[source] = after, ways[edge]
                     waiting[count], following[count] = source, buckets[after % _RING]
                     buckets[after % _RING] = count
                     count += 1
                     left += 1
+                elif after == costs[source]:
+                    firsts[source] |= ways[edge]
         cost += 1
-    _choose(ends, outs, extra, costs, firsts)
+    if last < FAR:
+        _choose_beyond(last, ends, outs, extra, costs, firsts)

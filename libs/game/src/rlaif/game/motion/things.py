@@ -9,21 +9,19 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
 from rlaif.game.machine.actions import Action
-from rlaif.game.machine.emulator import WRAM_START
-from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.blocks import RamBlocks, once_per_ram
 from rlaif.game.memory.entities import (
     INTERACTION_TREASURE,
     PART_ITEM_DROP,
     enemies,
     interactions,
     parts,
-    player_position,
     talkables,
 )
 from rlaif.game.memory.memory_map import LARGE_ROOM, SMALL_ROOM, address
 from rlaif.game.memory.walls import COLLISION_BYTES, COLLISIONS
 from rlaif.game.motion.grid import TilePlace, tile_of
-from rlaif.game.motion.ground import Goal, Reached, ground_of
+from rlaif.game.motion.ground import Goal, Reached, reached_in
 from rlaif.game.motion.terrain import HOLES, LAVA, TILE_COLUMNS, WARPS
 
 Kind = Literal[
@@ -85,8 +83,6 @@ _ESSENCE = 0x7F
 _LYING = (INTERACTION_TREASURE, _ESSENCE)
 _LAYOUT = address("wRoomLayout")
 _MODE, _LARGE = address("wActiveCollisions"), address("wRoomIsLarge")
-_TILES = slice(_LAYOUT - WRAM_START, _LAYOUT - WRAM_START + COLLISION_BYTES)
-_SOLIDS = slice(COLLISIONS - WRAM_START, COLLISIONS - WRAM_START + COLLISION_BYTES)
 _FREE, _WALL = 0, 0x0F
 _ANY_DIRECTION = 0b1111
 _FROM_BELOW = 1 << Action.UP
@@ -95,43 +91,23 @@ _AROUND = (-1, 1, -TILE_COLUMNS, TILE_COLUMNS)
 
 def things(ram: RamBlocks) -> tuple[Thing, ...]:
     """Things in the room, row by row; one per tile, objects before tiles."""
-    fixed, moving = fixed_things(ram), moving_things(ram)
+    fixed, moving = fixed_things(reached_in(ram)), moving_things(ram)
     if not moving:
         return fixed
     taken = {thing.tile for thing in moving}
     return tuple(sorted((*moving, *(thing for thing in fixed if thing.tile not in taken))))
 
 
-def fixed_things(ram: RamBlocks) -> tuple[Thing, ...]:
-    """Things that are tiles; the identical tuple while none of them has changed."""
-    return _seen(ram)[0]
-
-
+@once_per_ram
 def moving_things(ram: RamBlocks) -> tuple[Thing, ...]:
     """Things that are objects: enemies, people, items."""
-    return _seen(ram)[1]
-
-
-_Both = tuple[tuple[Thing, ...], tuple[Thing, ...]]
-_last: list[tuple[RamBlocks, _Both]] = []
-
-
-def _seen(ram: RamBlocks) -> _Both:
-    """Both kinds, cached for one RAM, because mask and policy input need the same."""
-    if _last and _last[0][0] is ram:
-        return _last[0][1]
-    wram = ram.wram
-    reached = ground_of(ram).reached(*player_position(ram))
-    fixed = _fixed(wram[_TILES], wram[_SOLIDS], ram.u8(_MODE), ram.u8(_LARGE) != 0, reached)
-    objects = _objects(ram).items()
-    found = fixed, tuple(_thing(tile, kind, reached) for tile, (kind, _, _) in objects)
-    _last[:] = [(ram, found)]
-    return found
+    reached = reached_in(ram)
+    return tuple(_thing(tile, kind, reached) for tile, (kind, _, _) in _objects(ram).items())
 
 
 def edges(ram: RamBlocks) -> tuple[bool, ...]:
     """Whether the room can be left over its upper, lower, left and right edge."""
-    return ground_of(ram).reached(*player_position(ram)).rims
+    return reached_in(ram).rims
 
 
 def goal_at(ram: RamBlocks, tile: TilePlace) -> Goal:
@@ -157,14 +133,13 @@ def is_movable(ram: RamBlocks, tile: TilePlace) -> bool:
 
 
 @lru_cache(maxsize=512)
-def _fixed(
-    tiles: bytes, solids: bytes, mode: int, large: bool, reached: Reached
-) -> tuple[Thing, ...]:
+def fixed_things(reached: Reached) -> tuple[Thing, ...]:
     """The things that are tiles. A hole counts if there is ground on both sides of it."""
-    columns, rows = LARGE_ROOM if large else SMALL_ROOM
-    named = _BY_MODE.get(mode, {})
+    terrain = reached.terrain
+    columns, rows = LARGE_ROOM if terrain.large else SMALL_ROOM
+    named, solids = _BY_MODE.get(terrain.mode, {}), terrain.collisions.tobytes()
     found = []
-    for at, index in enumerate(tiles):
+    for at, index in enumerate(terrain.layout.tobytes()):
         kind = named.get(index)
         row, column = divmod(at, TILE_COLUMNS)
         if kind is None or row >= rows or column >= columns:
@@ -209,8 +184,8 @@ def _facing(kind: Kind | None) -> int:
 def _objects(ram: RamBlocks) -> dict[TilePlace, tuple[Kind, int, int]]:
     columns, rows = LARGE_ROOM if ram.u8(_LARGE) else SMALL_ROOM
     seen: list[tuple[Kind, int, int]] = [("enemy", it.x, it.y) for it in enemies(ram) if it.health]
-    seen += [("item", it.x, it.y) for it in parts(ram) if it.id == PART_ITEM_DROP]
-    seen += [("item", it.x, it.y) for it in interactions(ram) if it.id in _LYING]
+    seen += [("item", it.x, it.y) for it in parts(ram, (PART_ITEM_DROP,))]
+    seen += [("item", it.x, it.y) for it in interactions(ram, _LYING)]
     seen += [("person", it.x, it.y) for it in talkables(ram)]
     found = {tile_of(each[1], each[2]): each for each in seen}
     return {tile: it for tile, it in found.items() if tile.row < rows and tile.column < columns}

@@ -28,7 +28,8 @@ Row = npt.NDArray[np.float32]
 
 def bits_of(data: bytes) -> list[int]:
     """The bits of some bytes, the lowest of the first byte first."""
-    return [byte >> bit & 1 for byte in data for bit in range(8)]
+    bits: list[int] = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little").tolist()
+    return bits
 
 
 def reached(amount: int, thresholds: Sequence[int]) -> list[bool]:

@@ -10,6 +10,8 @@ after it, one per page. The embedded cartridge keeps its own among its private v
 
 from collections.abc import Collection
 from functools import lru_cache
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +20,9 @@ from rlaif.game.decisions.catalog import COUNT, Arm
 from rlaif.game.decisions.mask import Flags, allowed
 from rlaif.game.machine.emulator import WRAM_START
 from rlaif.game.memory.blocks import RamBlocks, bcd, bcd16
-from rlaif.game.memory.entities import Entity, enemies, is_riding, nearest, player_position
+from rlaif.game.memory.entities import Entity, enemies, nearest, player_position
 from rlaif.game.memory.memory_map import (
+    COMPANION,
     DUNGEONS,
     LARGE_ROOM,
     OBJECT_ID,
@@ -32,6 +35,7 @@ from rlaif.game.memory.memory_map import (
 )
 from rlaif.game.memory.walls import COLLISION_BYTES, COLLISIONS
 from rlaif.game.motion.grid import FEET
+from rlaif.game.motion.ground import Reached, reached_in
 from rlaif.game.motion.terrain import TILE, TILE_COLUMNS, TILE_ROWS
 from rlaif.game.motion.things import KINDS, fixed_things, moving_things
 from rlaif.game.policy_input.layout import (
@@ -257,26 +261,30 @@ def _ring(worn: int) -> int:
 assert POLICY_INPUT["ring"].codes == _RINGS + 1
 
 
-_GRAB = address("wLinkGrabState")
-_RUNNING = address("wPegasusSeedCounter")
-_SHIELD = address("wUsingShield")
-_HEALTH = address("wLinkHealth")
-_MENU, _PAGE, _STATE = (
-    address("wOpenedMenuType"),
-    address("wInventorySubmenu"),
-    address("wMenuLoadState"),
-)
-_CURSORS = address("wInventorySubmenu0CursorPos")
-_TEXT, _TEXT_MODE = address("wTextIsActive"), address("wTextDisplayMode")
-_TEXT_ID, _OPTION = address("wTextIndex"), address("wSelectedTextOption")
+_STATE: Any = itemgetter(
+    *(
+        address(name) - WRAM_START
+        for name in (
+            "wLinkGrabState", "wLinkObjectIndex", "wUsingShield", "wOpenedMenuType",
+            "wInventorySubmenu", "wMenuLoadState", "wTextIsActive", "wTextDisplayMode",
+            "wSelectedTextOption", "wLinkHealth",
+        )
+    ),
+    address("wPegasusSeedCounter") + 1 - WRAM_START,  # the upper byte of two
+    slice(address("wTextIndex") - WRAM_START, address("wTextIndex") + 2 - WRAM_START),
+    slice(
+        address("wInventorySubmenu0CursorPos") - WRAM_START,
+        address("wInventorySubmenu0CursorPos") + 3 - WRAM_START,
+    ),
+)  # fmt: skip
 _INVENTORY, _CELLS, _PAGES = 1, 16, 3
 _OTHER_MENU, _LAST_STATE = 11, 3
 _QUESTION, _OPTIONS = 1, 4
 _TILE_PIXELS = TILE - 1
 _HANDS = {0: (1, 0, 0, 0), 0x41: (0, 1, 0, 0), 0xC2: (0, 0, 1, 0), 0x83: (0, 0, 0, 1)}
 _OTHER_HANDS = (0, 0, 0, 1)
-_RUNS = 0x8000
-_NO_TEXT = [0] * 16
+_RUNS = 0x80
+_NO_TEXT = bytes(2)
 
 _FIRST_OBJECT = 0xD200
 _OBJECTS = (0xE000 - _FIRST_OBJECT) // OBJECT_STRIDE
@@ -285,28 +293,24 @@ _COUNTER = 6
 _NOTHING = (0.0, 0.0, 0.0, 0.0, 0)
 _SPAN = 512
 
+_PLACE = slice(MOMENT.start, POLICY_INPUT["grab"].span.start)
+_SLOW = slice(_PLACE.stop, POLICY_INPUT["enemies_near"].span.start)
+_OBJECTS_NEAR = slice(_SLOW.stop, MOMENT.stop)
+"""Parts of `MOMENT`: what changes with each step, what seldom does, objects."""
 
-def moment(ram: RamBlocks, last_decision: int | None) -> list[float]:
-    """The block `MOMENT` of the layout."""
+
+def _write_moment(ram: RamBlocks, last_decision: int | None, out: Row) -> None:
+    """Write the block `MOMENT` of the layout into an input."""
     x, y = player_position(ram)
-    hands = _HANDS.get(ram.u8(_GRAB), _OTHER_HANDS)
-    return [
+    out[_PLACE] = (
         _decision(last_decision),
         min((y + FEET) // TILE, TILE_ROWS - 1),
         x // TILE,
         x % TILE / _TILE_PIXELS,
         (y + FEET) % TILE / _TILE_PIXELS,
-        *hands,
-        is_riding(ram),
-        ram.u16(_RUNNING) >= _RUNS,
-        ram.u8(_SHIELD) != 0,
-        *_menu(ram),
-        _option(ram),
-        *(bits_of(ram.block(_TEXT_ID, 2)) if ram.u8(_TEXT) else _NO_TEXT),
-        *reached(ram.u8(_HEALTH), HEALTH),
-        *_enemies(ram, x, y),
-        *_own_object(ram, x, y),
-    ]
+    )
+    out[_SLOW] = _state(_STATE(ram.wram))
+    out[_OBJECTS_NEAR] = (*_enemies(ram, x, y), *_own_object(ram, x, y))
 
 
 def _decision(last: int | None) -> int:
@@ -317,22 +321,35 @@ def _decision(last: int | None) -> int:
     return last
 
 
-def _menu(ram: RamBlocks) -> tuple[int, int, int, int]:
-    kind = ram.u8(_MENU)
+@lru_cache(maxsize=4096)
+def _state(seen: tuple[Any, ...]) -> Row:
+    """From the hands to the health."""
+    grab, ridden, shield, menu, page, load, text, mode, option, health, *others = seen
+    runs, text_id, cursors = others
+    values = [
+        *_HANDS.get(grab, _OTHER_HANDS),
+        ridden == COMPANION >> 8,
+        runs >= _RUNS,
+        shield != 0,
+        *_menu(menu, min(page, _PAGES), load, cursors),
+        _option(option) if text and mode == _QUESTION else 0,
+        *bits_of(text_id if text else _NO_TEXT),
+        *reached(health, HEALTH),
+    ]
+    return read_only(values)
+
+
+def _menu(kind: int, page: int, load: int, cursors: bytes) -> tuple[int, int, int, int]:
     if not kind:
         return 0, 0, 0, 0
-    page = min(ram.u8(_PAGE), _PAGES)
     cursor = 0
     if kind == _INVENTORY and page < _PAGES:
-        cursor = min(ram.u8(_CURSORS + page), _CELLS - 1) + 1
-    return min(kind, _OTHER_MENU), page, min(ram.u8(_STATE), _LAST_STATE), cursor
+        cursor = min(cursors[page], _CELLS - 1) + 1
+    return min(kind, _OTHER_MENU), page, min(load, _LAST_STATE), cursor
 
 
-def _option(ram: RamBlocks) -> int:
-    if not ram.u8(_TEXT) or ram.u8(_TEXT_MODE) != _QUESTION:
-        return 0
-    option = ram.u8(_OPTION)
-    return option + 2 if option < _OPTIONS else 1
+def _option(chosen: int) -> int:
+    return chosen + 2 if chosen < _OPTIONS else 1
 
 
 def _enemies(ram: RamBlocks, x: int, y: int) -> list[int]:
@@ -386,10 +403,10 @@ def write_policy_input(
     Raises:
         ValueError: There is no such decision.
     """
-    out[MOMENT] = moment(ram, last_decision)
+    _write_moment(ram, last_decision, out)
     out[OWNED] = owned(ram)
     out[SCENE] = scene(ram)
-    out[THINGS] = _things(ram)
+    _write_things(ram, out[THINGS])
     out[ALLOWED] = _offered(allowed(ram, arm), in_vain)
 
 
@@ -414,10 +431,16 @@ def _offered(can: Flags, in_vain: Collection[int]) -> Flags:
     return others if others.any() else can
 
 
-def _things(ram: RamBlocks) -> npt.NDArray[np.uint8]:
-    """`[192] uint8`, the code of what is on each tile; of two the one that moves."""
-    codes = bytearray(TILES)
-    for found in (fixed_things(ram), moving_things(ram)):
-        for thing in found:
-            codes[thing.tile.row * TILE_COLUMNS + thing.tile.column] = _CODES[thing.kind]
-    return np.frombuffer(codes, dtype=np.uint8)
+def _write_things(ram: RamBlocks, out: Row) -> None:
+    """The code of what is on each tile, `[192]`; of two the one that moves."""
+    out[:] = _fixed_codes(reached_in(ram))
+    for thing in moving_things(ram):
+        out[thing.tile.row * TILE_COLUMNS + thing.tile.column] = _CODES[thing.kind]
+
+
+@lru_cache(maxsize=512)
+def _fixed_codes(room: Reached) -> Row:
+    codes = np.zeros(TILES, dtype=np.float32)
+    for thing in fixed_things(room):
+        codes[thing.tile.row * TILE_COLUMNS + thing.tile.column] = _CODES[thing.kind]
+    return codes

@@ -5,8 +5,15 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.entities import player_position
 from rlaif.game.memory.memory_map import address
-from rlaif.game.memory.predicates import is_dying, is_menu, is_running, is_text, is_text_choice
-from rlaif.game.motion.room_watcher import listens, place_of, tile_ahead
+from rlaif.game.memory.predicates import (
+    has_control,
+    is_dying,
+    is_menu,
+    is_running,
+    is_text,
+    is_text_choice,
+)
+from rlaif.game.motion.room_watcher import place_of, tile_ahead
 from rlaif.game.motion.things import is_movable
 from rlaif.game.skills.attend import attend
 from rlaif.game.skills.equip import button_of
@@ -34,14 +41,14 @@ def walk(ram: RamBlocks, direction: Action) -> Script:
 
     Pushes what is movable until it moves. In a question it is one press.
     """
-    if not listens(ram):
+    if not has_control(ram):
         yield from tap(direction)
         return done()
     place, health = place_of(ram), ram.u8(_HEALTH)
     for step in range(_STEPS_OF_A_PUSH):
         before = ram
         ram = yield direction
-        if not listens(ram) or place_of(ram) != place or ram.u8(_HEALTH) < health:
+        if not has_control(ram) or place_of(ram) != place or ram.u8(_HEALTH) < health:
             break
         stopped = _pose(before) == _pose(ram)
         pushes = stopped and is_movable(ram, tile_ahead(ram))
@@ -67,13 +74,13 @@ def interact(ram: RamBlocks) -> Script:
     """
     if is_menu(ram):
         ram = yield from tap(Action.START)
-    elif is_text(ram) or listens(ram) or not is_running(ram):
+    elif is_text(ram) or has_control(ram) or not is_running(ram):
         ram = yield from tap(Action.A)
     for _ in range(_STEPS_TO_ANSWER):
-        if not listens(ram):
+        if not has_control(ram):
             break
         ram = yield Action.NOP
-    while not listens(ram):
+    while not has_control(ram):
         if is_dying(ram):
             ram = yield from tap(Action.A)
             continue

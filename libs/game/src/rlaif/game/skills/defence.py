@@ -6,10 +6,10 @@ from rlaif.game.memory.entities import are_enemies_near, enemies, player_positio
 from rlaif.game.memory.memory_map import ITEM_SWORD, address
 from rlaif.game.memory.predicates import has_control
 from rlaif.game.motion.grid import FEET, VECTORS, tile_of
+from rlaif.game.motion.ground import is_plain
 from rlaif.game.motion.room_watcher import in_room, standing
-from rlaif.game.motion.terrain import terrain_of
 from rlaif.game.skills.equip import button_of
-from rlaif.game.skills.script import Choice, Option
+from rlaif.game.skills.script import Choice, Option, running
 from rlaif.game.skills.use import bomb_set
 
 _USED, _GRAB = address("wLinkUsingItem1"), address("wLinkGrabState")
@@ -34,18 +34,18 @@ class Defended:
 
     def next(self, ram: RamBlocks) -> Choice:
         if self._striking and ram.u8(_USED) and has_control(ram):
-            return Choice("running", Action.NOP)
+            return running(Action.NOP)
         self._striking = False
         direction = self._threat(ram)
         if direction is None:
             return self._option.next(ram)
         if standing(ram).facing != direction:
-            return Choice("running", direction)
+            return running(direction)
         button = button_of(ram, ITEM_SWORD)
         assert button is not None  # `_threat` asked
         self._strokes += 1
         self._striking = True
-        return Choice("running", button)
+        return running(button)
 
     def _threat(self, ram: RamBlocks) -> Action | None:
         """The direction of an enemy that the blade would hit; None if the sword is not used."""
@@ -86,7 +86,4 @@ def _may_turn(ram: RamBlocks, direction: Action) -> bool:
         return True
     dy, dx = VECTORS[direction]
     tile = tile_of(here.x + dx * _A_STEP, here.y + FEET + dy * _A_STEP)
-    terrain = terrain_of(ram)
-    return in_room(ram, tile) and not (
-        terrain.deadly()[tile] or terrain.wet()[tile] or terrain.warps()[tile]
-    )
+    return in_room(ram, tile) and is_plain(ram, tile)

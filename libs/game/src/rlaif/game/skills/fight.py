@@ -10,10 +10,10 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.entities import Entity, enemies, player_position
 from rlaif.game.memory.memory_map import address
-from rlaif.game.memory.predicates import is_text_choice
+from rlaif.game.memory.predicates import has_control, is_text_choice
 from rlaif.game.motion.grid import OPPOSITE, WALKS, tile_of
 from rlaif.game.motion.ground import Goal, Ground, ground_of
-from rlaif.game.motion.room_watcher import FACING_ACTIONS, listens, place_of
+from rlaif.game.motion.room_watcher import FACING_ACTIONS, place_of
 from rlaif.game.motion.terrain import TILE, TILE_COLUMNS
 from rlaif.game.motion.things import moving_things
 from rlaif.game.skills.attend import attend
@@ -82,7 +82,7 @@ def fight(ram: RamBlocks) -> Script:
     place, slot = place_of(ram), None
     strokes = waited = rounds = 0
     while strokes < MAX_STROKES:
-        if not listens(ram):
+        if not has_control(ram):
             ram = yield from attend(ram)
             if is_text_choice(ram):
                 return done("a question is open")

@@ -6,7 +6,14 @@ from rlaif.game.memory.memory_map import COMPANION, OBJECT_DIRECTION, address
 from rlaif.game.memory.predicates import has_control, is_dying, is_running, is_text
 from rlaif.game.memory.walls import COLLISION_BYTES, COLLISIONS
 from rlaif.game.motion.room_watcher import place_of
-from rlaif.game.skills.script import FRAMES_OF_A_STEP, Choice, Option, OptionLimits, failed
+from rlaif.game.skills.script import (
+    FRAMES_OF_A_STEP,
+    Choice,
+    Option,
+    OptionLimits,
+    failed,
+    running,
+)
 
 HARDEST_HIT = 4
 """Quarter hearts that one hit may take; more is dealt only late in Oracle of Seasons."""
@@ -37,21 +44,22 @@ class Bounded:
     def next(self, ram: RamBlocks) -> Choice:
         if self._end is not None:
             return self._end
-        choice = self._died(ram) or self._option.next(ram)
-        if not choice.over:
-            choice = self._limit(ram) or choice
-        if choice.over and self._steps:
-            self._end = choice
-        self._steps += 1
-        return Choice("running") if choice.over and self._end is None else choice
+        steps, self._steps = self._steps, self._steps + 1
+        if steps and self._health and is_dying(ram):
+            choice = failed("died", "the player has no health left")
+        else:
+            choice = self._option.next(ram)
+            if not choice.over:
+                if steps < self._max_steps and self._hurt is None:
+                    return choice
+                choice = self._limit(ram, steps) or choice
+        if choice.over and not steps:
+            return running()
+        self._end = choice if choice.over else None
+        return choice
 
-    def _died(self, ram: RamBlocks) -> Choice | None:
-        if self._steps and self._health and is_dying(ram):
-            return failed("died", "the player has no health left")
-        return None
-
-    def _limit(self, ram: RamBlocks) -> Choice | None:
-        if self._steps >= self._max_steps:
+    def _limit(self, ram: RamBlocks, steps: int) -> Choice | None:
+        if steps >= self._max_steps:
             return failed("timeout", f"not done after {self._max_steps} steps")
         if self._hurt is not None and self._health - ram.u8(_HEALTH) > self._hurt:
             return failed("hurt", f"more than {self._hurt} quarter hearts lost")
@@ -167,7 +175,7 @@ class Paced:
     def __init__(self, option: Option, steps: int) -> None:
         self._option, self._steps = option, steps
         self._left = 0
-        self._held = Choice("running")
+        self._held = running()
 
     def next(self, ram: RamBlocks) -> Choice:
         if self._left:
@@ -176,6 +184,5 @@ class Paced:
         choice = self._option.next(ram)
         if not choice.over:
             self._left = self._steps - 1
-            held = choice.action if choice.action in DIRECTIONS else Action.NOP
-            self._held = Choice("running", held)
+            self._held = running(choice.action if choice.action in DIRECTIONS else Action.NOP)
         return choice

@@ -70,6 +70,14 @@ class OptionLimits:
         )
 
 
+_RUNNING = tuple(Choice("running", action) for action in Action)
+
+
+def running(action: Action = Action.NOP) -> Choice:
+    """Press a button and continue."""
+    return _RUNNING[action]
+
+
 def done(reason: str = "") -> Choice:
     """A successful end."""
     return Choice("done", reason=reason)
@@ -96,26 +104,25 @@ class Scripted:
     """A script as an option."""
 
     def __init__(self, script: Callable[[RamBlocks], Script]) -> None:
-        self._begin = script
-        self._script: Script | None = None
+        self._script = script
+        self._step: Callable[[RamBlocks], Action] = self._begin
         self._end: Choice | None = None
 
     def next(self, ram: RamBlocks) -> Choice:
         if self._end is not None:
             return self._end
         try:
-            return Choice("running", self._step(ram))
+            return _RUNNING[self._step(ram)]
         except StopIteration as end:
             self._end = end.value
         except GiveUp as failure:
             self._end = failed(failure.cause, failure.reason)
         return self._end
 
-    def _step(self, ram: RamBlocks) -> Action:
-        if self._script is None:
-            self._script = self._begin(ram)
-            return next(self._script)
-        return self._script.send(ram)
+    def _begin(self, ram: RamBlocks) -> Action:
+        begun = self._script(ram)
+        self._step = begun.send
+        return next(begun)
 
 
 def wait(ram: RamBlocks, steps: int) -> Part:

@@ -8,7 +8,7 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.entities import enemies, player_position
 from rlaif.game.memory.memory_map import address
-from rlaif.game.memory.predicates import is_text_choice
+from rlaif.game.memory.predicates import has_control, is_text_choice
 from rlaif.game.motion.grid import AHEAD, FEET, OPPOSITE, WALKS, TilePlace, tile_of
 from rlaif.game.motion.ground import DANGER_REACH, FRAMES, Goal, Ground, ground_of, tiles_of
 from rlaif.game.motion.kernels import ARRIVED
@@ -17,7 +17,6 @@ from rlaif.game.motion.room_watcher import (
     FACING_ACTIONS,
     RoomWatcher,
     in_room,
-    listens,
     place_of,
     standing,
     tile_ahead,
@@ -83,7 +82,7 @@ class Walk:
     def steps(self, ram: RamBlocks) -> Walked:
         """The buttons of the walk; returns its end and the last RAM."""
         while True:
-            if not listens(ram):
+            if not has_control(ram):
                 ram = yield from attend(ram)
                 if is_text_choice(ram):
                     return "asked", ram

@@ -21,7 +21,6 @@ from rlaif.game.decisions.catalog import BUTTON
 from rlaif.game.decisions.in_vain import InVain
 from rlaif.game.decisions.playing import carry_out
 from rlaif.game.machine.actions import Action
-from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.motion.room_graph import RoomGraph, RoomGraphError
 from rlaif.game.policy_input.writer import write_policy_input
 from rlaif.game.skills.script import Option
@@ -87,14 +86,13 @@ class DecisionStep:
         self.before = -1
 
     def begin(self, index: int) -> None:
-        dead = self._game.facts.dead
+        dead = self._game.square_facts.dead
         self.now = Decision(self._game.frames, dead, dead)
         self.last = index
         self.before += 1
         self.in_vain.decide(index)
         if index >= BUTTON.stop:
-            ram = read_blocks(self._game.emulator)
-            self.now.option = carry_out(index, ram, graph=self._graph)
+            self.now.option = carry_out(index, self._game.ram, graph=self._graph)
 
     def button(self) -> int | None:
         """The button of the next base step; None when the decision is over."""
@@ -105,28 +103,28 @@ class DecisionStep:
             return None
         if now.died and not now.was_dead:
             now.waited += 1
-            waits = self._game.facts.dead and now.waited <= MAX_RESPAWN_STEPS
+            waits = self._game.square_facts.dead and now.waited <= MAX_RESPAWN_STEPS
             return int(Action.NOP) if waits else None
         if now.option is None:
             return None if now.steps else self.last
-        choice = now.option.next(read_blocks(self._game.emulator))
+        choice = now.option.next(self._game.ram)
         if choice.over:
             return None if now.steps else int(Action.NOP)
         return int(choice.action)
 
     def note(self, outcome: StepOutcome) -> None:
-        now = self.now
+        now, game = self.now, self._game
         if outcome.reward:
             now.reward += discount_of(now.frames, self._gamma) * outcome.reward
-        now.frames = self._game.frames - now.began
+        now.frames = game.frames - now.began
         now.steps += 1
         now.outcome = outcome
-        if self._game.facts.dead and not outcome.terminated:
+        if game.square_facts.dead and not outcome.terminated:
             now.died = True
 
     def write_policy_input(self, row: npt.NDArray[np.float32], actions: Actions) -> None:
         """Write the policy's own input in the present state, with this action set."""
-        ram = read_blocks(self._game.emulator)
+        ram = self._game.ram
         write_policy_input(ram, self.last, row, arm=actions, in_vain=self.in_vain.look(ram))
 
     def state_dict(self) -> dict[str, Any]:

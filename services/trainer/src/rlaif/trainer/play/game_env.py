@@ -41,6 +41,9 @@ Row = npt.NDArray[np.float32]
 CHECK_STEPS = 16
 """Steps between two checks of the stall detector; while it suspects a stall, it checks each one."""
 
+_ANY_MOVE, _SQUARE = 0xFF, 0xF0
+"""Bits of x and y that a move of pixels, or one to another square, changes."""
+
 _DIRECTIONS = (Action.UP, Action.DOWN, Action.LEFT, Action.RIGHT)
 _HAS_CONTROL, _DYING = slot_index("has_control"), slot_index("dying")
 _FINISHED = address("wFileIsCompleted")
@@ -129,15 +132,24 @@ class _View:
     def __init__(self, emulator: Emulator, cache: EncoderCache | None) -> None:
         self.encoder = Encoder(cache)
         self._emulator = emulator
-        self._ram = LiveRam(emulator)
+        self._live = LiveRam(emulator)
+        self._ram: RamBlocks | None = None
         self.is_alone = False
 
+    @property
+    def ram(self) -> RamBlocks:
+        """The RAM at the last look, copied for the first who asks."""
+        if self._ram is None:
+            self._ram = self._live.copy()
+        return self._ram
+
     def look(self, out: Row) -> RamBlocks | None:
-        ram, encoder = self._ram, self.encoder
-        encoder.encode_into(ram.wram, ram.dungeon_layout, out)
-        if encoder.scene is not None:
-            self.is_alone = not out[_HAS_CONTROL] and plays_alone(encoder.scene)
-        return encoder.scene
+        live, encoder = self._live, self.encoder
+        encoder.encode_into(live.wram, live.dungeon_layout, out)
+        scene = self._ram = encoder.scene
+        if scene is not None:
+            self.is_alone = not out[_HAS_CONTROL] and plays_alone(scene)
+        return scene
 
     def wait(
         self, out: Row, scene: RamBlocks | None, limit: int, *, render: bool
@@ -231,14 +243,15 @@ class GameEnv:
     Attributes:
         source: Where episodes start.
         start: Where this episode started, with its warm-up.
-        facts: Facts after the last step, on which the rewards depend.
+        square_facts: `facts`, except that a move inside a square is left out: the same object
+            until something changes that an observer of places and progress has to see.
         steps: Base steps of this episode.
         frames: Game frames of this episode, warm-up not included.
         scene: The newest scene.
     """
 
     start: Start
-    facts: GameFacts
+    square_facts: GameFacts
     scene: Scene
 
     def __init__(
@@ -264,7 +277,23 @@ class GameEnv:
         )
         self._view = _View(self.emulator, cache)
         self._limits = _Limits(settings, self.emulator)
+        self._moves = _ANY_MOVE if self._rewards.asks_each_move else _SQUARE
         self.steps = self.frames = 0
+
+    @property
+    def ram(self) -> RamBlocks:
+        """The RAM after the last step: one copy for all who read it."""
+        return self._view.ram
+
+    @property
+    def facts(self) -> GameFacts:
+        """Facts after the last step, on which the rewards depend."""
+        return self._facts_at(self._view.encoder.x, self._view.encoder.y)
+
+    def _facts_at(self, x: int, y: int) -> GameFacts:
+        # The facts are of the scene except for the position; a test checks that.
+        facts = self.square_facts
+        return facts if x == facts.x and y == facts.y else facts.moved_to(x, y)
 
     def count_visits(self, visits: VisitCounts) -> None:
         self._rewards.count_visits(visits)
@@ -285,11 +314,11 @@ class GameEnv:
             self._warm_up([])
             scene = self._view.look(out)
         self.steps = self.frames = 0
-        ram = read_blocks(self.emulator)
-        self.facts = read_facts(ram)
-        self.scene = Scene(scene or ram, self.facts)
-        self._limits.begin(is_finished=self.facts.running and ram.u8(_FINISHED) != 0)
-        self._rewards.begin(self.facts)
+        ram = self.ram
+        self.square_facts = facts = read_facts(ram)
+        self.scene = Scene(scene or ram, facts)
+        self._limits.begin(is_finished=facts.running and ram.u8(_FINISHED) != 0)
+        self._rewards.begin(facts)
 
     def cut_after(self, frames: int, *, lost: bool = False) -> None:
         self._limits.cut_after(frames, lost=lost)
@@ -304,23 +333,23 @@ class GameEnv:
         `EmulatorVector` plays all emulators first and finishes their steps after that, which keeps
         the code of either in the processor's cache.
         """
-        view, facts = self._view, self.facts
+        view, facts = self._view, self.square_facts
         encoder = view.encoder
+        x, y = encoder.x, encoder.y
         scene = view.look(out)
         self.steps += 1
         if (
             scene is None
-            and encoder.x == facts.x
-            and encoder.y == facts.y
+            and not (encoder.x ^ facts.x | encoder.y ^ facts.y) & self._moves
             and self.steps < self._limits.next_check
             and not (view.is_alone or encoder.still or self._rewards.asks_each_step)
         ):
             self.frames += self._settings.frame_skip
             return UNEVENTFUL
-        return self._finish_eventful_step(action, out, scene, render=render)
+        return self._finish_eventful_step(action, out, scene, self._facts_at(x, y), render=render)
 
     def _finish_eventful_step(
-        self, action: int, out: Row, scene: RamBlocks | None, *, render: bool
+        self, action: int, out: Row, scene: RamBlocks | None, before: GameFacts, *, render: bool
     ) -> StepOutcome:
         view = self._view
         wait, still = 0, view.encoder.still
@@ -329,31 +358,29 @@ class GameEnv:
             wait, scene, still = view.wait(out, scene, limit, render=render)
         frames = self._settings.frame_skip + wait
         self.frames += frames
-        finishes = self._update_facts(scene, waited=wait > 0)
-        parts = self._rewards.step(self.facts, action)
+        finishes = self._update_facts(scene, before, waited=wait > 0)
+        facts = self.square_facts
+        parts = self._rewards.step(facts, action)
         terminated, truncated, fault = self._limits.check(
-            self.steps, self.frames, frames, still=still, dies=self.facts.dead, finishes=finishes
+            self.steps, self.frames, frames, still=still, dies=facts.dead, finishes=finishes
         )
         if parts is NOTHING and not (wait or terminated or truncated):
             return UNEVENTFUL
         return StepOutcome(total(parts), parts, terminated, truncated, wait, fault)
 
-    def _update_facts(self, scene: RamBlocks | None, *, waited: bool) -> bool:
+    def _update_facts(self, scene: RamBlocks | None, before: GameFacts, *, waited: bool) -> bool:
         """Read the facts; returns whether the game was completed just now."""
-        encoder = self._view.encoder
-        if scene is not None:
-            self.scene = Scene(scene, self.facts)
-            # Frames that were waited may have changed more than the last scene shows.
-            ram = read_blocks(self.emulator) if waited else scene
-            same_progress = not waited and not encoder.progressed
-            self.facts = read_facts(ram, self.facts, same_progress=same_progress)
-            if not self._limits.is_finished and self.facts.running and ram.u8(_FINISHED) != 0:
-                self._limits.is_finished = True
-                return True
-        elif encoder.x != self.facts.x or encoder.y != self.facts.y:
-            # The facts are of the scene except for the position; a test checks that.
-            self.facts = self.facts.moved_to(encoder.x, encoder.y)
-        return False
+        if scene is None:
+            self.square_facts = self.facts
+            return False
+        self.scene = Scene(scene, before)
+        ram = self.ram  # frames that were waited may have changed more than the last scene shows
+        same_progress = not waited and not self._view.encoder.progressed
+        facts = self.square_facts = read_facts(ram, before, same_progress=same_progress)
+        if self._limits.is_finished or not facts.running or ram.u8(_FINISHED) == 0:
+            return False
+        self._limits.is_finished = True
+        return True
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that decides how the episode continues, as plain values; about 36 ms."""
@@ -394,9 +421,9 @@ class GameEnv:
             state["warm_up"],
         )
         self.steps, self.frames = state["steps"], state["frames"]
-        self.facts = GameFacts.of(state["facts"])
-        self.scene = Scene(self._view.look(out) or read_blocks(self.emulator), self.facts)
-        self._rewards.load_state_dict(state["rewards"], self.facts.progress)
+        self.square_facts = facts = GameFacts.of(state["facts"])
+        self.scene = Scene(self._view.look(out) or self.ram, facts)
+        self._rewards.load_state_dict(state["rewards"], facts.progress)
         self._limits.load_state_dict(state)
         return keyframe
 

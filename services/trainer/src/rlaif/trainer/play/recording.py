@@ -122,7 +122,7 @@ class Recording:
 
         Returns the segment that was captured by it.
         """
-        capture = self._recorders[n].after_step(button, self._games[n].facts, row, outcome)
+        capture = self._recorders[n].after_step(button, self._games[n].square_facts, row, outcome)
         if capture is not None:
             self.captures.append(capture)
         if self._logs:

@@ -198,13 +198,13 @@ class EmulatorVector:
             button = seat.step.button()
             assert button is not None, "a decision has at least one base step"
             begun.append((button, self._press(t, n, button)))
-        for n, seat in enumerate(seats):
+        for n, (seat, row) in enumerate(zip(seats, self._buffer.observations[t + 1], strict=True)):
             step = seat.step
-            outcome = self._finish_base_step(t, n, *begun[n])
+            outcome = self._finish_base_step(n, row, *begun[n])
             step.note(outcome)
             while (button := step.button()) is not None:
                 self._show(n)
-                outcome = self._finish_base_step(t, n, button, self._press(t, n, button))
+                outcome = self._finish_base_step(n, row, button, self._press(t, n, button))
                 step.note(outcome)
             self._end_decision(t, n, outcome)
             self._show(n)
@@ -225,23 +225,23 @@ class EmulatorVector:
         game.emulator.step(button, self._config.game.frame_skip, render=render)
         return render
 
-    def _finish_base_step(self, t: int, n: int, button: int, render: bool) -> StepOutcome:
-        """Evaluate a base step and notify all observers."""
-        seat, row = self._seats[n], self._buffer.observations[t + 1, n]
-        game, rooms = seat.game, self._rooms
+    def _finish_base_step(self, n: int, row: Row, button: int, render: bool) -> StepOutcome:
+        """Evaluate a base step, which led to the observation `row`, and notify all observers."""
+        seat, rooms = self._seats[n], self._rooms
+        game = seat.game
         outcome = game.finish_step(button, row, render=render)
         if outcome is not UNEVENTFUL:
             seat.reward += outcome.reward
             self._buffer.parts += outcome.parts
             if n == self._screen.measured and self._screen.meter is not None:
                 self._screen.meter.note(outcome.reward, outcome.parts)
-        if game.facts is not rooms.seen[n]:
+        if game.square_facts is not rooms.seen[n]:
             rooms.see(n, game)
         captured = self._recording.after_step(n, button, row, outcome)
         if captured is not None:
             rooms.note_capture(captured.capture)
         if seat.follower is not None:
-            seat.follower.after_step(game.emulator, game.facts, button, outcome.wait)
+            seat.follower.after_step(game.emulator, game.square_facts, button, outcome.wait)
         if self._assistance is not None:
             self._assistance.walked(n, button)
         if render and n in rooms.wanting:

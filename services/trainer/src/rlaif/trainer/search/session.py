@@ -8,9 +8,9 @@ from rlaif.game.decisions.playing import DecisionLimits, carry_out
 from rlaif.game.machine.actions import Action, decode_actions
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
-from rlaif.game.memory.predicates import is_dying, is_text_choice
+from rlaif.game.memory.predicates import has_control, is_dying, is_text_choice
 from rlaif.game.motion.room_graph import RoomGraph
-from rlaif.game.motion.room_watcher import RoomWatcher, listens, place_of
+from rlaif.game.motion.room_watcher import RoomWatcher, place_of
 
 FRAMES = 4
 """Frames per emulator step, for which the buttons are held."""
@@ -104,7 +104,7 @@ class Session:
             dying = is_dying(self.ram)
             self.deaths += dying and not self._was_dying
             self._was_dying = dying
-            if listens(self.ram) or is_text_choice(self.ram):
+            if has_control(self.ram) or is_text_choice(self.ram):
                 return True
             self.play(INTERACT)
         return False
@@ -127,4 +127,4 @@ class Session:
         crossing = self._watcher.see(self.ram)
         if crossing is not None:
             self.graph.add_crossing(crossing)
-        self._crosses = not listens(self.ram)
+        self._crosses = not has_control(self.ram)

@@ -16,6 +16,7 @@ from rlaif.trainer.play.capturing.selection import FirstSightings, Reason, Segme
 from rlaif.trainer.play.config import PayingModel
 from rlaif.trainer.play.game_env import StepOutcome
 from rlaif.trainer.rewards.game.facts import GameFacts
+from rlaif.trainer.rewards.game.ledger import NOTHING
 from rlaif.trainer.rewards.game.presets import PARTS
 from rlaif.trainer.rewards.learned.shaping import discount_of
 from rlaif.trainer.run_folder.spool import SpooledCapture
@@ -67,6 +68,8 @@ class SegmentLog:
         self._enter(facts)
         if reward:
             self._game.append((step, reward))
+        if parts is NOTHING:
+            return
         for part in np.flatnonzero(parts):
             self._parts.setdefault(PARTS[part], []).append((step, float(parts[part])))
 
@@ -188,6 +191,7 @@ class EnvRecorder:
     last.
 
     Attributes:
+        at_border: No segment has begun: the last one ended with the last step.
         context: Goes into the captures from now on.
         paying: The live reward model; captures contain its shaping rewards.
     """
@@ -224,14 +228,11 @@ class EnvRecorder:
     ) -> None:
         """An episode starts at `keyframe`, after `warm_up`; its state shows these milestones."""
         self._episode = _Episode(episode_id, keyframe, row, facts)
+        self.at_border = True
         self._recorder.keyframe(keyframe.sha256, step=-len(warm_up))
         for action, wait in warm_up:
             self._recorder.add_step(action, wait=wait)
         self._sightings.begin_episode(facts, shown)
-
-    @property
-    def at_border(self) -> bool:
-        return self._episode.step % self._log.max_steps == 0
 
     @property
     def is_chosen(self) -> bool:
@@ -257,16 +258,17 @@ class EnvRecorder:
         self, action: int, facts: GameFacts, row: Float32, outcome: StepOutcome
     ) -> SpooledCapture | None:
         """Add a step; returns the capture at the last step of a selected segment."""
-        episode = self._episode
-        self._recorder.add_step(action, wait=outcome.wait)
+        episode, recorder = self._episode, self._recorder
+        recorder.add_step(action, wait=outcome.wait)
         episode.step += 1
         episode.row = row
-        if self._recorder.in_segment:
+        if recorder.in_segment:
             frames = self._frame_skip + outcome.wait
             self._log.note(row, facts, outcome.reward, outcome.parts, frames=frames)
         if facts is not episode.facts:
             episode.facts = facts
             self._sightings.note_step(facts)
+        self.at_border = episode.step % self._log.max_steps == 0
         return self._end_segment(outcome) if self.at_border else None
 
     def _end_segment(self, outcome: StepOutcome) -> SpooledCapture | None:

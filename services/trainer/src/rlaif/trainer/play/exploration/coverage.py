@@ -112,7 +112,10 @@ class RunCoverage:
 
     def of(self, environment: str) -> CoverageMap:
         """Return the map of an environment; creates it if necessary."""
-        return self.maps.setdefault(environment, CoverageMap())
+        found = self.maps.get(environment)
+        if found is None:
+            found = self.maps[environment] = CoverageMap()
+        return found
 
     def merge(self, other: "RunCoverage") -> "RunCoverage":
         """Return the union; commutative, associative and idempotent."""

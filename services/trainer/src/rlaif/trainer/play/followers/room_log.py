@@ -2,7 +2,7 @@
 
 What a runner calls:
 
-    log.see(n, game)          # whenever the facts of environment n are other ones than before
+    log.see(n, game)          # whenever environment n has other `square_facts` than before
     log.take(n, game)         # it has drawn a step, and `wanting` names it
     rooms = log.end_fragment(games)
 """
@@ -145,7 +145,7 @@ class RoomLog:
     """Follows N environments.
 
     Attributes:
-        seen: The facts of each environment that were processed last.
+        seen: The `square_facts` of each environment that were processed last.
         wanting: Environments whose room has no picture yet: they draw their next step.
     """
 
@@ -162,7 +162,7 @@ class RoomLog:
 
     def begin_episode(self, n: int, game: GameEnv) -> None:
         """Environment `n` starts or resumes an episode: it has entered the room."""
-        self._stays[n], self._dead[n] = None, game.facts.dead
+        self._stays[n], self._dead[n] = None, game.square_facts.dead
         self.wanting.discard(n)
         self.see(n, game)
 
@@ -170,7 +170,7 @@ class RoomLog:
         self._leave(n, game.frames)
 
     def see(self, n: int, game: GameEnv) -> None:
-        facts = self.seen[n] = game.facts
+        facts = self.seen[n] = game.square_facts
         stay = self._stays[n]
         if facts.dead != self._dead[n]:
             self._dead[n] = facts.dead
@@ -184,7 +184,7 @@ class RoomLog:
             self._enter(n, room, game)
 
     def take(self, n: int, game: GameEnv) -> None:
-        facts, stay = game.facts, self._stays[n]
+        facts, stay = game.square_facts, self._stays[n]
         if stay is None or stay.room != (facts.group, facts.room):
             return
         if not (facts.settled and facts.control) or facts.menu or facts.text or facts.dead:

@@ -36,6 +36,7 @@ class EpisodeRewards:
 
     Attributes:
         asks_each_step: Whether even a step in which nothing changed may have a reward.
+        asks_each_move: Whether a step in which only the position inside a square did may have one.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class EpisodeRewards:
         self._on_moves = [it for it in self._used if it[1].looks_at in ("steps", "moves")]
         self._on_steps = [it for it in self._used if it[1].looks_at == "steps"]
         self._before: GameFacts | None = None
-        self.asks_each_step = bool(self._on_steps)
+        self.asks_each_step, self.asks_each_move = bool(self._on_steps), bool(self._on_moves)
 
     @property
     def rooms_visited(self) -> int:
