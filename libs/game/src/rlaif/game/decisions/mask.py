@@ -69,36 +69,34 @@ def _in_play(ram: RamBlocks, arm: Arm) -> Flags:
     at_hand = ram.block(_BUTTONS, _AT_HAND)
     bombs, seeds = ram.u8(_BOMBS) > 0, any(ram.block(_SEEDS, _KINDS_OF_SEEDS))
     jumps = _FEATHER in at_hand
-    can = _with_items(at_hand, bombs, seeds) | _with_room(reached_in(ram), jumps)
-    moving = moving_things(ram)
-    for thing in moving:
-        can[go_to(thing.tile)] = thing.reachable
-    foes = any(thing.kind == "enemy" and thing.reachable for thing in moving)
-    can[FIGHT] = foes and _SWORD in at_hand
-    can &= in_arm(arm)
-    if arm == "macros":
-        can[Action.START] = False  # ITEM replaces menus, which are hard to leave
+    can = _with_items(at_hand, bombs, seeds, arm) | _with_room(reached_in(ram), jumps, arm)
+    if in_arm(arm)[FIGHT]:
+        for thing in moving_things(ram):
+            can[go_to(thing.tile)] = thing.reachable
+            can[FIGHT] |= thing.kind == "enemy" and thing.reachable and _SWORD in at_hand
     return can
 
 
 @lru_cache(maxsize=_MAX_CACHED)
-def _with_items(at_hand: bytes, bombs: bool, seeds: bool) -> Flags:
+def _with_items(at_hand: bytes, bombs: bool, seeds: bool, arm: Arm) -> Flags:
     can = np.zeros(COUNT, dtype=np.bool_)
     can[: AIMED.start] = can[INTERACT] = True
     can[AIMED.start : AIMED.stop] = at_hand[0] != 0 or at_hand[1] == _FEATHER
     can[ITEM.start : ITEM.stop] = np.isin(_ITEMS, np.frombuffer(at_hand, dtype=np.uint8))
     can[item("bombs")] &= bombs
     can[item("seed_satchel")] &= seeds
-    return can
+    if arm == "macros":
+        can[Action.START] = False  # ITEM replaces menus, which are hard to leave
+    return can & in_arm(arm)
 
 
 @lru_cache(maxsize=_MAX_CACHED)
-def _with_room(reached: Reached, jumps: bool) -> Flags:
+def _with_room(reached: Reached, jumps: bool, arm: Arm) -> Flags:
     can = np.zeros(COUNT, dtype=np.bool_)
     can[LEAVE.start : LEAVE.stop] = reached.rims
     for thing in fixed_things(reached):
         can[go_to(thing.tile)] = thing.reachable and (jumps or thing.kind != "hole")
-    return can
+    return can & in_arm(arm)
 
 
 @cache

@@ -8,7 +8,7 @@ from collections.abc import Container
 from typing import NamedTuple
 
 from rlaif.game.machine.emulator import WRAM_START
-from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.blocks import RamBlocks, once_per_ram
 from rlaif.game.memory.memory_map import (
     COMPANION,
     ENEMIES,
@@ -78,8 +78,9 @@ def player_position(ram: RamBlocks) -> tuple[int, int]:
     return wram[_LINK_X], wram[_LINK_Y]
 
 
+@once_per_ram
 def enemies(ram: RamBlocks) -> list[Entity]:
-    """Monsters, in slot order."""
+    """Monsters, in slot order; not to be modified."""
     return _enabled(ram, ENEMIES, _MONSTERS)
 
 
@@ -107,8 +108,9 @@ def parts(ram: RamBlocks, ids: Container[int] = _ALL_IDS) -> list[Entity]:
     return _enabled(ram, PARTS, ids)
 
 
+@once_per_ram
 def talkables(ram: RamBlocks) -> list[Entity]:
-    """What reacts to A: people and signs, in the order of the game's list."""
+    """What reacts to A: people and signs, in the order of the game's list; not to be modified."""
     pointers = ram.block(_TALKABLE, _TALKABLE_SIZE)
     if pointers == _NO_POINTERS:
         return []
