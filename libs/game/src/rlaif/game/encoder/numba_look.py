@@ -112,8 +112,8 @@ class Watched(NamedTuple):
                 mask[span] = 0xFF
             words = mask.view(np.uint64).tolist()
             rows += [(word, bits, part) for word, bits in enumerate(words) if bits]
-        word, bits, part = zip(*rows, strict=True)
-        return cls(np.array(word), np.array(bits, np.uint64), np.array(part, np.uint8))
+        columns = zip(*rows, strict=True)
+        return cls(*map(np.array, columns, (np.int64, np.uint64, np.uint8)))
 
 
 _HEIGHT, _FACING, _SWIMMING, _IN_AIR, _GRABBING, _HURT, _PUSHING = (

@@ -29,11 +29,12 @@ _LINK_STATE = address("w1Link.state")
 _HEALTH = address("wLinkHealth")
 _FORCED = address("wLinkForceState")
 _DYING: Any = itemgetter(*(where - WRAM_START for where in (_DEATH, _LINK_STATE, _HEALTH)))
-_CONTROL: Any = itemgetter(
+_CONTROL_AT: list[Any] = [
     *(where - WRAM_START for where in (_GAME_STATE, _CUTSCENE, _LINK_STATE, _SCROLL, _DISABLED)),
     slice(_SAVEFILE - WRAM_START, _SAVEFILE - WRAM_START + len(SAVEFILE_STRING)),
     *(where - WRAM_START for where in (_MENU, _FADE, _DEATH, _FORCED, _TEXT, _SCRIPTED)),
-)
+]
+_CONTROL: Any = itemgetter(*_CONTROL_AT)
 _INVENTORY_TEXT = 2
 _PLAYING = 2
 _IN_GAME = 1
@@ -91,7 +92,7 @@ def is_cutscene(ram: RamBlocks) -> bool:
 def is_dying(ram: RamBlocks) -> bool:
     """No health, or the death animation."""
     death, state, health = _DYING(ram.wram)
-    return death != 0 or state == _LINK_DYING or health == 0
+    return bool(death) or state == _LINK_DYING or not health
 
 
 def is_room_stable(ram: RamBlocks) -> bool:
