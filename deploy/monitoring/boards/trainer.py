@@ -9,8 +9,11 @@ TRAINER = Dashboard(
     {
         "Speed": (
             Panel(
-                "Steps per second",
-                {"rlaif_trainer_steps_per_second": "{{instance}}"},
+                "Decisions and frames per second",
+                {
+                    "rlaif_trainer_steps_per_second": "decisions {{instance}}",
+                    "rlaif_trainer_frames_per_second": "frames {{instance}}",
+                },
             ),
             Panel("Environment steps", {"rlaif_trainer_env_steps": "{{instance}}"}),
             Panel(

@@ -14,7 +14,8 @@ from rlaif.trainer.settings import TrainerSettings
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 FIGURES = RunFigures(
-    episodes=3, steps_per_second=2000.0, trained_seconds=7200.0, seconds_left=60.0,
+    episodes=3, steps_per_second=2000.0, frames_per_second=70_000.0, trained_seconds=7200.0,
+    seconds_left=60.0,
     episode_return_mean=1.5, shaped_return_mean=0.5, episode_length_mean=100.0, rooms_mean=4.0,
     milestone_fraction=0.25, milestones_mean=2.0, milestones=["sword"], potential_mean=0.1,
     segments_captured=8, segments_skipped=2, reward_model_share=0.4, reward_model_waiting=9,

@@ -23,6 +23,7 @@ DONE = IterationDone(
     env_steps=49_152,
     episodes=3,
     steps_per_second=2104.4,
+    frames_per_second=71_549.6,
     episode_return_mean=None,
     shaped_return_mean=None,
     episode_length_mean=None,
@@ -40,7 +41,8 @@ DONE = IterationDone(
 
 def test_the_line_has_all_that_is_asked_for_and_no_guess():
     assert progress_line(DONE, None) == (
-        "iteration 12 | 49,152 steps | 2,104 steps/s | return ? | milestones 25.0%, 2 seen | "
+        "iteration 12 | 49,152 steps | 2,104 decisions/s | 71,550 frames/s | return ? | "
+        "milestones 25.0%, 2 seen | "
         "no reward model | ends in 3 h 05 min"
     )
     assert "reward model 4" in progress_line(DONE, 4)

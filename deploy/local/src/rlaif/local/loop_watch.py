@@ -71,8 +71,9 @@ class LoopReading:
             _part("reward model v{}", self.reward_model_version, 3),
             _part("{:,} captured", self.figures.segments_captured, 4),
             _part("return {:.2f}", self.figures.episode_return_mean, 5),
-            _part("{:,.0f} steps/s", self.figures.steps_per_second, 6),
-            _part("{:,} episodes", self.figures.episodes, 7),
+            _part("{:,.0f} decisions/s", self.figures.steps_per_second, 6),
+            _part("{:,.0f} frames/s", self.figures.frames_per_second, 7),
+            _part("{:,} episodes", self.figures.episodes, 8),
         ]
         return [part for part in known if part is not None]
 

@@ -12,7 +12,10 @@ class RunFigures(Contract):
 
     episodes: Count | None = Field(default=None, description="Finished episodes.")
     steps_per_second: float | None = Field(
-        default=None, description="Environment steps per second, over the last 10 s."
+        default=None, description="Decisions per second, over the last 10 s."
+    )
+    frames_per_second: float | None = Field(
+        default=None, description="Game frames of these decisions per second, waits included."
     )
     trained_seconds: float | None = Field(
         default=None, description="In the training loop, over all attempts; RUN_HOURS bounds it."

@@ -229,6 +229,7 @@ class Stage:
             "env_steps": step,
             "episodes": 247,
             "steps_per_second": 523.4,
+            "frames_per_second": 18_300.2,
             "episode_return_mean": mean,
             "shaped_return_mean": 0.234,
             "episode_length_mean": 899.6,

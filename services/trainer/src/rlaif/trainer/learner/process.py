@@ -245,7 +245,8 @@ class LearnerProcess:
         lost += [*self._keep_best(fragments), *self._keep_world(fragments, algorithm.env_steps)]
         commands.report_refused_models()
         played = max((fragment.seconds for fragment in fragments), default=0.0)
-        rate = self._rate.after(time.monotonic(), algorithm.env_steps, played)
+        frames = sum(int(each.frames.sum()) for each in fragments if each.frames is not None)
+        speed = self._rate.after(time.monotonic(), algorithm.env_steps, played, frames)
         trained = saver.trained_seconds
         send(
             report(
@@ -253,9 +254,11 @@ class LearnerProcess:
                 algorithm,
                 self._figures,
                 result,
-                steps_per_second=rate,
+                speed=speed,
                 trained_seconds=trained,
-                seconds_left=plan.seconds_left(algorithm.env_steps, trained, rate),
+                seconds_left=plan.seconds_left(
+                    algorithm.env_steps, trained, speed.steps_per_second
+                ),
                 not_written=lost[0] if lost else None,
             )
         )

@@ -342,8 +342,15 @@ WINDOW_SECONDS = 10.0
 """Longer than an iteration, whose batch may have been played during the previous update."""
 
 
+class Speed(NamedTuple):
+    """Decisions, which are the steps of a run, and the frames that they lasted, per second."""
+
+    steps_per_second: float
+    frames_per_second: float
+
+
 class StepRate:
-    """Steps per second over the last ten seconds, or over the last iteration if that is longer.
+    """Speed over the last ten seconds, or over the last iteration if that is longer.
 
     Runners continue while the learner evaluates or saves, so fragments may have been played before
     that time. The time in which they were played counts if it is longer, so that no rate exceeds
@@ -351,20 +358,24 @@ class StepRate:
     """
 
     def __init__(self, now: float, steps: int) -> None:
-        self._marks = deque([(now, steps, 0.0)])
+        self._marks = deque([(now, steps, 0, 0.0)])
 
-    def after(self, now: float, steps: int, played_seconds: float = 0.0) -> float:
-        """Steps per second, with `steps` in total at `now`; 0 when no time has passed.
+    def after(self, now: float, steps: int, played_seconds: float = 0.0, frames: int = 0) -> Speed:
+        """The speed, with `steps` in total at `now`; 0 when no time has passed.
 
-        `played_seconds` is the time that the slowest runner took for the steps since the last call.
+        `played_seconds` is the time that the slowest runner took for the steps since the last call,
+        `frames` what those lasted, waits included.
         """
         while len(self._marks) > 1 and now - self._marks[1][0] >= WINDOW_SECONDS:
             self._marks.popleft()
-        played = self._marks[-1][2] + played_seconds
-        began, before, played_before = self._marks[0]
-        self._marks.append((now, steps, played))
+        frames += self._marks[-1][2]
+        played = self._marks[-1][3] + played_seconds
+        began, steps_before, frames_before, played_before = self._marks[0]
+        self._marks.append((now, steps, frames, played))
         seconds = max(now - began, played - played_before)
-        return (steps - before) / seconds if seconds > 0 else 0.0
+        if seconds <= 0:
+            return Speed(0.0, 0.0)
+        return Speed((steps - steps_before) / seconds, (frames - frames_before) / seconds)
 
 
 _LEARNER_FIGURES = (
@@ -384,7 +395,7 @@ def report(
     tally: RunTally,
     result: dict[str, object],
     *,
-    steps_per_second: float,
+    speed: Speed,
     trained_seconds: float,
     seconds_left: float | None,
     not_written: str | None = None,
@@ -396,7 +407,7 @@ def report(
     counts = learned.reward_model_version is not None
     paid = learned.statistics.get(SHAPING) if counts else None
     measured = {
-        "steps_per_second": steps_per_second,
+        **speed._asdict(),
         "trained_seconds": trained_seconds,
         "seconds_left": seconds_left,
         "potential_mean": learned.potential_mean,

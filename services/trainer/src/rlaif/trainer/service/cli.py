@@ -47,7 +47,8 @@ def progress_line(
         (
             f"iteration {done.iteration}",
             f"{done.env_steps:,} steps",
-            f"{done.steps_per_second:,.0f} steps/s",
+            f"{done.steps_per_second:,.0f} decisions/s",
+            *([] if (fps := done.frames_per_second) is None else [f"{fps:,.0f} frames/s"]),
             f"return {_number(done.episode_return_mean)}",
             f"milestones {_share(done.milestone_fraction)}, {len(done.milestones)} seen",
             *([] if curriculum is None else [curriculum_line(curriculum)]),

@@ -9,8 +9,11 @@ from rlaif.service.metrics import ServiceMetrics
 from rlaif.trainer.run_folder.protocol import AssistanceDone, IterationDone
 
 _OF_ITERATION = {
-    "env_steps": ("env_steps", "Environment steps of the run."),
-    "steps_per_second": ("steps_per_second", "Environment steps per second, over 10 s."),
+    "env_steps": ("env_steps", "Steps of the run: decisions of the policy."),
+    "steps_per_second": ("steps_per_second", "Decisions per second, over 10 s."),
+    "frames_per_second": (
+        "frames_per_second", "Game frames of these decisions per second, waits included.",
+    ),
     "segments_captured": ("segments_captured", "Segments captured by the run."),
     "segments_dropped": (
         "segments_dropped", "Captures dropped because the spool was full or not writable.",

@@ -107,6 +107,7 @@ export const GLOSSARY = {
   curriculum: "The order in which start states are trained, here backward: from the goal towards the beginning.",
   demonstration: "A recorded trajectory that reaches a goal; the policy imitates it and starts along it.",
   episode: "One game from a start state until it ends, or until `EPISODE_LENGTH` is reached.",
+  frame: "The unit of time of the game, 1/60 s of play. Frames/s counts all that are played, also those in which the game takes no input.",
   gate: "The checks that a candidate must pass before it is published.",
   iteration: "One cycle of sampling and training.",
   judge: "A language model with a rubric, which scores segments by votes. A pod of the judge service asks all of them.",
@@ -116,6 +117,7 @@ export const GLOSSARY = {
   planner: "The language model that proposes plans and suggestions while the agent plays.",
   redrive: "Send a dead letter again.",
   segment: "300 frames of one episode: the unit that is captured, judged and learned from.",
+  step: "Without another word, a decision of the policy: the steps of a run are decisions, not emulator steps or frames.",
   vote: "One answer of a judge; several votes make its score.",
 };
 

@@ -15,8 +15,8 @@ function draw(body, state) {
   const figure = (name, text) => fig(`run.${name}`, text(run[name]));
   show(body,
     facts([
-      ["Steps trained", figure("env_steps", compact), `${count(run.env_steps)} environment steps at the last iteration`],
-      ["Speed", h("span", {}, figure("steps_per_second", count), h("small", {}, " steps/s"))],
+      ["Steps trained", figure("env_steps", compact), `${count(run.env_steps)} decisions at the last iteration`],
+      ["Speed", h("span", {}, figure("steps_per_second", count), h("small", {}, " decisions/s, ", figure("frames_per_second", count), " frames/s"))],
       ["Episodes finished", figure("episodes", count)],
       ["Iteration", figure("iteration", count)],
       ["Mean return", figure("episode_return_mean", reward), "Environment reward, last 100 episodes"],

@@ -30,7 +30,7 @@ export function chartsOf(past, scores) {
     episodes(past, "deaths", "Deaths per episode", "Share of episodes ended by death.", decimal),
     iterations(past, "entropy", "Policy entropy", "High: exploratory. Low: nearly deterministic.", decimal),
     iterations(past, "policy_lag", "Policy lag", "Updates between the policy that sampled and the policy being trained.", tenth),
-    iterations(past, "steps_per_second", "Throughput", "Environment steps per second.", count),
+    iterations(past, "steps_per_second", "Throughput", "Decisions per second.", count),
   ];
 }
 
