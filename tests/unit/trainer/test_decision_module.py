@@ -239,19 +239,55 @@ def test_what_was_learned_of_a_thing_holds_wherever_it_lies_as_far_from_here():
         moved[:, POLICY_INPUT["tile_row"].span] = 4
         moved[:, POLICY_INPUT["tile_column"].span] = 5 + step
         moved[:, THINGS.start + 4 * 16 + 7 + step] = 3
-        room = module.map(moved)
+        seen = module.reader(batch[Columns.OBS], moved)
         features = torch.ones(1, HIDDEN)
-        scores.append(module.pointer(features, room)[0, 4 * 16 + 7 + step].item())
+        scores.append(module.pointer(features, seen)[0, 4 * 16 + 7 + step].item())
     assert scores[0] == scores[1] != 0
 
 
 def test_the_scores_of_tiles_belong_to_the_decisions_that_name_them():
     module, batch = module_of(), batch_of()
     batch[POLICY_INPUTS][:, ALLOWED] = 1
-    room = module.map(batch[POLICY_INPUTS])
-    features = module.sight(batch[Columns.OBS], batch[POLICY_INPUTS], room)
+    seen = module.reader(batch[Columns.OBS], batch[POLICY_INPUTS])
+    features = module.sight(seen)
     logits = module.forward_train(batch)[Columns.ACTION_DIST_INPUTS]
-    assert torch.allclose(logits[:, GO_TO.start :], module.pointer(features, room), atol=1e-7)
+    assert torch.allclose(logits[:, GO_TO.start :], module.pointer(features, seen), atol=1e-7)
+
+
+def test_an_update_sees_what_plays():
+    """Outputs and gradients are those of the layers that play, whatever is equal in all rows."""
+    module, batch = module_of(), batch_of(40)
+    batch[POLICY_INPUTS][:, 8:300] = batch[POLICY_INPUTS][0, 8:300]
+    batch[Columns.OBS][:, 50:] = 0.5
+    seen = module.reader(module.scale(batch[Columns.OBS]), batch[POLICY_INPUTS])
+    varying = module.reader.varying(seen)
+    assert varying.rows.shape[1] < seen.numbers.shape[1] / 2
+    assert 0 < varying.codes.shape[1] < seen.codes.shape[1]
+    played, learned = module.sight(seen), module.sight.learn(seen, varying)
+    assert torch.allclose(played, learned, atol=1e-5)
+    parameters = list(module.sight.parameters())
+    for one, other in zip(
+        *[torch.autograd.grad((out**2).sum(), parameters) for out in (played, learned)],
+        strict=True,
+    ):
+        assert torch.allclose(one, other, atol=1e-3, rtol=1e-4)
+
+
+def test_a_tile_looks_as_the_input_says_and_beyond_the_buffer_like_its_last_tile():
+    module, batch = module_of(), batch_of(3)
+    inputs = batch[POLICY_INPUTS]
+    inputs[:, POLICY_INPUT["tile_row"].span] = 0
+    inputs[:, POLICY_INPUT["tile_column"].span] = 5
+    seen = module.reader(batch[Columns.OBS], inputs)
+    assert seen.here.tolist() == [5, 5, 5]
+    looks, near = seen.looks.long(), seen.near.long()
+    tiles, things = inputs[:, POLICY_INPUT["tiles"].span].long(), inputs[:, THINGS].long()
+    kinds, collisions = 1024, 6
+    expected = [tiles % kinds, tiles // kinds + kinds, things + kinds + collisions]
+    assert torch.equal(looks, torch.stack(expected, dim=2))
+    assert torch.equal(near[:, 3 * 7 + 3], looks[:, 5]), "the middle"
+    assert torch.equal(near[:, 5 * 7 + 6], looks[:, 2 * 16 + 8]), "two down, three right"
+    assert torch.equal(near[:, 2 * 7 + 3], looks[:, 191]), "above the buffer"
 
 
 def test_the_nearest_of_each_kind_is_found():
@@ -264,7 +300,7 @@ def test_the_nearest_of_each_kind_is_found():
     inputs[:, THINGS.start + 5 * 16 + 3] = 2  # two to the left, one below
     inputs[:, ALLOWED] = 0
     inputs[:, ALLOWED.start + GO_TO.start + 5 * 16 + 3] = 1
-    nearest = module_of().map(inputs).nearest[0]
+    nearest = module_of().reader(batch[Columns.OBS], inputs).nearest[0]
     kinds = len(nearest) // 4
     assert nearest[:kinds].nonzero().flatten().tolist() == [1]
     assert nearest[kinds : 2 * kinds].nonzero().flatten().tolist() == [1], "one may go there"

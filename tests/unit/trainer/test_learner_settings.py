@@ -16,9 +16,10 @@ from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 
 from rlaif.trainer.learner.algorithm.inference import log_probabilities
 from rlaif.trainer.learner.algorithm.learner import NORMALIZE, VALUE_LOSS, ArrayLearner
+from rlaif.trainer.learner.algorithm.loss import ValueLoss
 from rlaif.trainer.learner.algorithm.ppo import network_of, value_loss_of
 from rlaif.trainer.learner.networks.button_networks import ScaledMlpModule
-from rlaif.trainer.learner.networks.running_scale import ValueHead, ValueLoss
+from rlaif.trainer.learner.networks.running_scale import ValueHead
 from rlaif.trainer.settings import TrainerSettings
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -85,10 +86,8 @@ def test_our_squared_loss_is_rllibs(clip: float):
     """The same numbers as RLlib's own loss gives, clip included."""
     given: dict[str, Any] = {"share_layers": True, "normalize_values": False}
     given |= {"value_loss": "squared", "value_clip": clip}
-    stock, ours = learner_of(**given), learner_of(**given)
+    stock, ours = learner_of(PPOTorchLearner, **given), learner_of(**given)
     ours.set_state(stock.get_state())
-    assert stock._value_loss is None
-    ours._value_loss = ValueLoss("squared", clip or None)
     told = [update(learner, batch_of(returns=4.0)) for learner in (stock, ours)]
     for critic in (True, False):
         assert np.allclose(weights(stock, critic=critic), weights(ours, critic=critic), atol=1e-6)
@@ -111,7 +110,7 @@ def test_with_the_seeds_preset_it_is_rllibs_module_and_loss():
     module = learner.module[DEFAULT_MODULE_ID]
     assert not isinstance(module.vf, ValueHead)
     assert not hasattr(module.encoder, "critic_encoder")
-    assert learner._value_loss is None
+    assert learner._loss.of_values == ValueLoss("squared", 10.0)
     assert learner.config.vf_clip_param == 10.0
 
 

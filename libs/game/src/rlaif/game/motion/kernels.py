@@ -61,9 +61,10 @@ def _of(kind: Any, dimensions: int = 1, *, readonly: bool = False) -> Any:
     return numba.types.Array(kind, dimensions, "C", readonly=readonly)
 
 
-def _compiled(*arguments: Any) -> Callable[[_Kernel], _Kernel]:
+def compiled(*arguments: Any) -> Callable[[_Kernel], _Kernel]:
+    """Compile for these types of arguments, without a result."""
 
-    def compiled(function: _Kernel) -> _Kernel:
+    def compile_it(function: _Kernel) -> _Kernel:
         signature = numba.void(*arguments)
         try:
             made = numba.njit(signature, cache=True, error_model="numpy")(function)
@@ -71,7 +72,7 @@ def _compiled(*arguments: Any) -> Callable[[_Kernel], _Kernel]:
             made = numba.njit(signature, error_model="numpy")(function)
         return cast(_Kernel, made)
 
-    return compiled
+    return compile_it
 
 
 def _inlined(function: _Kernel) -> _Kernel:
@@ -136,7 +137,7 @@ def _four_frames_on(frame: Pixels, ground: Bytes, outs: Bytes, ends: Pixels) -> 
         ends[start] = NOWHERE if two[start] == NOWHERE else two[two[start]]
 
 
-@_compiled(
+@compiled(
     _of(_U8, 2), _of(_U8, 2), _of(_INT, 3), _INT, _INT, _INT, _of(_U16, 2), _of(_U8), _of(_U8)
 )
 def find_steps(
@@ -184,7 +185,7 @@ def find_steps(
                 ends[way, start] = _frames_on(start, frame, ground, outs, frames)
 
 
-@_compiled(_of(_U16, 2), _of(_I32), _of(_U16), _of(_U8))
+@compiled(_of(_U16, 2), _of(_I32), _of(_U16), _of(_U8))
 def reverse_steps(ends: Pixels, heads: Counts, sources: Pixels, ways: Bytes) -> None:
     """List the pixels from which each pixel is stepped onto, and the bit of the direction."""
     pixels = ends.shape[1]
@@ -204,7 +205,7 @@ def reverse_steps(ends: Pixels, heads: Counts, sources: Pixels, ways: Bytes) -> 
                 fill[end] += 1
 
 
-@_compiled(
+@compiled(
     _of(_U16, 2), _of(_U8), _INT, _INT, _of(_INT, 2), _of(_U8), _of(_U8), _of(_U8, 2), _of(_U8)
 )
 def reach_from(
@@ -258,7 +259,7 @@ def reach_from(
                 last += 1
 
 
-@_compiled(_of(_I32), _of(_U16), _of(_U8), _INT, _of(_U8))
+@compiled(_of(_I32), _of(_U16), _of(_U8), _INT, _of(_U8))
 def lead_to(heads: Counts, sources: Pixels, outs: Bytes, goal: int, seen: Bytes) -> None:
     """Mark in `seen`, `[pixels]` of zeros, all pixels from which a pixel can be reached."""
     queue = np.empty(seen.size, dtype=np.uint16)
@@ -278,7 +279,7 @@ def lead_to(heads: Counts, sources: Pixels, outs: Bytes, goal: int, seen: Bytes)
                 last += 1
 
 
-@_compiled(_of(_U16, 2), _of(_U8), _INT, _INT, _of(_INT, 2), _INT, _INT, _INT, _of(_U8))
+@compiled(_of(_U16, 2), _of(_U8), _INT, _INT, _of(_INT, 2), _INT, _INT, _INT, _of(_U8))
 def before_tile(
     ends: Pixels,
     outs: Bytes,
@@ -359,7 +360,7 @@ def _goals(firsts: Bytes, costs: npt.NDArray[np.int16], following: Counts, waiti
     return count
 
 
-@_compiled(
+@compiled(
     _of(_U16, 2), _of(_I32), _of(_U16), _of(_U8), _of(_U8), _of(_U8), _INT, _of(_I32, 2), _of(_U8)
 )
 def find_first_steps(

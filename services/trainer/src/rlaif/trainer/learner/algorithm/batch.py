@@ -27,7 +27,6 @@ Bool = npt.NDArray[np.bool_]
 _FLOATS = (
     Columns.OBS,
     Columns.ACTION_LOGP,
-    Columns.ACTION_DIST_INPUTS,
     Postprocessing.ADVANTAGES,
     Postprocessing.VALUE_TARGETS,
 )
@@ -65,7 +64,6 @@ def columns(
             Columns.OBS: trans.observations[:-1],
             Columns.ACTIONS: fragment.actions,
             Columns.ACTION_LOGP: fragment.action_logp,
-            Columns.ACTION_DIST_INPUTS: fragment.action_dist_inputs,
             Postprocessing.ADVANTAGES: adv,
             Postprocessing.VALUE_TARGETS: adv + values,
         }
@@ -127,7 +125,7 @@ def advantages(
     result: Float32 = np.empty_like(deltas)
     running = np.zeros(deltas.shape[1], dtype=np.float32)
     for t in range(deltas.shape[0] - 1, -1, -1):
-        running = deltas[t] + decay[t] * np.where(ended[t], 0.0, running).astype(np.float32)
+        running = np.where(ended[t], deltas[t], deltas[t] + decay[t] * running)
         result[t] = running
     return result
 
@@ -187,7 +185,7 @@ def _critic(observations: Float32, more: dict[str, np.ndarray[Any, Any]], learne
     module = learner.module[DEFAULT_MODULE_ID]
     size = _MAX_ROWS if more else len(observations)
     parts: list[Float32] = []
-    with torch.inference_mode():
+    with torch.no_grad():
         for start in range(0, len(observations), size):
             few = slice(start, start + size)
             batch = {Columns.OBS: torch.from_numpy(observations[few])}

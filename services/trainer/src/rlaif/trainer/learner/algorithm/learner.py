@@ -1,25 +1,20 @@
-"""RLlib's PPO learner with a lean loop over minibatches.
+"""RLlib's PPO learner with a lean loop over minibatches and a lean loss.
 
-Module, loss, Adam, schedules and checkpoints are RLlib's. Its own loop spends almost as long on
-slicing `SampleBatch` objects, on metrics, and on checking every gradient twice as on the gradients.
+Module, Adam, schedules and checkpoints are RLlib's, and so are the numbers of an update, up to
+rounding. Its own loop spends almost as long on slicing `SampleBatch` objects, on metrics, on the
+loss, and on checking every gradient twice as on the gradients.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from math import inf
+from collections.abc import Sequence
+from math import hypot, inf, isfinite
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from ray.rllib.algorithms.ppo.ppo import (
-    LEARNER_RESULTS_VF_EXPLAINED_VAR_KEY,
-    LEARNER_RESULTS_VF_LOSS_UNCLIPPED_KEY,
-)
 from ray.rllib.algorithms.ppo.torch.ppo_torch_learner import PPOTorchLearner
 from ray.rllib.core import ALL_MODULES, DEFAULT_MODULE_ID
 from ray.rllib.core.columns import Columns
-from ray.rllib.core.learner.learner import VF_LOSS_KEY
 from ray.rllib.core.rl_module.apis import InferenceOnlyAPI
 from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.policy.sample_batch import MultiAgentBatch
@@ -29,8 +24,6 @@ from ray.rllib.utils.metrics import (
     NUM_MODULE_STEPS_TRAINED_LIFETIME,
     WEIGHTS_SEQ_NO,
 )
-from ray.rllib.utils.torch_utils import explained_variance
-from torch.nn.utils import clip_grad_norm_
 
 from rlaif.trainer.learner.algorithm.imitation import (
     SUBTASKS,
@@ -41,38 +34,22 @@ from rlaif.trainer.learner.algorithm.imitation import (
     imitation_loss,
     warm_start,
 )
+from rlaif.trainer.learner.algorithm.loss import LEARNED, PpoLoss, ValueLoss
 from rlaif.trainer.learner.networks.button_networks import PICTURES
 from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
-from rlaif.trainer.learner.networks.running_scale import ValueHead, ValueLoss
+from rlaif.trainer.learner.networks.running_scale import ValueHead
 
-_COLUMNS = (
-    Columns.OBS,
-    Columns.ACTIONS,
-    Columns.ACTION_LOGP,
-    Columns.ACTION_DIST_INPUTS,
-    Postprocessing.ADVANTAGES,
-    Postprocessing.VALUE_TARGETS,
-    PICTURES,
-    POLICY_INPUTS,
-)
-"""What the PPO loss and the networks read, as far as the batch contains it."""
+_INPUTS = (Columns.OBS, PICTURES, POLICY_INPUTS)
+"""What the networks read, as far as a batch contains it."""
 
 _DEMONSTRATED_SHARE = 0.25
 """Rows of demonstrations for each row of a minibatch."""
 
 VALUE_LOSS = "value_loss"
-"""Key of `learner_config_dict`: a `ValueLoss`; None, or no such key, leaves it to RLlib's loss."""
+"""Key of `learner_config_dict`: a `ValueLoss`; without it squares up to RLlib's `vf_clip_param`."""
 
 NORMALIZE = "normalize_values"
 """Key of `learner_config_dict`: whether a `ValueHead` follows the returns."""
-
-
-class _NoMetrics:
-    """Drops what the loss reports for every minibatch."""
-
-    def log_dict(self, *args: Any, **kwargs: Any) -> None: ...
-
-    def log_value(self, *args: Any, **kwargs: Any) -> None: ...
 
 
 class _EntropySchedule:
@@ -100,9 +77,12 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
         self._best = ImitationTerm(imitation_loss)
         self._demonstrated = ImitationTerm(demonstration_loss, share=_DEMONSTRATED_SHARE)
         self._subtasks_of_rows: npt.NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        self._value_loss: ValueLoss | None = self.config.learner_config_dict.get(VALUE_LOSS)
-        self._without_critic = self.config.copy(copy_frozen=False)
-        self._without_critic.use_critic = False
+        squared = ValueLoss("squared", self.config.vf_clip_param)
+        self._loss = PpoLoss(
+            self.config.clip_param,
+            self.config.learner_config_dict.get(VALUE_LOSS, squared),
+            self.config.vf_loss_coeff,
+        )
         schedules = self.entropy_coeff_schedulers_per_module
         self._entropy = _EntropySchedule(schedules[DEFAULT_MODULE_ID])
         schedules[DEFAULT_MODULE_ID] = self._entropy
@@ -121,35 +101,6 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
             params=params,
             lr_or_lr_schedule=config.lr,
         )
-
-    def compute_loss_for_module(
-        self, *, module_id: str, config: Any, batch: dict[str, Any], fwd_out: dict[str, Any]
-    ) -> torch.Tensor:
-        """RLlib's PPO loss, with the critic's part of the settings if that is another one."""
-        if self._value_loss is None:
-            loss: torch.Tensor = super().compute_loss_for_module(
-                module_id=module_id, config=config, batch=batch, fwd_out=fwd_out
-            )
-            return loss
-        module = self.module[module_id].unwrapped()
-        values = module.compute_values(batch, embeddings=fwd_out.get(Columns.EMBEDDINGS))
-        loss = super().compute_loss_for_module(
-            module_id=module_id, config=self._without_critic, batch=batch, fwd_out=fwd_out
-        )
-        returns = batch[Postprocessing.VALUE_TARGETS]
-        spread = module.vf.spread if isinstance(module.vf, ValueHead) else 1.0
-        of_critic = self._value_loss(values, returns, spread).mean()
-        loss = loss + config.vf_loss_coeff * of_critic
-        self.metrics.log_dict(
-            {
-                VF_LOSS_KEY: of_critic,
-                LEARNER_RESULTS_VF_LOSS_UNCLIPPED_KEY: ((values - returns) ** 2).mean(),
-                LEARNER_RESULTS_VF_EXPLAINED_VAR_KEY: explained_variance(returns, values),
-            },
-            key=module_id,
-            window=1,
-        )
-        return loss
 
     def imitate(self, rows: Rows | None, weight: float) -> None:
         self._best.take(rows, self._device)
@@ -203,28 +154,30 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
         self._weights_seq_no += 1
         # RLlib's schedule has its first value until the first update after a resume is over.
         self._entropy.update(timestep=timesteps.get(NUM_ENV_STEPS_SAMPLED_LIFETIME, 0))
-        tensors = {
-            name: torch.as_tensor(rows[name]).to(self._device) for name in _COLUMNS if name in rows
-        }
+        inputs = {name: np.asarray(rows[name]) for name in _INPUTS if name in rows}
+        played = {name: np.asarray(rows[name]) for name in LEARNED}
         size = minibatch_size or len(rows)
         orders = self._minibatches(len(rows), num_epochs, size, shuffle_batch_per_epoch)
         rng = np.random.default_rng([self.config.seed or 0, 0x1A, self._weights_seq_no])
         module = self.module[DEFAULT_MODULE_ID]
         head = getattr(module, "vf", None)
         if self.config.learner_config_dict.get(NORMALIZE) and isinstance(head, ValueHead):
-            head.follow(tensors[Postprocessing.VALUE_TARGETS])
-        left_out = 0
-        for number, order in enumerate(orders, start=1):
-            with self._quiet(quiet=number < len(orders)):
-                minibatch = {name: column[order] for name, column in tensors.items()}
-                loss, norm, is_done = self._step(minibatch, rng)
-                left_out += not is_done
+            head.follow(torch.from_numpy(played[Postprocessing.VALUE_TARGETS]))
+        left_out, numbers = 0, distinct(*inputs.values())
+        for order in orders:
+            _, first, which = np.unique(numbers[order], return_index=True, return_inverse=True)
+            figures, is_done = self._step(
+                {name: torch.from_numpy(rows[order[first]]) for name, rows in inputs.items()},
+                which,
+                {name: rows[order] for name, rows in played.items()},
+                rng,
+            )
+            left_out += not is_done
         if hasattr(module, "observe"):
-            module.observe(tensors)
+            module.observe({name: torch.from_numpy(rows) for name, rows in inputs.items()})
         self._log(
             {
-                self.TOTAL_LOSS_KEY: loss,
-                "gradients_default_optimizer_global_norm": norm,
+                **figures,
                 "steps_left_out": left_out,
                 "gradient_steps": len(orders),
                 WEIGHTS_SEQ_NO: self._weights_seq_no,
@@ -236,7 +189,7 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
 
     def _minibatches(
         self, rows: int, epochs: int, size: int, shuffle: bool
-    ) -> tuple[torch.Tensor, ...]:
+    ) -> list[npt.NDArray[np.int64]]:
         """The rows of each minibatch, as RLlib has them.
 
         An epoch that does not fill its last minibatch takes the rest from the next one.
@@ -246,36 +199,47 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
         order = [
             rng.permutation(rows) if shuffle else np.arange(rows) for _ in range(-(-total // rows))
         ]
-        return torch.split(torch.from_numpy(np.concatenate(order)[:total]), size)
+        return np.split(np.concatenate(order)[:total], range(size, total, size))
 
     def _step(
-        self, batch: dict[str, torch.Tensor], rng: np.random.Generator
-    ) -> tuple[torch.Tensor, torch.Tensor, bool]:
-        """A gradient step, which is left out unless it is finite: loss, norm, whether it is done.
+        self,
+        inputs: dict[str, torch.Tensor],
+        which: npt.NDArray[np.int64],
+        played: dict[str, npt.NDArray[Any]],
+        rng: np.random.Generator,
+    ) -> tuple[dict[str, float], bool]:
+        """A gradient step, which is left out unless it is finite: figures, whether it is done.
 
-        A critic with layers of its own is clipped separately, so that its errors do not shorten the
-        policy's steps.
+        `inputs` are the distinct rows of the minibatch, and `which` of them each row has. A critic
+        with layers of its own is clipped separately, so that its errors do not shorten the policy's
+        steps.
         """
-        module = self.module[DEFAULT_MODULE_ID]
-        optimizer = self.get_optimizer(DEFAULT_MODULE_ID)
-        loss = self.compute_loss_for_module(
-            module_id=DEFAULT_MODULE_ID,
-            config=self.config.get_config_for_module(DEFAULT_MODULE_ID),
-            batch=batch,
-            fwd_out=module.forward_train(batch),
+        module = self.module[DEFAULT_MODULE_ID].unwrapped()
+        out = module.forward_train(inputs)
+        logits = out[Columns.ACTION_DIST_INPUTS]
+        values = module.compute_values(inputs, embeddings=out.get(Columns.EMBEDDINGS))
+        found = self._loss.gradients(
+            logits.detach().numpy(),
+            values.detach().numpy(),
+            which,
+            played,
+            entropy_weight=self._entropy.get_current_value(),
+            spread=float(module.vf.spread) if isinstance(module.vf, ValueHead) else 1.0,
         )
-        for term in (self._best, self._demonstrated):
-            imitated = term.of(module, len(batch[Columns.ACTIONS]), rng)
-            loss = loss if imitated is None else loss + imitated
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]  # torch is untyped here
+        terms = [term.of(module, len(which), rng) for term in (self._best, self._demonstrated)]
+        imitated = [term for term in terms if term is not None]
+        parameters = [each for group in self._groups for each in group]
+        for each in parameters:
+            each.grad = None
+        given = [torch.from_numpy(each) for each in (found.logits, found.values)]
+        torch.autograd.backward([logits, values, *imitated], [*given, *[None] * len(imitated)])
         limit = inf if self.config.grad_clip is None else self.config.grad_clip
-        norms = [clip_grad_norm_(group, limit, foreach=True) for group in self._groups]
-        norm = norms[0] if len(norms) == 1 else torch.stack(norms).norm()
-        is_finite = bool(torch.isfinite(norm))
-        if is_finite:
-            optimizer.step()
-        return loss.detach(), norm, is_finite
+        norm = hypot(*[_clipped(group, limit) for group in self._groups])
+        if isfinite(norm):
+            self.get_optimizer(DEFAULT_MODULE_ID).step()
+        total = found.figures[self.TOTAL_LOSS_KEY] + sum(map(float, imitated))
+        figures = {self.TOTAL_LOSS_KEY: total, "gradients_default_optimizer_global_norm": norm}
+        return found.figures | figures, isfinite(norm)
 
     def _log(self, figures: dict[str, Any], *, trained: int) -> None:
         own, log = DEFAULT_MODULE_ID, self.metrics.log_value
@@ -285,15 +249,26 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
             log((module_id, NUM_MODULE_STEPS_TRAINED), trained, reduce="sum")
             log((module_id, NUM_MODULE_STEPS_TRAINED_LIFETIME), trained, reduce="lifetime_sum")
 
-    @contextmanager
-    def _quiet(self, *, quiet: bool) -> Iterator[None]:
-        metrics = self.metrics
-        if quiet:
-            self.metrics = _NoMetrics()
-        try:
-            yield
-        finally:
-            self.metrics = metrics
+
+def _clipped(parameters: Sequence[torch.nn.Parameter], limit: float) -> float:
+    """Scale gradients down to a norm, as `clip_grad_norm_` does; returns what it was."""
+    gradients = [each.grad for each in parameters if each.grad is not None]
+    norm = float(torch.stack(torch._foreach_norm(gradients)).norm())
+    if norm > limit:
+        torch._foreach_mul_(gradients, limit / (norm + 1e-6))
+    return norm
+
+
+def distinct(*columns: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """`[B]`, a number for each row, the same for rows that are equal in all columns.
+
+    A game that waits, or a player before a wall, is seen the same again and again; networks go
+    through such rows once.
+    """
+    parts = [np.ascontiguousarray(each).reshape(len(each), -1) for each in columns]
+    keys = [each.view(f"V{each.strides[0]}")[:, 0].tolist() for each in parts]
+    known: dict[Any, int] = {}
+    return np.array([known.setdefault(key, len(known)) for key in zip(*keys, strict=True)])
 
 
 def _parameter_groups(module: Any) -> list[list[torch.nn.Parameter]]:

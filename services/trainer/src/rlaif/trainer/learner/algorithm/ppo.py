@@ -25,11 +25,11 @@ from rlaif.trainer.learner.algorithm.env_runner import AssistConfig, EmulatorEnv
 from rlaif.trainer.learner.algorithm.imitation import TopSegments
 from rlaif.trainer.learner.algorithm.learner import NORMALIZE, VALUE_LOSS, ArrayLearner
 from rlaif.trainer.learner.algorithm.learner_rewards import LearnedRewards, LearnerRewards
+from rlaif.trainer.learner.algorithm.loss import ValueLoss
 from rlaif.trainer.learner.algorithm.run_files import RunningArchiveServer
 from rlaif.trainer.learner.algorithm.sampler import MAX_AHEAD, FragmentSampler, StopAskedError
 from rlaif.trainer.learner.networks.button_networks import mlp_spec, picture_spec
 from rlaif.trainer.learner.networks.decision_module import decision_spec
-from rlaif.trainer.learner.networks.running_scale import ValueLoss
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig
@@ -129,10 +129,8 @@ def network_of(settings: TrainerSettings) -> RLModuleSpec:
     )
 
 
-def value_loss_of(ppo: PpoSettings) -> ValueLoss | None:
-    """Loss of the critic; None for RLlib's own."""
-    if ppo.value_loss == "squared" and not ppo.normalize_values:
-        return None
+def value_loss_of(ppo: PpoSettings) -> ValueLoss:
+    """Loss of the critic."""
     return ValueLoss(ppo.value_loss, ppo.value_clip or None)
 
 

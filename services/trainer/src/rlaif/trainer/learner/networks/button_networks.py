@@ -13,6 +13,7 @@ from ray.rllib.models.torch.torch_distributions import TorchCategorical
 from torch import Tensor, nn
 
 from rlaif.contracts.game.observation import OBSERVATION_SIZE
+from rlaif.trainer.learner.networks.fast_layers import SplitColumns, features
 from rlaif.trainer.learner.networks.running_scale import ValueHead
 from rlaif.trainer.play.followers.frame_stack import FRAMES, HEIGHT, WIDTH
 
@@ -75,8 +76,27 @@ def picture_spec(hidden: int, *, normalize_values: bool = False) -> RLModuleSpec
     )
 
 
-class ScaledMlpModule(DefaultPPOTorchRLModule):  # type: ignore[misc]  # ray has no types
-    """RLlib's module with a `ValueHead` as the critic's last layer, with the same weights."""
+class MlpModule(DefaultPPOTorchRLModule):  # type: ignore[misc]  # ray has no types
+    """RLlib's module, whose layers are updated in less time; what plays is RLlib's."""
+
+    def _forward_train(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+        split = SplitColumns.of(batch[Columns.OBS])
+        found = [features(each.net.mlp, split) for each in self.encoder.children()]
+        return {
+            Columns.ACTION_DIST_INPUTS: self.pi(found[0]),
+            Columns.EMBEDDINGS: found[-1],
+        }
+
+    def compute_values(self, batch: dict[str, Any], embeddings: Tensor | None = None) -> Tensor:
+        if embeddings is None:
+            *_, critic = self.encoder.children()
+            embeddings = features(critic.net.mlp, SplitColumns.of(batch[Columns.OBS]))
+        values: Tensor = self.vf(embeddings).squeeze(-1)
+        return values
+
+
+class ScaledMlpModule(MlpModule):
+    """A `MlpModule` with a `ValueHead` as the critic's last layer, with the same weights."""
 
     def setup(self) -> None:
         super().setup()
@@ -91,5 +111,5 @@ def mlp_spec(hidden: int, *, share_layers: bool, normalize_values: bool) -> RLMo
     config = DefaultModelConfig(
         fcnet_hiddens=[hidden, hidden], fcnet_activation="tanh", vf_share_layers=share_layers
     )
-    own = ScaledMlpModule if normalize_values else DefaultPPOTorchRLModule
+    own = ScaledMlpModule if normalize_values else MlpModule
     return RLModuleSpec(module_class=own, model_config=config)

@@ -7,8 +7,10 @@ appearance and its position relative to the player, so that what was learned of 
 everywhere (pointer network; Vinyals et al. 2015, arXiv 1506.03134).
 """
 
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.apis import InferenceOnlyAPI, ValueFunctionAPI
@@ -31,6 +33,13 @@ from rlaif.game.policy_input.layout import (
     TILE_TABLES,
     TILES,
     Field,
+)
+from rlaif.trainer.learner.networks import kernels
+from rlaif.trainer.learner.networks.fast_layers import (
+    SplitColumns,
+    dense,
+    split_dense,
+    varying_columns,
 )
 from rlaif.trainer.learner.networks.running_scale import RunningScale, ValueHead
 
@@ -55,131 +64,236 @@ _LOOKS = _TILE_KINDS + _COLLISIONS + _THINGS
 the sum of three rows."""
 
 _PLACES = (2 * TILE_ROWS - 1) * (2 * TILE_COLUMNS - 1)
-_NOWHERE = TILES * TILES
+_NEAREST = 4 * (_THINGS - 1)
+_COLUMNS = np.array(
+    [
+        POLICY_INPUT["tiles"].start,
+        THINGS.start,
+        POLICY_INPUT["tile_row"].start,
+        POLICY_INPUT["tile_column"].start,
+        ALLOWED.start + GO_TO.start,
+        _TILE_KINDS,
+        _COLLISIONS,
+        TILE_ROWS,
+        TILE_COLUMNS,
+    ]
+)
+"""What `kernels.see_rooms` reads of the layout."""
+
 _SMALL_HEAD = 0.01
 """Gain of the last layers of the policy: the initial policy is nearly uniform."""
 
 
-class Sight(nn.Module):
-    """Both inputs to features of the state, `[B, hidden]`."""
+class Seen(NamedTuple):
+    """What a policy reads, without learned parameters.
 
+    Attributes:
+        numbers: `[B, N] float32`: normalized observation, numbers of the policy input, nearest
+            things.
+        codes: `[B, C, 1] uint16`, rows of the common table.
+        rooms: `[B, 1, 1] uint16`
+        near: `[B, 49, 3] uint16`, `looks` of the tiles around the player.
+        looks: `[B, 192, 3] uint16`, rows of the table of tile features.
+        here: `[B] uint16`, the player's tile.
+    """
+
+    numbers: Tensor
+    codes: Tensor
+    rooms: Tensor
+    near: Tensor
+    looks: Tensor
+    here: Tensor
+
+    @property
+    def nearest(self) -> Tensor:
+        """`[B, 4 K]`, see `kernels`."""
+        return self.numbers[:, -_NEAREST:]
+
+
+class Varying(NamedTuple):
+    """The parts of a `Seen` that a minibatch needs to go through row by row.
+
+    Attributes:
+        rows: `[B, V]`, numbers that vary.
+        values: `[N - V]`, numbers that are the same in all rows.
+        codes: `[B, M, 1]`, codes that vary.
+        same: `[C - M]`, codes that are the same in all rows.
+        columns: Columns of the first layer for `rows`, for `values`, for what `same` stand for, and
+            for what is looked up for each row.
+    """
+
+    rows: Tensor
+    values: Tensor
+    codes: Tensor
+    same: Tensor
     columns: Tensor
+
+
+class Reader(nn.Module):
+    """Both inputs of a policy to a `Seen`."""
+
+    codes: Tensor
     offsets: Tensor
     numbers: Tensor
 
-    def __init__(self, hidden: int) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        columns, offsets, rows = _code_table()
+        codes, offsets, self.code_rows = _code_table()
         numbers = _number_columns()
-        self.register_buffer("columns", torch.tensor(columns), persistent=False)
+        self.register_buffer("codes", torch.tensor(codes), persistent=False)
         self.register_buffer("offsets", torch.tensor(offsets), persistent=False)
         self.register_buffer("numbers", torch.tensor(numbers), persistent=False)
-        self.codes = _table(rows, _CODE)
+        self.begins = OBSERVATION_SIZE + len(numbers)
+        self.ends = self.begins + len(codes) * _CODE + _ROOM + _SIDE * _SIDE * _TILE
+        self.size = self.ends + _NEAREST
+        """Inputs of a first layer: numbers, what is looked up (from `begins` to `ends`), nearest
+        things."""
+
+    @torch.no_grad()
+    def forward(self, observations: Tensor, inputs: Tensor) -> Seen:
+        """From normalized observations `[B, 128]` and policy inputs `[B, SIZE]`."""
+        count = len(inputs)
+        looks = torch.empty(count, TILES, 3, dtype=torch.uint16)
+        near = torch.empty(count, _SIDE * _SIDE, 3, dtype=torch.uint16)
+        here = torch.empty(count, dtype=torch.uint16)
+        nearest = torch.empty(count, _NEAREST)
+        filled = [each.numpy() for each in (looks, near, here, nearest)]
+        kernels.see_rooms(inputs.contiguous().numpy(), _COLUMNS, *filled)
+        numbers = torch.cat([observations, inputs.index_select(1, self.numbers), nearest], dim=1)
+        codes = (inputs.index_select(1, self.codes) + self.offsets).to(torch.uint16)
+        rooms = inputs[:, POLICY_INPUT["room"].span].to(torch.uint16)
+        return Seen(numbers, codes[:, :, None], rooms[:, :, None], near, looks, here)
+
+    @torch.no_grad()
+    def varying(self, seen: Seen) -> Varying:
+        split = SplitColumns.of(seen.numbers)
+        moving, same = varying_columns(seen.codes[:, :, 0])
+        learned = torch.arange(self.begins, self.ends)
+        coded = seen.codes.shape[1] * _CODE
+        of_codes, rest = learned[:coded], learned[coded:]
+        of_code = of_codes.view(-1, _CODE)
+        numbers = torch.where(
+            split.columns < self.begins, split.columns, split.columns + len(learned)
+        )
+        return Varying(
+            split.rows,
+            split.values,
+            seen.codes.index_select(1, moving),
+            seen.codes[0, same, 0].long(),
+            torch.cat([numbers, of_code[same].flatten(), of_code[moving].flatten(), rest]),
+        )
+
+
+class Sight(nn.Module):
+    """What was read to features of the state, `[B, hidden]`."""
+
+    def __init__(self, hidden: int, reader: Reader) -> None:
+        super().__init__()
+        self.codes = _table(reader.code_rows, _CODE)
         self.rooms = _table(ROOM_CODES, _ROOM)
         self.looks = _table(_LOOKS, _TILE)
-        size = OBSERVATION_SIZE + len(numbers) + len(columns) * _CODE + _ROOM
-        self.first = _linear(size + _SIDE * _SIDE * _TILE + 4 * (_THINGS - 1), hidden)
+        self.first = _linear(reader.size, hidden)
         self.second = _linear(hidden, hidden)
 
-    def forward(self, observations: Tensor, inputs: Tensor, room: "RoomSeen") -> Tensor:
-        """From normalized observations `[B, 128]` and policy inputs `[B, SIZE]`."""
-        rows = len(inputs)
-        seen = [
-            observations,
-            inputs[:, self.numbers],
-            self.codes(inputs[:, self.columns].long() + self.offsets).view(rows, -1),
-            self.rooms(inputs[:, _at("room")].long()),
-            self._near(room).view(rows, -1),
-            room.nearest,
-        ]
-        features = torch.relu(self.first(torch.cat(seen, dim=1)))
-        return torch.relu(self.second(features))
+    def forward(self, seen: Seen) -> Tensor:
+        before, after = seen.numbers[:, :-_NEAREST], seen.nearest
+        rows = torch.cat([before, self._look_up(seen.codes, seen), after], dim=1)
+        return torch.relu(self.second(torch.relu(self.first(rows))))
 
-    def _near(self, room: "RoomSeen") -> Tensor:
-        ground, collision, thing = room.near
-        near: Tensor = self.looks(ground) + self.looks(collision) + self.looks(thing)
-        return near
+    def learn(self, seen: Seen, varying: Varying) -> Tensor:
+        """The same up to rounding, for a minibatch of an update."""
+        out = split_dense(
+            self.first.weight,
+            self.first.bias,
+            varying.rows,
+            torch.cat([varying.values, self.codes(varying.same).flatten()]),
+            varying.columns,
+            "relu",
+            self._look_up(varying.codes, seen),
+        )
+        return dense(out, self.second.weight, self.second.bias, "relu")
+
+    def _look_up(self, codes: Tensor, seen: Seen) -> Tensor:
+        """What is in the tables, side by side: `[B, 8 C + 16 + 392]`."""
+        return look_up(
+            (codes, seen.rooms, seen.near), self.codes.weight, self.rooms.weight, self.looks.weight
+        )
+
+
+class LookUp(torch.autograd.Function):
+    """Sums of rows of tables side by side: for each table rows `[B, S, M] uint16`."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Sequence[Tensor], *tables: Tensor) -> Tensor:
+        widths = [part.shape[1] * table.shape[1] for part, table in zip(rows, tables, strict=True)]
+        out = torch.empty(len(rows[0]), sum(widths))
+        begin, filled = 0, out.numpy()
+        for part, table, width in zip(rows, tables, widths, strict=True):
+            kernels.look_up(table.detach().numpy(), part.numpy(), begin, filled)
+            begin += width
+        ctx.rows, ctx.widths, ctx.shapes = rows, widths, [table.shape for table in tables]
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        begin, given = 0, gradient.contiguous().numpy()
+        found = [gradient.new_zeros(shape) for shape in ctx.shapes]
+        for part, table, width in zip(ctx.rows, found, ctx.widths, strict=True):
+            kernels.add_up(table.numpy(), part.numpy(), begin, given)
+            begin += width
+        return (None, *found)
+
+
+look_up: Callable[..., Tensor] = LookUp.apply
 
 
 class Pointer(nn.Module):
     """Scores of the tiles by appearance and relative position: features to `[B, 192]`."""
+
+    places_of: Tensor
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
         self.question = _linear(hidden, _KEY, _SMALL_HEAD)
         self.looks = nn.Parameter(torch.randn(_LOOKS, _KEY) * _KEY**-0.5)
         self.places = nn.Parameter(torch.randn(_PLACES, _KEY) * _KEY**-0.5)
+        self.register_buffer("places_of", _places(), persistent=False)
 
-    def forward(self, features: Tensor, room: "RoomSeen") -> Tensor:
+    def forward(self, features: Tensor, seen: Seen) -> Tensor:
         """The product of question and tile, which is the sum of its three looks and its place.
 
         It is made for every look and every place there is, and looked up: no tile of a room has a
         row of numbers of its own.
         """
         question = self.question(features)
-        looks = question @ self.looks.t()
-        scores: Tensor = (question @ self.places.t()).gather(1, room.places)
-        for look in room.looks:
-            scores = scores + looks.gather(1, look)
-        return scores
+        by_place, by_look = question @ self.places.t(), question @ self.looks.t()
+        return score_tiles(by_place, by_look, seen.looks, seen.here, self.places_of)
 
 
-class RoomSeen(NamedTuple):
-    """Indices and features of a room, without learned parameters.
+class ScoreTiles(torch.autograd.Function):
+    """Scores of places `[B, P]` and of looks `[B, L]` to scores of tiles `[B, 192]`."""
 
-    Attributes:
-        looks: Three of `[B, 192]`: rows of the table of tile features.
-        places: `[B, 192]`, index of each tile's position relative to the player.
-        near: Three of `[B, 49]`: `looks` of the tiles around the player.
-        nearest: `[B, 4 K]`, for each of K kinds of thing: whether there is one, whether the nearest
-            may be gone to, and its offset to the right and down in sizes of the buffer.
-    """
+    @staticmethod
+    def forward(
+        ctx: Any, by_place: Tensor, by_look: Tensor, looks: Tensor, here: Tensor, places: Tensor
+    ) -> Tensor:
+        out = torch.empty(looks.shape[:2])
+        scored = by_place.detach().numpy(), by_look.detach().numpy()
+        ctx.seen = seen = looks.numpy(), here.numpy(), places.numpy()
+        kernels.score_tiles(*scored, *seen, out.numpy())
+        ctx.shapes = by_place.shape, by_look.shape
+        return out
 
-    looks: tuple[Tensor, Tensor, Tensor]
-    places: Tensor
-    near: tuple[Tensor, Tensor, Tensor]
-    nearest: Tensor
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        by_place, by_look = (gradient.new_zeros(shape) for shape in ctx.shapes)
+        given = gradient.contiguous().numpy()
+        looks, here, places = ctx.seen
+        kernels.spread_scores(by_place.numpy(), by_look.numpy(), looks, here, places, given)
+        return by_place, by_look, None, None, None
 
 
-class Map(nn.Module):
-    """The input's tiles as rows of tables: `[B, SIZE]` to a `RoomSeen`."""
-
-    around: Tensor
-    places: Tensor
-    far: Tensor
-    apart: Tensor
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("around", _tiles_around(), persistent=False)
-        down, right = _tiles_apart()
-        places = (down + TILE_ROWS - 1) * (2 * TILE_COLUMNS - 1) + right + TILE_COLUMNS - 1
-        self.register_buffer("places", places, persistent=False)
-        far = (down.abs() + right.abs()) * TILES + torch.arange(TILES)
-        self.register_buffer("far", far, persistent=False)
-        apart = torch.stack([right / TILE_COLUMNS, down / TILE_ROWS], dim=2)
-        self.register_buffer("apart", apart, persistent=False)
-
-    @torch.no_grad()
-    def forward(self, inputs: Tensor) -> RoomSeen:
-        rows = len(inputs)
-        here = (inputs[:, _at("tile_row")] * TILE_COLUMNS + inputs[:, _at("tile_column")]).long()
-        tiles = inputs[:, POLICY_INPUT["tiles"].span].long()
-        things = inputs[:, THINGS].long()
-        collisions = tiles.div(_TILE_KINDS, rounding_mode="floor")
-        kinds, around = tiles - collisions * _TILE_KINDS, self.around[here]
-        looks = kinds, collisions + _TILE_KINDS, things + (_TILE_KINDS + _COLLISIONS)
-        near = looks[0].gather(1, around), looks[1].gather(1, around), looks[2].gather(1, around)
-        # Minimum of distance and tile, combined in one number, for each kind.
-        least = torch.full((rows, _THINGS), _NOWHERE, device=inputs.device)
-        least.scatter_reduce_(1, things, self.far[here], "amin")
-        least = least[:, 1:]
-        there = least < _NOWHERE
-        tile = torch.where(there, least % TILES, here[:, None])
-        apart = self.apart[here[:, None], tile]
-        can_go = inputs[:, ALLOWED][:, GO_TO.start :].gather(1, tile) * there
-        nearest = torch.cat([there.float(), can_go, apart.flatten(1)], dim=1)
-        return RoomSeen(looks, self.places[here], near, nearest)
+score_tiles: Callable[..., Tensor] = ScoreTiles.apply
 
 
 class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type: ignore[misc]  # ray has no types
@@ -196,11 +310,11 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.model_config.get("seed", 0))
             self.scale = RunningScale(OBSERVATION_SIZE)
-            self.map = Map()
-            self.sight = Sight(hidden)
+            self.reader = Reader()
+            self.sight = Sight(hidden, self.reader)
             self.named = _linear(hidden, GO_TO.start, _SMALL_HEAD)
             self.pointer = Pointer(hidden)
-            self.critic = None if self.shares else Sight(hidden)
+            self.critic = None if self.shares else Sight(hidden, self.reader)
             self.vf = ValueHead(hidden)
             nn.init.orthogonal_(self.vf.linear.weight, 1.0)
             nn.init.zeros_(self.vf.linear.bias)
@@ -209,36 +323,37 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
     def get_non_inference_attributes(self) -> list[str]:
         return ["vf"] if self.shares else ["critic", "vf"]
 
-    def logits(self, observations: Tensor, inputs: Tensor) -> Tensor:
-        """`[B, COUNT]`; `NEVER` where a decision is not allowed."""
-        room = self.map(inputs)
-        return self._logits(self.sight(self.scale(observations), inputs, room), inputs, room)
+    def _read(self, batch: dict[str, Any]) -> Seen:
+        seen: Seen = self.reader(self.scale(batch[Columns.OBS]), batch[POLICY_INPUTS])
+        return seen
 
-    def _logits(self, features: Tensor, inputs: Tensor, room: RoomSeen) -> Tensor:
-        logits = torch.cat([self.named(features), self.pointer(features, room)], dim=1)
-        allowed = inputs[:, ALLOWED] > 0.5
+    def _logits(self, features: Tensor, seen: Seen, batch: dict[str, Any]) -> Tensor:
+        """`[B, COUNT]`; `NEVER` where a decision is not allowed."""
+        logits = torch.cat([self.named(features), self.pointer(features, seen)], dim=1)
+        allowed = batch[POLICY_INPUTS][:, ALLOWED] > 0.5
         # Logits must be finite also for rows that are not from play and allow nothing.
         allowed = allowed | ~allowed.any(dim=1, keepdim=True)
         return torch.where(allowed, logits, NEVER)
 
     def _forward(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-        return {Columns.ACTION_DIST_INPUTS: self.logits(batch[Columns.OBS], batch[POLICY_INPUTS])}
+        seen = self._read(batch)
+        return {Columns.ACTION_DIST_INPUTS: self._logits(self.sight(seen), seen, batch)}
 
     def _forward_train(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-        inputs = batch[POLICY_INPUTS]
-        room, observations = self.map(inputs), self.scale(batch[Columns.OBS])
-        features = self.sight(observations, inputs, room)
-        critics = features if self.critic is None else self.critic(observations, inputs, room)
+        seen = self._read(batch)
+        varying = self.reader.varying(seen)
+        features = self.sight.learn(seen, varying)
+        critics = features if self.critic is None else self.critic.learn(seen, varying)
         return {
-            Columns.ACTION_DIST_INPUTS: self._logits(features, inputs, room),
+            Columns.ACTION_DIST_INPUTS: self._logits(features, seen, batch),
             Columns.EMBEDDINGS: critics,
         }
 
     def compute_values(self, batch: dict[str, Any], embeddings: Tensor | None = None) -> Tensor:
         if embeddings is None:
-            look = self.sight if self.critic is None else self.critic
-            inputs = batch[POLICY_INPUTS]
-            embeddings = look(self.scale(batch[Columns.OBS]), inputs, self.map(inputs))
+            seen = self._read(batch)
+            sight = self.sight if self.critic is None else self.critic
+            embeddings = sight.learn(seen, self.reader.varying(seen))
         values: Tensor = self.vf(embeddings).squeeze(-1)
         return values
 
@@ -258,10 +373,6 @@ def decision_spec(
     """Specification of a `DecisionModule`."""
     config = {"share_layers": share_layers, "seed": seed, "normalize_inputs": normalize_inputs}
     return RLModuleSpec(module_class=DecisionModule, model_config={"hidden": hidden, **config})
-
-
-def _at(field: str) -> int:
-    return POLICY_INPUT[field].start
 
 
 def _code_table() -> tuple[list[int], list[int], int]:
@@ -293,24 +404,13 @@ def _number_columns() -> list[int]:
     return [at for at in columns if at not in to_tiles]
 
 
-def _tiles_around() -> Tensor:
-    """`[192, 49]`, the tiles around each; beyond the buffer its last tile, which no room uses."""
-    around = torch.full((TILES, _SIDE * _SIDE), TILES - 1)
-    for tile in range(TILES):
-        row, column = divmod(tile, TILE_COLUMNS)
-        for place in range(_SIDE * _SIDE):
-            dy, dx = divmod(place, _SIDE)
-            y, x = row + dy - _RADIUS, column + dx - _RADIUS
-            if 0 <= y < TILE_ROWS and 0 <= x < TILE_COLUMNS:
-                around[tile, place] = y * TILE_COLUMNS + x
-    return around
-
-
-def _tiles_apart() -> tuple[Tensor, Tensor]:
-    """Offset down and to the right from each tile to each, in tiles, `[192, 192]` both."""
+def _places() -> Tensor:
+    """`[192, 192] uint16`, the position of each tile relative to each."""
     tiles = torch.arange(TILES)
     row, column = tiles // TILE_COLUMNS, tiles % TILE_COLUMNS
-    return row[None, :] - row[:, None], column[None, :] - column[:, None]
+    down, right = row[None, :] - row[:, None], column[None, :] - column[:, None]
+    places = (down + TILE_ROWS - 1) * (2 * TILE_COLUMNS - 1) + right + TILE_COLUMNS - 1
+    return places.to(torch.uint16)
 
 
 def _linear(inputs: int, outputs: int, gain: float = 2**0.5) -> nn.Linear:

@@ -1,36 +1,9 @@
 """Running statistics of a network's inputs and returns, as buffers next to its weights."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from torch import Tensor, nn
-
-ValueLossKind = Literal["huber", "squared"]
-
-
-@dataclass(frozen=True)
-class ValueLoss:
-    """Loss of the critic.
-
-    Attributes:
-        kind: `huber` is quadratic up to one unit and linear beyond, which bounds the gradient.
-        clip: Maximum loss of a row, without a gradient beyond; None for none.
-    """
-
-    kind: ValueLossKind = "huber"
-    clip: float | None = None
-
-    def __call__(self, values: Tensor, returns: Tensor, spread: Tensor | float = 1.0) -> Tensor:
-        """`[B]`; the unit of an error is `spread`."""
-        error = (values - returns) / spread
-        if self.kind == "squared":
-            loss = error**2
-        else:
-            loss = nn.functional.huber_loss(error, torch.zeros_like(error), reduction="none")
-        return loss if self.clip is None else loss.clamp(0.0, self.clip)
-
 
 _MIN_DEVIATION = 0.01
 """Minimum standard deviation of an input, so that one that hardly varies is not amplified."""

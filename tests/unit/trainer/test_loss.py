@@ -1,0 +1,90 @@
+"""The loss of PPO and its gradient against torch's gradient of the same loss."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from ray.rllib.core.columns import Columns
+from ray.rllib.evaluation.postprocessing import Postprocessing
+from torch.nn.functional import huber_loss
+
+from rlaif.trainer.learner.algorithm.learner import distinct
+from rlaif.trainer.learner.algorithm.loss import PpoLoss, ValueLoss
+from rlaif.trainer.learner.networks.decision_module import NEVER
+
+INPUTS, ROWS, ACTIONS = 6, 40, 5
+ENTROPY, SPREAD = 0.02, 3.0
+
+
+def played() -> tuple[torch.Tensor, torch.Tensor, np.ndarray, dict[str, Any]]:
+    """Logits and values of the distinct inputs, the input of each row, and what was played."""
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=(INPUTS, ACTIONS)).astype(np.float32)
+    logits[1:3, 4] = NEVER
+    rows = {
+        Columns.ACTIONS: rng.integers(0, 4, ROWS),
+        # Some of the ratios are clipped.
+        Columns.ACTION_LOGP: rng.uniform(-2.5, -0.7, ROWS).astype(np.float32),
+        Postprocessing.ADVANTAGES: rng.normal(size=ROWS).astype(np.float32),
+        Postprocessing.VALUE_TARGETS: rng.normal(scale=5, size=ROWS).astype(np.float32),
+    }
+    values = rng.normal(size=INPUTS).astype(np.float32)
+    made = (torch.tensor(each, requires_grad=True) for each in (logits, values))
+    return (*made, rng.integers(0, INPUTS, ROWS), rows)  # type: ignore[return-value]
+
+
+def test_gradients_are_torchs_of_the_same_loss():
+    logits, values, which, rows = played()
+    actions, chosen, advantages, returns = map(torch.tensor, rows.values())
+    policy = torch.distributions.Categorical(logits=logits[which])
+    ratio = (policy.log_prob(actions) - chosen).exp()
+    clipped = ratio.clamp(0.5, 1.5)
+    assert 5 < int((ratio != clipped).sum()) < ROWS - 5
+    objective = torch.min(ratio * advantages, clipped * advantages).mean()
+    error = huber_loss(values[which] / SPREAD, returns / SPREAD)
+    loss = 0.5 * error - objective - ENTROPY * policy.entropy().mean()
+    expected = torch.autograd.grad(loss, [logits, values])
+
+    given = logits.detach().numpy(), values.detach().numpy(), which, rows
+    found = PpoLoss(0.5, ValueLoss("huber"), 0.5).gradients(
+        *given, entropy_weight=ENTROPY, spread=SPREAD
+    )
+    assert np.allclose(found.logits, expected[0].numpy(), atol=1e-7)
+    assert np.allclose(found.values, expected[1].numpy(), atol=1e-7)
+    assert found.logits.dtype == found.values.dtype == np.float32
+    assert found.figures["total_loss"] == pytest.approx(float(loss.detach()), rel=1e-5)
+    assert not found.logits[1:3, 4].any(), "what is not allowed gets none"
+
+
+def test_what_is_no_number_has_no_gradient_that_is_one():
+    logits, values, which, rows = played()
+    rows[Postprocessing.ADVANTAGES][7] = np.nan
+    given = logits.detach().numpy(), values.detach().numpy(), which, rows
+    found = PpoLoss(0.2, ValueLoss(), 1.0).gradients(*given, entropy_weight=0.0, spread=1.0)
+    assert np.isnan(found.logits[which[7]]).any()
+
+
+def test_a_large_error_still_teaches_where_a_clip_is_silent():
+    """A5: the critic on the way to a reward of 5."""
+    error = np.array([-5.0], dtype=np.float32)
+    assert ValueLoss("squared", 10.0)(error)[1].item() == 0.0, "RLlib's clip"
+    assert ValueLoss("huber")(error)[1].item() == -1.0
+
+
+def test_huber_is_half_the_square_within_a_unit_and_straight_beyond():
+    errors = np.array([0.0, 0.5, -1.0, 3.0], dtype=np.float32)
+    assert [each.tolist() for each in ValueLoss("huber")(errors)] == [
+        [0, 0.125, 0.5, 2.5],
+        [0, 0.5, -1, 1],
+    ]
+    assert ValueLoss("squared")(errors)[0].tolist() == [0, 0.25, 1, 9]
+    loss, slope = ValueLoss("squared", 4.0)(errors)
+    assert (loss.tolist(), slope.tolist()) == ([0, 0.25, 1, 4], [0, 1, -2, 0])
+
+
+def test_rows_are_the_same_if_they_are_in_all_columns():
+    first = np.array([[1, 2], [1, 2], [0, 2], [1, 2]], dtype=np.float32)
+    second = np.array([[[7], [8]], [[7], [8]], [[7], [8]], [[7], [9]]], dtype=np.uint8)
+    assert distinct(first).tolist() == [0, 0, 1, 0]
+    assert distinct(first, second).tolist() == [0, 0, 1, 2]
