@@ -10,6 +10,7 @@ A part of a script, delegated to with `yield from`, returns the RAM that it rece
 import math
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, Protocol, Self
 
 from rlaif.game.machine.actions import Action
@@ -35,7 +36,7 @@ class Choice:
     cause: Cause | None = None  # of a failure, else None
     reason: str = ""
 
-    @property
+    @cached_property
     def over(self) -> bool:
         return self.status != "running"
 

@@ -126,27 +126,22 @@ class _View:
     """Reads observations and scenes of one emulator.
 
     Attributes:
+        live: The RAM.
+        ram: A copy of it at the last look; None until there is one.
         is_alone: The game runs without the player: no button does anything.
     """
 
     def __init__(self, emulator: Emulator, cache: EncoderCache | None) -> None:
         self.encoder = Encoder(cache)
         self._emulator = emulator
-        self._live = LiveRam(emulator)
-        self._ram: RamBlocks | None = None
+        self.live = LiveRam(emulator)
+        self.ram: RamBlocks | None = None
         self.is_alone = False
 
-    @property
-    def ram(self) -> RamBlocks:
-        """The RAM at the last look, copied for the first who asks."""
-        if self._ram is None:
-            self._ram = self._live.copy()
-        return self._ram
-
     def look(self, out: Row) -> RamBlocks | None:
-        live, encoder = self._live, self.encoder
+        live, encoder = self.live, self.encoder
         encoder.encode_into(live.wram, live.dungeon_layout, out)
-        scene = self._ram = encoder.scene
+        scene = self.ram = encoder.scene
         if scene is not None:
             self.is_alone = not out[_HAS_CONTROL] and plays_alone(scene)
         return scene
@@ -283,7 +278,10 @@ class GameEnv:
     @property
     def ram(self) -> RamBlocks:
         """The RAM after the last step: one copy for all who read it."""
-        return self._view.ram
+        view = self._view
+        if view.ram is None:
+            view.ram = view.live.copy()
+        return view.ram
 
     @property
     def facts(self) -> GameFacts:

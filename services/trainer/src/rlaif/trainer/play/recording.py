@@ -33,6 +33,7 @@ class Recording:
 
     Attributes:
         story: Milestones of the game.
+        recorders: One for each environment.
         captures: Segments of this fragment that were selected and have ended.
         best: Episodes of this fragment that are among the best so far.
     """
@@ -58,7 +59,7 @@ class Recording:
         rules = SelectionRules(config.capture.uniform_share, length // config.segment_steps)
         self._selector = SegmentSelector(rules, rng)
         self._disagreement: Disagreement | None = None
-        self._recorders = [
+        self.recorders = [
             EnvRecorder(
                 segment_recorder(game, config.run_id, env_id, config.game.frame_skip),
                 game.emulator,
@@ -87,10 +88,10 @@ class Recording:
         self._selector.begin_fragment(
             quota,
             starting=steps / self._segment_steps,
-            pending=sum(recorder.is_chosen for recorder in self._recorders),
+            pending=sum(recorder.is_chosen for recorder in self.recorders),
             ranked=self._disagreement is not None,
         )
-        for recorder in self._recorders:
+        for recorder in self.recorders:
             recorder.context = context
 
     @property
@@ -102,18 +103,16 @@ class Recording:
         self._selector.forget_scores()
 
     def pay_by(self, model: PayingModel | None) -> None:
-        for recorder in self._recorders:
+        for recorder in self.recorders:
             recorder.paying = model
 
     def milestones(self, n: int) -> tuple[Milestone, ...]:
         return milestones_reached(read_blocks(self._games[n].emulator), self.story)
 
-    def before_step(self, t: int, n: int) -> None:
-        recorder = self._recorders[n]
-        if recorder.at_border:
-            measure = self._disagreement
-            asked = None if measure is None else lambda: measure(self._seen(t, n, _SEEN_LAST))
-            recorder.before_segment(asked)
+    def before_segment(self, t: int, n: int) -> None:
+        measure = self._disagreement
+        asked = None if measure is None else lambda: measure(self._seen(t, n, _SEEN_LAST))
+        self.recorders[n].before_segment(asked)
 
     def after_step(
         self, n: int, button: int, row: Row, outcome: StepOutcome
@@ -122,7 +121,7 @@ class Recording:
 
         Returns the segment that was captured by it.
         """
-        capture = self._recorders[n].after_step(button, self._games[n].square_facts, row, outcome)
+        capture = self.recorders[n].after_step(button, self._games[n].square_facts, row, outcome)
         if capture is not None:
             self.captures.append(capture)
         if self._logs:
@@ -133,14 +132,14 @@ class Recording:
         """Environment `n` starts an episode at `row`, in a state that shows these milestones."""
         game = self._games[n]
         keyframe, warm_up = game.start.keyframe, game.start.warm_up
-        self._recorders[n].begin_episode(name, keyframe, warm_up, row, game.facts, shown)
+        self.recorders[n].begin_episode(name, keyframe, warm_up, row, game.facts, shown)
         if self._logs:
             self._logs[n].begin(name, keyframe, warm_up)
 
     def resume_episode(self, n: int, name: str, keyframe: PackedKeyframe, row: Row) -> None:
         """Environment `n` resumes an episode, which is a new one for its captures."""
         shown = frozenset(milestone.name for milestone in self.milestones(n))
-        self._recorders[n].begin_episode(name, keyframe, (), row, self._games[n].facts, shown)
+        self.recorders[n].begin_episode(name, keyframe, (), row, self._games[n].facts, shown)
         if self._logs:
             self._logs[n].keyframe = None
 
@@ -150,7 +149,7 @@ class Recording:
         `gained` are its milestones that its start did not show.
         """
         if self._logs and self._logs[n].keyframe and self._ranks.takes((len(gained), reward)):
-            whole = self._logs[n].finish(ended, self._recorders[n].context)
+            whole = self._logs[n].finish(ended, self.recorders[n].context)
             rooms = self._games[n].rooms_visited
             self.best.append(RecordedEpisode(tuple(sorted(gained)), reward, rooms, whole))
 

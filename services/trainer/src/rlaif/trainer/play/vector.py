@@ -190,7 +190,7 @@ class EmulatorVector:
         All environments play their first base step before any of them is evaluated: that keeps the
         emulator's code in the processor's cache.
         """
-        seats = self._seats
+        seats, screen = self._seats, self._screen
         ended: list[int] = []
         begun: list[tuple[int, bool]] = []
         for n, seat in enumerate(seats):
@@ -203,7 +203,8 @@ class EmulatorVector:
             outcome = self._finish_base_step(n, row, *begun[n])
             step.note(outcome)
             while (button := step.button()) is not None:
-                self._show(n)
+                if screen.is_drawn:
+                    self._show(n)
                 outcome = self._finish_base_step(n, row, button, self._press(t, n, button))
                 step.note(outcome)
             self._end_decision(t, n, outcome)
@@ -214,7 +215,8 @@ class EmulatorVector:
         return ended
 
     def _press(self, t: int, n: int, button: int) -> bool:
-        self._recording.before_step(t, n)
+        if self._recording.recorders[n].at_border:
+            self._recording.before_segment(t, n)
         helped, screen = self._assistance, self._screen
         render = self.frame_stack is not None or n in self._rooms.wanting
         if helped is not None and n in helped.pictured:
