@@ -16,8 +16,10 @@ from rlaif.game.captures.replay import replay
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import Emulator
+from rlaif.game.memory.blocks import read_blocks
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig, PayingModel
+from rlaif.trainer.play.facts import read_facts
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.start import Start
 from rlaif.trainer.play.vector import EmulatorVector
@@ -70,6 +72,27 @@ def test_the_same_seed_plays_the_same_game():
 
     assert rollout(3) == rollout(3)
     assert rollout(3) != rollout(4)
+
+
+@pytest.mark.parametrize(("preset", "moves"), [("default", 0xF0), ("seed", 0xFF)])
+def test_facts_are_exact_and_square_facts_leave_out_moves_that_no_reward_asks_for(preset, moves):
+    settings = GAME.model_copy(update={"reward_preset": preset, "death_ends": False})
+    game = GameEnv(settings, np.random.default_rng(3))
+    row = np.zeros(128, dtype=np.float32)
+    game.reset(row)
+    kept = 0
+    for action in np.repeat(np.random.default_rng(1).integers(0, 4, 40), 10):
+        before = game.square_facts
+        game.step(int(action), row)
+        ram = read_blocks(game.emulator)
+        assert game.ram == ram
+        facts, here = game.facts, game.square_facts
+        assert facts == read_facts(ram)
+        assert here == facts._replace(x=here.x, y=here.y)
+        assert not (here.x ^ facts.x | here.y ^ facts.y) & moves
+        kept += here is before and here is not facts
+    game.close()
+    assert kept > 0 if moves == 0xF0 else kept == 0
 
 
 def test_every_seed_starts_another_game():
