@@ -35,6 +35,7 @@ from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import install_problem_handlers
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import ObjectStore
+from rlaif.testing.data.judging.candidates import train_here
 from rlaif.testing.data.judging.segments import write_segment
 from rlaif.testing.publisher import RecordingPublisher
 from rlaif.trainer.service.app import create_app as trainer_app
@@ -83,6 +84,7 @@ def reward_model(store: ObjectStore) -> FastAPI:
         TrainingSettings(),
         RewardModelMetrics(ServiceMetrics("reward-model")),
         now=lambda: NOW,
+        train=train_here,
     )
     desk = Review(training, votes, ScoreReader(store), now=lambda: NOW)
     return app_of(

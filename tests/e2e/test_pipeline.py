@@ -19,7 +19,7 @@ from rlaif.testing.waiting import eventually
 FIRST_LOOP_SECONDS = 900
 """Some three hundred labels, while the gate refuses what fewer gave."""
 CAPTURES_PER_MINUTE = 240
-"""Instead of 90: the pipeline is the same."""
+"""Instead of 75: the pipeline is the same."""
 READY = re.compile("✓ reward-model")
 MONITORING = Path(__file__).parents[2] / "deploy/monitoring"
 OF_OTHERS = ("up", "nats_", "ray_")

@@ -19,6 +19,7 @@ from rlaif.exporter.replayers import (
 )
 from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.service.child_process import LENGTH
 from rlaif.testing.data.hanging import hanging_keyframe
 from rlaif.testing.waiting import eventually
 
@@ -210,8 +211,9 @@ def test_a_replay_past_its_time_is_ended_by_an_alarm_where_nobody_else_does(cart
     capture = recorded[0].capture.model_copy(update={"keyframe_sha256": hanging.sha256})
     header, parts = start_request(cartridge, ReplaySettings())
     request = encode({"seconds": -4.5}, (capture.model_dump_json().encode(), hanging.data))
+    sent = [LENGTH.pack(len(each)) + each for each in (encode(header, parts), request)]
     process = subprocess.run(
         [sys.executable, "-m", "rlaif.exporter.replay_process", str(os.getpid())],
-        input=encode(header, parts) + request, capture_output=True, timeout=60, check=False,
+        input=b"".join(sent), capture_output=True, timeout=60, check=False,
     )  # fmt: skip
     assert process.returncode == -signal.SIGALRM

@@ -5,6 +5,7 @@ refuses is the system. A start that must succeed has all hostile variables at on
 each alone (tests/unit/service/test_peers.py).
 """
 
+import asyncio
 import os
 import resource
 import signal
@@ -21,6 +22,7 @@ from rlaif.local.__main__ import main
 from rlaif.local.child import Child
 from rlaif.local.places import DataDirectory, Ports
 from rlaif.local.stack import Options, plan
+from rlaif.storage.open import S3Credentials, open_store
 from rlaif.testing.waiting import eventually
 
 NOBODY = "http://127.0.0.1:9"
@@ -183,3 +185,26 @@ async def test_an_s3_server_that_hangs_is_restarted(tmp_path, monkeypatch):
             assert child.pid != before
         finally:
             await child.stop(seconds=5)
+
+
+async def test_a_directory_that_has_its_objects_in_seaweedfs_finds_them_again(
+    tmp_path, monkeypatch
+):
+    """As every directory of release 0.1.0 has."""
+    monkeypatch.setenv("EPISODES_STORE", "s3://zelda-episodes")
+    for _ in range(2):
+        with Ports() as ports:
+            stack = plan(Options(tmp_path), ports)
+            [spec] = [each for each in stack.servers if each.name == "s3"]
+            found = stack.services[0].environment
+            child = Child(spec, lambda child, reason: None)
+            try:
+                await child.start()
+                keys = S3Credentials(spec.where, found["S3_ACCESS_KEY"], found["S3_SECRET_KEY"])
+                store = open_store(found["EPISODES_STORE"], keys)
+                created = await asyncio.to_thread(store.put_once, "scores/a.json", b"{}")
+                # The second time without the setting.
+                assert created is ("EPISODES_STORE" in os.environ)
+            finally:
+                await child.stop(seconds=5)
+        monkeypatch.delenv("EPISODES_STORE", raising=False)

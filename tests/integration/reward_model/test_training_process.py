@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,9 +13,10 @@ import pytest
 from rlaif.local.strays import descendants
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
-from rlaif.reward_model.training_process import Request, TrainingFailedError, train_apart
+from rlaif.reward_model.training_process import Request, TrainingFailedError, TrainingProcess
 from rlaif.testing.data.judging.candidates import as_label, train_here
 from rlaif.testing.data.judging.scored_segments import play
+from rlaif.testing.waiting import eventually
 
 SETTINGS = CandidateSettings(
     fit=FitSettings(epochs=20, members=2), gate=GateSettings(simple_margin=-1.0)
@@ -42,8 +43,21 @@ def request_of(labels: list[LabelledSegment], champion: Any = None) -> Request:
     return Request(labels, SETTINGS, champion)
 
 
-async def test_the_candidate_is_the_one_that_a_training_in_the_service_gives(labels):
-    there = await train_apart(request_of(labels))
+@pytest.fixture
+async def process() -> AsyncIterator[TrainingProcess]:
+    made = TrainingProcess()
+    yield made
+    await made.close()
+    assert children() == set()
+
+
+def children() -> set[int]:
+    """The processes that still train."""
+    return {each.pid for each in descendants([os.getpid()])}
+
+
+async def test_the_candidate_is_the_one_that_a_training_in_the_service_gives(labels, process):
+    there = await process.train(request_of(labels))
     here = await train_here(request_of(labels))
     assert there.net is not None
     assert here.net is not None
@@ -68,13 +82,28 @@ async def test_the_candidate_is_the_one_that_a_training_in_the_service_gives(lab
     ],
     ids=["killed", "crashed", "ended", "out-of-memory"],
 )
-async def test_a_process_that_ends_without_a_candidate_is_a_failure(labels, champion, reason):
+async def test_a_process_that_ends_without_a_candidate_is_a_failure(
+    labels, process, champion, reason
+):
     with pytest.raises(TrainingFailedError, match=reason):
-        await train_apart(request_of(labels, champion))
+        await process.train(request_of(labels, champion))
 
 
-async def test_a_process_that_hangs_is_killed(labels):
-    before = descendants([os.getpid()])
+async def test_a_process_trains_again_and_ends_after_a_while_without_a_training(labels):
+    process = TrainingProcess(idle_seconds=3.0)
+    await process.train(request_of(labels))
+    first = children()
+    await process.train(request_of(labels))
+    assert children() == first
+    assert len(first) == 1
+    await eventually(lambda: not children(), "the process ends")
+    await process.train(request_of(labels))
+    await process.close()
+    assert children() == set()
+
+
+async def test_a_process_that_hangs_is_killed_and_the_next_training_has_another(labels, process):
     with pytest.raises(TrainingFailedError, match="did not end within 1 s"):
-        await train_apart(request_of(labels, Doing(time.sleep, 600)), seconds=1.0)
-    assert descendants([os.getpid()]) == before
+        await process.train(request_of(labels, Doing(time.sleep, 600)), seconds=1.0)
+    assert children() == set()
+    assert (await process.train(request_of(labels))).passed

@@ -5,11 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlaif.exporter.messages import (
-    LARGEST_BYTES,
-    LENGTH,
     BrokenMessageError,
     Message,
-    body_length,
     decode,
     encode,
 )
@@ -19,9 +16,7 @@ from rlaif.exporter.messages import (
 def test_a_message_comes_out_as_it_went_in(header, parts):
     header.pop("sizes", None)
     made = encode(header, parts)
-    head, body = made[: LENGTH.size], made[LENGTH.size :]
-    assert body_length(head) == len(body)
-    assert decode(body) == Message(header, tuple(parts))
+    assert decode(made) == Message(header, tuple(parts))
 
 
 @given(st.binary(max_size=99))
@@ -35,8 +30,3 @@ def test_sizes_that_do_not_add_up_are_refused_by_name(sizes):
     text = f'{{"sizes": {sizes}}}'.encode()
     with pytest.raises(BrokenMessageError):
         decode(struct.pack(">I", len(text)) + text + b"xyz")
-
-
-def test_a_length_that_no_message_has_is_refused_by_name():
-    with pytest.raises(BrokenMessageError, match="a message of"):
-        body_length(LENGTH.pack(LARGEST_BYTES + 1))

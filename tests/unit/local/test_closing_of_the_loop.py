@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from rlaif.local.loop_watch import LoopWatch
+from rlaif.reward_model.learning.settings import CandidateSettings, GateSettings, settings_text
 
 URLS = {"trainer": "http://trainer", "reward-model": "http://reward-model", "hud": "http://hud"}
 RUN = {"status": "training", "reward_model_version": 2, "reward_model_loaded_at_step": 41_472}
@@ -58,6 +59,15 @@ async def test_a_loaded_model_closes_the_loop_once(watch):
     )
     assert snapshot.status == "training"
     assert await watch.poll() == (snapshot, None)
+
+
+async def test_a_relaxed_gate_is_told(watch, services):
+    settings = settings_text(CandidateSettings(gate=GateSettings(simple_margin=-0.1)))
+    services.answers["http://reward-model/api/v1/reward-models/2"] = MANIFEST | {
+        "lineage": {"settings": settings}
+    }
+    _, closing = await watch.poll()
+    assert closing.sentence().endswith("step 41,472; gate relaxed, margin -0.1")
 
 
 async def test_models_of_an_earlier_start_closed_their_loop_then(watch, services):

@@ -15,13 +15,24 @@ def test_tokens_arrive_by_the_minute():
 
 @pytest.mark.parametrize(
     ("per_minute", "seconds", "backlog", "granted"),
-    [(30, 3600.0, 0, 3), (60, 60.0, 8, 0), (60, 60.0, 5, 3), (60, 60.0, None, 0)],
-    ids=["burst of a tenth of a minute", "full queue", "nearly full queue", "unknown queue"],
+    [(20, 3600.0, 0, 5), (60, 60.0, 8, 0), (60, 60.0, 5, 3), (60, 60.0, None, 0)],
+    ids=["burst of a quarter of a minute", "full queue", "nearly full queue", "unknown queue"],
 )
 def test_grants_are_limited(per_minute, seconds, backlog, granted):
     budget = CaptureBudget(per_minute=per_minute, backlog_limit=8)
     budget.grant(0.0, 0)
     assert budget.grant(seconds, backlog) == granted
+
+
+def test_nearly_all_of_the_rate_is_captured_though_a_batch_takes_only_part_of_a_grant():
+    budget, captured = CaptureBudget(per_minute=90, backlog_limit=32), 0
+    for second in range(600):
+        granted = budget.grant(float(second), 4)
+        if second % 4 == 3:  # half is for the batch that overlaps this one
+            batch = int(0.8 * (granted // 2))
+            budget.spend(batch)
+            captured += batch
+    assert 0.9 * 900 < captured <= 900
 
 
 def test_zero_per_minute_captures_nothing_after_the_first():

@@ -1,6 +1,7 @@
 """Watches the pipeline over its REST APIs and reports closed feedback loops."""
 
 import asyncio
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,14 +25,16 @@ class LoopClosed:
     heldout_accuracy: float | None
     heldout_pairs: int
     env_step: int
+    simple_margin: float = 0.0
 
     def sentence(self) -> str:
-        """One line with the figures of the new model."""
+        """One line with the figures of the new model, and what the gate did not ask of it."""
+        relaxed = f"; gate relaxed, margin {self.simple_margin:g}" if self.simple_margin < 0 else ""
         accuracy = "unknown" if self.heldout_accuracy is None else f"{self.heldout_accuracy:.2f}"
         return (
             f"Loop closed: reward model v{self.version} from {self.labels} labels of "
             f"{self.episodes} episodes, held-out accuracy {accuracy} "
-            f"({self.heldout_pairs} pairs), loaded at environment step {self.env_step:,}"
+            f"({self.heldout_pairs} pairs), loaded at environment step {self.env_step:,}{relaxed}"
         )
 
 
@@ -132,6 +135,7 @@ class LoopWatch:
             heldout_accuracy=metrics["heldout_accuracy"],
             heldout_pairs=metrics["heldout_pairs"],
             env_step=step,
+            simple_margin=_simple_margin(manifest),
         )
 
     async def _readiness(self, service: str) -> Report | None:
@@ -151,6 +155,13 @@ class LoopWatch:
             return None
         body: dict[str, Any] = answer.json()
         return body
+
+
+def _simple_margin(manifest: Mapping[str, Any]) -> float:
+    """`REWARD_MODEL_SIMPLE_MARGIN` of the training; 0 if the manifest does not have it."""
+    lineage = manifest.get("lineage") or {}
+    gate = json.loads(lineage.get("settings") or "{}").get("gate", {})
+    return float(gate.get("simple_margin", 0.0))
 
 
 def _status(status: str | None, starting: float | None) -> str:

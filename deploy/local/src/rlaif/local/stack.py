@@ -56,7 +56,7 @@ _DEMO_SETTINGS: dict[str, dict[str, str]] = {
         "EPOCH_STEPS": "30000",
         "TRAINER_PPO_EPOCHS": "4",
         "TRAINER_PPO_LEARNING_RATE": "3e-4",
-        "TRAINER_CAPTURES_PER_MINUTE": "90",
+        "TRAINER_CAPTURES_PER_MINUTE": "75",
         "TRAINER_JUDGE_BACKLOG": "32",
         "TRAINER_STOP_SECONDS": "40",
     },

@@ -1,16 +1,105 @@
-"""What a service's child process does first: it ends with the service, and keeps its output."""
+"""A service's child process that answers requests: both of its ends.
 
+Requests and answers are bytes on its standard input and output, each after its length in eight
+bytes. The process ends with its input.
+"""
+
+import asyncio
+import contextlib
 import ctypes
 import os
 import signal
+import struct
 import sys
 from typing import BinaryIO
+
+LENGTH = struct.Struct(">Q")
+
+_END_SECONDS = 2.0
+_ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+"""Otherwise numpy and torch start a thread per core, which small arrays do not need."""
 
 _PR_SET_PDEATHSIG = 1
 
 
+class ChildProcess:
+    """One process, used for one request at a time."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+
+    @classmethod
+    async def start(cls, module: str) -> "ChildProcess":
+        """Run a module, which gets this process's id as its argument; OSError if that fails."""
+        return cls(
+            await asyncio.create_subprocess_exec(
+                sys.executable, "-m", module, str(os.getpid()),
+                stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+                env=os.environ | _ONE_THREAD,
+            )
+        )  # fmt: skip
+
+    @property
+    def alive(self) -> bool:
+        return self._process.returncode is None
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    async def ask(self, request: bytes, *, seconds: float, most: int = sys.maxsize) -> bytes:
+        """Send a request and wait for its answer, of at most `most` bytes.
+
+        Raises:
+            TimeoutError: There was none in time; the process still works on it.
+            EOFError, OSError: The process ended.
+            ValueError: The answer is longer.
+        """
+        outgoing, incoming = self._process.stdin, self._process.stdout
+        assert outgoing is not None
+        assert incoming is not None
+        async with asyncio.timeout(seconds):
+            outgoing.writelines((LENGTH.pack(len(request)), request))
+            await outgoing.drain()
+            (length,) = LENGTH.unpack(await incoming.readexactly(LENGTH.size))
+            if length > most:
+                raise ValueError(f"an answer of {length} bytes")
+            return await incoming.readexactly(length)
+
+    async def kill(self) -> int:
+        """Kill it; returns its exit code, negative for a signal."""
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+        return await self._process.wait()
+
+    async def ended(self) -> int:
+        """Exit code of a process that closed its pipe.
+
+        It gets a moment to end by itself: `kill` polls it first, and asyncio would then lose the
+        exit code, which identifies the cause.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_END_SECONDS):
+                return await self._process.wait()
+        return await self.kill()
+
+    async def end(self) -> None:
+        """Let it end, then kill it."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        await self.ended()
+
+
+def ending(code: int) -> str:
+    """How a process ended, such as `exit code 1` or `signal SIGKILL`."""
+    if code < 0:
+        with contextlib.suppress(ValueError):
+            return f"signal {signal.Signals(-code).name}"
+    return f"exit code {code}"
+
+
 def end_with(parent: int) -> None:
-    """End with the process `parent` only: it handles Ctrl-C and SIGTERM of the group."""
+    """In the child: end with the process `parent` only, which handles Ctrl-C and SIGTERM."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     if sys.platform == "linux":
@@ -20,17 +109,23 @@ def end_with(parent: int) -> None:
 
 
 def own_output() -> BinaryIO:
-    """Standard output, for answers alone: what anything else prints goes to standard error."""
+    """In the child: standard output, for answers alone; other output goes to standard error."""
     mine = os.dup(1)
     os.dup2(2, 1)
     return os.fdopen(mine, "wb")
 
 
-def ending(code: int) -> str:
-    """How a process ended, such as `exit code 1` or `signal SIGKILL`."""
-    if code < 0:
-        try:
-            return f"signal {signal.Signals(-code).name}"
-        except ValueError:
-            pass
-    return f"exit code {code}"
+def next_request(incoming: BinaryIO) -> bytes | None:
+    """In the child: wait for a request; None at the end of the input."""
+    head = incoming.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return None
+    (length,) = LENGTH.unpack(head)
+    body = incoming.read(length)
+    return body if len(body) == length else None
+
+
+def answer(outgoing: BinaryIO, body: bytes) -> None:
+    """In the child: write an answer."""
+    outgoing.write(LENGTH.pack(len(body)) + body)
+    outgoing.flush()

@@ -1,6 +1,5 @@
 """Messages between the exporter and its replay processes: a JSON header and binary parts.
 
-    8 bytes   length of the rest
     4 bytes   length of the header
     header    JSON object; `sizes` are those of the parts
     parts     one after the other
@@ -16,7 +15,6 @@ from typing import Any
 
 from rlaif.contracts.untrusted import read_json
 
-LENGTH = struct.Struct(">Q")
 LARGEST_BYTES = 512 * 1024 * 1024
 """Above an hour of pictures."""
 
@@ -36,22 +34,13 @@ class Message:
 
 
 def encode(header: dict[str, Any], parts: Sequence[bytes] = ()) -> bytes:
-    """The bytes of a message, its length first."""
+    """The bytes of a message."""
     text = json.dumps({**header, "sizes": [len(part) for part in parts]}).encode()
-    body = b"".join((_HEADER.pack(len(text)), text, *parts))
-    return LENGTH.pack(len(body)) + body
-
-
-def body_length(head: bytes) -> int:
-    """Number of bytes after the first eight; BrokenMessageError above `LARGEST_BYTES`."""
-    (length,) = LENGTH.unpack(head)
-    if length > LARGEST_BYTES:
-        raise BrokenMessageError(f"a message of {length} bytes")
-    return int(length)
+    return b"".join((_HEADER.pack(len(text)), text, *parts))
 
 
 def decode(body: bytes) -> Message:
-    """Parse the bytes after the first eight, else BrokenMessageError."""
+    """Parse a message, else BrokenMessageError."""
     try:
         (length,) = _HEADER.unpack_from(body)
         at = _HEADER.size + length

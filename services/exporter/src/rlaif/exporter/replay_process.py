@@ -20,16 +20,15 @@ replay on any system.
 import signal
 import sys
 import traceback
-from typing import BinaryIO
 
 from rlaif.contracts.game.captures import Capture
-from rlaif.exporter.messages import LENGTH, Message, body_length, decode, encode
+from rlaif.exporter.messages import Message, decode, encode
 from rlaif.exporter.replaying import SegmentFiles, replay_segment
 from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.captures.replay import ReplayMismatchError, WrongEmulatorError, WrongGameError
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.emulator import Emulator
-from rlaif.service.child_process import end_with, own_output
+from rlaif.service.child_process import answer, end_with, next_request, own_output
 
 REASONS: dict[type[Exception], str] = {
     ReplayMismatchError: "ram_hash_mismatch",
@@ -93,36 +92,22 @@ def main() -> int:
     """Serve until the input ends; returns the exit code."""
     end_with(int(sys.argv[1]))
     incoming, outgoing = sys.stdin.buffer, own_output()
-    start = _read(incoming)
+    start = next_request(incoming)
     if start is None:
         return 0
     try:
-        replayer = Replayer(start)
+        replayer = Replayer(decode(start))
     except Exception as error:
-        _write(outgoing, encode({"failed": f"{type(error).__name__}: {error}"}))
+        answer(outgoing, encode({"failed": f"{type(error).__name__}: {error}"}))
         return 1
-    _write(outgoing, encode({"ready": True}))
-    while (request := _read(incoming)) is not None:
+    answer(outgoing, encode({"ready": True}))
+    while (body := next_request(incoming)) is not None:
+        request = decode(body)
         signal.setitimer(signal.ITIMER_REAL, request.header["seconds"] + _ALARM_GRACE_SECONDS)
         reply = replayer.answer(request)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        _write(outgoing, reply)
+        answer(outgoing, reply)
     return 0
-
-
-def _read(incoming: BinaryIO) -> Message | None:
-    """The next message; None at the end of the input."""
-    head = incoming.read(LENGTH.size)
-    if len(head) < LENGTH.size:
-        return None
-    length = body_length(head)
-    body = incoming.read(length)
-    return decode(body) if len(body) == length else None
-
-
-def _write(outgoing: BinaryIO, message: bytes) -> None:
-    outgoing.write(message)
-    outgoing.flush()
 
 
 if __name__ == "__main__":

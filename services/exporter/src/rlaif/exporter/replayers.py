@@ -9,31 +9,18 @@ NoReplayerError          no process could be started; the capture is not at faul
 import asyncio
 import contextlib
 import logging
-import os
-import sys
 from typing import Any
 
 from rlaif.contracts.game.captures import Capture
 from rlaif.exporter.faults import ExportFault, HungReplayError, LostReplayError
-from rlaif.exporter.messages import (
-    LENGTH,
-    BrokenMessageError,
-    Message,
-    body_length,
-    decode,
-    encode,
-)
+from rlaif.exporter.messages import LARGEST_BYTES, BrokenMessageError, Message, decode, encode
 from rlaif.exporter.replaying import SegmentFiles
 from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.captures.replay import replay_frames
 from rlaif.game.machine.cartridges import Cartridge
-from rlaif.service.child_process import ending
+from rlaif.service.child_process import ChildProcess, ending
 
 _START_SECONDS = 60.0
-_END_SECONDS = 2.0
-
-_ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
-"""Otherwise numpy starts an unused thread per core."""
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +42,7 @@ class ReplayerPool:
     def __init__(self, cartridge: Cartridge, settings: ReplaySettings) -> None:
         self._cartridge = cartridge
         self._settings = settings
-        self._free: list[_Replayer] = []
+        self._free: list[ChildProcess] = []
         self._starting = asyncio.Lock()
         self._why: str | None = None
 
@@ -80,7 +67,8 @@ class ReplayerPool:
         replayer = await self._take()
         seconds = self._settings.seconds(replay_frames(capture))
         try:
-            answer = await replayer.ask(
+            answer = await _ask(
+                replayer,
                 {"seconds": seconds},
                 (capture.model_dump_json().encode(), packed_keyframe),
                 seconds=seconds,
@@ -96,7 +84,7 @@ class ReplayerPool:
                 "its keyframe makes the emulator hang, or this machine is far too slow "
                 "(EXPORTER_REPLAY_GRACE_SECONDS)"
             ) from error
-        except (EOFError, OSError, BrokenMessageError) as error:
+        except (EOFError, OSError, ValueError) as error:
             code = await replayer.ended()
             raise LostReplayError(
                 f"the process that replayed segment {capture.segment_id} ended ({ending(code)}): "
@@ -113,14 +101,14 @@ class ReplayerPool:
         free, self._free = self._free, []
         await asyncio.gather(*(replayer.end() for replayer in free))
 
-    async def _take(self) -> "_Replayer":
+    async def _take(self) -> ChildProcess:
         if (free := await self._pop()) is not None:
             return free
         # One at a time: the one being started may suffice.
         async with self._starting:
             return await self._pop() or await self._start()
 
-    async def _pop(self) -> "_Replayer | None":
+    async def _pop(self) -> ChildProcess | None:
         while self._free:
             replayer = self._free.pop()
             if replayer.alive:
@@ -128,7 +116,7 @@ class ReplayerPool:
             await replayer.kill()
         return None
 
-    async def _start(self) -> "_Replayer":
+    async def _start(self) -> ChildProcess:
         try:
             started = await _start(self._cartridge, self._settings)
         except NoReplayerError as error:
@@ -171,72 +159,16 @@ def segment_files(answer: Message) -> SegmentFiles:
     raise BrokenMessageError("an answer of unknown type")
 
 
-class _Replayer:
-    """One process, used by one replay at a time."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
-
-    @property
-    def alive(self) -> bool:
-        return self._process.returncode is None
-
-    async def ask(
-        self, header: dict[str, Any], parts: tuple[bytes, ...], *, seconds: float
-    ) -> Message:
-        """Send a request and wait for its answer; EOFError or OSError if the process ended."""
-        outgoing, incoming = self._process.stdin, self._process.stdout
-        assert outgoing is not None
-        assert incoming is not None
-        async with asyncio.timeout(seconds):
-            outgoing.write(encode(header, parts))
-            await outgoing.drain()
-            length = body_length(await incoming.readexactly(LENGTH.size))
-            return decode(await incoming.readexactly(length))
-
-    async def kill(self) -> int:
-        """Kill it; returns its exit code, negative for a signal."""
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
-        return await self._process.wait()
-
-    async def ended(self) -> int:
-        """Exit code of a process that closed its pipe.
-
-        It gets a moment to end by itself: `kill` polls it first, and asyncio would then lose the
-        exit code, which identifies the cause.
-        """
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_END_SECONDS):
-                return await self._process.wait()
-        return await self.kill()
-
-    async def end(self) -> None:
-        """Let it end, then kill it."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        try:
-            async with asyncio.timeout(_END_SECONDS):
-                await self._process.wait()
-        except TimeoutError:
-            await self.kill()
-
-
-async def _start(cartridge: Cartridge, settings: ReplaySettings) -> _Replayer:
+async def _start(cartridge: Cartridge, settings: ReplaySettings) -> ChildProcess:
     try:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "rlaif.exporter.replay_process", str(os.getpid()),
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-            env=os.environ | _ONE_THREAD,
-        )  # fmt: skip
+        replayer = await ChildProcess.start("rlaif.exporter.replay_process")
     except OSError as error:
         raise NoReplayerError(f"no replay process could be started: {error}") from error
-    replayer = _Replayer(process)
     try:
-        answer = await replayer.ask(*start_request(cartridge, settings), seconds=_START_SECONDS)
+        answer = await _ask(replayer, *start_request(cartridge, settings), seconds=_START_SECONDS)
         if "ready" not in answer.header:
             raise EOFError(answer.header.get("failed", "no answer"))
-    except (TimeoutError, EOFError, OSError, BrokenMessageError) as error:
+    except (TimeoutError, EOFError, OSError, ValueError) as error:
         code = await replayer.ended()
         why = str(error) or f"no answer in {_START_SECONDS:g} s"
         raise NoReplayerError(
@@ -245,5 +177,12 @@ async def _start(cartridge: Cartridge, settings: ReplaySettings) -> _Replayer:
     except BaseException:
         await replayer.kill()
         raise
-    logger.info("replay process started", extra={"pid": process.pid})
+    logger.info("replay process started", extra={"pid": replayer.pid})
     return replayer
+
+
+async def _ask(
+    replayer: ChildProcess, header: dict[str, Any], parts: tuple[bytes, ...], *, seconds: float
+) -> Message:
+    """As `ChildProcess.ask`; BrokenMessageError for bytes that are no message."""
+    return decode(await replayer.ask(encode(header, parts), seconds=seconds, most=LARGEST_BYTES))

@@ -26,6 +26,7 @@ from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.review.service import Review
 from rlaif.reward_model.settings import RewardModelSettings, TrainingSettings
 from rlaif.reward_model.training_loop import TrainingLoop
+from rlaif.reward_model.training_process import TrainingProcess
 from rlaif.service.announcer import LOOK_SECONDS, Repeated
 from rlaif.service.lifecycle import Lifecycle
 from rlaif.storage.open import S3Credentials, open_store
@@ -93,6 +94,7 @@ class TrainingJob:
     listener: ProgressListener
     outbox: Outbox
     bus: Bus
+    process: TrainingProcess
 
     @property
     def healthy(self) -> bool:
@@ -120,6 +122,7 @@ class TrainingJob:
             self.training.stop()
             results = await asyncio.gather(*tasks, return_exceptions=True)
             await asyncio.gather(*auxiliary, return_exceptions=True)
+            await self.process.close()
         for result in results:
             if isinstance(result, BaseException):
                 raise result
@@ -203,6 +206,7 @@ class Runtime:
             enough_labels=self._candidate.gate.min_labels,
             votes=votes,
         )
+        process = TrainingProcess()
         training = TrainingLoop(
             log,
             ModelRegistry(models, now=_now),
@@ -212,6 +216,7 @@ class Runtime:
             self._metrics,
             now=_now,
             models=models,
+            train=process.train,
         )
 
         async def wake(event: CloudEvent[Any]) -> None:
@@ -234,6 +239,7 @@ class Runtime:
             listener,
             outbox,
             bus,
+            process,
         )
 
 

@@ -37,7 +37,7 @@ from rlaif.reward_model.learning.settings import (
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.settings import TrainingSettings
 from rlaif.reward_model.status import Attempt, Need, Outcome, TrainingStatus
-from rlaif.reward_model.training_process import Request, TrainingFailedError, train_apart
+from rlaif.reward_model.training_process import Request, TrainingFailedError
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.reward_net.weights import Weighted
@@ -111,9 +111,9 @@ class TrainingLoop:
         *,
         now: Callable[[], datetime],
         models: ObjectStore | None = None,
-        train: Callable[[Request], Awaitable[Candidate]] = train_apart,
+        train: Callable[[Request], Awaitable[Candidate]],
     ) -> None:
-        """Learn the labels of `log`, publish to `registry`, and send events to `outbox`.
+        """Learn the labels of `log` by `train`, publish to `registry`, send events to `outbox`.
 
         Pairs that judges should compare are written to `models`.
         """

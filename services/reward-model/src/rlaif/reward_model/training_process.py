@@ -1,13 +1,11 @@
-"""`python -m rlaif.reward_model.training_process PARENT`: one training, in a process of its own.
+"""`python -m rlaif.reward_model.training_process PARENT`: trainings, in a process of their own.
 
-torch takes 150 MB, so the service does not import it. The process imports it while it waits for its
-input, one pickled `Request` on standard input; it writes the pickled `Candidate` to standard output
-and ends. Both ends are the same program on the same machine.
+torch takes 150 MB, so the service does not import it. The process waits for the next training and
+ends after a minute without one: importing torch costs as much CPU time as a small training.
+Requests and candidates are pickled: both ends are the same program on the same machine.
 """
 
 import asyncio
-import contextlib
-import os
 import pickle
 import signal
 import sys
@@ -18,14 +16,19 @@ from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.learning.candidate import Candidate
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_net.pay import Potential
-from rlaif.service.child_process import end_with, ending, own_output
+from rlaif.service.child_process import (
+    ChildProcess,
+    answer,
+    end_with,
+    ending,
+    next_request,
+    own_output,
+)
 
-_ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
-"""More threads hardly help a small network and slow the emulators."""
-
+IDLE_SECONDS = 60.0
 _START_SECONDS = 120.0
 _SECONDS_PER_STEP = 0.01
-"""Time limit per label and pass; a training takes a hundredth of that."""
+"""Time limit per label and pass, a hundred times what it takes on one core."""
 
 
 class TrainingFailedError(Exception):
@@ -40,61 +43,94 @@ class Request:
     settings: CandidateSettings
     champion: Potential | None
 
+    @property
+    def seconds(self) -> float:
+        """Time limit of the training, with the start of a process."""
+        return _START_SECONDS + _SECONDS_PER_STEP * len(self.labels) * self.settings.fit.epochs
 
-async def train_apart(request: Request, *, seconds: float | None = None) -> Candidate:
-    """Train a candidate in a process that ends with this call.
 
-    Args:
-        request: What is trained.
-        seconds: Time limit; by default a hundred times what it takes on one core.
+class TrainingProcess:
+    """Trains one candidate at a time in a process, which is started when there is none."""
 
-    Raises:
-        TrainingFailedError: It ended without a candidate, or took too long.
-    """
-    if seconds is None:
-        steps = len(request.labels) * request.settings.fit.epochs
-        seconds = _START_SECONDS + _SECONDS_PER_STEP * steps
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", __name__, str(os.getpid()),
-        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-        env=os.environ | _ONE_THREAD,
-    )  # fmt: skip
-    try:
-        async with asyncio.timeout(seconds):
+    def __init__(self, *, idle_seconds: float = IDLE_SECONDS) -> None:
+        """End the process after `idle_seconds` without a training."""
+        self._idle_seconds = idle_seconds
+        self._process: ChildProcess | None = None
+        self._ending: asyncio.Task[None] | None = None
+
+    async def train(self, request: Request, *, seconds: float | None = None) -> Candidate:
+        """Train a candidate, within the request's time limit or the given one.
+
+        Raises:
+            TrainingFailedError: The process ended without a candidate, or took too long.
+        """
+        process = await self._take()
+        limit = request.seconds if seconds is None else seconds
+        try:
             packed = await asyncio.to_thread(pickle.dumps, request)
-            answer, _ = await process.communicate(packed)
-    except TimeoutError as error:
-        raise TrainingFailedError(
-            f"the training of {len(request.labels)} labels did not end within {seconds:.0f} s"
-        ) from error
-    finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
-    code = process.returncode or 0
-    if code or not answer:
-        memory = "; the memory may be full" if code == -signal.SIGKILL else ""
-        raise TrainingFailedError(
-            f"the process of the training ended ({ending(code)}){memory}; see the log"
-        )
-    candidate: Candidate = await asyncio.to_thread(pickle.loads, answer)
-    return candidate
+            found = await process.ask(packed, seconds=limit)
+        except TimeoutError as error:
+            await process.kill()
+            raise TrainingFailedError(
+                f"the training of {len(request.labels)} labels did not end within {limit:.0f} s"
+            ) from error
+        except (EOFError, OSError) as error:
+            code = await process.ended()
+            memory = "; the memory may be full" if code == -signal.SIGKILL else ""
+            raise TrainingFailedError(
+                f"the process of the training ended ({ending(code)}){memory}; see the log"
+            ) from error
+        except BaseException:
+            await process.kill()
+            raise
+        self._process = process
+        self._ending = asyncio.create_task(self._end_when_idle(process))
+        candidate: Candidate = await asyncio.to_thread(pickle.loads, found)
+        return candidate
+
+    async def close(self) -> None:
+        """End the process, if it is idle."""
+        self._keep()
+        process, self._process = self._process, None
+        if process is not None:
+            await process.end()
+
+    async def _take(self) -> ChildProcess:
+        self._keep()
+        process, self._process = self._process, None
+        if process is not None:
+            if process.alive:
+                return process
+            await process.kill()
+        try:
+            return await ChildProcess.start(__name__)
+        except OSError as error:
+            raise TrainingFailedError(f"no process could be started: {error}") from error
+
+    def _keep(self) -> None:
+        if self._ending is not None:
+            self._ending.cancel()
+            self._ending = None
+
+    async def _end_when_idle(self, process: ChildProcess) -> None:
+        await asyncio.sleep(self._idle_seconds)
+        self._process = None
+        await asyncio.shield(process.end())
 
 
 def main() -> int:
-    """Train once; returns the exit code."""
+    """Train what is asked for until the input ends; returns the exit code."""
     end_with(int(sys.argv[1]))
     output = own_output()
     # Only here, because it imports torch: this module is the service's, too.
     from rlaif.reward_model.learning.training import train_candidate
 
-    request: Request = pickle.load(sys.stdin.buffer)
-    candidate = train_candidate(
-        request.labels, settings=request.settings, champion=request.champion
-    )
-    with output:
-        pickle.dump(candidate, output)
+    while (packed := next_request(sys.stdin.buffer)) is not None:
+        request: Request = pickle.loads(packed)
+        candidate = train_candidate(
+            request.labels, settings=request.settings, champion=request.champion
+        )
+        answer(output, pickle.dumps(candidate))
     return 0
 
 

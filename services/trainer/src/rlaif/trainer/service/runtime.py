@@ -43,8 +43,9 @@ _EVENT_SECONDS = 1.0
 _EVENT_RETRY_SECONDS = 5.0
 _DRAIN_SECONDS, _DRAIN_PAUSE_SECONDS = 10.0, 0.2
 
-BURST_MINUTES = 0.1
-"""Share of a minute's segments that may be captured at once."""
+BURST_MINUTES = 0.25
+"""Share of a minute's segments that may be captured at once. A batch takes some seconds, half of a
+grant goes to the batch after it, and a coin decides: with a tenth half of the rate was reached."""
 
 Stores = tuple[ObjectStore, ObjectStore]
 """The buckets of episodes and of models."""
