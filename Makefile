@@ -29,8 +29,7 @@ unexport $(filter-out $(PIP_KEPT),$(filter PIP_%,$(.VARIABLES)))
 ANY_PYTHON = $(or $(PYTHON),$(shell command -v python3))
 RUN_SCRIPT = test -n "$(ANY_PYTHON)" || { echo "No Python 3 was found: install it, or name one with make PYTHON=/path/to/python3" >&2; exit 2; }; \
              $(ANY_PYTHON)
-# Threads of numpy that wait for each other stall where cores are few and shared.
-PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_ARGS)
+PYTEST = $(BIN)/python -m pytest $(PYTEST_ARGS)
 # Two at a time, whole files each: integration tests wait more than they compute. TEST_JOBS=0 runs them one by one.
 TEST_JOBS ?= 2
 PYTESTS = $(PYTEST) --numprocesses=$(TEST_JOBS) --dist=loadfile
@@ -131,7 +130,7 @@ test-e2e: $(VENV)/.ready-dev ## The whole pipeline, from power-on to a loaded re
 	$(PYTEST) tests/e2e
 
 coverage: $(VENV)/.ready-dev ## Lines and branches that unit tests and contracts run (COVERED="tests/integration …" for others)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/coverage run -m pytest $(or $(COVERED),tests/unit tests/contracts)
+	$(BIN)/coverage run -m pytest $(or $(COVERED),tests/unit tests/contracts)
 	$(BIN)/coverage report
 
 test-ui: $(VENV)/.ready-dev ## The page in a real browser, which it fetches
@@ -322,7 +321,7 @@ UNUSED = -path '*/pyboy/*.c' -o -path '*/torch/test/*' -o -path '*/torch/bin/tes
 
 # PyTorch is installed without a digest, as the wheel depends on the machine.
 $(VENV)/.ready: $(addsuffix /pyproject.toml,$(DISTS)) VERSION $(lastword $(PACKAGES)) | $(VENV)/bin/pip
-	@echo "Setting up $(VENV): a download of 0.6 GB, 2.2 GB on disk"
+	@echo "Setting up $(VENV): a download of 0.6 GB, 1.9 GB on disk"
 	$(INSTALL) --no-deps $(PACKAGES)
 	@$(INSTALL) -c $(CONSTRAINTS) torch
 	$(INSTALL) --no-deps --no-build-isolation $(addprefix -e ,$(DISTS))

@@ -1,8 +1,10 @@
 """`rlaif-eval` on a policy with initial weights, and on the shipped one."""
 
+import io
 import json
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +16,7 @@ from safetensors.numpy import save_file
 
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.play.window import Command
-from rlaif.trainer.evaluate import Trial
+from rlaif.trainer.evaluate import Trial, main
 from rlaif.trainer.evaluation import policy, result
 from rlaif.trainer.evaluation.policy import PolicyError
 from rlaif.trainer.evaluation.replaying import show
@@ -74,20 +76,17 @@ def home(tmp_path_factory):
     )
 
 
+def words(home, *options, rom=True):
+    game = ("--rom", str(NOOK)) if rom else ()
+    return ["--data-dir", str(home.data_dir), *game, *options]
+
+
 def run(home, *options, rom=True):
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "rlaif.trainer.evaluate"),
-            *("--data-dir", str(home.data_dir)),
-            *(("--rom", str(NOOK)) if rom else ()),
-            *options,
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
-    return done.returncode, done.stdout, done.stderr
+    """Exit code and output of the command in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = main(words(home, *options, rom=rom))
+    return code, out.getvalue(), err.getvalue()
 
 
 def test_the_files_hold_what_plays_and_no_place_of_the_machine_that_trained(home):
@@ -119,7 +118,17 @@ def test_weights_of_another_network_are_refused(home, tmp_path):
 @pytest.fixture(scope="module")
 def evaluated(home):
     """Exit code and output of an evaluation on two processes; its trial is in `home`."""
-    return run(home, "--episodes", "3", "--minutes", "0.2")
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "rlaif.trainer.evaluate"),
+            *words(home, "--episodes", "3", "--minutes", "0.2"),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    return done.returncode, done.stdout, done.stderr
 
 
 def test_an_evaluation_ends_with_a_line_of_json_and_keeps_the_episodes(evaluated, home):
@@ -219,18 +228,11 @@ def test_a_policy_of_another_game_is_refused(home):
 
 
 def test_without_a_policy_the_message_names_the_command_that_creates_one(tmp_path):
+    nobody = SimpleNamespace(data_dir=tmp_path)
     for options in ((), ("--show",), ("--film",)):
-        done = subprocess.run(
-            [
-                *(sys.executable, "-m", "rlaif.trainer.evaluate"),
-                *("none", "--data-dir", str(tmp_path), *options),
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 2
-        assert "make train-cartridge SEED=1" in done.stderr
+        code, _, err = run(nobody, "none", *options, rom=False)
+        assert code == 2
+        assert "make train-cartridge SEED=1" in err
 
 
 def test_the_policy_that_comes_along_plays_the_embedded_game_to_its_end(tmp_path):

@@ -18,6 +18,7 @@ from rlaif.testing.servers.nats_server import free_ports
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.run_folder.record import RunRecord
+from rlaif.trainer.service.cli import main
 from rlaif.trainer.service.runs import store as checkpoint_store
 
 SMALL = {
@@ -205,11 +206,17 @@ async def test_a_run_shows_its_figures_while_it_trains(home: Home):
     ],
 )
 def test_a_wrong_setting_is_one_line_and_exit_code_2(
-    home: Home, options: tuple[str, ...], text: str
+    home: Home,
+    options: tuple[str, ...],
+    text: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ):
-    home.environment["TRAINER_PPO_MINIBATCH_SIZE"] = "65"
-    code, out, err = home.run(*options)
-    assert (code, out) == (2, "")
-    assert text in err
-    assert err.startswith("rlaif-train: error: ")
-    assert err.count("\n") == 1
+    for name, value in (home.environment | {"TRAINER_PPO_MINIBATCH_SIZE": "65"}).items():
+        monkeypatch.setenv(name, value)
+    assert main(options) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert text in told.err
+    assert told.err.startswith("rlaif-train: error: ")
+    assert told.err.count("\n") == 1

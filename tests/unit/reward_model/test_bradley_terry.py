@@ -73,7 +73,7 @@ def walking(labels) -> list[LabelledSegment]:
     return segments
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def walked(labels) -> RewardNet:
     return fitted(walking(labels), epochs=120, spec=REAL)
 

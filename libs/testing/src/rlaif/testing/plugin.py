@@ -34,8 +34,11 @@ def pytest_configure() -> None:
     """Put the environment's programs behind those of the machine, and drop foreign variables.
 
     Tests ask servers of this machine alone, without proxies; a `make` that they start must not take
-    the options of the one that started the tests.
+    the options of the one that started the tests. Threads of numpy and torch, which are not
+    imported yet, spin where cores are few and shared: with two, torch took four times as long.
     """
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
     os.environ["PATH"] = os.pathsep.join(
         [os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)]
     )
