@@ -47,27 +47,22 @@ def build_stock_config(settings: TrainerSettings, env: EnvConfig) -> PPOConfig:
     config.algo_class = StockPPO
     config.env_runners(
         env_runner_cls=SingleAgentEnvRunner,
-        merge_env_runner_states="training_only",
-        broadcast_env_runner_states=True,
         batch_mode="truncate_episodes",
+        sample_timeout_s=600.0,
+        create_env_on_local_worker=False,
     )
+    config.reporting(min_time_s_per_iteration=0, metrics_num_episodes_for_smoothing=100)
     config.training(learner_class=PPOConfig().get_default_learner_class())
     return config
 
 
-class StockPPO(ShapedPPO):
-    """RLlib's own iteration. It has no fragments: no captures, no reward model, no curiosity."""
+class StockPPO(PPO):  # type: ignore[misc]  # ray has no types
+    """RLlib's own. It has no fragments: no captures, no reward model, no curiosity."""
 
-    @property
-    def overlaps(self) -> bool:
-        return False
-
-    def get_auto_filled_metrics(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        filled: dict[str, Any] = PPO.get_auto_filled_metrics(self, *args, **kwargs)
-        return filled
+    env_steps = 0
 
     def training_step(self) -> None:
-        PPO.training_step(self)
+        super().training_step()
         sampled: Any = self.metrics.peek(
             (ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME), default=self.env_steps
         )
@@ -77,7 +72,7 @@ class StockPPO(ShapedPPO):
 class Contender:
     """One of the two: its iterations and its curve."""
 
-    def __init__(self, name: str, algorithm: ShapedPPO) -> None:
+    def __init__(self, name: str, algorithm: ShapedPPO | StockPPO) -> None:
         self.name, self._algorithm = name, algorithm
         self._threads = 1
         self._figures = RunTally()
@@ -90,7 +85,8 @@ class Contender:
         for _ in range(iterations):
             self._iterate()
         # Samples collected ahead must not slow the other contender.
-        self._algorithm.sampler.hold()
+        if isinstance(self._algorithm, ShapedPPO):
+            self._algorithm.sampler.hold()
         return (self._algorithm.env_steps - steps) / (time.perf_counter() - began)
 
     def try_threads(self) -> None:
@@ -107,11 +103,12 @@ class Contender:
 
     def _iterate(self) -> None:
         result = self._algorithm.train()
-        if self._algorithm.fragments:
+        if isinstance(self._algorithm, ShapedPPO):
             self._figures.add(self._algorithm.fragments, self._algorithm.learned)
             reward = self._figures.figures().episode_return_mean
         else:
-            reward = result["env_runners"].get("episode_return_mean")
+            stock: Any = result["env_runners"]
+            reward = stock.get("episode_return_mean")
         # NaN before the first episode
         known = None if reward is None or math.isnan(reward) else round(reward, 3)
         self.curve.append((self._algorithm.env_steps, known))

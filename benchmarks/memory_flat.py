@@ -26,7 +26,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from one_run import RAY, grant_captures, megabytes, processes_of, reward_model
+from one_run import OTHER, grant_captures, megabytes, processes_of, reward_model
 from outcome import finish, parser_of
 
 from rlaif.trainer.service.runs.supervisor import RunSupervisor
@@ -47,7 +47,7 @@ class Sample:
 
 
 def sample(run: RunSupervisor, began: float) -> Sample:
-    own = [each for each in processes_of(run) if each.kind != RAY]
+    own = [each for each in processes_of(run) if each.kind != OTHER]
     resident = sum(megabytes(each.pid) for each in own)
     return Sample(time.monotonic() - began, resident, len(own))
 

@@ -30,7 +30,8 @@ GRANT_SECONDS = 1.0
 MEMBERS = 5
 """Networks of a reward model by default (`REWARD_MODEL_MEMBERS`)."""
 
-DRIVER, RUNNERS, RAY = "driver", "runners", "ray"
+DRIVER, RUNNERS, OTHER = "driver", "runners", "other"
+RUNNER = b"rlaif.trainer.learner.runners.child"
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -40,7 +41,7 @@ class Process:
     """A process of a run.
 
     Attributes:
-        kind: `driver`, `runners` or `ray`, which is what Ray starts of its own.
+        kind: `driver`, `runners` or `other`.
     """
 
     pid: int
@@ -120,6 +121,6 @@ def _stat(pid: int) -> list[str]:
 
 def _kind(pid: int) -> str:
     with suppress(OSError):
-        if Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"ray::EmulatorEnvRunner"):
+        if Path(f"/proc/{pid}/cmdline").read_bytes().find(RUNNER) >= 0:
             return RUNNERS
-    return RAY
+    return OTHER

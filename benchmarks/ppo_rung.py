@@ -16,6 +16,7 @@ import json
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from operator import methodcaller
 from pathlib import Path
 from statistics import median
@@ -30,13 +31,14 @@ from trainers import (
     Replayed,
     Usage,
     environment,
+    prepare_runners,
     settings_of,
-    start_ray,
     told,
 )
 
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, config_of
+from rlaif.trainer.learner.runners.opening import runner_config
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig
 
@@ -50,9 +52,8 @@ class PpoRung:
     def __init__(self, preset: str, env: EnvConfig, directory: Path, iterations: int) -> None:
         settings = settings_of(preset)
         explore = ExploreConfig(directory / preset, settings.explore)
-        config = build_config(settings, env, explore)
-        config.env_runners(env_runner_cls=BenchmarkRunner)
-        self._algorithm = ShapedPPO(config)
+        runner = replace(runner_config(settings, env, explore), by=BenchmarkRunner)
+        self._algorithm = ShapedPPO(config_of(settings, runner))
         self._suffix = SUFFIX[preset]
         self._iterations = iterations
         self.same_ram = True
@@ -73,7 +74,9 @@ class PpoRung:
         replayed: list[Replayed] = self._on_runners("replay")
         self.same_ram &= all(each.same_ram for each in replayed)
         # What was played is what was learned from and the fragments on the way.
-        played = steps + (algorithm.config.total_train_batch_size if algorithm.overlaps else 0)
+        played = steps + (
+            algorithm.config.train_batch_size_per_learner if algorithm.overlaps else 0
+        )
         raw = sum(each.steps / each.wall for each in replayed)
         raw_cpu = sum(each.cpu for each in replayed) / sum(each.steps for each in replayed)
         own_cpu = cpu["runners"] / played + cpu["driver"] / steps
@@ -91,22 +94,15 @@ class PpoRung:
         self._algorithm.stop()
 
     def _on_runners(self, method: str) -> list[Any]:
-        group = self._algorithm.env_runner_group
-        return list(
-            group.foreach_env_runner(
-                methodcaller(method), local_env_runner=False, timeout_seconds=None
-            )
-        )
+        return self._algorithm.runners.ask(methodcaller(method))
 
 
 def measure(env: EnvConfig, rounds: int, iterations: int) -> dict[str, Any]:
     """Interleaved rounds of both presets; medians, and each round's ratio.
 
-    Episodes start at the scenes that `env` names. Ray is started and ended here.
+    Episodes start at the scenes that `env` names.
     """
-    import ray
-
-    start_ray(cpus=2 * WORKERS + 1)
+    prepare_runners()
     with tempfile.TemporaryDirectory() as directory:
         rungs = {preset: PpoRung(preset, env, Path(directory), iterations) for preset in SUFFIX}
         rows = []
@@ -119,7 +115,6 @@ def measure(env: EnvConfig, rounds: int, iterations: int) -> dict[str, Any]:
             told(f"ppo round {number + 1}: {shown}")
         for rung in rungs.values():
             rung.close()
-        ray.shutdown()
     result: dict[str, Any] = {name: round(median(r[name] for r in rows), 4) for name in rows[0]}
     for name in TARGETS:
         result[f"{name}_rounds"] = [round(row[name], 4) for row in rows]

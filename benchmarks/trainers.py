@@ -12,7 +12,7 @@ from bare import Bare, Episode
 
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import Emulator
-from rlaif.trainer.learner.algorithm.env_runner import EmulatorEnvRunner
+from rlaif.trainer.learner.runners.runner import EmulatorRunner
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExplorationFollower, ExploreConfig, Explorer
 from rlaif.trainer.play.game_env import GameEnv
@@ -67,7 +67,7 @@ class Replayed:
     same_ram: bool
 
 
-class BenchmarkRunner(EmulatorEnvRunner):
+class BenchmarkRunner(EmulatorRunner):
     """The trainer's own runner, whose play a bare PyBoy can repeat."""
 
     def start_over(self) -> None:
@@ -76,7 +76,7 @@ class BenchmarkRunner(EmulatorEnvRunner):
 
     def replay(self) -> Replayed:
         """Play everything since `start_over` again on a bare PyBoy."""
-        config: EnvConfig = self.config.env_config["env"]
+        config = self.config.env
         cartridge = load_cartridge(config.game.rom_path)
         bare, wall, cpu, same = Bare(cartridge), 0.0, 0.0, True
         looker = Emulator(cartridge.data, sound_emulated=cartridge.needs_sound)
@@ -142,8 +142,8 @@ def process_seconds(_runner: Any) -> float:
 
 
 def cpu_of_runners(algorithm: Any) -> list[float]:
-    group = algorithm.env_runner_group
-    return list(group.foreach_env_runner(process_seconds, local_env_runner=False))
+    found: list[float] = algorithm.runners.ask(process_seconds)
+    return found
 
 
 def settings_of(preset: str, **changes: Any) -> TrainerSettings:
@@ -185,14 +185,19 @@ def environment(
     )
 
 
-def start_ray(cpus: int) -> None:
-    """A local Ray whose workers find the modules of this folder."""
-    import ray
-
+def prepare_runners() -> None:
+    """Let runner processes find the modules of this folder."""
     warnings.simplefilter("ignore", DeprecationWarning)
     here = str(Path(__file__).resolve().parent)
     os.environ["PYTHONPATH"] = os.pathsep.join([here, os.environ.get("PYTHONPATH", "")])
     os.environ["PYTHONWARNINGS"] = "ignore"
+
+
+def start_ray(cpus: int) -> None:
+    """A local Ray, for RLlib's own runners."""
+    import ray
+
+    prepare_runners()
     ray.init(
         address="local",  # not another cluster on this machine
         num_cpus=cpus,

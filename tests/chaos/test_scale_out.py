@@ -170,6 +170,6 @@ def runners_below(node: Any) -> list[int]:
         with suppress(OSError, ValueError):
             stat = (entry / "stat").read_text().rpartition(")")[2].split()
             name = (entry / "cmdline").read_bytes()
-            if int(stat[1]) == raylet.process.pid and name.startswith(b"ray::EmulatorEnvRunner"):
+            if int(stat[1]) == raylet.process.pid and name.startswith(b"ray::RunnerActor"):
                 found.append(int(entry.name))
     return found

@@ -1,7 +1,7 @@
 """What each process of the demo may hold in memory: libraries that take tens of megabytes.
 
-Each is imported with a store of files, as the demo starts it. The training process and the process
-that trains reward models are the only ones with torch.
+Each is imported with a store of files, as the demo starts it. The training process, once it trains,
+and the process that trains reward models are the only ones with torch.
 """
 
 import json
@@ -24,6 +24,10 @@ ALLOWED = {
     "rlaif.exporter.app": {"numpy", "PIL", "pyboy"},
     "rlaif.exporter.replay_process": {"numpy", "PIL", "pyboy"},
     "rlaif.trainer.service.app": {"numpy", "PIL", "pyboy"},
+    # It also searches before it trains, and starts the runners before it imports RLlib.
+    "rlaif.trainer.learner.process": {"gymnasium", "numba", "numpy", "PIL", "pyboy", "scipy"},
+    "rlaif.trainer.learner.runners.child": {"gymnasium", "numba", "numpy", "PIL", "pyboy", "scipy"},
+    "rlaif.trainer.search.worker": {"numba", "numpy", "PIL", "pyboy", "scipy"},
 }
 PROGRAM = """
 import importlib, json, sys

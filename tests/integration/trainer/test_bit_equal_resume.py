@@ -4,19 +4,18 @@ import hashlib
 import itertools
 import shutil
 import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-import ray
 
 from rlaif.trainer.learner import saving
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
-from rlaif.trainer.learner.algorithm.run_files import RunningArchiveServer
-from rlaif.trainer.learner.algorithm.sampler import StopAskedError
 from rlaif.trainer.learner.progress import RunTally
+from rlaif.trainer.learner.runners.driver_files import RunningArchiveServer
+from rlaif.trainer.learner.runners.opening import open_runners
+from rlaif.trainer.learner.runners.runner import StopAskedError
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExplorationFollower, ExploreConfig, Explorer
@@ -27,6 +26,8 @@ from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.game import ExploreSettings, GameSettings
 
 EPISODE = 100
+KEPT: list[RunningArchiveServer] = []
+"""An archive server ends with the last reference to it."""
 
 
 def explore(directory: Path) -> ExploreConfig:
@@ -98,23 +99,6 @@ def test_games_resume_in_the_middle_of_their_episodes(tmp_path: Path):
     second.vector.close()
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        ray.init(
-            address="local",
-            num_cpus=2,
-            include_dashboard=False,
-            log_to_driver=False,
-            logging_level="ERROR",
-        )
-    yield
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        ray.shutdown()
-
-
 def algorithm(
     directory: Path, workers: int, actions: str, *, attempt: int, resumes: bool, away: bool
 ) -> ShapedPPO:
@@ -136,10 +120,11 @@ def algorithm(
     if not away:
         return ShapedPPO(build_config(settings, env, explore(directory), resumes=resumes))
     archive_server = RunningArchiveServer.start(explore(directory))
+    KEPT.append(archive_server)
     config = replace(archive_server.config, directory=directory / "not there on another machine")
-    built = ShapedPPO(build_config(settings, env, config, resumes=resumes))
-    built.archive_server = archive_server
-    return built
+    found = build_config(settings, env, config, resumes=resumes)
+    runners = open_runners(found.env_config["runner"], workers, on_cluster=True)
+    return ShapedPPO(found, runners)
 
 
 def parameters(algorithm: ShapedPPO) -> str:
@@ -168,8 +153,10 @@ def parameters(algorithm: ShapedPPO) -> str:
     ],
 )
 def test_the_update_after_a_resume_is_that_of_the_uninterrupted_run(
-    tmp_path: Path, cluster: None, workers: int, actions: str, away: bool
+    tmp_path: Path, request: pytest.FixtureRequest, workers: int, actions: str, away: bool
 ):
+    if away:
+        request.getfixturevalue("ray_here")
     run, copy = tmp_path / "run", tmp_path / "copy"
     run.mkdir()
     checkpoint = run / "checkpoint"
@@ -206,7 +193,7 @@ def test_the_update_after_a_resume_is_that_of_the_uninterrupted_run(
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("workers", [0, 1], ids=["in the process", "one runner, overlapped"])
 def test_a_stop_while_games_are_played_saves_what_the_last_iteration_left(
-    tmp_path: Path, cluster: None, workers: int
+    tmp_path: Path, workers: int
 ):
     polls = itertools.count()
     figures = RunTally()

@@ -1,22 +1,26 @@
 """A policy of decisions learns: what it saw, what moved, what a checkpoint brings back."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from ray.rllib.core import DEFAULT_MODULE_ID
-from ray.rllib.core.columns import Columns
 
 from rlaif.game.policy_input.layout import ALLOWED
 from rlaif.trainer.evaluation.player import EvaluationTask
 from rlaif.trainer.learner import saving
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.evaluating import play_on_runners
-from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
+from rlaif.trainer.learner.networks.button_networks import module_logits
+from rlaif.trainer.learner.networks.decision_module import decision_spec
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, actions_of
 from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.game import GameSettings
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Ray's own, on every start
@@ -48,11 +52,18 @@ def weights(algorithm: ShapedPPO) -> dict[str, np.ndarray]:
     return {name: np.array(value) for name, value in state.items()}
 
 
-def test_it_learns_from_what_its_runner_saw(ray_here: None):
+def network(arrays: dict[str, np.ndarray]) -> Callable[..., np.ndarray]:
+    """The forward pass of the learner's network with these weights."""
+    spec = decision_spec(32)
+    spec.observation_space, spec.action_space = OBSERVATION_SPACE, actions_of(GameSettings())
+    module = spec.build()
+    module.load_state_dict({name: torch.from_numpy(each) for name, each in arrays.items()})
+    return partial(module_logits, module.forward_inference)
+
+
+def test_it_learns_from_what_its_runner_saw():
     algorithm = algorithm_of()
     try:
-        module = algorithm.env_runner_group.local_env_runner.module
-        before = {name: value.clone() for name, value in module.state_dict().items()}
         at_first = weights(algorithm)
         algorithm.train()
         (fragment,) = algorithm.fragments
@@ -61,17 +72,9 @@ def test_it_learns_from_what_its_runner_saw(ray_here: None):
         chosen = np.take_along_axis(inputs[:, ALLOWED], fragment.actions.reshape(80, 1), axis=1)
         assert (chosen == 1).all(), "only what was allowed"
         assert len(set(fragment.actions.ravel().tolist())) > 15
-        module.load_state_dict(before)
-        with torch.inference_mode():
-            out = module.forward_inference(
-                {
-                    Columns.OBS: torch.from_numpy(
-                        fragment.transitions.observations[:-1].reshape(80, 128)
-                    ),
-                    POLICY_INPUTS: torch.from_numpy(inputs),
-                }
-            )
-        logits = out[Columns.ACTION_DIST_INPUTS].numpy().reshape(fragment.action_dist_inputs.shape)
+        logits = network(at_first)(
+            fragment.transitions.observations[:-1].reshape(80, 128), policy_inputs=inputs
+        ).reshape(fragment.action_dist_inputs.shape)
         assert np.allclose(logits, fragment.action_dist_inputs, atol=1e-5)
         after = weights(algorithm)
         still = {name for name in after if np.array_equal(after[name], at_first[name])}
@@ -81,22 +84,25 @@ def test_it_learns_from_what_its_runner_saw(ray_here: None):
         algorithm.stop()
 
 
-def test_a_runner_reads_in_the_figures_that_the_learner_sent(ray_here: None):
+def test_a_runner_reads_in_the_figures_that_the_learner_sent():
     algorithm = algorithm_of()
     try:
         algorithm.train()
-        module = algorithm.env_runner_group.local_env_runner.module
-        sent, own = weights(algorithm), module.state_dict()
-        assert {name for name in own if name.startswith("scale.")}
-        assert all(np.array_equal(own[name].numpy(), sent[name]) for name in own)
-        assert not [name for name in own if name.startswith(("critic", "vf"))]
+        (played,) = algorithm.fragments
+        rows = played.transitions.observations[0]
+        assert played.policy_inputs is not None
+        inputs = played.policy_inputs[0]
+        runner = algorithm.runners.local
+        assert runner is not None
+        learned = network(weights(algorithm))(rows, policy_inputs=inputs)
+        found = runner.policy.logits(rows, policy_inputs=inputs)
+        np.testing.assert_allclose(found, learned, rtol=1e-6, atol=1e-6)
+        assert not np.allclose(found, played.action_dist_inputs[0], atol=1e-5), "it has learned"
     finally:
         algorithm.stop()
 
 
-def test_a_resumed_run_repeats_the_uninterrupted_one_and_evaluates_alike(
-    ray_here: None, tmp_path: Path
-):
+def test_a_resumed_run_repeats_the_uninterrupted_one_and_evaluates_alike(tmp_path: Path):
     first = algorithm_of()
     (tmp_path / "saved").mkdir()
     (tmp_path / "run").mkdir()
@@ -114,7 +120,7 @@ def test_a_resumed_run_repeats_the_uninterrupted_one_and_evaluates_alike(
         again = weights(second)
         assert all(np.array_equal(again[name], expected[name]) for name in expected)
         task = EvaluationTask.of(second.config.env_config["env"], length=60, seed=5, greedy=False)
-        one, two = (play_on_runners(second.env_runner_group, task, 3) for _ in range(2))
+        one, two = (play_on_runners(second.runners, task, 3) for _ in range(2))
         assert one == two
     finally:
         second.stop()

@@ -24,7 +24,7 @@ from rlaif.testing.data.walkthrough import pressed
 from rlaif.testing.planner.scripted_planner import ScriptedPlanner
 from rlaif.trainer.evaluation.player import EvaluationTask
 from rlaif.trainer.evaluation.player import play as evaluate
-from rlaif.trainer.learner.algorithm.env_runner import AssistConfig, assisted_by
+from rlaif.trainer.learner.runners.runner import AssistConfig, assisted_by
 from rlaif.trainer.play.assist.assistance import Assistance
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig

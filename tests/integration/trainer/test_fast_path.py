@@ -1,4 +1,4 @@
-"""Sampling that overlaps the update, with real runners; and RLlib's own parts on the same game."""
+"""Sampling that overlaps the update, with runners in processes."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def algorithm_of(workers: int, *, overlap: bool = True) -> ShapedPPO:
     )
 
 
-def test_the_next_batch_is_played_during_the_update_and_a_lost_runner_is_replaced(ray_here: None):
+def test_the_next_batch_is_played_during_the_update_and_a_lost_runner_is_replaced():
     algorithm = algorithm_of(workers=2)
     try:
         lags, last = [], None
@@ -58,7 +58,7 @@ def test_the_next_batch_is_played_during_the_update_and_a_lost_runner_is_replace
         assert lags == [0, 1, 1], "one update behind from the second iteration on"
         assert algorithm.env_steps == 3 * BATCH
 
-        ray.kill(algorithm.env_runner_group._worker_manager.actors()[2], no_restart=False)
+        algorithm.runners._links[2].kill()
         seen: list[tuple[int, bool]] = []
         looks = 0
         while (2, False) not in seen:  # its games are new ones
@@ -74,7 +74,7 @@ def test_the_next_batch_is_played_during_the_update_and_a_lost_runner_is_replace
         algorithm.stop()
 
 
-def test_without_overlap_each_batch_is_played_with_the_newest_policy(ray_here: None):
+def test_without_overlap_each_batch_is_played_with_the_newest_policy():
     algorithm = algorithm_of(workers=1, overlap=False)
     try:
         for version in range(3):
@@ -85,10 +85,11 @@ def test_without_overlap_each_batch_is_played_with_the_newest_policy(ray_here: N
         algorithm.stop()
 
 
-def test_without_runner_processes_nothing_overlaps(ray_here: None):
+def test_without_runner_processes_nothing_overlaps():
     algorithm = algorithm_of(workers=0)
     try:
         assert not algorithm.overlaps
+        assert not ray.is_initialized()
         for _ in range(2):
             algorithm.train()
             assert algorithm.policy_lag == 0

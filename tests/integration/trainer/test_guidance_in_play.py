@@ -9,7 +9,7 @@ import pytest
 from rlaif.contracts.planning.plans import Plan, Suggestion, Take
 from rlaif.game.machine.actions import Action
 from rlaif.testing.planner.scripted_planner import ScriptedPlanner
-from rlaif.trainer.learner.algorithm.env_runner import AssistConfig, assisted_by
+from rlaif.trainer.learner.runners.runner import AssistConfig, assisted_by
 from rlaif.trainer.play.assist.assistance import Assistance
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig

@@ -1,5 +1,6 @@
 """PPO along a demonstration of two subtasks: rare successes soon become the rule."""
 
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ def success(algorithm: ShapedPPO) -> list[float]:
     return [subtask.success_anywhere or 0.0 for subtask in algorithm.course.subtasks]
 
 
-def test_success_rises_and_frontiers_move_back(demonstrations: Path, ray_here: None) -> None:
+def test_success_rises_and_frontiers_move_back(demonstrations: Path) -> None:
     untrained = algorithm_of(demonstrations, imitation=0.0, tries=256)
     for _ in range(2):
         untrained.train()
@@ -90,14 +91,14 @@ def test_success_rises_and_frontiers_move_back(demonstrations: Path, ray_here: N
     )
 
 
-def test_runner_and_learner_resume_from_a_checkpoint(demonstrations: Path, ray_here: None) -> None:
+def test_runner_and_learner_resume_from_a_checkpoint(demonstrations: Path) -> None:
     first = algorithm_of(demonstrations)
     first.follow_demonstrations(is_new=False)
     first.train()
-    saved = first.env_runner.state_dict()
+    (saved,) = first.runners.ask(methodcaller("state_dict"))
     second = algorithm_of(demonstrations, resumes=True)
-    assert second.env_runner.load_state_dict(saved, ()) is None
-    again = second.env_runner.state_dict()
+    assert second.runners.ask(methodcaller("load_state_dict", saved, ())) == [None]
+    (again,) = second.runners.ask(methodcaller("state_dict"))
     assert again["course"] == saved["course"]
     assert again["vector"]["watchers"] == saved["vector"]["watchers"]
     assert sum(subtask["tries"] for subtask in saved["course"]["route"].values()) > 0
@@ -105,6 +106,6 @@ def test_runner_and_learner_resume_from_a_checkpoint(demonstrations: Path, ray_h
     second.stop()
 
 
-def test_a_run_without_its_demonstrations_reports_it(tmp_path: Path, ray_here: None) -> None:
+def test_a_run_without_its_demonstrations_reports_it(tmp_path: Path) -> None:
     with pytest.raises(DemonstrationsError, match="run a search first"):
         algorithm_of(tmp_path)

@@ -4,9 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from ray.rllib.core import DEFAULT_MODULE_ID
-from ray.rllib.core.columns import Columns
 
 from rlaif.contracts.game.observation import slot_index
 from rlaif.game.machine.emulator import Emulator
@@ -14,7 +12,7 @@ from rlaif.trainer.evaluation.player import EvaluationTask
 from rlaif.trainer.learner import saving
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.evaluating import play_on_runners
-from rlaif.trainer.learner.networks.button_networks import PICTURES
+from rlaif.trainer.learner.networks.button_networks import PicturePolicy
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.settings import TrainerSettings
@@ -67,13 +65,11 @@ def weights(algorithm: ShapedPPO) -> dict[str, np.ndarray]:
     return {name: np.array(value) for name, value in state.items()}
 
 
-def test_it_learns_from_what_was_drawn_and_its_runner_saw_the_same(
-    ray_here: None, drawn: list[bool]
-):
+def test_it_learns_from_what_was_drawn_and_its_runner_saw_the_same(drawn: list[bool]):
     algorithm = algorithm_of("cnn")
     try:
-        module = algorithm.env_runner_group.local_env_runner.module
-        before = {name: value.clone() for name, value in module.state_dict().items()}
+        before, first = weights(algorithm), PicturePolicy()
+        first.load(before)
         drawn.clear()
         algorithm.train()
         assert drawn.count(True) == 80, "every step, and none of the warm-up"
@@ -86,27 +82,18 @@ def test_it_learns_from_what_was_drawn_and_its_runner_saw_the_same(
         assert black.mean() < 0.2, "the game is black for a moment only, where the menu opens"
         stacks, finals = fragment.pictures.stacks(trans.ended, trans.final_index)
         assert len(finals) == 2, "an episode was cut in each game"
-        module.load_state_dict(before)
-        with torch.inference_mode():
-            out = module.forward_inference(
-                {
-                    Columns.OBS: torch.from_numpy(trans.observations[:-1].reshape(-1, 128)),
-                    PICTURES: torch.from_numpy(stacks[:-1].reshape(-1, *stacks.shape[2:])),
-                }
-            )
-        logits = out[Columns.ACTION_DIST_INPUTS].numpy().reshape(fragment.action_dist_inputs.shape)
+        logits = first.logits(
+            trans.observations[:-1].reshape(-1, 128), stacks[:-1].reshape(-1, *stacks.shape[2:])
+        ).reshape(fragment.action_dist_inputs.shape)
         assert np.allclose(logits, fragment.action_dist_inputs, atol=1e-5)
         assert not np.allclose(logits[0], logits[20], atol=1e-6), "it tells pictures apart"
-        moved = {
-            name: float(abs(weights(algorithm)[name] - before[name].numpy()).max())
-            for name in before
-        }
+        moved = {name: float(abs(weights(algorithm)[name] - before[name]).max()) for name in before}
         assert min(moved.values()) > 0, moved
     finally:
         algorithm.stop()
 
 
-def test_without_it_nothing_is_drawn(ray_here: None, drawn: list[bool]):
+def test_without_it_nothing_is_drawn(drawn: list[bool]):
     algorithm = algorithm_of("mlp")
     try:
         algorithm.train()
@@ -117,9 +104,7 @@ def test_without_it_nothing_is_drawn(ray_here: None, drawn: list[bool]):
         algorithm.stop()
 
 
-def test_a_resumed_run_repeats_the_uninterrupted_one_and_evaluates_alike(
-    ray_here: None, tmp_path: Path
-):
+def test_a_resumed_run_repeats_the_uninterrupted_one_and_evaluates_alike(tmp_path: Path):
     first = algorithm_of("cnn")
     (tmp_path / "saved").mkdir()
     (tmp_path / "run").mkdir()
@@ -137,7 +122,7 @@ def test_a_resumed_run_repeats_the_uninterrupted_one_and_evaluates_alike(
         again = weights(second)
         assert all(np.array_equal(again[name], expected[name]) for name in expected)
         task = EvaluationTask.of(second.config.env_config["env"], length=20, seed=5, greedy=False)
-        one, two = (play_on_runners(second.env_runner_group, task, 3) for _ in range(2))
+        one, two = (play_on_runners(second.runners, task, 3) for _ in range(2))
         assert one == two
     finally:
         second.stop()

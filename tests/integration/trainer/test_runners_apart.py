@@ -17,8 +17,10 @@ from rlaif.game.machine.emulator import Emulator
 from rlaif.game.starts.power_on import bring_to_control
 from rlaif.trainer.learner import saving
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
-from rlaif.trainer.learner.algorithm.run_files import RunnerFiles, RunningArchiveServer
 from rlaif.trainer.learner.progress import RunTally
+from rlaif.trainer.learner.runners.driver_files import RunningArchiveServer
+from rlaif.trainer.learner.runners.files import RunnerFiles
+from rlaif.trainer.learner.runners.opening import open_runners
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.play.exploration.states import ArchiveRecord
@@ -70,8 +72,9 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ShapedPPO,
         )  # fmt: skip
         archive_server = RunningArchiveServer.start(explore)
         config = replace(archive_server.config, directory=run / "not there on other machines")
-        algorithm = ShapedPPO(build_config(settings, env, config))
-        algorithm.archive_server = archive_server
+        found = build_config(settings, env, config)
+        runners = open_runners(found.env_config["runner"], RUNNERS, on_cluster=True)
+        algorithm = ShapedPPO(found, runners)
         for _ in range(FEW):
             algorithm.train()
         yield algorithm, run
@@ -97,7 +100,7 @@ def train_until(algorithm: ShapedPPO, what: str, condition: Callable[[], bool]) 
 
 
 def on_runners(algorithm: ShapedPPO, call: Callable[[Any], Any]) -> list[Any]:
-    return list(algorithm.env_runner_group.foreach_env_runner(call, local_env_runner=False))
+    return algorithm.runners.ask(call)
 
 
 def kept(run: Path) -> dict[str, ArchiveRecord]:
@@ -162,7 +165,7 @@ def test_runners_play_from_files_of_the_drivers_machine(apart: tuple[ShapedPPO, 
     given = algorithm.config.env_config["env"].game.initial_state_path
 
     def start(runner: Any) -> tuple[Path, bytes]:
-        path = runner.files.environment(runner.config.env_config["env"]).game.initial_state_path
+        path = runner.files.environment(runner.config.env).game.initial_state_path
         return path, path.read_bytes()
 
     for copy, state in on_runners(algorithm, start):
@@ -178,7 +181,7 @@ def test_a_folder_of_the_drivers_machine_is_copied_completely(
     folder.mkdir()
     (folder / "demonstrations.json").write_text("{}")
     (folder / "one.npz.zst").write_bytes(bytes(1 << 20))
-    files = RunnerFiles(algorithm.config.env_config["explore"])
+    files = RunnerFiles(algorithm.config.env_config["runner"].explore)
     copied = files.curriculum(CurriculumSettings(path=folder))
     assert copied is not None
     assert copied.path is not None
@@ -210,8 +213,8 @@ def test_a_checkpoint_contains_the_discoveries_of_all_machines(
 
 def test_a_restarted_archive_server_keeps_its_data(apart: tuple[ShapedPPO, Path]):
     algorithm, run = apart
-    assert algorithm.archive_server is not None
-    ray.kill(algorithm.archive_server.actor, no_restart=False)
+    name = algorithm.config.env_config["runner"].explore.archive_server
+    ray.kill(ray.get_actor(name), no_restart=False)
     for _ in range(FEW):
         algorithm.train()
     algorithm.sampler.hold()

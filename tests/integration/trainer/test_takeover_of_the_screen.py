@@ -54,11 +54,11 @@ async def run(bus: Bus, nats_url: str, tmp_path: Path) -> AsyncIterator[None]:
 
 
 def process_of(runner: int) -> int:
-    """The process that draws a runner's screen: started by Ray, not a child of this process."""
+    """The process that draws a runner's screen: a child of the training process."""
     found = []
     for folder in Path("/proc").iterdir():
         try:
-            is_worker = (folder / "cmdline").read_bytes().startswith(b"ray::EmulatorEnvRunner")
+            is_worker = b"rlaif.trainer.learner.runners.child" in (folder / "cmdline").read_bytes()
             if is_worker and f"/screens/{runner}.rgb" in (folder / "maps").read_text():
                 found.append(int(folder.name))
         except OSError:

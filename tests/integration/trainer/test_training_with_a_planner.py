@@ -1,12 +1,12 @@
 """A run whose runner has a planner: real briefings and options, real updates, a resumed run."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import ray
 
 from rlaif.contracts.planning.plans import MoveTo, Plan, Suggestion
 from rlaif.game.machine.cartridges import load_cartridge
@@ -15,8 +15,8 @@ from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.predicates import is_puzzle_state
 from rlaif.testing.data.walkthrough import pressed
 from rlaif.testing.planner.scripted_planner import ScriptedPlanner
-from rlaif.trainer.learner.algorithm import env_runner
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.runners import runner as runners
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.planner_port import PlannerQuestion
 from rlaif.trainer.settings import TrainerSettings
@@ -70,15 +70,8 @@ def planners(monkeypatch: pytest.MonkeyPatch) -> list[ScriptedPlanner]:
         opened.append(ScriptedPlanner(answer, at_once=True))
         return opened[-1]
 
-    monkeypatch.setattr(env_runner, "open_planner", open_planner)
+    monkeypatch.setattr(runners, "open_planner", open_planner)
     return opened
-
-
-@pytest.fixture(scope="module", autouse=True)
-def cluster() -> Iterator[None]:
-    ray.init(address="local", num_cpus=1, include_dashboard=False, logging_level="ERROR")
-    yield
-    ray.shutdown()
 
 
 def algorithm(puzzle: Path, *, resumes: bool = False, **chosen: Any) -> ShapedPPO:
@@ -128,7 +121,7 @@ def test_a_run_learns_from_the_policys_steps_alone(puzzle: Path, planners: list[
     assert fragment.assistance.planner_steps == {"puzzle": taken}
     assert of.samples_left_out == 0
     assert of.env_steps == 2 * 512
-    figures = results[-1]["learners"]["default_policy"]
+    figures = results[-1]
     assert figures["gradient_steps"] == -(-(512 - taken) // 64)
     assert not np.array_equal(weights(of), before)
     of.stop()
@@ -163,11 +156,10 @@ def test_a_resumed_run_goes_on_without_the_takeovers_of_before(
 ):
     of = algorithm(puzzle, planner_base_url="http://planner", takeover_share=1.0)
     of.train()
-    runner = of.env_runner_group.local_env_runner
-    saved = runner.state_dict()
+    (saved,) = of.runners.ask(methodcaller("state_dict"))
     of.stop()
     again = algorithm(puzzle, resumes=True, planner_base_url="http://planner", takeover_share=1.0)
-    assert again.env_runner_group.local_env_runner.load_state_dict(saved, ()) is None
+    assert again.runners.ask(methodcaller("load_state_dict", saved, ())) == [None]
     again.train()
     (fragment,) = again.fragments
     assert not fragment.by_planner[0].any(), "the policy plays on"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlaif.trainer.learner.algorithm.sampler import share
+from rlaif.trainer.learner.runners.runner import share
 from rlaif.trainer.service.runtime import CaptureBudget
 
 

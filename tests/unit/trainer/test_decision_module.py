@@ -11,13 +11,13 @@ from ray.rllib.models.torch.torch_distributions import TorchCategorical
 
 from rlaif.game.decisions.catalog import COUNT, GO_TO
 from rlaif.game.policy_input.layout import ALLOWED, POLICY_INPUT, SIZE, THINGS
-from rlaif.trainer.learner.algorithm.inference import PolicyInference, log_probabilities
+from rlaif.trainer.learner.networks.decision_layout import NEVER
 from rlaif.trainer.learner.networks.decision_module import (
-    NEVER,
     POLICY_INPUTS,
     DecisionModule,
     decision_spec,
 )
+from rlaif.trainer.learner.runners.inference import log_probabilities
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -179,10 +179,8 @@ def test_a_runner_gets_what_plays_and_nothing_of_the_critic():
     assert not [name for name in sent if name.startswith(("critic", "vf"))]
     runner.set_state(sent)
     batch = batch_of()
-    policy = PolicyInference(runner, ROWS)
-    assert not policy.straight
     expected = module.forward_inference(batch)[Columns.ACTION_DIST_INPUTS].numpy()
-    given = policy.logits(batch[Columns.OBS].numpy(), policy_inputs=batch[POLICY_INPUTS].numpy())
+    given = runner.forward_inference(batch)[Columns.ACTION_DIST_INPUTS].numpy()
     assert np.array_equal(given, expected)
 
 

@@ -21,9 +21,9 @@ from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 
 from rlaif.testing.made_fragments import End, made_fragment
 from rlaif.trainer.learner.algorithm.batch import columns, standardized
-from rlaif.trainer.learner.algorithm.inference import log_probabilities
 from rlaif.trainer.learner.algorithm.learner import ArrayLearner
 from rlaif.trainer.learner.networks.button_networks import MlpModule
+from rlaif.trainer.learner.runners.inference import log_probabilities
 from rlaif.trainer.play.fragment import Fragment
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

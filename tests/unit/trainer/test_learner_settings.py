@@ -14,12 +14,12 @@ from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.policy.sample_batch import MultiAgentBatch, SampleBatch
 from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 
-from rlaif.trainer.learner.algorithm.inference import log_probabilities
 from rlaif.trainer.learner.algorithm.learner import NORMALIZE, VALUE_LOSS, ArrayLearner
 from rlaif.trainer.learner.algorithm.loss import ValueLoss
 from rlaif.trainer.learner.algorithm.ppo import network_of, value_loss_of
 from rlaif.trainer.learner.networks.button_networks import ScaledMlpModule
 from rlaif.trainer.learner.networks.running_scale import ValueHead
+from rlaif.trainer.learner.runners.inference import log_probabilities
 from rlaif.trainer.settings import TrainerSettings
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -21,10 +21,12 @@ from rlaif.trainer.evaluation.player import EvaluationTask, Forward, play
 from rlaif.trainer.evaluation.policy import PolicyError
 from rlaif.trainer.evaluation.result import EvaluatedEpisode
 from rlaif.trainer.learner import saving
-from rlaif.trainer.learner.algorithm.inference import module_logits
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, network_of
-from rlaif.trainer.learner.networks.decision_module import NEVER
+from rlaif.trainer.learner.networks.button_networks import module_logits
+from rlaif.trainer.learner.networks.decision_layout import NEVER
 from rlaif.trainer.learner.run_context import RunContext
+from rlaif.trainer.learner.runners.pool import RunnerPool
+from rlaif.trainer.learner.runners.runner import EmulatorRunner
 from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, actions_of
 from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.run_folder.checkpoints import Manifest
@@ -90,7 +92,7 @@ def _evaluate(
     settings, began = run.settings, time.monotonic()
     length, seed, greedy = settings.evaluation_length, settings.eval.seed, settings.eval.greedy
     task = EvaluationTask.of(run.environments(), length=length, seed=seed, greedy=greedy)
-    episodes = play_on_runners(algorithm.env_runner_group, task, settings.eval.episodes)
+    episodes = play_on_runners(algorithm.runners, task, settings.eval.episodes)
     own, model = run.record.run_id, manifest.reward_model
     evaluation = result.evaluation_of(
         manifest,
@@ -117,18 +119,18 @@ def _evaluate(
     )
 
 
-def play_on_runners(group: Any, task: EvaluationTask, count: int) -> list[EvaluatedEpisode]:
-    """Play `count` episodes with the current policy, spread over the runners of an RLlib group.
+def play_on_runners(
+    runners: RunnerPool, task: EvaluationTask, count: int
+) -> list[EvaluatedEpisode]:
+    """Play `count` episodes with the current policy, spread over the runners.
 
     Raises:
         RuntimeError: A runner was lost.
     """
-    runners = max(1, group.num_healthy_remote_env_runners())
-    played: list[list[EvaluatedEpisode]] = group.foreach_env_runner(
-        partial(_play_share, task, count, runners),
-        local_env_runner=group.num_remote_env_runners() == 0,
-        timeout_seconds=None,
-    )
+    players = len(runners.healthy)
+    shares = [range(first, count, players) for first in range(players)]
+    calls = [partial(_play_share, task, share) for share in shares]
+    played: list[list[EvaluatedEpisode]] = runners.answers(runners.order_of(calls))
     episodes = sorted((each for part in played for each in part), key=lambda each: each.number)
     if [each.number for each in episodes] != list(range(count)):
         raise RuntimeError(f"{len(episodes)} of {count} episodes came back: a runner was lost")
@@ -136,12 +138,10 @@ def play_on_runners(group: Any, task: EvaluationTask, count: int) -> list[Evalua
 
 
 def _play_share(
-    task: EvaluationTask, count: int, runners: int, runner: Any
+    task: EvaluationTask, numbers: range, runner: EmulatorRunner
 ) -> list[EvaluatedEpisode]:
-    first = max(0, (runner.worker_index or 0) - 1)
     own = replace(task, env=runner.files.environment(task.env))
-    forward = partial(module_logits, runner.module.forward_inference)
-    return play(own, range(first, count, runners), forward)
+    return play(own, numbers, runner.policy.logits)
 
 
 def export(run: RunContext, checkpoint: Path) -> Manifest:

@@ -393,16 +393,14 @@ def report(
     iteration: int,
     algorithm: ShapedPPO,
     tally: RunTally,
-    result: dict[str, object],
+    module: Mapping[str, float],
     *,
     speed: Speed,
     trained_seconds: float,
     seconds_left: float | None,
     not_written: str | None = None,
 ) -> IterationDone:
-    """The message about an iteration; `result` is RLlib's."""
-    learners = result.get("learners")
-    module = learners.get("default_policy", {}) if isinstance(learners, dict) else {}
+    """The message about an iteration; `module` are the learner's figures."""
     learned, waiting = algorithm.learned, algorithm.rewards.models.waiting
     counts = learned.reward_model_version is not None
     paid = learned.statistics.get(SHAPING) if counts else None

@@ -5,10 +5,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
-
-import ray
-from ray.exceptions import RayActorError, RayTaskError
 
 from rlaif.contracts.telemetry.search import SearchFigures
 from rlaif.game.machine.cartridges import load_cartridge
@@ -31,11 +27,10 @@ from rlaif.trainer.run_folder.quest_record import (
 from rlaif.trainer.run_folder.search_report import Find, tree_of_progress
 from rlaif.trainer.search.marks import level_of
 from rlaif.trainer.search.opening import TREE, open_search
-from rlaif.trainer.search.pool import MAX_JOB_SECONDS, InProcess, LostWorkerError, Processes
-from rlaif.trainer.search.rollout import RolloutSettings
+from rlaif.trainer.search.pool import Processes, WorkerPool
 from rlaif.trainer.search.search import FirstFound, SearchSettings
 from rlaif.trainer.search.tree import Tree, TreeError, read_tree
-from rlaif.trainer.search.worker import Job, Report
+from rlaif.trainer.settings import TrainerSettings
 
 ESSENCE = "essence:"
 """Prefix of the flags of essences."""
@@ -61,7 +56,7 @@ class QuestSearch:
                 load_cartridge(settings.rom_path),
                 SearchSettings(seed=settings.seed),
                 workers=self._workers,
-                start=Processes if settings.ray_is_own else RayWorkers,
+                start=_workers_of(settings),
             )
         self._turns = self._search.run()
         self._parents: dict[int, int | None] = {}
@@ -128,6 +123,14 @@ class QuestSearch:
         self._search.close()
 
 
+def _workers_of(settings: TrainerSettings) -> Callable[..., WorkerPool]:
+    if not settings.joins_cluster:
+        return Processes
+    from rlaif.trainer.learner.runners.cluster import RayWorkers  # Ray is for clusters alone
+
+    return RayWorkers
+
+
 def arrivals(tree: Tree) -> int:
     """Number of trajectories to an essence: nodes with one whose parents have none."""
     has: dict[int, bool] = {}
@@ -186,50 +189,6 @@ def make_demonstrations(run: RunContext, stop_requested: Callable[[], bool]) -> 
             "(TRAINER_QUEST_SEARCH_MINUTES)"
         ) from error
     return len(made)
-
-
-class _Worker(InProcess):
-    def play(self, job: Job) -> Report:
-        self.submit(0, job)
-        return self.collect()[0][1]
-
-
-class RayWorkers:
-    """A `WorkerPool` on a Ray cluster that this process has joined."""
-
-    def __init__(
-        self, count: int, rom: bytes, settings: RolloutSettings, *, sound: bool = False
-    ) -> None:
-        """Start `count` workers; one for which no CPU is free yet starts when there is one."""
-        actor = ray.remote(num_cpus=1)(_Worker)
-        self._actors = [actor.remote(rom, settings, sound=sound) for _ in range(count)]
-        self._workers: dict[Any, int] = {}
-
-    @property
-    def size(self) -> int:
-        return len(self._actors)
-
-    def submit(self, worker: int, job: Job) -> None:
-        self._workers[self._actors[worker].play.remote(job)] = worker
-
-    def collect(self) -> list[tuple[int, Report]]:
-        running = list(self._workers)
-        if not ray.wait(running, timeout=MAX_JOB_SECONDS)[0]:
-            raise LostWorkerError(
-                f"no worker answered for {MAX_JOB_SECONDS:.0f} s: each of the {self.size} "
-                "(RAY_WORKERS) needs a free CPU of the Ray cluster"
-            )
-        done, _ = ray.wait(running, num_returns=len(running), timeout=0)
-        try:
-            return [(self._workers.pop(each), ray.get(each)) for each in done]
-        except RayTaskError as error:
-            raise error.cause from error
-        except RayActorError as error:
-            raise LostWorkerError(f"a worker of the search has ended: {error}") from error
-
-    def close(self) -> None:
-        for actor in self._actors:
-            ray.kill(actor)
 
 
 @contextlib.contextmanager

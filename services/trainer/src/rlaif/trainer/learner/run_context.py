@@ -48,7 +48,7 @@ class RunContext:
 
     def environments(self) -> EnvConfig:
         game = self.settings.game
-        if not self.settings.ray_is_own:  # other machines request files by these paths
+        if self.settings.joins_cluster:  # other machines request files by these paths
             game = game.with_files(Path.resolve)
         return EnvConfig(
             run_id=self.record.run_id,

@@ -23,10 +23,10 @@ from safetensors.numpy import save as serialized
 
 from rlaif.trainer import checks
 from rlaif.trainer.evaluation import result
-from rlaif.trainer.learner.algorithm.ppo import ShapedPPO
-from rlaif.trainer.learner.algorithm.sampler import StopAskedError
+from rlaif.trainer.learner.algorithm.ppo import SAMPLE_SECONDS, ShapedPPO
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.learner.run_context import RunContext
+from rlaif.trainer.learner.runners.runner import EmulatorRunner, StopAskedError
 from rlaif.trainer.run_folder import checkpoints, disk, exploration_file, npz_tree
 from rlaif.trainer.run_folder.exploration_file import EXPLORATION_DIR
 from rlaif.trainer.run_folder.plan import End, Plan
@@ -239,7 +239,7 @@ def save(
     )
     # After `state_dict`, which waits for the runners.
     interrupted = algorithm.sampler.interrupted
-    for saved in () if interrupted else _on_runners(algorithm, methodcaller("state_dict")):
+    for saved in () if interrupted else algorithm.runners.ask(_state_of, SAMPLE_SECONDS):
         npz_tree.write(directory / f"runner-{saved['runner']}.npz", saved)
     live = algorithm.rewards.models.live
     if live is not None:
@@ -260,11 +260,11 @@ def restore(algorithm: ShapedPPO, figures: RunTally, directory: Path) -> list[st
     files = sorted(directory.glob("runner-*.npz"))
     saved = {each["runner"]: each for each in map(npz_tree.read, files)}
     played_from = sorted({sha for each in saved.values() for sha in each["played_from"]})
-    answers = _on_runners(algorithm, partial(_resume_games, saved, played_from))
+    answers = algorithm.runners.ask(partial(_resume_games, saved, played_from), SAMPLE_SECONDS)
     passed_over = [answer for answer in answers if answer is not None]
-    if len(answers) < max(1, algorithm.env_runner_group.num_remote_env_runners()):
+    if len(answers) < algorithm.runners.size:
         passed_over.append("a runner was lost; its games begin new episodes")
-    lost = bool(passed_over) or set(saved) - _indices(algorithm)
+    lost = bool(passed_over) or set(saved) - set(algorithm.runners.numbers)
     algorithm.load_state_dict(state["algorithm"], games_resume=not lost)
     # Last, because building and restoring draw from these.
     _set_generators(state["generators"])
@@ -290,33 +290,20 @@ def _restore_learner(algorithm: ShapedPPO, directory: Path, state: dict[str, Any
         }
         learner[WEIGHTS_SEQ_NO] = state["weights_seq_no"]
     group.set_state({COMPONENT_LEARNER: learner})
-    algorithm.env_runner_group.sync_weights(
-        from_worker_or_learner_group=group, policies=[DEFAULT_MODULE_ID], inference_only=True
-    )
+    algorithm.send_weights()
 
 
-def _resume_games(saved: dict[int, Any], played_from: list[str], runner: Any) -> str | None:
-    index = runner.worker_index or 0
+_state_of = methodcaller("state_dict")
+
+
+def _resume_games(
+    saved: dict[int, Any], played_from: list[str], runner: EmulatorRunner
+) -> str | None:
+    index = runner.number
     if index not in saved:
         return f"runner {index}: its games were not saved and begin new episodes"
     why = runner.load_state_dict(saved[index], played_from)
     return None if why is None else f"runner {index}: {why}"
-
-
-def _indices(algorithm: ShapedPPO) -> set[int]:
-    count = algorithm.env_runner_group.num_remote_env_runners()
-    return set(range(1, count + 1)) if count else {0}
-
-
-def _on_runners(algorithm: ShapedPPO, call: Any) -> list[Any]:
-    group = algorithm.env_runner_group
-    return list(
-        group.foreach_env_runner(
-            call,
-            local_env_runner=group.num_remote_env_runners() == 0,
-            timeout_seconds=algorithm.config.sample_timeout_s,
-        )
-    )
 
 
 def _plain(tree: Any) -> Any:

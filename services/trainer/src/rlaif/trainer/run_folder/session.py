@@ -1,35 +1,21 @@
-"""The session of a training process, which contains Ray's servers, agents and workers.
+"""The session of a training process, which contains its runners and search workers.
 
-Ray's own shutdown takes 1.5 s and is incomplete: agents of a killed process retry for 60 s. So they
-are killed by the process itself, by the service, or, when both were killed, by a guard. The folder
-of their sockets and logs is removed, too.
+They are killed by the process itself, by the service, or, when both were killed, by a guard.
 
 As a program, `python session.py`, this is the guard: it kills the session at the end of its input.
 """
 
 import contextlib
-import errno
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 _PROC = Path("/proc")
 _PAUSE_SECONDS = 0.02
 _PATIENCE_SECONDS = 5.0
-_RAY_FOLDER = "RAY_TMPDIR"
-"""Variable with the folder in which Ray creates its own."""
-
-_PREFIX = "rlray-"
-_LONGEST_SOCKET = "/ray/session_2026-01-31_00-00-00_000000_4194304/sockets/plasma_store"
-_MAX_PARENT_BYTES = (
-    (103 if sys.platform == "darwin" else 107) - len(_LONGEST_SOCKET) - len(f"/{_PREFIX}12345678")
-)
 
 
 def members(session: int) -> list[int]:
@@ -64,39 +50,6 @@ def end(session: int) -> None:
         time.sleep(_PAUSE_SECONDS)
 
 
-@contextlib.contextmanager
-def ray_folder() -> Iterator[dict[str, str]]:
-    """Create a folder for Ray's sockets and logs; yields the variable that passes it to Ray.
-
-    It is private and short, as a socket's path may have 107 bytes.
-
-    Raises:
-        OSError: No directory for temporary files is usable.
-    """
-    for parent in (os.environ.get(_RAY_FOLDER), tempfile.gettempdir(), "/tmp", "/var/tmp"):
-        if parent and len(os.fsencode(os.path.abspath(parent))) <= _MAX_PARENT_BYTES:
-            with contextlib.suppress(OSError):
-                folder = tempfile.mkdtemp(prefix=_PREFIX, dir=os.path.abspath(parent))
-                break
-    else:
-        raise OSError(
-            errno.ENOENT,
-            f"Ray has no directory for its sockets; set {_RAY_FOLDER} to one that can be written "
-            f"to and whose path has at most {_MAX_PARENT_BYTES} bytes",
-        )
-    try:
-        yield {_RAY_FOLDER: folder}
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def remove_ray_folder() -> None:
-    """Remove the folder of `ray_folder` that was passed to this process, if any."""
-    folder = os.environ.get(_RAY_FOLDER, "")
-    if os.path.basename(folder).startswith(_PREFIX):
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def step_back(niceness: int) -> None:
     """Lower the priority of this process and, as a session's leader, of its session.
 
@@ -122,4 +75,3 @@ def _runs(pid: int) -> bool:
 if __name__ == "__main__":
     sys.stdin.buffer.read()
     end(os.getsid(0))
-    remove_ray_folder()

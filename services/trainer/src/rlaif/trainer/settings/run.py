@@ -120,7 +120,7 @@ class RaySettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True)
         validation_alias="RAY_ADDRESS",
         json_schema_extra=PER_SERVICE,
         description="Ray cluster. http://HEAD:8265 submits jobs to it; auto or HOST:6379 joins it "
-        "from here. Unset: a local one is started per run.",
+        "from here. Unset: runners are processes of this machine, without Ray.",
     )
     run_on: Literal["process", "ray-job"] = Field(
         default="process",
@@ -130,9 +130,9 @@ class RaySettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True)
     )
 
     @property
-    def ray_is_own(self) -> bool:
-        """Whether the training process starts a Ray of its own, of this machine alone."""
-        return self.ray_address is None or self.ray_address.startswith("http")
+    def joins_cluster(self) -> bool:
+        """Whether runners and search workers are actors of a Ray cluster, not child processes."""
+        return self.ray_address is not None and not self.ray_address.startswith("http")
 
 
 DEFAULTS: dict[str, Any] = {

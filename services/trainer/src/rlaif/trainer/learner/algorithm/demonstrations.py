@@ -1,4 +1,4 @@
-"""The curriculum of a run: start states for its runners, demonstrations for its learner."""
+"""The demonstrations of a run's curriculum, for its learner."""
 
 import logging
 from collections.abc import Sequence
@@ -8,40 +8,18 @@ from typing import Any
 import numpy as np
 from ray.rllib.core.columns import Columns
 
-from rlaif.game.machine.cartridges import Cartridge, load_cartridge
+from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import Emulator
-from rlaif.trainer.curriculum import library
-from rlaif.trainer.curriculum.building import identity_of
-from rlaif.trainer.curriculum.course import Course
-from rlaif.trainer.curriculum.demonstrations import Demonstration, of_one_order
 from rlaif.trainer.curriculum.examples import Examples, held_out
 from rlaif.trainer.learner.algorithm.imitation import RETURNS, SUBTASKS, Rows
 from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
+from rlaif.trainer.learner.runners.runner import demonstrations_of
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.play.frontier import CurriculumFigures, SubtaskFigures
-from rlaif.trainer.play.game_env import GameEnv
-from rlaif.trainer.search.marks import marks_of
 from rlaif.trainer.settings.game import GameSettings
 from rlaif.trainer.settings.learning import CurriculumSettings
 
 log = logging.getLogger(__name__)
-
-
-def course_of(settings: CurriculumSettings, play: GameSettings, game: GameEnv) -> Course:
-    """The curriculum of a runner whose environments are like `game`.
-
-    Raises:
-        DemonstrationsError: There are no demonstrations, or they do not fit.
-    """
-    return Course(_read(settings, play, game.cartridge, game.emulator), settings, marks_of)
-
-
-def _read(
-    settings: CurriculumSettings, play: GameSettings, cartridge: Cartridge, emulator: Emulator
-) -> Sequence[Demonstration]:
-    assert settings.path is not None
-    identity = identity_of(cartridge, emulator, play.actions)
-    return of_one_order(library.read(settings.path, identity))
 
 
 class CurriculumLearning:
@@ -68,7 +46,7 @@ class CurriculumLearning:
         settings, cartridge = self._settings, load_cartridge(play.rom_path)
         emulator = Emulator(cartridge.data, sound_emulated=cartridge.needs_sound)
         try:
-            found = _read(settings, play, cartridge, emulator)
+            found = demonstrations_of(settings, play, cartridge, emulator)
         finally:
             emulator.close()
         learned, tested = map(_rows, held_out(found, gamma=gamma))

@@ -5,31 +5,31 @@ from operator import methodcaller
 from typing import Any
 
 import numpy as np
-import ray
-from ray.rllib.algorithms.algorithm import Algorithm
-from ray.rllib.algorithms.ppo import PPO, PPOConfig
-from ray.rllib.core import DEFAULT_MODULE_ID
+import torch
+from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.core import COMPONENT_LEARNER, COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.env import INPUT_ENV_SINGLE_SPACES, INPUT_ENV_SPACES
 from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.policy.sample_batch import MultiAgentBatch, SampleBatch
 from ray.rllib.utils.metrics import (
-    ENV_RUNNER_RESULTS,
-    LEARNER_RESULTS,
     NUM_ENV_STEPS_SAMPLED_LIFETIME,
     NUM_MODULE_STEPS_TRAINED_LIFETIME,
 )
+from ray.rllib.utils.metrics.metrics_logger import MetricsLogger
 
 from rlaif.trainer.learner.algorithm.batch import by_policy, columns, finite
 from rlaif.trainer.learner.algorithm.demonstrations import CurriculumLearning
-from rlaif.trainer.learner.algorithm.env_runner import AssistConfig, EmulatorEnvRunner
 from rlaif.trainer.learner.algorithm.imitation import TopSegments
 from rlaif.trainer.learner.algorithm.learner import NORMALIZE, VALUE_LOSS, ArrayLearner
 from rlaif.trainer.learner.algorithm.learner_rewards import LearnedRewards, LearnerRewards
 from rlaif.trainer.learner.algorithm.loss import ValueLoss
-from rlaif.trainer.learner.algorithm.run_files import RunningArchiveServer
-from rlaif.trainer.learner.algorithm.sampler import MAX_AHEAD, FragmentSampler, StopAskedError
 from rlaif.trainer.learner.networks.button_networks import mlp_spec, picture_spec
 from rlaif.trainer.learner.networks.decision_module import decision_spec
+from rlaif.trainer.learner.runners.opening import open_runners, runner_config
+from rlaif.trainer.learner.runners.pool import Call, RunnerPool
+from rlaif.trainer.learner.runners.runner import RunnerConfig, StopAskedError
+from rlaif.trainer.learner.runners.sampler import MAX_AHEAD, FragmentSampler
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig
@@ -38,11 +38,12 @@ from rlaif.trainer.play.frontier import CurriculumFigures
 from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, ZeldaOracleEnv, actions_of
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.learning import (
-    CurriculumSettings,
     ImitationSettings,
     PpoSettings,
-    RewardSettings,
 )
+
+SAMPLE_SECONDS = 600.0
+"""How long a batch may take; a runner that needs longer is replaced."""
 
 
 def build_config(
@@ -52,38 +53,28 @@ def build_config(
     *,
     resumes: bool = False,
 ) -> PPOConfig:
-    """RLlib's configuration of a run; without `explore` nothing is counted or kept.
+    """The configuration of a run, as of `config_of` and `runner_config`."""
+    return config_of(settings, runner_config(settings, env, explore, resumes=resumes))
 
-    With `resumes` the runners are given saved games before they sample.
-    """
-    config = PPOConfig(algo_class=ShapedPPO)
+
+def config_of(settings: TrainerSettings, runner: RunnerConfig) -> PPOConfig:
+    """RLlib's configuration of a run with these runners."""
+    env = runner.env
+    config = PPOConfig()
     config.environment(
         env=ZeldaOracleEnv,
         env_config={
             "env": env,
-            "explore": explore,
-            "assist": AssistConfig(settings.planner, settings.takeover, settings.guidance),
-            "rewards": settings.rewards,
-            "resumes": resumes,
+            "runner": runner,
             "overlap": settings.overlap,
             "imitation": settings.imitation,
-            "curriculum": settings.curriculum.absolute() if settings.curriculum_counts else None,
         },
         observation_space=OBSERVATION_SPACE,
         action_space=actions_of(env.game),
     )
     config.env_runners(
-        env_runner_cls=EmulatorEnvRunner,
-        num_env_runners=settings.ray_workers,
-        num_envs_per_env_runner=settings.envs_per_worker,
-        num_cpus_per_env_runner=1,
-        sample_timeout_s=600.0,
-        create_env_on_local_worker=False,
-        # There are no connectors. Asking the runners for their states would wait for them.
-        merge_env_runner_states=False,
-        broadcast_env_runner_states=False,
+        num_env_runners=settings.ray_workers, num_envs_per_env_runner=settings.envs_per_worker
     )
-    config.fault_tolerance(restart_failed_env_runners=True)
     config.learners(
         num_learners=0,
         num_gpus_per_learner=0,
@@ -107,7 +98,6 @@ def build_config(
         use_kl_loss=False,
         grad_clip=0.5,
     )
-    config.reporting(min_time_s_per_iteration=0, metrics_num_episodes_for_smoothing=100)
     config.debugging(seed=settings.seed, log_level="ERROR")
     return config
 
@@ -134,13 +124,17 @@ def value_loss_of(ppo: PpoSettings) -> ValueLoss:
     return ValueLoss(ppo.value_loss, ppo.value_clip or None)
 
 
-class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
-    """PPO whose `training_step` adds to the rewards on the learner's side.
+class ShapedPPO:
+    """PPO by RLlib's learner, with runners and a training step of its own.
+
+    It is no RLlib `Algorithm`: that one starts Ray, also without any runner process.
 
     Attributes:
+        runners: They play; `env_config` of the configuration describes them.
         rewards: Computes the rewards to learn from. Swap reward models between steps only, so that
             one mix of models shapes a whole iteration.
         capture_quota: Segments that the next step may capture.
+        training_iteration: Iterations of the run so far.
         env_steps: Environment steps of the run; set it after a restore.
         fragments: What the last step sampled.
         learned: Rewards of `fragments`, by part.
@@ -148,59 +142,76 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
             from them; 0 unless sampling overlaps the update, then 1.
         samples_left_out: Number of the policy's steps in `fragments` that were excluded from the
             update because their advantage is not finite.
-        archive_server: For runners on other machines; None if all of them share a disk.
     """
 
-    archive_server: RunningArchiveServer | None = None
     capture_quota: int = 0
     samples_left_out: int = 0
+    training_iteration: int = 0
     env_steps: int = 0
     policy_lag: int = 0
 
-    def setup(self, config: Any) -> None:
-        super().setup(config)
-        own = self.config.env_config
+    def __init__(self, config: PPOConfig, runners: RunnerPool | None = None) -> None:
+        """Build the learner and wait for the runners; by default they are on this machine."""
+        self.config = config
+        runner: RunnerConfig = config.env_config["runner"]
+        self.runners = runners or open_runners(runner, config.num_env_runners)
+        torch.set_num_threads(1)  # else they fight over the cores with the runners
         self.rewards = LearnerRewards(
-            own.get("rewards", RewardSettings()),
-            gamma=self.config.gamma,
-            gae_lambda=self.config.lambda_,
-            seed=self.config.seed or 0,
+            runner.rewards, gamma=config.gamma, gae_lambda=config.lambda_, seed=config.seed
         )
-        self.sampler = FragmentSampler(self.env_runner_group, timeout=self.config.sample_timeout_s)
-        curriculum: CurriculumSettings | None = own.get("curriculum")
+        spaces = (config.observation_space, config.action_space)
+        names = (INPUT_ENV_SPACES, INPUT_ENV_SINGLE_SPACES, DEFAULT_MODULE_ID)
+        spec = config.get_multi_rl_module_spec(spaces=dict.fromkeys(names, spaces))
+        self.learner_group = config.build_learner_group(rl_module_spec=spec)
+        curriculum = runner.curriculum
         self.curriculum = None if curriculum is None else CurriculumLearning(curriculum)
-        imitation: ImitationSettings = own.get("imitation", ImitationSettings())
-        self.top = TopSegments(imitation.segments, own["env"].segment_steps)
+        imitation: ImitationSettings = config.env_config["imitation"]
+        self.top = TopSegments(imitation.segments, runner.env.segment_steps)
         self._module_steps = 0
         self.fragments: list[Fragment] = []
         self.learned = LearnedRewards()
+        self.runners.wait_until_ready()
+        self.sampler = FragmentSampler(self.runners, count=runner.count, timeout=SAMPLE_SECONDS)
+        self.send_weights()
 
     @property
     def overlaps(self) -> bool:
         """Whether the runners sample while the learner updates."""
-        return self.sampler.remote and bool(self.config.env_config.get("overlap", False))
+        return self.runners.local is None and bool(self.config.env_config["overlap"])
 
     @property
     def course(self) -> CurriculumFigures:
         return CurriculumFigures() if self.curriculum is None else self.curriculum.figures
 
-    def training_step(self) -> None:
-        """Sample, shape, estimate advantages, update, send the weights.
+    def train(self) -> dict[str, float]:
+        """An iteration: sample, shape, estimate advantages, update, send the weights.
+
+        Returns the learner's figures, if it has learned.
 
         Raises:
             StopAskedError: A stop was requested; nothing of this step was learned.
         """
+        self.runners.restore(self._new_weights)
+        figures = self._training_step()
+        self.training_iteration += 1
+        return figures
+
+    def stop(self) -> None:
+        self.runners.stop()
+
+    def _training_step(self) -> dict[str, float]:
         while self.sampler.ahead < (MAX_AHEAD if self.overlaps else 1):
             self._order()
         self.fragments, self.learned = self.sampler.collect(), LearnedRewards()
         self.samples_left_out = 0
         if not self.fragments:
-            return
+            return {}
         if self.sampler.stop_asked():
             self.sampler.held.appendleft(self.fragments)
             raise StopAskedError
-        version = next(iter(self.learner_group.foreach_learner(_updates_of))).get()
-        self.policy_lag = version - min(fragment.policy_version for fragment in self.fragments)
+        self.policy_lag = self._version() - min(
+            fragment.policy_version for fragment in self.fragments
+        )
         self.env_steps += sum(fragment.steps for fragment in self.fragments)
         self.learned = self.rewards.learn_from(self.fragments)
         batch = columns(
@@ -216,12 +227,12 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         batch = by_policy(batch, self.fragments)
         whole = finite(batch)
         self.samples_left_out = len(batch) - len(whole)
-        if len(whole):
-            self._update(whole)
-        self._send_weights()
+        figures = self._update(whole) if len(whole) else {}
+        self.send_weights()
+        return figures
 
     def _imitate_best_segments(self, batch: SampleBatch) -> None:
-        weight = self.config.env_config.get("imitation", ImitationSettings()).weight
+        weight = self.config.env_config["imitation"].weight
         if weight <= 0:
             return
         shapes = [fragment.rewards.shape for fragment in self.fragments]
@@ -250,13 +261,8 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
             self.learner_group, env.game, gamma=self.config.gamma, is_new=is_new
         )
         if accuracy is not None:
-            self._send_weights()
+            self.send_weights()
         return accuracy
-
-    def get_auto_filled_metrics(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Tune's, without RLlib's deep copy of the whole configuration in every result: 7 ms."""
-        filled: dict[str, Any] = super(Algorithm, self).get_auto_filled_metrics(*args, **kwargs)
-        return {**filled, "config": {}}
 
     def _order(self) -> None:
         """Let the runners play another batch with the weights that they have.
@@ -276,7 +282,7 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
             model=self.rewards.models.live,
         )
 
-    def _update(self, batch: SampleBatch) -> None:
+    def _update(self, batch: SampleBatch) -> dict[str, float]:
         results = self.learner_group.update(
             batch=MultiAgentBatch({DEFAULT_MODULE_ID: batch}, env_steps=len(batch)),
             timesteps={
@@ -288,57 +294,26 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
             shuffle_batch_per_epoch=True,
         )
         self._module_steps += len(batch) * self.config.num_epochs
-        self.metrics.aggregate(results, key=LEARNER_RESULTS)
-        self.metrics.log_value(
-            (LEARNER_RESULTS, DEFAULT_MODULE_ID, "policy_lag"), self.policy_lag, window=1
-        )
-        self.metrics.log_value(
-            (ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME),
-            len(batch),
-            reduce="lifetime_sum",
-        )
+        metrics = MetricsLogger(root=True, stats_cls_lookup=self.config.stats_cls_lookup)
+        metrics.aggregate(results)
+        figures: dict[str, float] = metrics.reduce()[DEFAULT_MODULE_ID]
+        return {**figures, "policy_lag": self.policy_lag}
 
-    def _send_weights(self) -> None:
-        # RLlib drops weights for a runner that has not acknowledged the previous ones. It received
-        # those before the fragment that was just collected or right after it: no long wait.
-        self.env_runner_group.fetch_ready_async_reqs(
-            tags="set_state", timeout_seconds=self.config.sample_timeout_s
-        )
-        self.env_runner_group.sync_weights(
-            from_worker_or_learner_group=self.learner_group,
-            policies=[DEFAULT_MODULE_ID],
+    def send_weights(self) -> None:
+        """Let the runners play by the learner's weights from the next batch on."""
+        self.runners.order(self._new_weights())
+
+    def _new_weights(self) -> Call:
+        state = self.learner_group.get_state(
+            components=f"{COMPONENT_LEARNER}/{COMPONENT_RL_MODULE}/{DEFAULT_MODULE_ID}",
             inference_only=True,
         )
+        weights = state[COMPONENT_LEARNER][COMPONENT_RL_MODULE][DEFAULT_MODULE_ID]
+        return methodcaller("set_weights", weights, self._version())
 
-    def restore_env_runners(self, env_runner_group: Any) -> list[int]:
-        """Restore runners that were replaced and return their indices; waits only if none plays.
-
-        RLlib's own method waits for the answer of each lost runner after every iteration. The node
-        of one may be gone for hours.
-        """
-        manager = env_runner_group._worker_manager
-        away = [index for index in manager.actor_ids() if not manager.is_actor_healthy(index)]
-        if not away:
-            return []
-        env_runner_group.foreach_env_runner_async(
-            "ping", tag="ping", healthy_only=False, remote_worker_ids=away
-        )
-        none_plays = len(away) == manager.num_actors()
-        env_runner_group.fetch_ready_async_reqs(
-            tags="ping",
-            timeout_seconds=self.config.env_runner_health_probe_timeout_s if none_plays else 0.0,
-            mark_healthy=True,
-        )
-        back = [index for index in away if manager.is_actor_healthy(index)]
-        if back:
-            env_runner_group.foreach_env_runner(
-                "set_state",
-                kwargs={"state": ray.put(env_runner_group.local_env_runner.get_state())},
-                local_env_runner=False,
-                remote_worker_ids=back,
-                timeout_seconds=self.config.env_runner_restore_timeout_s,
-            )
-        return back
+    def _version(self) -> int:
+        count: int = next(iter(self.learner_group.foreach_learner(_updates_of))).get()
+        return count
 
     def state_dict(self, patience: float | None = None) -> dict[str, Any]:
         """What determines the next step besides networks and games, as plain values.
@@ -361,7 +336,7 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         Unless the games of all runners resume, the held fragments are dropped.
         """
         self.rewards.load_state_dict(state["rewards"])
-        self._iteration = state["iteration"]
+        self.training_iteration = state["iteration"]
         self.env_steps = state["env_steps"]
         self._module_steps = state["module_steps"]
         self.top.load_state_dict(state.get("top_segments", []))

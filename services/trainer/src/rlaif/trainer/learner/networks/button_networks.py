@@ -1,7 +1,10 @@
 """Networks for the eight buttons: RLlib's MLP, or one that also reads screens."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from ray.rllib.algorithms.ppo.torch.default_ppo_torch_rl_module import DefaultPPOTorchRLModule
 from ray.rllib.core.columns import Columns
@@ -13,9 +16,11 @@ from ray.rllib.models.torch.torch_distributions import TorchCategorical
 from torch import Tensor, nn
 
 from rlaif.contracts.game.observation import OBSERVATION_SIZE
+from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
 from rlaif.trainer.learner.networks.fast_layers import SplitColumns, features
 from rlaif.trainer.learner.networks.running_scale import ValueHead
 from rlaif.trainer.play.followers.frame_stack import FRAMES, HEIGHT, WIDTH
+from rlaif.trainer.play.zelda_env import ACTION_SPACE, OBSERVATION_SPACE
 
 PICTURES = "pictures"
 """Column of a batch: `[B, 4, 72, 80] uint8`."""
@@ -74,6 +79,42 @@ def picture_spec(hidden: int, *, normalize_values: bool = False) -> RLModuleSpec
         module_class=PictureModule,
         model_config={"hidden": hidden, "normalize_values": normalize_values},
     )
+
+
+class PicturePolicy:
+    """A `PictureModule` as a runner plays by it (`rlaif.trainer.learner.runners.inference`)."""
+
+    def load(self, weights: Mapping[str, Any]) -> None:
+        tensors = {name: torch.as_tensor(each) for name, each in weights.items()}
+        spec = picture_spec(len(tensors["shared.bias"]))
+        spec.observation_space, spec.action_space = OBSERVATION_SPACE, ACTION_SPACE
+        self._module = spec.build()
+        self._module.load_state_dict(tensors, strict=False)  # the critic is left as it is
+
+    def logits(
+        self,
+        observations: npt.NDArray[np.float32],
+        pictures: npt.NDArray[np.uint8] | None = None,
+        policy_inputs: npt.NDArray[np.float32] | None = None,
+    ) -> npt.NDArray[np.float32]:
+        return module_logits(self._module.forward_inference, observations, pictures)
+
+
+def module_logits(
+    forward: Callable[[dict[str, Any]], dict[str, Any]],
+    observations: npt.NDArray[np.float32],
+    pictures: npt.NDArray[np.uint8] | None = None,
+    policy_inputs: npt.NDArray[np.float32] | None = None,
+) -> npt.NDArray[np.float32]:
+    """Logits by a forward method of an RLlib module."""
+    batch = {Columns.OBS: torch.from_numpy(observations)}
+    if pictures is not None:
+        batch[PICTURES] = torch.from_numpy(pictures)
+    if policy_inputs is not None:
+        batch[POLICY_INPUTS] = torch.from_numpy(policy_inputs)
+    with torch.inference_mode():
+        logits: npt.NDArray[np.float32] = forward(batch)[Columns.ACTION_DIST_INPUTS].numpy()
+    return logits
 
 
 class MlpModule(DefaultPPOTorchRLModule):  # type: ignore[misc]  # ray has no types

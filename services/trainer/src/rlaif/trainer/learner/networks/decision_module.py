@@ -10,7 +10,6 @@ everywhere (pointer network; Vinyals et al. 2015, arXiv 1506.03134).
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.apis import InferenceOnlyAPI, ValueFunctionAPI
@@ -21,19 +20,8 @@ from torch import Tensor, nn
 
 from rlaif.contracts.game.observation import OBSERVATION_SIZE
 from rlaif.game.decisions.catalog import GO_TO
-from rlaif.game.motion.terrain import TILE_COLUMNS, TILE_ROWS
-from rlaif.game.motion.things import KINDS
-from rlaif.game.policy_input.layout import (
-    ALLOWED,
-    POLICY_INPUT,
-    ROOM_CODES,
-    THINGS,
-    TILE_CODES,
-    TILE_INDEXES,
-    TILE_TABLES,
-    TILES,
-    Field,
-)
+from rlaif.game.policy_input.layout import ALLOWED, POLICY_INPUT, ROOM_CODES
+from rlaif.trainer.learner.networks import decision_layout as layout
 from rlaif.trainer.learner.networks import kernels
 from rlaif.trainer.learner.networks.fast_layers import (
     SplitColumns,
@@ -45,40 +33,6 @@ from rlaif.trainer.learner.networks.running_scale import RunningScale, ValueHead
 
 POLICY_INPUTS = "policy_inputs"
 """Column of a batch: `[B, SIZE] float32`, what `write_policy_input` wrote."""
-
-NEVER = -1e9
-"""Logit of a decision that is not allowed: its probability is exactly 0, its logarithm finite."""
-
-_RADIUS = 3
-_SIDE = 2 * _RADIUS + 1
-_CODE, _ROOM, _TILE, _KEY = 8, 16, 8, 24
-"""Sizes of the embeddings of a code, a room, a nearby tile, and a tile as a target."""
-
-_GRID = ("tiles", "things")
-_ITEMS = ("item_b", "item_a", "inventory", "own_object_id")
-_TILE_KINDS = TILE_TABLES * TILE_INDEXES
-_COLLISIONS = TILE_CODES // _TILE_KINDS
-_THINGS = len(KINDS) + 1
-_LOOKS = _TILE_KINDS + _COLLISIONS + _THINGS
-"""Rows of a table of tile features: table and index, collision, thing; the embedding of a tile is
-the sum of three rows."""
-
-_PLACES = (2 * TILE_ROWS - 1) * (2 * TILE_COLUMNS - 1)
-_NEAREST = 4 * (_THINGS - 1)
-_COLUMNS = np.array(
-    [
-        POLICY_INPUT["tiles"].start,
-        THINGS.start,
-        POLICY_INPUT["tile_row"].start,
-        POLICY_INPUT["tile_column"].start,
-        ALLOWED.start + GO_TO.start,
-        _TILE_KINDS,
-        _COLLISIONS,
-        TILE_ROWS,
-        TILE_COLUMNS,
-    ]
-)
-"""What `kernels.see_rooms` reads of the layout."""
 
 _SMALL_HEAD = 0.01
 """Gain of the last layers of the policy: the initial policy is nearly uniform."""
@@ -107,7 +61,7 @@ class Seen(NamedTuple):
     @property
     def nearest(self) -> Tensor:
         """`[B, 4 K]`, see `kernels`."""
-        return self.numbers[:, -_NEAREST:]
+        return self.numbers[:, -layout.NEAREST :]
 
 
 class Varying(NamedTuple):
@@ -138,27 +92,27 @@ class Reader(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        codes, offsets, self.code_rows = _code_table()
-        numbers = _number_columns()
+        codes, offsets, self.code_rows = layout.code_table()
+        numbers = layout.number_columns()
         self.register_buffer("codes", torch.tensor(codes), persistent=False)
         self.register_buffer("offsets", torch.tensor(offsets), persistent=False)
         self.register_buffer("numbers", torch.tensor(numbers), persistent=False)
         self.begins = OBSERVATION_SIZE + len(numbers)
-        self.ends = self.begins + len(codes) * _CODE + _ROOM + _SIDE * _SIDE * _TILE
-        self.size = self.ends + _NEAREST
+        self.ends = (
+            self.begins
+            + len(codes) * layout.CODE
+            + layout.ROOM
+            + layout.SIDE * layout.SIDE * layout.TILE
+        )
+        self.size = self.ends + layout.NEAREST
         """Inputs of a first layer: numbers, what is looked up (from `begins` to `ends`), nearest
         things."""
 
     @torch.no_grad()
     def forward(self, observations: Tensor, inputs: Tensor) -> Seen:
         """From normalized observations `[B, 128]` and policy inputs `[B, SIZE]`."""
-        count = len(inputs)
-        looks = torch.empty(count, TILES, 3, dtype=torch.uint16)
-        near = torch.empty(count, _SIDE * _SIDE, 3, dtype=torch.uint16)
-        here = torch.empty(count, dtype=torch.uint16)
-        nearest = torch.empty(count, _NEAREST)
-        filled = [each.numpy() for each in (looks, near, here, nearest)]
-        kernels.see_rooms(inputs.contiguous().numpy(), _COLUMNS, *filled)
+        room = [torch.from_numpy(each) for each in layout.see_rooms(inputs.numpy())]
+        looks, near, here, nearest = room
         numbers = torch.cat([observations, inputs.index_select(1, self.numbers), nearest], dim=1)
         codes = (inputs.index_select(1, self.codes) + self.offsets).to(torch.uint16)
         rooms = inputs[:, POLICY_INPUT["room"].span].to(torch.uint16)
@@ -169,9 +123,9 @@ class Reader(nn.Module):
         split = SplitColumns.of(seen.numbers)
         moving, same = varying_columns(seen.codes[:, :, 0])
         learned = torch.arange(self.begins, self.ends)
-        coded = seen.codes.shape[1] * _CODE
+        coded = seen.codes.shape[1] * layout.CODE
         of_codes, rest = learned[:coded], learned[coded:]
-        of_code = of_codes.view(-1, _CODE)
+        of_code = of_codes.view(-1, layout.CODE)
         numbers = torch.where(
             split.columns < self.begins, split.columns, split.columns + len(learned)
         )
@@ -189,14 +143,14 @@ class Sight(nn.Module):
 
     def __init__(self, hidden: int, reader: Reader) -> None:
         super().__init__()
-        self.codes = _table(reader.code_rows, _CODE)
-        self.rooms = _table(ROOM_CODES, _ROOM)
-        self.looks = _table(_LOOKS, _TILE)
+        self.codes = _table(reader.code_rows, layout.CODE)
+        self.rooms = _table(ROOM_CODES, layout.ROOM)
+        self.looks = _table(layout.LOOKS, layout.TILE)
         self.first = _linear(reader.size, hidden)
         self.second = _linear(hidden, hidden)
 
     def forward(self, seen: Seen) -> Tensor:
-        before, after = seen.numbers[:, :-_NEAREST], seen.nearest
+        before, after = seen.numbers[:, : -layout.NEAREST], seen.nearest
         rows = torch.cat([before, self._look_up(seen.codes, seen), after], dim=1)
         return torch.relu(self.second(torch.relu(self.first(rows))))
 
@@ -254,10 +208,10 @@ class Pointer(nn.Module):
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
-        self.question = _linear(hidden, _KEY, _SMALL_HEAD)
-        self.looks = nn.Parameter(torch.randn(_LOOKS, _KEY) * _KEY**-0.5)
-        self.places = nn.Parameter(torch.randn(_PLACES, _KEY) * _KEY**-0.5)
-        self.register_buffer("places_of", _places(), persistent=False)
+        self.question = _linear(hidden, layout.KEY, _SMALL_HEAD)
+        self.looks = nn.Parameter(torch.randn(layout.LOOKS, layout.KEY) * layout.KEY**-0.5)
+        self.places = nn.Parameter(torch.randn(layout.PLACES, layout.KEY) * layout.KEY**-0.5)
+        self.register_buffer("places_of", torch.from_numpy(layout.places()), persistent=False)
 
     def forward(self, features: Tensor, seen: Seen) -> Tensor:
         """The product of question and tile, which is the sum of its three looks and its place.
@@ -333,7 +287,7 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
         allowed = batch[POLICY_INPUTS][:, ALLOWED] > 0.5
         # Logits must be finite also for rows that are not from play and allow nothing.
         allowed = allowed | ~allowed.any(dim=1, keepdim=True)
-        return torch.where(allowed, logits, NEVER)
+        return torch.where(allowed, logits, layout.NEVER)
 
     def _forward(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         seen = self._read(batch)
@@ -373,44 +327,6 @@ def decision_spec(
     """Specification of a `DecisionModule`."""
     config = {"share_layers": share_layers, "seed": seed, "normalize_inputs": normalize_inputs}
     return RLModuleSpec(module_class=DecisionModule, model_config={"hidden": hidden, **config})
-
-
-def _code_table() -> tuple[list[int], list[int], int]:
-    """Columns of codes, the offset of each in the common table, and the table's size.
-
-    All items share their rows. Rooms and tiles have tables of their own.
-    """
-    columns: list[int] = []
-    offsets: list[int] = []
-    begins: dict[str, int] = {}
-    rows = 0
-    for field in POLICY_INPUT.fields:
-        if field.codes is None or field.name in (*_GRID, "room"):
-            continue
-        whose = "items" if field.name in _ITEMS else field.name
-        if whose not in begins:
-            begins[whose] = rows
-            rows += field.codes
-        span = field.span
-        columns += range(span.start, span.stop)
-        offsets += [begins[whose]] * len(field.slots)
-    return columns, offsets, rows
-
-
-def _number_columns() -> list[int]:
-    fields: list[Field] = [field for field in POLICY_INPUT.fields if field.codes is None]
-    columns = [at for field in fields for at in range(field.span.start, field.span.stop)]
-    to_tiles = range(ALLOWED.start + GO_TO.start, ALLOWED.start + GO_TO.stop)
-    return [at for at in columns if at not in to_tiles]
-
-
-def _places() -> Tensor:
-    """`[192, 192] uint16`, the position of each tile relative to each."""
-    tiles = torch.arange(TILES)
-    row, column = tiles // TILE_COLUMNS, tiles % TILE_COLUMNS
-    down, right = row[None, :] - row[:, None], column[None, :] - column[:, None]
-    places = (down + TILE_ROWS - 1) * (2 * TILE_COLUMNS - 1) + right + TILE_COLUMNS - 1
-    return places.to(torch.uint16)
 
 
 def _linear(inputs: int, outputs: int, gain: float = 2**0.5) -> nn.Linear:

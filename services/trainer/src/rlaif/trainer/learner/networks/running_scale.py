@@ -5,10 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-_MIN_DEVIATION = 0.01
-"""Minimum standard deviation of an input, so that one that hardly varies is not amplified."""
-
-_MAX_DEVIATIONS = 5.0
+from rlaif.trainer.learner.networks.decision_layout import MAX_DEVIATIONS, MIN_DEVIATION
 
 
 class RunningScale(nn.Module):
@@ -32,11 +29,11 @@ class RunningScale(nn.Module):
         """`[B, size]`; the rows themselves before the first `observe`."""
         if self.count == 0:
             return rows
-        return ((rows - self.mean) / self.deviation).clamp(-_MAX_DEVIATIONS, _MAX_DEVIATIONS)
+        return ((rows - self.mean) / self.deviation).clamp(-MAX_DEVIATIONS, MAX_DEVIATIONS)
 
     @property
     def deviation(self) -> Tensor:
-        return self.variance.sqrt().clamp(min=_MIN_DEVIATION)
+        return self.variance.sqrt().clamp(min=MIN_DEVIATION)
 
     @torch.no_grad()
     def observe(self, rows: Tensor) -> None:

@@ -190,11 +190,7 @@ class RunSupervisor:
             self._overrides,
         )
         self.state = self.state.of_attempt(RunRecord.read(run_file).attempts)
-        environment = _environment(self._settings)
-        with contextlib.ExitStack() as stack:
-            if self._settings.ray_is_own:
-                environment |= stack.enter_context(session.ray_folder())
-            return await self._run_process(run_file, environment)
+        return await self._run_process(run_file, _environment(self._settings))
 
     async def _run_process(self, run_file: Path, environment: dict[str, str]) -> int:
         read_fd, write_fd = os.pipe()
@@ -271,10 +267,6 @@ def _environment(settings: TrainerSettings) -> dict[str, str]:
     found = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "PYTHONUNBUFFERED": "1"}
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         found[name] = "1"
-    if settings.ray_is_own:
-        # Makes every server, agent and worker of Ray listen on 127.0.0.1. It must be set before Ray
-        # is imported; an address passed to `ray.init` does not suffice.
-        found["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
     if (key := settings.planner.api_key) is not None:
         found["TRAINER_PLANNER_API_KEY"] = key.get_secret_value()
     return found

@@ -1,40 +1,35 @@
 """Sampling: N emulators stepped together, one batched forward pass per vector step.
 
-RLlib's own runner builds episode objects step by step; this one fills preallocated arrays.
+It fills preallocated arrays, where RLlib's runner builds episode objects step by step.
 """
 
 import gc
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
-import ray
-import torch
-from ray.rllib.core import COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
-from ray.rllib.env import INPUT_ENV_SINGLE_SPACES, INPUT_ENV_SPACES
-from ray.rllib.env.env_runner import EnvRunner
-from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME, WEIGHTS_SEQ_NO
 
 from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.description.briefing import brief
 from rlaif.game.description.words import words_of
-from rlaif.game.machine.emulator import SaveStateError
+from rlaif.game.machine.cartridges import Cartridge
+from rlaif.game.machine.emulator import Emulator, SaveStateError
 from rlaif.game.skills.macros import PlanExecutor
 from rlaif.game.skills.script import OptionLimits
+from rlaif.reward_net.potential import PotentialFunction
+from rlaif.trainer.curriculum import library
+from rlaif.trainer.curriculum.building import identity_of
 from rlaif.trainer.curriculum.course import Course
-from rlaif.trainer.learner.algorithm.demonstrations import course_of
-from rlaif.trainer.learner.algorithm.inference import PolicyInference, log_probabilities
-from rlaif.trainer.learner.algorithm.run_files import RunnerFiles
-from rlaif.trainer.learner.algorithm.sampler import (
-    RunnerRewardModel,
-    StopAskedError,
-    disagreement_by,
-    never,
-    share,
+from rlaif.trainer.curriculum.demonstrations import Demonstration, of_one_order
+from rlaif.trainer.learner.runners.files import RunnerFiles
+from rlaif.trainer.learner.runners.inference import (
+    Policy,
+    Weights,
+    log_probabilities,
+    policy_for,
 )
 from rlaif.trainer.planning.planner import open_planner
 from rlaif.trainer.play.assist.assistance import Assistance
@@ -47,69 +42,130 @@ from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.planner_port import Planner
+from rlaif.trainer.play.recording import Disagreement
 from rlaif.trainer.play.vector import EmulatorVector
-from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, actions_of
+from rlaif.trainer.play.zelda_env import actions_of
+from rlaif.trainer.rewards.learned.reward_models import check_reward_model
+from rlaif.trainer.rewards.learned.shaping import Float32
+from rlaif.trainer.search.marks import marks_of
+from rlaif.trainer.settings.game import GameSettings
 from rlaif.trainer.settings.learning import CurriculumSettings, RewardSettings
 from rlaif.trainer.settings.planner import GuidanceSettings, PlannerSettings, TakeoverSettings
 
 
-class EmulatorEnvRunner(EnvRunner):  # type: ignore[misc]  # ray has no types
-    """An RLlib environment runner that returns a `Fragment`.
+class StopAskedError(Exception):
+    """A stop was requested: pending fragments are neither awaited nor learned from."""
 
-    `config.env_config` is the one of `build_config`. With `["resumes"]` no episode begins before
-    `load_state_dict` or the first fragment.
+
+def never() -> bool:
+    """No stop is requested."""
+    return False
+
+
+@dataclass(frozen=True)
+class RunnerRewardModel:
+    """A reward model for the runners; `data` is its file."""
+
+    version: int
+    sha256: str
+    data: bytes
+
+    def answers(self) -> PotentialFunction:
+        return check_reward_model(self.data, version=self.version, sha256=self.sha256).answers
+
+
+@dataclass(frozen=True)
+class AssistConfig:
+    """Settings of the assistance, which are sent to the runner processes."""
+
+    planner: PlannerSettings
+    takeover: TakeoverSettings
+    guidance: GuidanceSettings
+
+
+@dataclass(frozen=True)
+class RunnerConfig:
+    """What a runner is built of; pickled to its process.
 
     Attributes:
+        count: Number of environments.
+        gamma: PPO's discount.
+        explore: None: nothing is counted or kept.
+        curriculum: None: without one.
+        resumes: No episode begins before `load_state_dict` or the first fragment.
+        by: The class of the runner.
+    """
+
+    env: EnvConfig
+    count: int
+    seed: int = 0
+    gamma: float = 0.99
+    explore: ExploreConfig | None = None
+    assist: AssistConfig | None = None
+    rewards: RewardSettings = field(default_factory=RewardSettings)
+    curriculum: CurriculumSettings | None = None
+    resumes: bool = False
+    by: "type[EmulatorRunner] | None" = None
+
+    def build(self, number: int, life: int = 0) -> "EmulatorRunner":
+        return (self.by or EmulatorRunner)(self, number, life)
+
+
+class EmulatorRunner:
+    """N environments and the policy that plays them.
+
+    Attributes:
+        number: 0 in the training process, else from 1.
         files: Access to the files of the run and of its settings.
-        stop_asked: Whether a stop was requested; the driver's own runner asks before each decision.
+        policy: The policy, once it has been given weights.
+        stop_asked: Whether a stop was requested; the training process's own runner asks before each
+            decision.
     """
 
     stop_asked: Callable[[], bool] = staticmethod(never)
 
-    def __init__(self, *, config: Any, **kwargs: Any) -> None:
-        """Build the module, and the emulators unless this is the runner of a driver with others."""
-        super().__init__(config=config, **kwargs)
-        torch.set_num_threads(1)
-        self._weights_seq_no = 0
+    def __init__(self, config: RunnerConfig, number: int, life: int = 0) -> None:
+        """Build the emulators.
+
+        `life` is 0 in a runner's first process and a unique number in one that replaces it.
+        """
+        self.config, self.number, self._life = config, number, life
         self._vector: EmulatorVector | None = None
         self._explorer: Explorer | None = None
         self._course: Course | None = None
         self.files = RunnerFiles(None)
-        self.module: Any = None
-        self._life = _life()
+        self.policy: Policy = policy_for(config.env)
+        self._policy_version = 0
         self._policy_rng = np.random.default_rng(
-            [self.config.seed or 0, self.worker_index or 0, 0x501, *filter(None, [self._life])]
+            [config.seed, number, 0x501, *filter(None, [life])]
         )
-        samples_here = (self.worker_index or 0) > 0 or self.num_workers == 0
-        if samples_here:
-            self.make_env()
-        self.make_module()
+        self.make_env()
 
     def make_env(self) -> None:
         if self._vector is not None:
             self._vector.close()
             self._vector = None
             gc.unfreeze()
-        given, index, seed = self.config.env_config, self.worker_index or 0, self.config.seed or 0
+        config, number = self.config, self.number
         self.files.close()
-        self.files = RunnerFiles(given.get("explore"))
-        env: EnvConfig = self.files.environment(replace(given["env"], life=self._life))
+        self.files = RunnerFiles(config.explore)
+        env: EnvConfig = self.files.environment(replace(config.env, life=self._life))
         explore = self.files.exploration
-        curriculum = self.files.curriculum(given.get("curriculum"))
+        curriculum = self.files.curriculum(config.curriculum)
         follows = explore is not None or curriculum is not None
         self._explorer = self._course = None
         self._used = ""
         self._vector = EmulatorVector(
             env,
-            count=self.config.num_envs_per_env_runner,
-            runner=index,
-            seed=seed,
+            count=config.count,
+            runner=number,
+            seed=config.seed,
             follow=partial(self._follow, explore, curriculum, env) if follows else None,
-            assist=partial(assistance_of, given.get("assist"), env, runner=index, seed=seed),
-            begin=not given.get("resumes", False),
+            assist=partial(assistance_of, config.assist, env, runner=number, seed=config.seed),
+            begin=not config.resumes,
         )
-        self.files.show_screens(env, index)
-        if index:
+        self.files.show_screens(env, number)
+        if number:
             # All objects so far live as long as this process. To traverse half a million of them
             # takes the garbage collector a quarter of a second.
             gc.collect()
@@ -126,7 +182,7 @@ class EmulatorEnvRunner(EnvRunner):  # type: ignore[misc]  # ray has no types
         if explore is not None and self._explorer is None:
             self._explorer = Explorer.of_game(
                 explore,
-                runner=self.worker_index or 0,
+                runner=self.number,
                 cartridge=game.cartridge,
                 emulator=game.emulator,
                 frame_skip=env.game.frame_skip,
@@ -140,20 +196,10 @@ class EmulatorEnvRunner(EnvRunner):  # type: ignore[misc]  # ray has no types
             self._course = course_of(curriculum, env.game, game)
         return self._course.environment(game, explorer)
 
-    def make_module(self) -> None:
-        self._choices = int(actions_of(self.config.env_config["env"].game).n)
-        spec = self.config.get_rl_module_spec(spaces=self.get_spaces(), inference_only=True)
-        self.module = spec.build()
-        self._policy = PolicyInference(self.module, self.config.num_envs_per_env_runner)
-
-    def get_spaces(self) -> dict[str, tuple[gym.Space[Any], gym.Space[Any]]]:
-        env: EnvConfig = self.config.env_config["env"]
-        spaces = (OBSERVATION_SPACE, actions_of(env.game))
-        return {
-            INPUT_ENV_SPACES: spaces,
-            INPUT_ENV_SINGLE_SPACES: spaces,
-            DEFAULT_MODULE_ID: spaces,
-        }
+    def set_weights(self, weights: Weights, version: int) -> None:
+        """Play by these weights, which `version` updates have made."""
+        self.policy.load(weights)
+        self._policy_version = version
 
     def sample(
         self,
@@ -174,11 +220,12 @@ class EmulatorEnvRunner(EnvRunner):  # type: ignore[misc]  # ray has no types
         """
         vector, began = self._games, time.perf_counter()
         self._use(model, vector)
-        own = self.worker_index or 0
-        quota = share(capture_quota, parts=runners, part=own, turn=context.policy_iteration)
+        turn = context.policy_iteration
+        quota = share(capture_quota, parts=runners, part=self.number, turn=turn)
         vector.begin_fragment(steps, capture_quota=quota, context=context)
         count, frame_stack = vector.count, vector.frame_stack
-        logits = np.empty((steps, count, self._choices), dtype=np.float32)
+        choices = int(actions_of(self.config.env.game).n)
+        logits = np.empty((steps, count, choices), dtype=np.float32)
         actions = np.empty((steps, count), dtype=np.int64)
         # The largest of logits plus Gumbel noise is a draw from their softmax.
         noise = self._policy_rng.gumbel(size=logits.shape)
@@ -188,16 +235,15 @@ class EmulatorEnvRunner(EnvRunner):  # type: ignore[misc]  # ray has no types
                     self._explorer.sync()
                 raise StopAskedError
             pictures = None if frame_stack is None else frame_stack.stacks
-            logits[t] = self._policy.logits(vector.observations, pictures, vector.policy_inputs)
+            logits[t] = self.policy.logits(vector.observations, pictures, vector.policy_inputs)
             (logits[t] + noise[t]).argmax(axis=1, out=actions[t])
             vector.step(t, actions[t])
-        self.num_env_steps_sampled_lifetime += steps * count
         if self._explorer is not None:
             self._explorer.end_fragment()
         fragment = vector.end_fragment(logits, log_probabilities(logits, vector.played))
         return replace(
             fragment,
-            policy_version=self._weights_seq_no,
+            policy_version=self._policy_version,
             not_written=None if self._explorer is None else self._explorer.trouble,
             seconds=time.perf_counter() - began,
             course=None if self._course is None else self._course.figures(),
@@ -206,7 +252,7 @@ class EmulatorEnvRunner(EnvRunner):  # type: ignore[misc]  # ray has no types
     @property
     def _games(self) -> EmulatorVector:
         if self._vector is None:
-            raise RuntimeError("this environment runner has no environments: it is the driver's")
+            raise RuntimeError("this runner was stopped")
         return self._vector
 
     def _use(self, model: RunnerRewardModel | None, vector: EmulatorVector) -> None:
@@ -219,45 +265,20 @@ class EmulatorEnvRunner(EnvRunner):  # type: ignore[misc]  # ray has no types
             return
         answers = model.answers()
         vector.ask_about(disagreement_by(answers))
-        rewards: RewardSettings = self.config.env_config.get("rewards", RewardSettings())
         vector.pay_by(
             PayingModel(
                 version=model.version,
                 potential=answers,
                 gamma=self.config.gamma,
-                weight=rewards.shaping.weight,
+                weight=self.config.rewards.shaping.weight,
             )
         )
-
-    def get_metrics(self) -> dict[str, Any]:
-        return {}
-
-    def get_state(self, components: Any = None, **kwargs: Any) -> dict[str, Any]:
-        return {
-            NUM_ENV_STEPS_SAMPLED_LIFETIME: self.num_env_steps_sampled_lifetime,
-            COMPONENT_RL_MODULE: self.module.get_state(**kwargs),
-            WEIGHTS_SEQ_NO: self._weights_seq_no,
-        }
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        if COMPONENT_RL_MODULE in state:
-            weights = state[COMPONENT_RL_MODULE]
-            if isinstance(weights, ray.ObjectRef):
-                weights = ray.get(weights)
-            self.module.set_state(weights.get(DEFAULT_MODULE_ID, weights))
-            self._policy.refresh()
-            self._weights_seq_no = state.get(WEIGHTS_SEQ_NO, 0)
-        if NUM_ENV_STEPS_SAMPLED_LIFETIME in state:
-            self.num_env_steps_sampled_lifetime = state[NUM_ENV_STEPS_SAMPLED_LIFETIME]
-
-    def assert_healthy(self) -> None:
-        assert self.module is not None
 
     def state_dict(self) -> dict[str, Any]:
         """State of all games between two fragments, as plain values; 40 ms per game."""
         explorer = None if self._explorer is None else self._explorer.state_dict()
         return {
-            "runner": self.worker_index or 0,
+            "runner": self.number,
             "policy_rng": self._policy_rng.bit_generator.state,
             "vector": self._games.state_dict(),
             "explorer": explorer,
@@ -291,27 +312,8 @@ class EmulatorEnvRunner(EnvRunner):  # type: ignore[misc]  # ray has no types
             self._explorer.sync()
         if self._vector is not None:
             self._vector.close()
+            self._vector = None
         self.files.close()
-
-
-def _life() -> int:
-    """0 in a runner's first process, a unique number in one that replaces a lost one."""
-    if not ray.is_initialized():
-        return 0
-    context = ray.get_runtime_context()
-    if context.get_actor_id() is None or not context.was_current_actor_reconstructed:
-        return 0
-    # Six digits keep ids short; the last bit is set, since 0 is taken.
-    return int(context.get_worker_id()[:6], 16) | 1
-
-
-@dataclass(frozen=True)
-class AssistConfig:
-    """Settings of the assistance, which are sent to the runner processes."""
-
-    planner: PlannerSettings
-    takeover: TakeoverSettings
-    guidance: GuidanceSettings
 
 
 def assistance_of(
@@ -354,3 +356,40 @@ def assisted_by(
         games,
         runner=runner,
     )
+
+
+def disagreement_by(answers: PotentialFunction) -> Disagreement | None:
+    """Standard deviation over the networks of an ensemble; None for a single network."""
+
+    def measure(observations: Float32) -> float:
+        return float(answers.normalised(observations).std(axis=0).mean())
+
+    ensemble = len(answers.normalised(np.zeros((1, answers.inputs), dtype=np.float32))) > 1
+    return measure if ensemble else None
+
+
+def share(segments: int, *, parts: int, part: int, turn: int) -> int:
+    """One part's share of a grant; the shares of all `parts` add up to it.
+
+    `turn` rises from grant to grant, so that the remainder goes to each part in turn.
+    """
+    return (segments + (part + turn) % parts) // parts
+
+
+def course_of(settings: CurriculumSettings, play: GameSettings, game: GameEnv) -> Course:
+    """The curriculum of a runner whose environments are like `game`.
+
+    Raises:
+        DemonstrationsError: There are no demonstrations, or they do not fit.
+    """
+    found = demonstrations_of(settings, play, game.cartridge, game.emulator)
+    return Course(found, settings, marks_of)
+
+
+def demonstrations_of(
+    settings: CurriculumSettings, play: GameSettings, cartridge: Cartridge, emulator: Emulator
+) -> Sequence[Demonstration]:
+    """The demonstrations of a curriculum; raises `DemonstrationsError` as `course_of` does."""
+    assert settings.path is not None
+    identity = identity_of(cartridge, emulator, play.actions)
+    return of_one_order(library.read(settings.path, identity))

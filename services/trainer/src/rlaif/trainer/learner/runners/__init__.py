@@ -1,0 +1,1 @@
+"""Who plays: runners in this process, in child processes or on a Ray cluster, without torch."""

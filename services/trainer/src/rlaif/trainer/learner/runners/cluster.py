@@ -1,0 +1,125 @@
+"""What plays on a Ray cluster: runners and search workers as actors."""
+
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import Any
+
+import ray
+from ray.exceptions import RayActorError, RayTaskError
+
+from rlaif.trainer.learner.runners.pool import Call, LostRunnerError
+from rlaif.trainer.learner.runners.runner import EmulatorRunner, RunnerConfig
+from rlaif.trainer.search.pool import MAX_JOB_SECONDS, InProcess, LostWorkerError
+from rlaif.trainer.search.rollout import RolloutSettings
+from rlaif.trainer.search.worker import Job, Report
+
+_STOP_SECONDS = 60.0
+
+
+@contextmanager
+def joined(address: str | None) -> Iterator[None]:
+    """Join a running cluster."""
+    ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+class RunnerActor:
+    """The actor of a runner, which Ray restarts when it is lost."""
+
+    def __init__(self, config: RunnerConfig, number: int) -> None:
+        self._config, self._number = config, number
+        self._runner: EmulatorRunner | None = None
+
+    def execute(self, call: Call) -> Any:
+        self._runner = self._runner or self._config.build(self._number, _life())
+        return call(self._runner)
+
+
+def _life() -> int:
+    """0 in an actor's first process, a unique number in one that replaces a lost one."""
+    context = ray.get_runtime_context()
+    if not context.was_current_actor_reconstructed:
+        return 0
+    # Six digits keep ids short; the last bit is set, since 0 is taken.
+    return int(context.get_worker_id()[:6], 16) | 1
+
+
+class ActorLink:
+    """A link to a runner on a cluster that this process has joined."""
+
+    def __init__(self, config: RunnerConfig, number: int) -> None:
+        actor = ray.remote(num_cpus=1, max_restarts=-1)(RunnerActor)
+        self.actor = actor.remote(config, number)
+
+    def call(self, call: Call) -> "Future[Any]":
+        answer: Future[Any] = Future()
+
+        def pass_on(found: "Future[Any]") -> None:
+            error = found.exception()
+            if error is None:
+                answer.set_result(found.result())
+            elif isinstance(error, RayTaskError):
+                answer.set_exception(error.cause)
+            else:
+                answer.set_exception(LostRunnerError(str(error)))
+
+        self.actor.execute.remote(call).future().add_done_callback(pass_on)
+        return answer
+
+    def restart(self) -> None:
+        """Ray does, as soon as a node has room."""
+
+    def kill(self) -> None:
+        ray.kill(self.actor, no_restart=False)
+
+    def stop(self) -> None:
+        self.call(EmulatorRunner.stop).exception(_STOP_SECONDS)
+        ray.kill(self.actor)
+
+
+class _Worker(InProcess):
+    def play(self, job: Job) -> Report:
+        self.submit(0, job)
+        return self.collect()[0][1]
+
+
+class RayWorkers:
+    """A `WorkerPool` on a Ray cluster that this process has joined."""
+
+    def __init__(
+        self, count: int, rom: bytes, settings: RolloutSettings, *, sound: bool = False
+    ) -> None:
+        """Start `count` workers; one for which no CPU is free yet starts when there is one."""
+        actor = ray.remote(num_cpus=1)(_Worker)
+        self._actors = [actor.remote(rom, settings, sound=sound) for _ in range(count)]
+        self._workers: dict[Any, int] = {}
+
+    @property
+    def size(self) -> int:
+        return len(self._actors)
+
+    def submit(self, worker: int, job: Job) -> None:
+        self._workers[self._actors[worker].play.remote(job)] = worker
+
+    def collect(self) -> list[tuple[int, Report]]:
+        running = list(self._workers)
+        if not ray.wait(running, timeout=MAX_JOB_SECONDS)[0]:
+            raise LostWorkerError(
+                f"no worker answered for {MAX_JOB_SECONDS:.0f} s: each of the {self.size} "
+                "(RAY_WORKERS) needs a free CPU of the Ray cluster"
+            )
+        done, _ = ray.wait(running, num_returns=len(running), timeout=0)
+        try:
+            return [(self._workers.pop(each), ray.get(each)) for each in done]
+        except RayTaskError as error:
+            raise error.cause from error
+        except RayActorError as error:
+            raise LostWorkerError(f"a worker of the search has ended: {error}") from error
+
+    def close(self) -> None:
+        for actor in self._actors:
+            ray.kill(actor)

@@ -1,0 +1,92 @@
+"""The files of the run and of its settings, for runners on other machines of a Ray cluster."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Self
+from uuid import uuid4
+
+import ray
+from ray.exceptions import RayError, RayTaskError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from rlaif.trainer.play.exploration.archive_server import ArchiveServer
+from rlaif.trainer.play.exploration.explorer import ExploreConfig
+from rlaif.trainer.run_folder.live_files import SCREENS, ScreenMirror, ScreenUpdate
+from rlaif.trainer.settings.game import ExploreSettings
+
+ANSWER_SECONDS = 60.0
+"""Maximum time that a runner waits; the first call waits for the actor to start."""
+
+_SCREENS = "screens"
+"""Concurrency group of the actor: screens do not wait for an exchange of states."""
+
+
+class DriverFiles(ArchiveServer):
+    """The actor on the driver's node through which runners on other machines reach its files.
+
+    They exchange archived states, read the files that settings name, and show their screens.
+    """
+
+    def __init__(self, directory: Path, settings: ExploreSettings) -> None:
+        super().__init__(directory, settings)
+        self._screens = ScreenMirror(directory / SCREENS)
+
+    def read(self, path: Path) -> dict[str, bytes]:
+        """The files of a folder by name, or a single file under the name ""."""
+        found = [each for each in path.iterdir() if each.is_file()] if path.is_dir() else [path]
+        return {"" if each == path else each.name: each.read_bytes() for each in found}
+
+    @ray.method(concurrency_group=_SCREENS)  # type: ignore[untyped-decorator]  # ray has no types
+    def show(self, update: ScreenUpdate) -> tuple[int, int] | None:
+        return self._screens.write(update)
+
+
+@dataclass(frozen=True)
+class RunningArchiveServer:
+    """A running actor, which ends with the last reference to this object.
+
+    Attributes:
+        config: For the runners.
+    """
+
+    config: ExploreConfig
+    actor: Any
+
+    @classmethod
+    def start(cls, config: ExploreConfig) -> Self:
+        name = f"archive-server-{uuid4().hex}"
+        node = ray.get_runtime_context().get_node_id()
+        actor = (
+            ray.remote(concurrency_groups={_SCREENS: 1})(DriverFiles)
+            .options(
+                name=name,
+                num_cpus=0,
+                max_restarts=-1,  # its state is on disk
+                scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),
+            )
+            .remote(config.directory, config.settings)
+        )
+        return cls(replace(config, archive_server=name), actor)
+
+
+class RemoteDriverFiles:
+    """The methods of `DriverFiles`, called on the actor; ConnectionError without an answer."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._actor: Any = None
+
+    def __getattr__(self, method: str) -> Callable[..., Any]:
+        return partial(self._call, method)
+
+    def _call(self, method: str, *arguments: Any) -> Any:
+        try:
+            if self._actor is None:
+                self._actor = ray.get_actor(self._name)
+            return ray.get(getattr(self._actor, method).remote(*arguments), timeout=ANSWER_SECONDS)
+        except RayTaskError as error:
+            raise error.cause from error
+        except (RayError, ValueError) as error:
+            raise ConnectionError(f"the driver's machine does not answer: {error}") from error

@@ -1,0 +1,89 @@
+"""What a runner reads of the run: its directory, or the driver's if that is elsewhere."""
+
+import hashlib
+import tempfile
+import threading
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rlaif.files.whole import write_whole
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.exploration.explorer import ExploreConfig
+from rlaif.trainer.run_folder.live_files import SCREENS, ScreenSource
+from rlaif.trainer.settings.learning import CurriculumSettings
+
+_SHOW_SECONDS = 0.1
+"""Minimum time between two updates of a runner's screen, each of which takes 1.5 ms of CPU."""
+
+
+class RunnerFiles:
+    """A runner's access to the files of the run and of its settings.
+
+    Attributes:
+        archive_server: `RemoteDriverFiles`; None if the run's directory is used directly.
+    """
+
+    def __init__(self, explore: ExploreConfig | None) -> None:
+        self._explore = explore
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._closed = threading.Event()
+        self.archive_server: Any = None
+        if explore is not None and explore.archive_server:
+            # Imported here, for runners on the driver's machine need no Ray.
+            from rlaif.trainer.learner.runners.driver_files import RemoteDriverFiles
+
+            self.archive_server = RemoteDriverFiles(explore.archive_server)
+            self._folder = tempfile.TemporaryDirectory(
+                prefix="rlaif-run-", ignore_cleanup_errors=True
+            )
+
+    @property
+    def exploration(self) -> ExploreConfig | None:
+        if self._explore is None or self._folder is None:
+            return self._explore
+        return replace(self._explore, directory=Path(self._folder.name))
+
+    def environment(self, env: EnvConfig) -> EnvConfig:
+        if self._folder is None:
+            return env
+        screens = None if env.screens is None else Path(self._folder.name) / SCREENS
+        return replace(env, game=env.game.with_files(self._copied), screens=screens)
+
+    def curriculum(self, settings: CurriculumSettings | None) -> CurriculumSettings | None:
+        if settings is None or settings.path is None:
+            return settings
+        return settings.model_copy(update={"path": self._copied(settings.path)})
+
+    def show_screens(self, env: EnvConfig, runner: int) -> None:
+        if self.archive_server is None or env.screens is None or env.game.watch_fps <= 0:
+            return
+        # Twice as often as pictures are drawn, or some would be missed.
+        pause = max(_SHOW_SECONDS, 0.5 / env.game.watch_fps)
+        show = partial(self._show, env.screens, runner, pause)
+        threading.Thread(target=show, name="screens", daemon=True).start()
+
+    def close(self) -> None:
+        self._closed.set()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def _copied(self, path: Path) -> Path:
+        if self._folder is None:
+            return path
+        unique = hashlib.sha256(bytes(path)).hexdigest()[:12]
+        copy = Path(self._folder.name) / "files" / unique / path.name
+        if not copy.exists():
+            for name, data in self.archive_server.read(path).items():
+                write_whole(copy / name, data)
+        return copy
+
+    def _show(self, folder: Path, runner: int, pause: float) -> None:
+        source = ScreenSource(folder, runner)
+        while not self._closed.wait(pause):
+            try:
+                if (update := source.update()) is not None:
+                    source.watch(self.archive_server.show(update))
+            except OSError:  # no answer, or a full disk: shown again later
+                source = ScreenSource(folder, runner)

@@ -1,0 +1,239 @@
+"""The training loop of a run: iterations, commands between them, captures, checkpoints."""
+
+import hashlib
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from rlaif.reward_net.errors import RewardNetError
+from rlaif.trainer import checks
+from rlaif.trainer.evaluation import policy
+from rlaif.trainer.evaluation.policy import PolicyError
+from rlaif.trainer.learner import evaluating
+from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, config_of
+from rlaif.trainer.learner.progress import RunTally, StepRate, course_report, report
+from rlaif.trainer.learner.run_context import Requests, RunContext
+from rlaif.trainer.learner.runners.runner import StopAskedError
+from rlaif.trainer.learner.saving import CheckpointSaver
+from rlaif.trainer.learner.start import Start
+from rlaif.trainer.play.followers.episode_log import BestEpisodes
+from rlaif.trainer.play.fragment import Fragment
+from rlaif.trainer.rewards.learned.reward_models import read_reward_model
+from rlaif.trainer.run_folder import disk
+from rlaif.trainer.run_folder.plan import End, Plan
+from rlaif.trainer.run_folder.protocol import (
+    Finished,
+    GrantCaptures,
+    LoadRewardModel,
+    PhaseReport,
+    RewardModelLoaded,
+    RewardModelRefused,
+    WorldReport,
+)
+from rlaif.trainer.run_folder.spool import RoomPictures, Spool
+from rlaif.trainer.settings.run import is_learned
+
+_WORLD_SECONDS = 3.0
+"""Minimum time between two reports of the world: some hundred rooms are 100 kB."""
+
+
+class CommandHandler:
+    """Executes commands on the algorithm and reports the reward model that results."""
+
+    def __init__(self, run: RunContext, algorithm: ShapedPPO, requests: Requests) -> None:
+        self._run = run
+        self._algorithm = algorithm
+        self._requests = requests
+
+    def obey(self) -> bool:
+        if self._requests.stop_asked():
+            return False
+        for command in self._requests.take():
+            match command:
+                case GrantCaptures(segments=segments):
+                    self._algorithm.capture_quota = segments
+                case LoadRewardModel():
+                    self._load(command)
+        if self._algorithm.rewards.models.swap_if_due() is not None:
+            self.report_live_model()
+        return True
+
+    def load_given(self, path: Path) -> None:
+        data, version = checks.read_reward_model(path)
+        sha256 = hashlib.sha256(data).hexdigest()
+        self._load(LoadRewardModel(version=version, path=str(path), sha256=sha256))
+
+    def report_live_model(self) -> None:
+        version = self._algorithm.rewards.version
+        if version is not None:
+            self._run.send(RewardModelLoaded(version=version, env_step=self._algorithm.env_steps))
+
+    def report_refused_models(self) -> None:
+        rewards = self._algorithm.rewards
+        for model, reason in rewards.refused if self._algorithm.fragments else ():
+            self._refuse(model.version, reason, rolled_back=True, counts=rewards.version)
+
+    def _refuse(self, version: int, reason: str, **details: Any) -> None:
+        self._run.send(RewardModelRefused(version=version, reason=reason, **details))
+
+    def _load(self, command: LoadRewardModel) -> None:
+        """Check a champion and offer it; `obey` makes it live when it is due."""
+        models, version = self._algorithm.rewards.models, command.version
+        if command.withdrawn is not None:
+            if models.withdraw():
+                self._refuse(
+                    version, f"withdrawn: {command.withdrawn}", rolled_back=True, counts=None
+                )
+            return
+        try:
+            model = read_reward_model(Path(command.path), version=version, sha256=command.sha256)
+        except Exception as error:
+            # Any error in reading a file is the file's fault and must not end training.
+            known = isinstance(error, RewardNetError)
+            self._refuse(version, str(error) if known else f"{type(error).__name__}: {error}")
+            return
+        if model.sha256 in models.refused:
+            reason = "not_finite: it gave NaN or infinity for what was played in this run before"
+            self._refuse(version, reason)
+        elif not models.offer(model):
+            self.report_live_model()
+
+
+class Training:
+    """The training loop of a run: commands, iterations, captures, checkpoints.
+
+    While `may_end` is set the process may be ended at once: everything is on disk.
+    """
+
+    def __init__(
+        self, run: RunContext, requests: Requests, may_end: threading.Event, start: Start
+    ) -> None:
+        self._run = run
+        self._requests = requests
+        self._may_end = may_end
+        self._start = start
+        self._figures = RunTally()
+        self._rate: StepRate | None = None
+        self._world_reported = float("-inf")
+
+    def run(self) -> None:
+        """Train or evaluate until the end of the run or a stop request."""
+        run, found = self._run, self._start.found
+        Spool(run.directory / "spool").prepare()
+        config = config_of(run.settings, self._start.config)
+        algorithm = ShapedPPO(config, self._start.runners)
+        if run.settings.mode == "evaluation":
+            evaluating.evaluate_only(run, algorithm, evaluating.find_checkpoint(run))
+            return
+        saver = CheckpointSaver(run, algorithm, self._figures)
+        saver.restore(found)
+        algorithm.follow_demonstrations(is_new=found is None and run.settings.checkpoint is None)
+        commands = CommandHandler(run, algorithm, self._requests)
+        algorithm.sampler.stop_asked = self._requests.stop_asked
+        commands.report_live_model()
+        plan = run.plan(algorithm.env_steps)
+        if run.settings.reward_model_path is not None and found is None:
+            commands.load_given(run.settings.reward_model_path)
+        why: End | None = None
+        while why is None:
+            if saver.is_saved:
+                evaluating.evaluate_if_due(run, algorithm, plan, saver.checkpoint)
+            self._may_end.clear()
+            if not commands.obey():
+                why = "asked"
+            elif (why := self._end(algorithm, plan, saver)) is None:
+                before = algorithm.env_steps
+                try:
+                    self._iterate(algorithm, plan, saver, commands)
+                    saver.save_if_due(plan, before)
+                except StopAskedError:
+                    why = "asked"
+            if saver.is_saved:
+                self._may_end.set()
+        why = saver.save_at_the_end(why, commands.obey)
+        if run.settings.mode == "quest" and saver.is_saved:
+            self._export(saver.checkpoint)
+        run.send(Finished(why=why))
+
+    def _end(self, algorithm: ShapedPPO, plan: Plan, saver: CheckpointSaver) -> End | None:
+        """Why training ends now; None while it continues."""
+        settings = self._run.settings
+        if settings.mode == "quest" and is_learned(algorithm.course.whole):
+            return "learned"
+        return plan.end(algorithm.env_steps, saver.trained_seconds)
+
+    def _export(self, checkpoint: Path) -> None:
+        try:
+            evaluating.export(self._run, checkpoint)
+            words = f"written to {self._run.directory / policy.FOLDER}"
+        except (OSError, PolicyError) as error:
+            words = f"not written: {error}"
+        self._run.send(PhaseReport(phase="policy", words=words))
+
+    def _iterate(
+        self, algorithm: ShapedPPO, plan: Plan, saver: CheckpointSaver, commands: CommandHandler
+    ) -> None:
+        settings, send = self._run.settings, self._run.send
+        if self._rate is None:
+            self._rate = StepRate(time.monotonic(), algorithm.env_steps)
+        result = algorithm.train()
+        saver.iteration += 1
+        fragments = algorithm.fragments
+        self._figures.add(fragments, algorithm.learned, env_steps=algorithm.env_steps)
+        spool = Spool(self._run.directory / "spool", settings.capture.spool_captures)
+        captured = [each for fragment in fragments for each in fragment.captures]
+        for each in captured:
+            self._figures.note_spooled(each.capture.selected_by, spool.offer(each))
+        algorithm.capture_quota = max(0, algorithm.capture_quota - len(captured))
+        lost = [each.not_written for each in fragments if each.not_written]
+        lost += [*self._keep_best(fragments), *self._keep_world(fragments, algorithm.env_steps)]
+        commands.report_refused_models()
+        played = max((fragment.seconds for fragment in fragments), default=0.0)
+        frames = sum(int(each.frames.sum()) for each in fragments if each.frames is not None)
+        speed = self._rate.after(time.monotonic(), algorithm.env_steps, played, frames)
+        trained = saver.trained_seconds
+        send(
+            report(
+                saver.iteration,
+                algorithm,
+                self._figures,
+                result,
+                speed=speed,
+                trained_seconds=trained,
+                seconds_left=plan.seconds_left(
+                    algorithm.env_steps, trained, speed.steps_per_second
+                ),
+                not_written=lost[0] if lost else None,
+            )
+        )
+        if time.monotonic() - self._world_reported >= _WORLD_SECONDS:
+            self._world_reported = time.monotonic()
+            send(WorldReport(**dict(self._figures.world.figures())))
+        if (course := algorithm.course).subtasks:
+            send(course_report(course, settings.curriculum))
+
+    def _keep_best(self, fragments: Sequence[Fragment]) -> Iterator[str]:
+        """Keep the best episodes for films; yields errors of the disk, which cost only films."""
+        best = BestEpisodes.of_run(self._run.directory, self._run.settings.capture.best_episodes)
+        for fragment in fragments:
+            try:
+                best.add(fragment.best)
+            except OSError as error:
+                yield disk.why(error)
+
+    def _keep_world(self, fragments: Sequence[Fragment], env_steps: int) -> Iterator[str]:
+        """Add the rooms played and write pictures of new ones; yields errors of the disk."""
+        world, folder = self._figures.world, RoomPictures.of_run(self._run.directory)
+        played = [fragment.rooms for fragment in fragments if fragment.rooms is not None]
+        world.add(played, env_steps)
+        for rooms in played:
+            for room, picture in rooms.pictures.items():
+                if not world.wants(room):
+                    continue
+                try:
+                    folder.keep(*room, picture.png)
+                    world.keep(room, picture)
+                except OSError as error:
+                    yield disk.why(error)
