@@ -11,7 +11,7 @@ from torch.nn.functional import huber_loss
 
 from rlaif.trainer.learner.algorithm.learner import distinct
 from rlaif.trainer.learner.algorithm.loss import PpoLoss, ValueLoss
-from rlaif.trainer.learner.networks.decision_module import NEVER
+from rlaif.trainer.learner.networks.decision_layout import NEVER
 
 INPUTS, ROWS, ACTIONS = 6, 40, 5
 ENTROPY, SPREAD = 0.02, 3.0

@@ -119,4 +119,5 @@ def places() -> Codes:
     row, column = np.divmod(np.arange(TILES), TILE_COLUMNS)
     down, right = row[None, :] - row[:, None], column[None, :] - column[:, None]
     found = (down + TILE_ROWS - 1) * (2 * TILE_COLUMNS - 1) + right + TILE_COLUMNS - 1
-    return found.astype(np.uint16)
+    codes: Codes = found.astype(np.uint16)
+    return codes
