@@ -70,13 +70,13 @@ class ChildProcess:
         self.kill()
 
     def _start(self, life: int) -> None:
-        own, childs = socketpair()
-        with childs:
+        own, other = socketpair()
+        with other:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", __name__, str(childs.fileno()), str(os.getpid())],
+                [sys.executable, "-m", __name__, str(other.fileno()), str(os.getpid())],
                 stdin=subprocess.DEVNULL,
                 env=os.environ | _ONE_THREAD,
-                pass_fds=(childs.fileno(),),
+                pass_fds=(other.fileno(),),
             )
         self._pipe = Connection(own.detach())
         self._lock = threading.Lock()
