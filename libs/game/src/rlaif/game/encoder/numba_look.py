@@ -90,30 +90,12 @@ def _scale(slot: str) -> float:
     return LAYOUT[slot_index(slot)].scale
 
 
-class Watched(NamedTuple):
-    """Words of work RAM on which the scene depends, one row for each part that a word belongs to.
-
-    Attributes:
-        word: `[K]`, index of the word.
-        bits: `[K]`, those of its bits that belong to the part.
-        part: `[K]`, PLACE, ITEMS or FLAGS.
-    """
-
-    word: npt.NDArray[np.int64]
-    bits: Words
-    part: Bytes
-
-    @classmethod
-    def of(cls, parts: dict[int, Sequence[slice]]) -> "Watched":
-        rows: list[tuple[int, int, int]] = []
-        for part, spans in parts.items():
-            mask = np.zeros(WRAM_SIZE, dtype=np.uint8)
-            for span in spans:
-                mask[span] = 0xFF
-            words = mask.view(np.uint64).tolist()
-            rows += [(word, bits, part) for word, bits in enumerate(words) if bits]
-        columns = zip(*rows, strict=True)
-        return cls(*map(np.array, columns, (np.int64, np.uint64, np.uint8)))
+def _mask(spans: Sequence[slice]) -> Words:
+    """`[1024] uint64`: all bits of the bytes in `spans` of work RAM."""
+    mask = np.zeros(WRAM_SIZE, dtype=np.uint8)
+    for span in spans:
+        mask[span] = 0xFF
+    return mask.view(np.uint64)
 
 
 _HEIGHT, _FACING, _SWIMMING, _IN_AIR, _GRABBING, _HURT, _PUSHING = (
@@ -223,7 +205,7 @@ class NearbySlots(NamedTuple):
 class Constants(NamedTuple):
     """All values of other modules that the kernels use."""
 
-    watched: Watched = Watched.of({PLACE: PLACE_SPANS, ITEMS: ITEM_SPANS, FLAGS: FLAG_SPANS})
+    masks: Words = np.array([_mask(PLACE_SPANS), _mask(ITEM_SPANS), _mask(FLAG_SPANS)])
     player: PlayerBytes = PlayerBytes()
     player_slots: PlayerSlots = PlayerSlots()
     scene_slot: int = SCENE.start
@@ -275,7 +257,7 @@ def _look_with(constants: Constants) -> Callable[..., Int]:
     def look(
         wram: Bytes, dungeon_layout: Bytes, seen: Words, cells: Bytes, scene: Row, out: Row
     ) -> Int:
-        changed, still = _changes(wram, dungeon_layout, seen, constants.watched)
+        changed, still = _changes(wram, dungeon_layout, seen, constants.masks)
         if changed:
             return changed
         objects, nearby = constants.objects, constants.nearby
@@ -294,24 +276,24 @@ def _look_with(constants: Constants) -> Callable[..., Int]:
 
 
 @_kernel
-def _changes(wram: Bytes, dungeon_layout: Bytes, seen: Words, watched: Watched) -> tuple[int, bool]:
+def _changes(wram: Bytes, dungeon_layout: Bytes, seen: Words, masks: Words) -> tuple[int, bool]:
     """Compare with `seen` and update it: changed parts of the scene; whether no byte differs."""
     words, layout_words = wram.view(np.uint64), dungeon_layout.view(np.uint64)
-    changed, anything = 0, np.uint64(0)
-    for k in range(watched.word.size):
-        word = watched.word[k]
-        if (words[word] ^ seen[word]) & watched.bits[k]:
-            changed |= watched.part[k]
+    anything = place = items = flags = np.uint64(0)
     for i in range(words.size):
-        anything |= words[i] ^ seen[i]
+        differs = words[i] ^ seen[i]
+        anything |= differs
+        place |= differs & masks[0, i]
+        items |= differs & masks[1, i]
+        flags |= differs & masks[2, i]
         seen[i] = words[i]
     for i in range(layout_words.size):
-        if layout_words[i] != seen[words.size + i]:
-            changed |= PLACE
+        place |= layout_words[i] ^ seen[words.size + i]
         seen[words.size + i] = layout_words[i]
     if not seen[-1]:  # the first call
         seen[-1] = np.uint64(1)
         return PLACE | ITEMS | FLAGS, False
+    changed = (PLACE if place else 0) | (ITEMS if items else 0) | (FLAGS if flags else 0)
     return changed, not anything
 
 
