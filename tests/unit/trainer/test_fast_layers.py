@@ -7,7 +7,13 @@ import torch
 from torch import Tensor, nn
 
 from rlaif.trainer.learner.networks.decision_module import LookUp, ScoreTiles
-from rlaif.trainer.learner.networks.fast_layers import SplitColumns, SplitDense, features
+from rlaif.trainer.learner.networks.fast_layers import (
+    Common,
+    SplitColumns,
+    SplitDense,
+    distinct,
+    features,
+)
 
 ROWS, INPUTS, HIDDEN, TILES = 20, 9, 12, 192
 
@@ -58,13 +64,20 @@ def test_inputs_that_are_learned_get_their_gradient():
     layer = nn.Linear(INPUTS, HIDDEN)
     learned = torch.randn(ROWS, 2, requires_grad=True)
     constant = torch.randn(3, requires_grad=True)
-    columns = torch.tensor([0, 2, 3, 7, 8, 1, 4, 5, 6])
-    own = rows_of()[:, :4]
-    out = SplitDense.apply(layer.weight, layer.bias, own, constant, columns, "relu", learned)
-    rows = torch.cat([own, constant.expand(ROWS, 3), learned], dim=1)
+    shared = torch.randn(4, 2, requires_grad=True)
+    which = torch.randint(0, 4, (ROWS,))
+    common = Common.of(which.numpy())
+    assert torch.equal(common.which, which)
+    assert torch.equal(which[common.first], torch.arange(4))
+    columns = torch.tensor([0, 2, 8, 1, 4, 5, 6, 3, 7])
+    own = rows_of()[:, :2]
+    out = SplitDense.apply(
+        layer.weight, layer.bias, (own, columns), constant, "relu", learned, shared, common
+    )
+    rows = torch.cat([own, constant.expand(ROWS, 3), learned, shared[which]], dim=1)
     expected = torch.relu(layer(rows[:, columns.argsort()]))
     assert torch.allclose(out, expected, atol=1e-6)
-    parameters = [layer.weight, layer.bias, constant, learned]
+    parameters = [layer.weight, layer.bias, constant, learned, shared]
     assert same(gradients((out**2).sum(), parameters), gradients((expected**2).sum(), parameters))
 
 
@@ -95,3 +108,10 @@ def test_scores_of_tiles_are_those_of_their_places_and_looks():
     assert torch.equal(out, expected)
     scored = [by_place, by_look]
     assert same(gradients((out**2).sum(), scored), gradients((expected**2).sum(), scored))
+
+
+def test_rows_are_the_same_if_they_are_in_all_columns():
+    first = np.array([[1, 2], [1, 2], [0, 2], [1, 2]], dtype=np.float32)
+    second = np.array([[[7], [8]], [[7], [8]], [[7], [8]], [[7], [9]]], dtype=np.uint8)
+    assert distinct(first).tolist() == [0, 0, 1, 0]
+    assert distinct(first, second).tolist() == [0, 0, 1, 2]

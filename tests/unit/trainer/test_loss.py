@@ -9,7 +9,6 @@ from ray.rllib.core.columns import Columns
 from ray.rllib.evaluation.postprocessing import Postprocessing
 from torch.nn.functional import huber_loss
 
-from rlaif.trainer.learner.algorithm.learner import distinct
 from rlaif.trainer.learner.algorithm.loss import PpoLoss, ValueLoss
 from rlaif.trainer.learner.networks.decision_layout import NEVER
 
@@ -81,10 +80,3 @@ def test_huber_is_half_the_square_within_a_unit_and_straight_beyond():
     assert ValueLoss("squared")(errors)[0].tolist() == [0, 0.25, 1, 9]
     loss, slope = ValueLoss("squared", 4.0)(errors)
     assert (loss.tolist(), slope.tolist()) == ([0, 0.25, 1, 4], [0, 1, -2, 0])
-
-
-def test_rows_are_the_same_if_they_are_in_all_columns():
-    first = np.array([[1, 2], [1, 2], [0, 2], [1, 2]], dtype=np.float32)
-    second = np.array([[[7], [8]], [[7], [8]], [[7], [8]], [[7], [9]]], dtype=np.uint8)
-    assert distinct(first).tolist() == [0, 0, 1, 0]
-    assert distinct(first, second).tolist() == [0, 0, 1, 2]

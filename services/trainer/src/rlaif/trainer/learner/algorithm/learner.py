@@ -37,6 +37,7 @@ from rlaif.trainer.learner.algorithm.imitation import (
 from rlaif.trainer.learner.algorithm.loss import LEARNED, PpoLoss, ValueLoss
 from rlaif.trainer.learner.networks.button_networks import PICTURES
 from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
+from rlaif.trainer.learner.networks.fast_layers import distinct
 from rlaif.trainer.learner.networks.running_scale import ValueHead
 
 _INPUTS = (Columns.OBS, PICTURES, POLICY_INPUTS)
@@ -257,18 +258,6 @@ def _clipped(parameters: Sequence[torch.nn.Parameter], limit: float) -> float:
     if norm > limit:
         torch._foreach_mul_(gradients, limit / (norm + 1e-6))
     return norm
-
-
-def distinct(*columns: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """`[B]`, a number for each row, the same for rows that are equal in all columns.
-
-    A game that waits, or a player before a wall, is seen the same again and again; networks go
-    through such rows once.
-    """
-    parts = [np.ascontiguousarray(each).reshape(len(each), -1) for each in columns]
-    keys = [each.view(f"V{each.strides[0]}")[:, 0].tolist() for each in parts]
-    known: dict[Any, int] = {}
-    return np.array([known.setdefault(key, len(known)) for key in zip(*keys, strict=True)])
 
 
 def _parameter_groups(module: Any) -> list[list[torch.nn.Parameter]]:

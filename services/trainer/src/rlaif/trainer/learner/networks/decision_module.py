@@ -24,8 +24,10 @@ from rlaif.game.policy_input.layout import ALLOWED, POLICY_INPUT, ROOM_CODES
 from rlaif.trainer.learner.networks import decision_layout as layout
 from rlaif.trainer.learner.networks import kernels
 from rlaif.trainer.learner.networks.fast_layers import (
+    Common,
     SplitColumns,
     dense,
+    distinct,
     split_dense,
     varying_columns,
 )
@@ -73,7 +75,8 @@ class Varying(NamedTuple):
         codes: `[B, M, 1]`, codes that vary.
         same: `[C - M]`, codes that are the same in all rows.
         columns: Columns of the first layer for `rows`, for `values`, for what `same` stand for, and
-            for what is looked up for each row.
+            for what is looked up.
+        nearby: Which rows have the same tiles around the player.
     """
 
     rows: Tensor
@@ -81,6 +84,7 @@ class Varying(NamedTuple):
     codes: Tensor
     same: Tensor
     columns: Tensor
+    nearby: Common
 
 
 class Reader(nn.Module):
@@ -135,6 +139,7 @@ class Reader(nn.Module):
             seen.codes.index_select(1, moving),
             seen.codes[0, same, 0].long(),
             torch.cat([numbers, of_code[same].flatten(), of_code[moving].flatten(), rest]),
+            Common.of(distinct(seen.near.numpy())),
         )
 
 
@@ -151,27 +156,27 @@ class Sight(nn.Module):
 
     def forward(self, seen: Seen) -> Tensor:
         before, after = seen.numbers[:, : -layout.NEAREST], seen.nearest
-        rows = torch.cat([before, self._look_up(seen.codes, seen), after], dim=1)
+        looked_up = look_up((seen.codes, seen.rooms, seen.near), *self._tables())
+        rows = torch.cat([before, looked_up, after], dim=1)
         return torch.relu(self.second(torch.relu(self.first(rows))))
 
     def learn(self, seen: Seen, varying: Varying) -> Tensor:
         """The same up to rounding, for a minibatch of an update."""
+        codes, rooms, looks = self._tables()
         out = split_dense(
             self.first.weight,
             self.first.bias,
-            varying.rows,
+            (varying.rows, varying.columns),
             torch.cat([varying.values, self.codes(varying.same).flatten()]),
-            varying.columns,
             "relu",
-            self._look_up(varying.codes, seen),
+            look_up((varying.codes, seen.rooms), codes, rooms),
+            look_up((seen.near.index_select(0, varying.nearby.first),), looks),
+            varying.nearby,
         )
         return dense(out, self.second.weight, self.second.bias, "relu")
 
-    def _look_up(self, codes: Tensor, seen: Seen) -> Tensor:
-        """What is in the tables, side by side: `[B, 8 C + 16 + 392]`."""
-        return look_up(
-            (codes, seen.rooms, seen.near), self.codes.weight, self.rooms.weight, self.looks.weight
-        )
+    def _tables(self) -> tuple[Tensor, Tensor, Tensor]:
+        return self.codes.weight, self.rooms.weight, self.looks.weight
 
 
 class LookUp(torch.autograd.Function):
