@@ -25,6 +25,7 @@ from rlaif.contracts.game.captures import EmulatorIdentity
 from rlaif.game.machine.actions import BUTTONS, DIRECTIONS
 from rlaif.game.machine.real_time_clock import RealTimeClock, has_clock
 from rlaif.game.machine.rom_checks import CARTRIDGE_TYPE, COLOUR_FLAG, RAM_SIZE_CODE
+from rlaif.game.machine.states import States
 
 with warnings.catch_warnings():
     # pyboy imports SDL2 for its windows, which warns on import; no window is ever opened here.
@@ -52,6 +53,8 @@ _LCDC = 0xFF40
 _NO_LOG = 5
 """Above INFO (4), which PyBoy counts as the most urgent of its levels. It prints its log on
 standard output, where it would stand between lines of JSON; what matters of it is raised, too."""
+
+_STATES = States()
 
 _MBC2_TYPES = frozenset({0x05, 0x06})
 _MBC2_RAM = 512
@@ -183,16 +186,14 @@ class Emulator:
         return found
 
     def save_state(self) -> bytes:
-        """All state of the machine: 170 to 300 kB, about 33 ms."""
-        if self._clock is not None:
-            self._clock.count()
-        buffer = io.BytesIO()
-        self._pyboy.save_state(buffer)
-        state = buffer.getvalue()
-        return state if self._clock is None else self._clock.without_host_time(state)
+        """All state of the machine: 170 to 300 kB, 0.4 ms, or 18 in a process without numba."""
+        if self._clock is None:
+            return _STATES.save(self._pyboy)
+        self._clock.count()
+        return _STATES.save(self._pyboy, self._clock.without_host_time)
 
     def load_state(self, state: bytes) -> None:
-        """Go to a saved state and release all eight buttons; about 10 ms.
+        """Go to a saved state and release all eight buttons; 0.7 ms, or 6 without numba.
 
         Raises:
             SaveStateError: Of another PyBoy version or mode, or cut off. The emulator may be half
@@ -206,9 +207,9 @@ class Emulator:
             )
         try:
             if self._clock is None:
-                self._pyboy.load_state(io.BytesIO(state))
+                _STATES.load(self._pyboy, state)
             else:
-                self._pyboy.load_state(io.BytesIO(self._clock.stopped(state)))
+                _STATES.load(self._pyboy, self._clock.stopped(state))
                 self._clock.go_on(state)
         except (PyBoyException, AssertionError, OverflowError, ValueError) as error:
             raise SaveStateError(f"not a save state of this game and emulator: {error}") from error

@@ -61,7 +61,7 @@ class Player:
             self.step(Action.NOP)
 
     def save(self) -> bytes:
-        """Return the save state; takes about 31 ms."""
+        """Return the save state."""
         return self._emulator.save_state()
 
     def digest(self) -> str:

@@ -70,7 +70,7 @@ class Session:
             self._step(action)
 
     def save(self) -> bytes:
-        """Return the state; takes about 31 ms, as long as 950 frames."""
+        """Return the state; takes about 0.4 ms, and as much to compress."""
         return self._emulator.save_state()
 
     def digest(self) -> str:
