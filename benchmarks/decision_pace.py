@@ -24,7 +24,7 @@ from rlaif.game.decisions.mask import allowed
 from rlaif.game.decisions.playing import carry_out
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import Emulator
+from rlaif.game.machine.emulator import new_emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.entities import enemies
 from rlaif.game.memory.memory_map import address
@@ -67,7 +67,7 @@ class Player:
     """Plays decisions on the cartridge and takes the time."""
 
     def __init__(self) -> None:
-        self.emulator, self.graph = Emulator(load_cartridge().data), RoomGraph()
+        self.emulator, self.graph = new_emulator(load_cartridge()), RoomGraph()
         self.costs = Costs()
 
     def decide(self, index: int, ram: RamBlocks) -> RamBlocks:
@@ -132,7 +132,7 @@ def _room(ram: RamBlocks) -> tuple[int, int]:
 
 def moments() -> tuple[list[bytes], list[bytes], bytes]:
     """States of the walkthrough: one each 700 frames, where enemies are met, before the boss."""
-    emulator, boss = Emulator(load_cartridge().data), b""
+    emulator, boss = new_emulator(load_cartridge()), b""
     every: list[bytes] = []
     met: dict[tuple[int, int, int], int] = {}
     fights: list[bytes] = []

@@ -41,7 +41,7 @@ from scenes import scenes
 from trainers import environment
 
 from rlaif.game.machine.cartridges import Cartridge, CartridgeError, load_cartridge
-from rlaif.game.machine.emulator import Emulator
+from rlaif.game.machine.emulator import new_emulator
 from rlaif.game.starts.power_on import NoStartError
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
@@ -206,7 +206,7 @@ class Ladder:
 
     def prove(self) -> None:
         """See that the bare PyBoy comes to the RAM of the environments too."""
-        emulator = Emulator(self._cartridge.data, sound_emulated=self._cartridge.needs_sound)
+        emulator = new_emulator(self._cartridge)
         for script in (*self._one, *self._eight):
             raw = ScriptPlayer(self._bares[0], script, self._frame_skip)
             raw.play(sum(len(episode.steps) for episode in script.episodes))
@@ -312,7 +312,7 @@ def states_of(cartridge: Cartridge, options: argparse.Namespace) -> dict[str, by
     """Name → save state: scenes of the embedded game, power-on of another."""
     if options.rom is None:
         return scenes(cartridge)
-    emulator = Emulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+    emulator = new_emulator(cartridge)
     state = initial_state(emulator, cartridge, None)
     emulator.close()
     return {"power-on": state}

@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import Emulator
+from rlaif.game.machine.emulator import Emulator, new_emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.testing.data.motion.reach import Truth, all_tiles
 from rlaif.testing.data.motion.real_steps import Entry, entries, position, proves, truth
@@ -92,7 +92,7 @@ def main() -> int:
     found = entries(WALKTHROUGH)
     if args.rooms < len(found):
         found = random.Random(args.seed).sample(found, args.rooms)
-    tally, emulator, start = Tally(), Emulator(load_cartridge().data), time.process_time()
+    tally, emulator, start = Tally(), new_emulator(load_cartridge()), time.process_time()
     for number, entry in enumerate(found):
         real = truth(emulator, entry)
         tally.compare(emulator, entry, real)

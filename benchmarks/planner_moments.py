@@ -26,7 +26,7 @@ from fastapi import FastAPI
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import Emulator
+from rlaif.game.machine.emulator import Emulator, new_emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.state import decode
 from rlaif.game.skills.script import OptionLimits
@@ -155,7 +155,7 @@ def players(emulator: Emulator, found: Found) -> list[Player]:
 
 
 def main() -> int:
-    emulator = Emulator(load_cartridge().data)
+    emulator = new_emulator(load_cartridge())
     found = list(states_of(emulator, WALKTHROUGH, load_moments(MOMENTS)))
     moments = what_they_are(emulator, found)
     print(f"{platform.machine()}, Python {platform.python_version()}, limits {OptionLimits()}")

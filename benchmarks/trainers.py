@@ -11,7 +11,7 @@ from typing import Any
 from bare import Bare, Episode
 
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import Emulator
+from rlaif.game.machine.emulator import Emulator, new_emulator
 from rlaif.trainer.learner.runners.runner import EmulatorRunner
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExplorationFollower, ExploreConfig, Explorer
@@ -79,7 +79,7 @@ class BenchmarkRunner(EmulatorRunner):
         config = self.config.env
         cartridge = load_cartridge(config.game.rom_path)
         bare, wall, cpu, same = Bare(cartridge), 0.0, 0.0, True
-        looker = Emulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+        looker = new_emulator(cartridge)
         steps = frames = 0
         vector = self._vector
         assert vector is not None, "nothing was played"

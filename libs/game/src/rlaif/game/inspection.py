@@ -14,7 +14,7 @@ from rlaif.game.description.describe import describe
 from rlaif.game.description.tile_marks import surroundings, tile_marks
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.cartridges import Cartridge, CartridgeError, load_cartridge
-from rlaif.game.machine.emulator import Emulator, EmulatorError
+from rlaif.game.machine.emulator import Emulator, EmulatorError, new_emulator
 from rlaif.game.machine.rom_checks import LARGEST_ROM_BYTES, UnusableFileError, read_bounded
 from rlaif.game.memory import predicates
 from rlaif.game.memory.blocks import bcd, bcd16, read_blocks
@@ -176,7 +176,7 @@ def _lines(options: argparse.Namespace) -> Iterator[str]:
     sha1 = hashlib.sha1(cartridge.data, usedforsecurity=False).hexdigest()
     yield f"ROM         {cartridge.title}: {_GAMES[cartridge.game]}{modified}"
     yield f"            {len(cartridge.data)} bytes, SHA-1 {sha1}"
-    emulator = Emulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+    emulator = new_emulator(cartridge)
     try:
         if state_file:
             state = load_state_file(emulator, cartridge, state_file)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rlaif.game.captures.capture import pack_keyframe
 from rlaif.game.machine.cartridges import Cartridge
-from rlaif.game.machine.emulator import Emulator
+from rlaif.game.machine.emulator import new_emulator
 from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.game.starts.power_on import bring_to_control
 from rlaif.trainer.search.cell import cell_of, strength_of
@@ -20,7 +20,7 @@ def tree_of_way(folder: Path, cartridge: Cartridge, sections: Sequence[Sequence[
 
     Gives the tree's file.
     """
-    emulator = Emulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+    emulator = new_emulator(cartridge)
     bring_to_control(emulator, cartridge)
     session = Session(emulator, RoomGraph())
     tree = Tree(folder / TREE, identity_of(cartridge))

@@ -27,7 +27,7 @@ from rlaif.exporter.replaying import SegmentFiles, replay_segment
 from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.captures.replay import ReplayMismatchError, WrongEmulatorError, WrongGameError
 from rlaif.game.description.words import words_of
-from rlaif.game.machine.emulator import Emulator
+from rlaif.game.machine.emulator import new_emulator
 from rlaif.service.child_process import answer, end_with, next_request, own_output
 
 REASONS: dict[type[Exception], str] = {
@@ -51,7 +51,7 @@ class Replayer:
         # Starting an emulator takes far longer than loading a state into it. One is started now, so
         # that an unusable ROM is reported at once.
         sound = bool(self._start["sound_emulated"])
-        self._idle = {sound: Emulator(self._rom, sound_emulated=sound)}
+        self._idle = {sound: new_emulator(self._rom, sound_emulated=sound)}
 
     def answer(self, request: Message) -> bytes:
         """Replay a capture and return the result message."""
@@ -70,7 +70,7 @@ class Replayer:
     def _replay(self, capture_json: bytes, keyframe: bytes) -> SegmentFiles:
         capture = Capture.model_validate_json(capture_json)
         sound = capture.emulator.sound_emulated
-        emulator = self._idle.pop(sound, None) or Emulator(self._rom, sound_emulated=sound)
+        emulator = self._idle.pop(sound, None) or new_emulator(self._rom, sound_emulated=sound)
         try:
             files = replay_segment(
                 emulator,

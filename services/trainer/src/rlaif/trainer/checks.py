@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from rlaif.contracts.game.observation import LAYOUT_VERSION
 from rlaif.game.machine.cartridges import Cartridge, CartridgeError, load_cartridge
-from rlaif.game.machine.emulator import Emulator, EmulatorError
+from rlaif.game.machine.emulator import EmulatorError, new_emulator
 from rlaif.game.starts.power_on import NoStartError
 from rlaif.game.starts.savestates import load_state_file
 from rlaif.reward_net.artifact import load
@@ -206,7 +206,7 @@ def _check_game(settings: TrainerSettings) -> Cartridge:
     paths = [path for path, _ in settings.initial_states]
     if not paths:
         return cartridge
-    emulator = Emulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+    emulator = new_emulator(cartridge)
     try:
         for path in paths:
             load_state_file(emulator, cartridge, path)

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from rlaif.contracts.game.captures import EmulatorIdentity
 from rlaif.game.machine.actions import BUTTONS, DIRECTIONS
+from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.real_time_clock import RealTimeClock, has_clock
 from rlaif.game.machine.rom_checks import CARTRIDGE_TYPE, COLOUR_FLAG, RAM_SIZE_CODE
 from rlaif.game.machine.states import States
@@ -273,6 +274,17 @@ class Emulator:
         shared = view[offset] == kept ^ 0xFF == self._memory[where]
         self._memory[where] = kept
         return bool(shared)
+
+
+def new_emulator(game: Cartridge | bytes, *, sound_emulated: bool | None = None) -> Emulator:
+    """Boot a game; the one place that chooses the emulator core.
+
+    By default the sound chip is emulated for a cartridge that needs it, and not for a bare ROM.
+    """
+    if isinstance(game, bytes):
+        return Emulator(game, sound_emulated=bool(sound_emulated))
+    sound = game.needs_sound if sound_emulated is None else sound_emulated
+    return Emulator(game.data, sound_emulated=sound)
 
 
 def _cart_ram_banks(rom: bytes) -> int:

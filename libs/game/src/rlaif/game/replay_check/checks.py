@@ -16,7 +16,7 @@ from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.captures.replay import ReplayError, replay
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import Cartridge, CartridgeError, load_cartridge
-from rlaif.game.machine.emulator import Emulator, EmulatorError
+from rlaif.game.machine.emulator import Emulator, EmulatorError, new_emulator
 from rlaif.game.machine.real_time_clock import has_clock
 from rlaif.game.replay_check.segments import Play, RecordedSegment, captured_segments
 
@@ -143,7 +143,7 @@ def check_rom_replays(
 
 def trace(rom: bytes, plan: CheckPlan, sound: bool) -> list[str]:
     """Digests of the RAM after boot and after every 25 random steps."""
-    emulator = Emulator(rom, sound_emulated=sound)
+    emulator = new_emulator(rom, sound_emulated=sound)
     plan.boot(emulator)
     digests = [emulator.ram_digest()]
     for number, action in enumerate(plan.actions(plan.trace_steps, "trace"), start=1):
@@ -193,7 +193,7 @@ class _Checks:
             emulator.close()
 
     def _made(self, sound: bool) -> Emulator:
-        self._emulators.append(Emulator(self._rom, sound_emulated=sound))
+        self._emulators.append(new_emulator(self._rom, sound_emulated=sound))
         return self._emulators[-1]
 
     def _booted(self, sound: bool) -> Emulator:

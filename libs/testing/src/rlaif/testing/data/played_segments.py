@@ -14,7 +14,7 @@ from rlaif.exporter.committing import commit, exported_event
 from rlaif.exporter.replaying import replay_segment
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.cartridges import Cartridge, load_cartridge
-from rlaif.game.machine.emulator import Emulator
+from rlaif.game.machine.emulator import Emulator, new_emulator
 from rlaif.reward_net.pay import Float32
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
@@ -47,7 +47,7 @@ class RingEvents:
 def segments_of_a_ring(store: ObjectStore, most: int) -> Iterator[RingEvents]:
     """Play the built-in game, and put at most so many segments of it into the store."""
     cartridge = load_cartridge()
-    emulator = Emulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+    emulator = new_emulator(cartridge)
     for number, item in enumerate(_played()[:most]):
         yield _around(store, emulator, cartridge, item, number)
     emulator.close()

@@ -18,7 +18,7 @@ from rlaif.game.description.words import GameWords, words_of
 from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import Emulator
+from rlaif.game.machine.emulator import Emulator, new_emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.state import decode
 
@@ -51,7 +51,7 @@ def walkthrough(inputs: Path) -> Iterator[Look]:
     """
     cartridge = load_cartridge()
     words = words_of(cartridge.game, cartridge.data)
-    emulator = Emulator(cartridge.data)
+    emulator = new_emulator(cartridge)
     try:
         for frame, action in enumerate(pressed(inputs), start=1):
             emulator.step(action, 1)

@@ -14,7 +14,7 @@ import numpy as np
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import Emulator
+from rlaif.game.machine.emulator import Emulator, new_emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.state import decode
 from rlaif.testing.data.walkthrough import FRAME_SKIP, STEPS, Look, look, pressed
@@ -64,7 +64,7 @@ def wandered(
     """
     cartridge = load_cartridge()
     words = words_of(cartridge.game, cartridge.data)
-    emulator = Emulator(cartridge.data)
+    emulator = new_emulator(cartridge)
     rng = np.random.default_rng(seed)
     found = []
     try:

@@ -10,7 +10,7 @@ import numpy as np
 from rlaif.game.captures.capture import unpack_keyframe
 from rlaif.game.decisions.catalog import COUNT, DECISIONS, Arm
 from rlaif.game.machine.cartridges import Cartridge
-from rlaif.game.machine.emulator import Emulator
+from rlaif.game.machine.emulator import Emulator, new_emulator
 from rlaif.game.memory.predicates import is_dying
 from rlaif.game.motion.things import KINDS
 from rlaif.game.policy_input.layout import INPUT_VERSION, POLICY_INPUT, SIZE
@@ -160,7 +160,7 @@ def build(
         DemonstrationsError: No trajectory reaches a flag.
         LostProcessError: A worker process ended early.
     """
-    emulator = Emulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+    emulator = new_emulator(cartridge)
     try:
         recorder = Recorder(emulator, identity_of(cartridge, emulator, actions), settings.recording)
         trajectories = [

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from rlaif.game.decisions.catalog import BUTTON
 from rlaif.game.machine.actions import Action
-from rlaif.game.machine.emulator import Emulator
+from rlaif.game.machine.emulator import new_emulator
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import has_control, is_dying
@@ -367,7 +367,7 @@ def minimize(
 def _minimize(
     rom: bytes, sound: bool, jobs: Sequence[_Job], on_done: Callable[[tuple[str, Part]], None]
 ) -> None:
-    emulator = Emulator(rom, sound_emulated=sound)
+    emulator = new_emulator(rom, sound_emulated=sound)
     try:
         minimizer = Minimizer(Player(emulator))
         for key, whole in jobs:

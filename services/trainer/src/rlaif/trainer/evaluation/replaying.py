@@ -13,7 +13,7 @@ from rlaif.game.captures.capture import KeyframeError, unpack_keyframe
 from rlaif.game.captures.replay import ReplayMismatchError, check_identity
 from rlaif.game.machine.actions import decode_actions
 from rlaif.game.machine.cartridges import Cartridge
-from rlaif.game.machine.emulator import SCREEN_SHAPE, Emulator, SaveStateError
+from rlaif.game.machine.emulator import SCREEN_SHAPE, SaveStateError, new_emulator
 from rlaif.game.play.session import FramePace
 from rlaif.game.play.window import Command, WindowScreen
 from rlaif.trainer.play.followers.episode_log import RecordedEpisode
@@ -33,7 +33,7 @@ def pictures(episode: RecordedEpisode, cartridge: Cartridge) -> Iterator[tuple[i
         KeyframeError: The start state is damaged.
     """
     capture = episode.whole.capture
-    emulator = Emulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+    emulator = new_emulator(cartridge)
     try:
         check_identity(emulator, capture, cartridge.sha256)
         try:

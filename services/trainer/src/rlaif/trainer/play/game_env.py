@@ -11,7 +11,7 @@ from rlaif.game.captures.capture import PackedKeyframe, pack_keyframe, unpack_ke
 from rlaif.game.encoder.numba_look import Encoder, EncoderCache
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import Emulator
+from rlaif.game.machine.emulator import Emulator, new_emulator
 from rlaif.game.memory.blocks import LiveRam, RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import address
 from rlaif.trainer.play.facts import read_facts
@@ -264,7 +264,7 @@ class GameEnv:
         """
         self._settings = settings
         self.cartridge = load_cartridge(settings.rom_path)
-        self.emulator = Emulator(self.cartridge.data, sound_emulated=self.cartridge.needs_sound)
+        self.emulator = new_emulator(self.cartridge)
         starts = starts or start_set(self.emulator, self.cartridge, settings.initial_states)
         self.source = EpisodeSource(starts, rng)
         self._rewards = EpisodeRewards(

@@ -9,7 +9,7 @@ import numpy as np
 
 from rlaif.game.captures.capture import PackedKeyframe, pack_keyframe
 from rlaif.game.machine.cartridges import Cartridge
-from rlaif.game.machine.emulator import Emulator
+from rlaif.game.machine.emulator import Emulator, new_emulator
 from rlaif.game.memory import predicates
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.predicates import is_dying, is_running
@@ -135,7 +135,7 @@ def check_starts(cartridge: Cartridge, paths: Sequence[Path]) -> None:
         NoStartError: No button matters there, or the game did not come into play by itself.
         SaveStateError: A file cannot be read, or is no save state of this game and emulator.
     """
-    emulator = Emulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+    emulator = new_emulator(cartridge)
     try:
         if not paths:
             bring_to_control(emulator, cartridge)

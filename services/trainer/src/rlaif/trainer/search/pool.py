@@ -9,7 +9,7 @@ from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from typing import Protocol
 
-from rlaif.game.machine.emulator import Emulator
+from rlaif.game.machine.emulator import new_emulator
 from rlaif.trainer.search.rollout import RolloutSettings
 from rlaif.trainer.search.worker import Job, Report, Worker
 
@@ -43,7 +43,7 @@ class InProcess:
     size = 1
 
     def __init__(self, rom: bytes, settings: RolloutSettings, *, sound: bool = False) -> None:
-        self._emulator = Emulator(rom, sound_emulated=sound)
+        self._emulator = new_emulator(rom, sound_emulated=sound)
         self._worker = Worker(self._emulator, settings)
         self._jobs: deque[Job] = deque()
 
@@ -116,7 +116,7 @@ def _serve(pipe: Connection, rom: bytes, settings: RolloutSettings, sound: bool)
     """Play jobs until the pipe is closed; ignore SIGINT, which the parent handles."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    worker = Worker(Emulator(rom, sound_emulated=sound), settings)
+    worker = Worker(new_emulator(rom, sound_emulated=sound), settings)
     with contextlib.suppress(EOFError, OSError):
         while True:
             pipe.send(_timed(worker, pipe.recv()))

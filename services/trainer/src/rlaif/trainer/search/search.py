@@ -16,7 +16,7 @@ import numpy as np
 
 from rlaif.game.captures.capture import pack_keyframe
 from rlaif.game.machine.cartridges import Cartridge
-from rlaif.game.machine.emulator import Emulator
+from rlaif.game.machine.emulator import new_emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.motion.room_graph import Crossing, RoomGraph
 from rlaif.game.starts.power_on import bring_to_control
@@ -261,7 +261,7 @@ class Search:
 
     def _add_root(self, cartridge: Cartridge) -> None:
         """Add the root: the state in which the player first has control after power-on."""
-        emulator = Emulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+        emulator = new_emulator(cartridge)
         bring_to_control(emulator, cartridge)
         packed, sha256 = pack_keyframe(emulator.save_state())
         ram = read_blocks(emulator)

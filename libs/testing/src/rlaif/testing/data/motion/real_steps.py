@@ -16,7 +16,7 @@ import numpy as np
 
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import WRAM_START, Emulator
+from rlaif.game.machine.emulator import WRAM_START, Emulator, new_emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.entities import PART_ITEM_DROP
 from rlaif.game.memory.memory_map import (
@@ -80,7 +80,7 @@ def entries(inputs: Path) -> list[Entry]:
 
 def _entered(inputs: Path, *, kept: frozenset[int] = frozenset()) -> Iterator[tuple[int, Entry]]:
     """The frames in which a room was entered; with their states where they are to be kept."""
-    emulator = Emulator(load_cartridge().data)
+    emulator = new_emulator(load_cartridge())
     before: tuple[int, int] | None = None
     buttons = json.loads(inputs.read_text(encoding="ascii"))["steps"]
     pressed = (button for button, frames in buttons for _ in range(frames))

@@ -9,7 +9,7 @@ import numpy as np
 from ray.rllib.core.columns import Columns
 
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import Emulator
+from rlaif.game.machine.emulator import new_emulator
 from rlaif.trainer.curriculum.examples import Examples, held_out
 from rlaif.trainer.learner.algorithm.imitation import RETURNS, SUBTASKS, Rows
 from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
@@ -44,7 +44,7 @@ class CurriculumLearning:
             DemonstrationsError: There are none, or they do not fit.
         """
         settings, cartridge = self._settings, load_cartridge(play.rom_path)
-        emulator = Emulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+        emulator = new_emulator(cartridge)
         try:
             found = demonstrations_of(settings, play, cartridge, emulator)
         finally:
