@@ -1,0 +1,44 @@
+"""What the images cut off PyBoy's libraries is nothing that the loader reads."""
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+STRIP = Path(__file__).parents[3] / "deploy/containers/strip_debug.py"
+PLAY = """import pyboy
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import new_emulator
+emulator = new_emulator(load_cartridge())
+emulator.tick(300, render=True)
+print(pyboy.__file__, emulator.ram_digest(), emulator.screen().sum())
+emulator.close()
+"""
+
+
+def played(folder: Path) -> str:
+    """With the libraries that are in a folder."""
+    program = f"import sys; sys.path.insert(0, {str(folder)!r}); {PLAY}"
+    return subprocess.check_output([sys.executable, "-c", program], text=True)
+
+
+def test_a_game_plays_the_same_on_stripped_libraries_of_an_eighth_of_the_size(tmp_path):
+    (installed,) = importlib.util.find_spec("pyboy").submodule_search_locations
+    shutil.copytree(installed, tmp_path / "pyboy", ignore=shutil.ignore_patterns("*.c"))
+    subprocess.run([sys.executable, STRIP, tmp_path], check=True)
+    before, after = (
+        sum(library.stat().st_size for library in Path(folder).rglob("*.so"))
+        for folder in (installed, tmp_path)
+    )
+    assert after < before / 8
+    found, *expected = played(Path(installed).parent).split()
+    stripped, *result = played(tmp_path).split()
+    assert (Path(found).parent, Path(stripped).parent) == (Path(installed), tmp_path / "pyboy")
+    assert result == expected
+
+
+def test_what_is_no_library_fails_the_build(tmp_path):
+    (tmp_path / "text.so").write_text("INPUT(libm.so.6)")
+    done = subprocess.run([sys.executable, STRIP, tmp_path], check=False, capture_output=True)
+    assert done.returncode == 1
