@@ -77,7 +77,7 @@ export CHECK_PYTHON
 .PHONY: help setup setup-dev demo train test test-unit test-contracts test-integration test-e2e test-ui test-llm coverage chaos \
         test-quick test-serverless test-oldest test-newest test-floors floors lock check check-page format rom clean play replay-check ladder \
         train-cartridge play-trained evaluate-trained film-trained report-cartridge \
-        bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-labels bench-overhead bench-hud bench-planner memory-flat \
+        bench-refresh bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-labels bench-overhead bench-hud bench-planner memory-flat \
         live-page validate secrets deploy-secrets images image-pins containers containers-test ray-lock
 
 help: ## Show this help
@@ -256,7 +256,22 @@ play: $(VENV)/.ready ## Play yourself in a window (ROM=… plays yours; PLAY_ARG
 replay-check: $(VENV)/.ready ## Prove on any ROM that a replay is the same play (ROM=… SEGMENTS=200)
 	@$(BIN)/python -m rlaif.game replay-check --segments $(or $(SEGMENTS),200) $(ROM_OPERAND)
 
-ladder: $(VENV)/.ready-dev ## Measure speed: raw PyBoy, one environment, a vector, PPO (ROM=… measures yours)
+SB3_VENV := .venv-sb3
+# A folder of what Stable-Baselines3 needs besides the packages of the project, with which it is measured.
+SB3_PACKAGES := stable-baselines3==2.7.1 matplotlib==3.10.8 contourpy==1.3.3 cycler==0.12.1 fonttools==4.61.0 \
+                kiwisolver==1.4.9 pyparsing==3.2.5
+SB3 = $(MAKE) --no-print-directory $(SB3_VENV)/.ready || echo "The rung of Stable-Baselines3 is left out" >&2
+
+$(SB3_VENV)/.ready: Makefile | $(VENV)/.ready-dev
+	$(BIN)/python -m pip --quiet --disable-pip-version-check install --no-deps --upgrade --target $(SB3_VENV) $(SB3_PACKAGES)
+	@touch $@
+
+bench-refresh: $(VENV)/.ready-dev ## Measure again what is stale, cheapest first (BENCH="ladder …" MINUTES=45; CHECK=1 only lists)
+	@$(if $(CHECK),,$(SB3))
+	@$(BIN)/python benchmarks/refresh.py $(BENCH) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(CHECK),--check)
+
+ladder: $(VENV)/.ready-dev ## Measure speed: raw PyBoy, an environment, a vector, PPO with buttons and macros, SB3 (ROM=… measures yours)
+	@$(SB3)
 	@$(BIN)/python benchmarks/ladder.py $(ROM_OPTION) $(LADDER_ARGS)
 
 bench-rllib: $(VENV)/.ready-dev ## Measure our sampling loop and learner against RLlib's own, side by side
@@ -307,7 +322,7 @@ setup: $(VENV)/.ready ## Only set up (TORCH=cuda: PyTorch with CUDA)
 setup-dev: $(VENV)/.ready-dev ## Only set up, with the tools of developers
 
 clean: ## Remove the environment, caches and everything that demos kept
-	rm -rf $(VENV) .venv-oldest .venv-newest .venv-floors .venv-workbench var .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-oldest .venv-newest .venv-floors .venv-workbench .venv-sb3 var .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/pip:
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 to 3.14 that can make virtual environments was found." \

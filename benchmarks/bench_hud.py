@@ -12,9 +12,10 @@ after each change are not timed.
     age_p95_ms       95th percentile of the age of a frame when a healthy page receives it, since
                      its capture; drawing is not included
     throughput_kept  median over the rounds of steps per second with the pages / the geometric mean
-                     of those before and after; kept_interval: its 95 % bootstrap interval
-    hud_growth       resident memory of the HUD: median of the last minute over that of the minute
-                     ten minutes before, less 1; null for a shorter run
+                     of those before and after; throughput_kept_interval: its 95 %
+                     bootstrap interval, whose lower end is compared with the target
+    hud_growth       resident memory of the HUD: median of the last minute over that of the second,
+                     less 1; `hud_minutes` lie between them; null for a run of less than four
 
 Second part: the pipeline of `make demo`, from its start, for `--minutes`.
 
@@ -39,7 +40,6 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from math import sqrt
 from pathlib import Path
-from random import Random
 from statistics import median
 from typing import Any
 
@@ -47,7 +47,7 @@ import httpx
 from bench_overhead import loop_on
 from hud_pages import Page
 from one_run import megabytes
-from outcome import finish, parser_of
+from outcome import begin, finish, interval, parser_of, tell_round
 from turns import free_port, until
 
 from rlaif.testing.data.events import segment_captured
@@ -68,7 +68,6 @@ TARGETS = {
 LOWER_BOUNDS = {"throughput_kept", "frames_per_second"}
 SAMPLE_SECONDS = 5.0
 UNTIMED = 2
-FLAT_MINUTES = 10
 KEPT_SEGMENTS = 2_300
 """More than `SegmentTable` keeps, and than its journal has lines."""
 READY = re.compile("✓ trainer")
@@ -142,8 +141,7 @@ async def many_pages(options: argparse.Namespace, directory: Path) -> dict[str, 
                     during = await side.timed(options.iterations, untimed=UNTIMED)
                 after = await side.timed(options.iterations, untimed=UNTIMED)
                 rows.append(round_of(before, during, after))
-                shown = ", ".join(f"{name} {value:.4g}" for name, value in rows[-1].items())
-                print(f"round {number + 1}: {shown}", flush=True)
+                tell_round(f"round {number + 1}", rows[-1])
                 before = after
             memory.cancel()
             await asyncio.gather(memory, return_exceptions=True)
@@ -159,6 +157,7 @@ def round_of(
     return {
         "without": without,
         "with": during["rate"],
+        "frames_with": during["frames_rate"],
         "kept": during["rate"] / without,
         "hud_cores": during["beside"],
         "hud_cores_without": (before["beside"] + after["beside"]) / 2,
@@ -174,7 +173,7 @@ def figures(rows: list[dict[str, float]], seen: Seen) -> dict[str, Any]:
         "frames_lost": round(1 - received / expected, 6) if expected else None,
         "age_p95_ms": at_share(seen.ages, 0.95),
         "throughput_kept": round(median(kept), 4),
-        "kept_interval": median_interval(kept),
+        "throughput_kept_interval": interval(kept),
         "age_p50_ms": at_share(seen.ages, 0.5),
         "age_max_ms": max(seen.ages, default=None),
         "frames_per_second": round(expected / seen.total("seconds"), 2),
@@ -183,26 +182,21 @@ def figures(rows: list[dict[str, float]], seen: Seen) -> dict[str, Any]:
         "pages_dropped": seen.total("dropped"),
         "page_seconds": round(pages_seconds),
         "hud_growth": growth(minutes),
+        "hud_minutes": len(minutes) - 2,
         "hud_rss_mb": minutes,
         "hud_cores": round(median(row["hud_cores"] for row in rows), 4),
         "hud_cores_without_pages": round(median(row["hud_cores_without"] for row in rows), 4),
         "pages_cores": round(
             seen.total("cpu_seconds") / sum(t["seconds"] / (PAGES - STALLED) for t in seen.turns), 4
         ),
-        "steps_per_second": [
+        "decisions_per_second": [
             round(median(row["without"] for row in rows)),
             round(median(row["with"] for row in rows)),
         ],
+        "trained_frames_per_second": round(median(row["frames_with"] for row in rows)),
         "kept_rounds": [round(each, 4) for each in kept],
         "rounds": len(rows),
     }
-
-
-def median_interval(values: list[float]) -> tuple[float, float]:
-    """Percentile bootstrap, 95 %."""
-    draw = Random(0)
-    found = sorted(median(draw.choices(values, k=len(values))) for _ in range(2000))
-    return round(found[50], 4), round(found[-51], 4)
 
 
 def by_minute(memory: list[tuple[float, float]]) -> list[float]:
@@ -215,10 +209,8 @@ def by_minute(memory: list[tuple[float, float]]) -> list[float]:
 
 
 def growth(minutes: list[float]) -> float | None:
-    """Of the last minute over that of FLAT_MINUTES before, less 1; None when there is none."""
-    if len(minutes) <= FLAT_MINUTES:
-        return None
-    return round(minutes[-1] / minutes[-1 - FLAT_MINUTES] - 1, 4)
+    """Of the last minute over the second, less 1; None when there are too few."""
+    return round(minutes[-1] / minutes[1] - 1, 4) if len(minutes) > 3 else None
 
 
 def at_share(ages: Counter[int], share: float) -> int | None:
@@ -283,16 +275,18 @@ async def layout_shift(url: str, minutes: float, profile: Path) -> float | None:
 def main() -> int:
     parser = parser_of(__doc__)
     add = parser.add_argument
-    add("--rounds", type=int, default=40, help="times that the pages come (40)")
+    add("--rounds", type=int, default=16, help="times that the pages come (16)")
     add("--iterations", type=int, default=4, help="of 4,096 steps timed each time (4)")
-    add("--minutes", type=int, default=10, help="minutes of one page on the pipeline (10)")
+    add("--minutes", type=int, default=2, help="minutes of one page on the pipeline (2)")
     options = parser.parse_args()
+    begin()
     found: dict[str, Any] = {"benchmark": "bench_hud"}
     for part in (many_pages, one_page):
         with tempfile.TemporaryDirectory(prefix="hud-", ignore_cleanup_errors=True) as directory:
             found |= asyncio.run(part(options, Path(directory)))
     found["targets"] = TARGETS
-    found["target_met"] = all(met(name, found.get(name)) for name in TARGETS)
+    low = {"throughput_kept": found["throughput_kept_interval"][0]}
+    found["target_met"] = all(met(name, (found | low).get(name)) for name in TARGETS)
     found["pages"] = {"open": PAGES, "stalled": STALLED}
     return finish(found, met=found["target_met"])
 

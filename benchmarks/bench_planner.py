@@ -19,8 +19,8 @@ live, so all are started several times with other seeds, and each start counts o
     cpu_slow, cpu_hanging     CPU seconds per step of off and again / that run's
     kept_again, cpu_again     again / off
 
-Exit code 0 if both kept ratios are at least 0.97 and the models were called and, if they answer,
-took over, else 1.
+Exit code 0 if the intervals of both kept ratios begin at 0.97 or above and the models were called
+and, if they answer, took over, else 1.
 """
 
 import argparse
@@ -29,9 +29,10 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from statistics import geometric_mean, median, stdev
+from statistics import geometric_mean, median
 from typing import Any
 
+from outcome import interval, tell_round
 from turns import NEVER_MINUTES, Side, free_port, run_command, training
 
 TARGET = 0.97
@@ -109,11 +110,7 @@ async def one_round(
     for name in SECONDS:
         row[f"kept_{name}"] = 2 * rate[name] / (rate["off"] + rate["again"])
         row[f"cpu_{name}"] = (cpu["off"] + cpu["again"]) / 2 / cpu[name]
-    print(
-        f"start {start + 1}, round {number + 1}: "
-        + ", ".join(f"{key} {value:.4g}" for key, value in row.items()),
-        flush=True,
-    )
+    tell_round(f"start {start + 1}, round {number + 1}", row)
     return row
 
 
@@ -156,18 +153,19 @@ def summary(
     keys = [f"{kind}_{name}" for kind in ("kept", "cpu") for name in ("again", *SECONDS)]
     of_starts = {key: [median(row[key] for row in rows) for rows, _ in starts] for key in keys}
     means = {key: geometric_mean(values) for key, values in of_starts.items()}
+    intervals = {key: interval(values, geometric_mean) for key, values in of_starts.items()}
     return {
         "benchmark": "bench_planner",
         **{key: round(value, 4) for key, value in means.items()},
-        "standard_errors": {key: standard_error(values) for key, values in of_starts.items()},
+        **{f"{key}_interval": each for key, each in intervals.items()},
         "target": TARGET,
-        "target_met": min(means[f"kept_{name}"] for name in SECONDS) >= TARGET and was_asked,
+        "target_met": was_asked and min(intervals[f"kept_{name}"][0] for name in SECONDS) >= TARGET,
         "was_asked": was_asked,
         "of_starts": {key: [round(each, 4) for each in of_starts[key]] for key in keys},
         "rounds": [
             [{key: round(row[key], 4) for key in keys} for row in rows] for rows, _ in starts
         ],
-        "steps_per_second": {
+        "decisions_per_second": {
             name: round(median(row[name] for rows, _ in starts for row in rows)) for name in SIDES
         },
         "models": told,
@@ -176,11 +174,6 @@ def summary(
         "iterations": options.iterations,
         "setup": {"runners": WORKERS, "envs_per_runner": ENVS, "frame_skip": 4},
     }
-
-
-def standard_error(values: list[float]) -> float | None:
-    """Of their mean; None for a single value."""
-    return round(stdev(values) / len(values) ** 0.5, 4) if len(values) > 1 else None
 
 
 if __name__ == "__main__":

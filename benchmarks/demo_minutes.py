@@ -18,8 +18,6 @@ seeds are above both bars.
 import argparse
 import csv
 import json
-import os
-import platform
 import re
 import sys
 import time
@@ -28,6 +26,8 @@ from datetime import datetime
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+from outcome import machine
 
 from rlaif.testing.pipeline import Pipeline
 
@@ -161,7 +161,7 @@ def report(
         "seeds": of_seeds,
         **{f"{name}_median": value for name, value in medians.items()},
         "bars_met": all(medians[name] > bar for name, bar in BARS.items()),
-        "machine": f"{os.cpu_count()} cores, Python {platform.python_version()}",
+        "machine": machine(),
     }
     (options.out / "summary.json").write_text(json.dumps(figures, indent=1) + "\n")
     print(json.dumps(figures))

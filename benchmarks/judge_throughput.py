@@ -1,7 +1,5 @@
 """Segments per minute that judges score, with real NATS and S3 and the mock LLM.
 
-    python benchmarks/judge_throughput.py --segments 200
-
 One replica against a mock LLM that answers at once, with nine calls per segment: segments per
 minute and per CPU minute. Then 1, 2 and 4 replicas against one that takes a second, which should
 add up.
@@ -10,9 +8,7 @@ add up.
 import argparse
 import asyncio
 import json
-import sys
 import time
-from collections.abc import Sequence
 from typing import Any
 
 from judge_rig import Rig, end, rig
@@ -44,8 +40,9 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
             MOCK_LLM_LATENCY_SECONDS=str(SLOW_SECONDS),
             MOCK_LLM_JITTER_SECONDS="0",
         )
-        result["segments_per_min_by_replicas"] = {
-            str(replicas): run(
+        result["replicas"] = REPLICAS
+        result["segments_per_min_by_replicas"] = [
+            run(
                 made,
                 slow,
                 replicas=replicas,
@@ -54,7 +51,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
                 settings=everything,
             )["segments_per_min"]
             for replicas in REPLICAS
-        }
+        ]
     return result
 
 
@@ -97,14 +94,3 @@ async def _export(made: Rig, first: int, count: int) -> None:
         await made.export(bus, first, count)
     finally:
         await bus.close()
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--segments", type=int, default=200, help="segments per run (200)")
-    print(json.dumps(measure(parser.parse_args(argv))))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

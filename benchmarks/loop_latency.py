@@ -139,30 +139,26 @@ def note_event(seen: Seen, data: SegmentCaptured | SegmentScored, at: datetime) 
 
 
 def figures(seen: Seen, minutes: float, training: dict[str, Any]) -> dict[str, Any]:
-    """Latencies of the segments captured after the first model was live, and the cold ones apart.
+    """Latencies of all scored segments, and of two groups.
 
-    Before the first model there is nothing to refresh: those segments wait until there are enough
-    labels to begin with, which says something of `REWARD_MODEL_MIN_LABELS` and nothing of the loop.
-
-    Segments that still waited at the end count too: to leave them out would hide what waits longest
-    (`waited`).
+    `cold` segments were captured before the first model was live: they wait until there are enough
+    labels to begin with. `warm` ones came after it. Those that still waited at the end count in
+    each (`waited`): to leave them out would hide what waits longest.
     """
     versions = sorted(set(seen.live) & set(seen.manifests))
     counts = [seen.manifests[version]["labels"] for version in versions]
     proved = sum(labels_agree(seen, seen.manifests[version]) for version in versions)
     first_live = min(seen.live.values(), default=float("inf"))
-    warm: list[tuple[float, bool]] = []
-    cold: list[float] = []
+    waits: dict[str, list[tuple[float, bool]]] = {"all": [], "cold": [], "warm": []}
     for place, (_, segment, _) in enumerate(seen.scored):
         at = bisect_left(counts, place + 1)
         if segment not in seen.captured:
             continue
         lives = at < len(versions)
         seconds = (seen.live[versions[at]] if lives else seen.ended) - seen.captured[segment]
-        if seen.captured[segment] > first_live:
-            warm.append((seconds, lives))
-        elif lives:
-            cold.append(seconds)
+        group = "warm" if seen.captured[segment] > first_live else "cold"
+        for name in ("all", group):
+            waits[name].append((seconds, lives))
     scoring = [
         at - seen.captured[segment] for at, segment, _ in seen.scored if segment in seen.captured
     ]
@@ -174,13 +170,11 @@ def figures(seen: Seen, minutes: float, training: dict[str, Any]) -> dict[str, A
     trainings = [attempt["seconds"] for attempt in seen.attempts.values()]
     outcomes = Counter(attempt["outcome"] for attempt in seen.attempts.values())
     return {
-        "minutes": minutes,
-        "live_p50_s": waited(warm, 0.5),
-        "live_p95_s": waited(warm, 0.95),
-        "live_segments": sum(lives for _, lives in warm),
-        "cold_p50_s": percentile(cold, 50),
-        "cold_segments": len(cold),
-        "still_waiting": sum(not lives for _, lives in warm),
+        "minutes_of_play": minutes,
+        **{f"{name}_p50_s": waited(group, 0.5) for name, group in waits.items()},
+        **{f"{name}_p95_s": waited(group, 0.95) for name, group in waits.items()},
+        **{f"{name}_segments": len(group) for name, group in waits.items()},
+        "still_waiting": sum(not lives for _, lives in waits["all"]),
         "scored_p50_s": percentile(scoring, 50),
         "scored_p95_s": percentile(scoring, 95),
         "training_p50_s": percentile(trainings, 50),
@@ -203,19 +197,19 @@ def labels_agree(seen: Seen, manifest: dict[str, Any]) -> bool:
     return sha256("\n".join(mine).encode()).hexdigest() == digest
 
 
-def waited(warm: list[tuple[float, bool]], share: float) -> float | None:
+def waited(segments: list[tuple[float, bool]], share: float) -> float | None:
     """Seconds until so large a share is live, by Kaplan and Meier's product.
 
     Args:
-        warm: (seconds, live) of each segment; one that is not live waited so long without an end.
+        segments: (seconds, live) of each; one that is not live waited so long without an end.
         share: In (0, 1).
 
     Returns:
         Seconds; None if too many are waiting at the end.
     """
     left = 1.0
-    at_risk = len(warm)
-    for seconds, lives in sorted(warm, key=lambda item: (item[0], not item[1])):
+    at_risk = len(segments)
+    for seconds, lives in sorted(segments, key=lambda item: (item[0], not item[1])):
         if lives:
             left *= 1.0 - 1.0 / at_risk
             if left <= 1.0 - share + 1e-9:

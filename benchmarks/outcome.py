@@ -1,13 +1,28 @@
-"""Options of a benchmark, and its end: the machine, one line of JSON, an exit code."""
+"""What all benchmarks share: their options, the head of a results file, ratios, and the end.
+
+A results file begins with the commit, processor, Python, packages and load, then has the raw
+figures of each round, and ends with one line of JSON. Contenders are measured in alternation: the
+speed of a shared machine changes by half within minutes.
+"""
 
 import argparse
 import json
 import os
 import platform
+import subprocess
 import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from random import Random
+from statistics import median
 from typing import Any
+
+RESAMPLES = 4_000
+PACKAGES = ("pyboy", "numpy", "torch", "ray")
+HERE = Path(__file__).resolve().parent
+_BEGAN = time.monotonic()
 
 
 def parser_of(doc: str | None) -> argparse.ArgumentParser:
@@ -17,20 +32,83 @@ def parser_of(doc: str | None) -> argparse.ArgumentParser:
     )
 
 
-def machine() -> str:
-    """CPU, operating system and the versions that decide about speed."""
+def begin() -> None:
+    """Print the head of a results file."""
+    told(head())
+
+
+def head() -> str:
+    """`name: value` lines, the commit first."""
+    return "\n".join(f"{name}: {value}" for name, value in machine().items())
+
+
+def machine() -> dict[str, str]:
+    """What was measured, and on what."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    versions = ", ".join(f"{name} {version(name)}" for name in ("pyboy", "numpy", "torch"))
-    return (
-        f"{named[0] if named else platform.machine()}, {os.cpu_count()} CPUs, "
-        f"{platform.platform()}, Python {platform.python_version()}, {versions}"
-    )
+    return {
+        "commit": commit(),
+        "processor": f"{named[0] if named else platform.machine()}, {os.cpu_count()} CPUs",
+        "python": f"{platform.python_version()}, {platform.platform()}",
+        "packages": ", ".join(f"{name} {version(name)}" for name in PACKAGES),
+        "load": " ".join(f"{each:.2f}" for each in os.getloadavg()),
+    }
+
+
+def commit() -> str:
+    """Seven digits of the commit, with a + if the working tree differs from it."""
+    git = ("git", "-C", str(HERE))
+    try:
+        head = subprocess.check_output([*git, "rev-parse", "--short=7", "HEAD"], text=True).strip()
+        # Not the results, which a benchmark writes.
+        changes = [*git, "status", "--porcelain", "--", ":/", ":!/benchmarks"]
+        return head + ("+" if subprocess.check_output(changes) else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def told(message: str) -> None:
+    print(message, flush=True)
+
+
+def tell_round(name: str, row: Mapping[str, float]) -> None:
+    """Print the raw figures of a round."""
+    told(f"{name}: {', '.join(f'{key} {value:.4g}' for key, value in row.items())}")
+
+
+def interval(
+    values: Sequence[float], figure: Callable[[Sequence[float]], float] = median
+) -> tuple[float, float]:
+    """Of a figure: percentile bootstrap, 95 %. The same values give the same interval."""
+    draw = Random(0)
+    found = sorted(figure(draw.choices(values, k=len(values))) for _ in range(RESAMPLES))
+    outside = RESAMPLES // 40
+    return round(found[outside], 4), round(found[-1 - outside], 4)
+
+
+def summary(rows: Sequence[Mapping[str, float]], ratios: Iterable[str]) -> dict[str, Any]:
+    """Medians of all figures; of `ratios` also the interval and each round's value."""
+    found: dict[str, Any] = {name: round(median(row[name] for row in rows), 4) for name in rows[0]}
+    for name in ratios:
+        values = [row[name] for row in rows]
+        found[f"{name}_interval"] = interval(values)
+        found[f"{name}_rounds"] = [round(each, 4) for each in values]
+    return found
+
+
+def verdicts(found: Mapping[str, Any], targets: Mapping[str, float]) -> dict[str, str]:
+    """Ratio → met: the interval is at or above the target; missed: below; else not shown."""
+    said = {}
+    for name, target in targets.items():
+        low, high = found[f"{name}_interval"]
+        said[name] = "met" if low >= target else "missed" if high < target else "not shown"
+        told(f"{name}: {found[name]} ({low} to {high}), target ≥ {target:g}: {said[name]}")
+    return said
 
 
 def finish(figures: dict[str, Any], *, met: bool) -> int:
-    """Print the machine and the figures; gives the exit code, 0 if the targets are met."""
-    print(f"machine: {machine()}, load {os.getloadavg()[0]:.1f}")
-    sys.stdout.write(json.dumps(figures) + "\n")
+    """Print machine, figures and duration; gives the exit code, 0 if the targets are met."""
+    minutes = round((time.monotonic() - _BEGAN) / 60, 1)
+    sys.stdout.write(json.dumps(figures | {"machine": machine(), "took_minutes": minutes}) + "\n")
     return 0 if met else 1

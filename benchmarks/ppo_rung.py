@@ -1,61 +1,65 @@
-"""The last rung of the ladder: PPO from end to end, on both cores.
+"""The last rungs of the ladder: training from end to end, on both cores.
 
-    python benchmarks/ppo_rung.py     runs this rung alone
+Two runners of eight environments and the learner, as in a training run. Every round starts new
+games at the scenes. After one iteration the next ones are timed by the wall clock: sampling and
+update. Then each runner plays the same on a bare PyBoy, on both cores at once; the RAM at the end
+must be that of the training run. A ratio is frames per second of the run / of raw, waits included.
 
-Two runners of eight environments and the learner, with the settings of the preset, as in a training
-run. Every round starts new games at the scenes. After one iteration the next `ITERATIONS` are timed
-by the wall clock: sampling and update. Then each runner plays the same on a bare PyBoy, on both
-cores at once; the RAM at the end must be that of the training run.
-
-    ppo_ratio        steps per second of the run / steps per second of raw, default preset
-    ppo_ratio_seeds  the same with the original PPO numbers: 10 epochs, minibatches of 512
-    ppo_cpu_ratio    CPU seconds per step of raw / of the run: the ratio if no core ever waited
+    ppo_ratio          the eight buttons (action set `seed`), preset `default`
+    ppo_ratio_seeds    the same with preset `seed`: 10 epochs, minibatches of 512
+    ppo_ratio_macros   what a run plays by default: action set `macros`, preset `default`
+    …_cpu_ratio…       CPU time per frame of raw / of the run: the ratio if no core ever waited
+    sb3_speedup        frames per second of `ppo` / of Stable-Baselines3's PPO on the same Gymnasium
+                       environment with the same numbers (sb3_rung.py); sb3_cpu_speedup likewise
 """
 
-import json
-import sys
 import tempfile
 import time
 from dataclasses import replace
 from operator import methodcaller
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-from outcome import parser_of
-from scenes import scenes
+from outcome import summary, tell_round, told
+from sb3_rung import Sb3Rung
 from trainers import (
     ENVS,
     WORKERS,
     BenchmarkRunner,
     Replayed,
     Usage,
-    environment,
+    frames_of,
     prepare_runners,
     settings_of,
-    told,
 )
 
-from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, config_of
 from rlaif.trainer.learner.runners.opening import runner_config
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig
 
-TARGETS = {"ppo_ratio": 0.60, "ppo_ratio_seeds": 0.45}
-SUFFIX = {"default": "", "seed": "_seeds"}
+TARGETS = {
+    "ppo_ratio": 0.60, "ppo_ratio_seeds": 0.45, "ppo_ratio_macros": 0.50, "sb3_speedup": 2.5,
+}  # fmt: skip
+RUNGS = {"": ("default", "seed"), "_seeds": ("seed", "seed"), "_macros": ("default", "macros")}
+"""Suffix of a rung's figures → preset and action set."""
+
+SHORTER = {"_macros": 3}
+"""A decision of macros lasts eight times as long; so many times fewer iterations are timed."""
 
 
 class PpoRung:
-    """One preset's run, measured round by round."""
+    """One run, measured round by round."""
 
-    def __init__(self, preset: str, env: EnvConfig, directory: Path, iterations: int) -> None:
-        settings = settings_of(preset)
-        explore = ExploreConfig(directory / preset, settings.explore)
+    def __init__(self, suffix: str, env: EnvConfig, directory: Path, iterations: int) -> None:
+        preset, actions = RUNGS[suffix]
+        settings = settings_of(preset, actions=actions)
+        env = replace(env, game=env.game.model_copy(update={"actions": actions}))
+        explore = ExploreConfig(directory / f"of{suffix}", settings.explore)
         runner = replace(runner_config(settings, env, explore), by=BenchmarkRunner)
         self._algorithm = ShapedPPO(config_of(settings, runner))
-        self._suffix = SUFFIX[preset]
-        self._iterations = iterations
+        self._suffix = suffix
+        self._iterations = max(1, iterations // SHORTER.get(suffix, 1))
         self.same_ram = True
 
     def round(self) -> dict[str, float]:
@@ -64,8 +68,10 @@ class PpoRung:
         self._on_runners("start_over")
         algorithm.train()
         usage, steps, began = Usage(algorithm), algorithm.env_steps, time.perf_counter()
+        frames = 0
         for _ in range(self._iterations):
             algorithm.train()
+            frames += frames_of(algorithm)
         wall = time.perf_counter() - began
         steps = algorithm.env_steps - steps
         if algorithm.overlaps:
@@ -74,20 +80,20 @@ class PpoRung:
         replayed: list[Replayed] = self._on_runners("replay")
         self.same_ram &= all(each.same_ram for each in replayed)
         # What was played is what was learned from and the fragments on the way.
-        played = steps + (
-            algorithm.config.train_batch_size_per_learner if algorithm.overlaps else 0
-        )
-        raw = sum(each.steps / each.wall for each in replayed)
-        raw_cpu = sum(each.cpu for each in replayed) / sum(each.steps for each in replayed)
-        own_cpu = cpu["runners"] / played + cpu["driver"] / steps
-        frames = sum(each.frames for each in replayed) / sum(each.steps for each in replayed)
+        ahead = algorithm.config.train_batch_size_per_learner if algorithm.overlaps else 0
+        played = frames * (1 + ahead / steps)
+        raw = sum(each.frames / each.wall for each in replayed)
+        raw_cpu = sum(each.cpu for each in replayed) / sum(each.frames for each in replayed)
+        own_cpu = cpu["runners"] / played + cpu["driver"] / frames
         end = self._suffix
         return {
-            f"ppo_ratio{end}": steps / wall / raw,
+            f"ppo_ratio{end}": frames / wall / raw,
             f"ppo_cpu_ratio{end}": raw_cpu / own_cpu,
-            f"ppo_steps_per_second{end}": steps / wall,
-            f"ppo_raw_steps_per_second{end}": raw,
-            f"ppo_frames_per_step{end}": frames,
+            f"ppo_decisions_per_second{end}": steps / wall,
+            f"ppo_frames_per_second{end}": frames / wall,
+            f"ppo_raw_frames_per_second{end}": raw,
+            f"ppo_frames_per_decision{end}": frames / steps,
+            f"ppo_cpu_us_per_frame{end}": 1e6 * own_cpu,
         }
 
     def close(self) -> None:
@@ -97,49 +103,43 @@ class PpoRung:
         return self._algorithm.runners.ask(methodcaller(method))
 
 
+def sb3_of(env: EnvConfig, iterations: int) -> Sb3Rung | None:
+    """The rung of Stable-Baselines3; None, with a line that says why, where it is missing."""
+    try:
+        return Sb3Rung(env, max(1, iterations // 2))
+    except ImportError as error:
+        told(f"sb3: left out, {error}; `make .venv-sb3/.ready` installs it")
+        return None
+
+
 def measure(env: EnvConfig, rounds: int, iterations: int) -> dict[str, Any]:
-    """Interleaved rounds of both presets; medians, and each round's ratio.
+    """Interleaved rounds of all rungs; medians, and of each ratio its interval and rounds.
 
     Episodes start at the scenes that `env` names.
     """
+    sb3 = sb3_of(env, iterations)
     prepare_runners()
+    rows: list[dict[str, float]] = []
     with tempfile.TemporaryDirectory() as directory:
-        rungs = {preset: PpoRung(preset, env, Path(directory), iterations) for preset in SUFFIX}
-        rows = []
+        rungs = [PpoRung(suffix, env, Path(directory), iterations) for suffix in RUNGS]
         for number in range(rounds):
             row: dict[str, float] = {}
-            for rung in rungs.values():
+            for rung in rungs:
                 row |= rung.round()
+            if sb3 is not None:
+                row |= sb3.round()
+                row["sb3_speedup"] = row["ppo_frames_per_second"] / row["sb3_frames_per_second"]
+                row["sb3_cpu_speedup"] = row["sb3_cpu_us_per_frame"] / row["ppo_cpu_us_per_frame"]
             rows.append(row)
-            shown = ", ".join(f"{name} {value:.4g}" for name, value in row.items())
-            told(f"ppo round {number + 1}: {shown}")
-        for rung in rungs.values():
+            tell_round(f"ppo round {number + 1}", row)
+        for rung in rungs:
             rung.close()
-    result: dict[str, Any] = {name: round(median(r[name] for r in rows), 4) for name in rows[0]}
-    for name in TARGETS:
-        result[f"{name}_rounds"] = [round(row[name], 4) for row in rows]
+        if sb3 is not None:
+            sb3.close()
+    ratios = [name for name in rows[0] if "ratio" in name or "speedup" in name]
     return {
-        **result,
-        "ppo_same_ram": all(rung.same_ram for rung in rungs.values()),
+        **summary(rows, ratios),
+        "ppo_rounds": rounds,
+        "ppo_same_ram": all(rung.same_ram for rung in rungs),
         "ppo_setup": {"runners": WORKERS, "envs_per_runner": ENVS, "iterations": iterations},
     }
-
-
-def met(result: dict[str, Any]) -> bool:
-    return all(result[name] >= least for name, least in TARGETS.items())
-
-
-def main() -> int:
-    parser = parser_of(__doc__)
-    parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds (5)")
-    parser.add_argument("--iterations", type=int, default=8, help="timed iterations a round (8)")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as directory:
-        env = environment(scenes(load_cartridge(None)), Path(directory))
-        result = measure(env, options.rounds, options.iterations)
-    print(json.dumps({"benchmark": "ppo_rung", **result, "targets": TARGETS}))
-    return 0 if met(result) and result["ppo_same_ram"] else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,10 +1,11 @@
-"""Marks the results in benchmarks/README.md that were measured with other code than today's.
+"""Writes the results into benchmarks/README.md, and marks those of other code than today's.
 
-    python benchmarks/stale.py                    marks rows; docs/generate.py does it, too
-    python benchmarks/stale.py --measured NAME    after a measurement: results/NAME is of this code
+    python benchmarks/stale.py                    writes the page; docs/generate.py does it, too
+    python benchmarks/stale.py --measured NAME    results/NAME is of this code (refresh.py does it)
 
 `measured.json` has a digest of the measured code for each result. The digest leaves docstrings,
-comments and formatting out.
+comments, formatting and descriptions of settings out. Commit and figures of a row come from the
+result itself, if that begins with the commit, as all do that `make bench-refresh` wrote.
 """
 
 import argparse
@@ -12,56 +13,53 @@ import ast
 import json
 import re
 import sys
+import tomllib
+from collections.abc import Iterable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
-HERE = Path(__file__).resolve().parent
-PAGE, DIGESTS = HERE / "README.md", HERE / "measured.json"
-GAME = "libs/game/src/rlaif/game"
-TRAINER = "services/trainer/src/rlaif/trainer"
-REWARD = ("services/reward-model/src/rlaif/reward_model", "libs/common/src/rlaif/reward_net")
-JUDGE = ("services/judge/src/rlaif/judge", "libs/common/src/rlaif/llm")
-PLAY = (f"{GAME}/machine", f"{GAME}/encoder", f"{GAME}/decisions", f"{TRAINER}/play")
-LEARN = (*PLAY, f"{TRAINER}/learner", f"{TRAINER}/rewards", f"{TRAINER}/settings")
-CODE = {
-    "ladder.txt": LEARN,
-    "bench_rllib.txt": LEARN,
-    "bench_overhead.txt": LEARN,
-    "memory_flat.txt": LEARN,
-    "determinism.txt": LEARN,
-    "move_to.txt": (GAME,),
-    "decision_pace.txt": (GAME,),
-    "replay_check.txt": (f"{GAME}/machine", f"{GAME}/replay_check"),
-    "search": (GAME, f"{TRAINER}/search"),
-    "train_cartridge": (*LEARN, f"{TRAINER}/search", f"{TRAINER}/curriculum"),
-    "train_cartridge_order": (*LEARN, f"{TRAINER}/search", f"{TRAINER}/curriculum"),
-    "train_cartridge_luck": (*LEARN, f"{TRAINER}/search", f"{TRAINER}/curriculum"),
-    "train_cartridge_arms": (*LEARN, f"{TRAINER}/search", f"{TRAINER}/curriculum"),
-    "demo_minutes": (*LEARN, *REWARD, *JUDGE),
-    "bench_rm.txt": (*REWARD, "deploy/mock-llm/src"),
-    "bench_labels.txt": REWARD,
-    "bench_loop.txt": (*REWARD, *JUDGE, "services/exporter/src", TRAINER),
-    "judge_outages.txt": JUDGE,
-    "planner_moments.txt": (GAME, f"{TRAINER}/planning", f"{TRAINER}/play", "deploy/mock-llm/src"),
-    "bench_planner.txt": (*LEARN, f"{TRAINER}/planning", "libs/common/src/rlaif/llm"),
-    "bench_hud.txt": ("services/hud/src",),
+ROOT = Path(__file__).resolve().parents[1]
+HERE = ROOT / "benchmarks"
+PAGE, DIGESTS, RESULTS = HERE / "README.md", HERE / "measured.json", HERE / "results"
+PINNED = ("numba", "numpy", "pyboy", "ray", "torch")
+"""Packages whose version decides about all figures."""
+
+BENCHMARKS: dict[str, dict[str, Any]] = tomllib.loads((HERE / "benchmarks.toml").read_text("utf-8"))
+PARTS: dict[str, list[str]] = BENCHMARKS.pop("parts")
+FORMS: dict[str, str] = {
+    metric: form for each in BENCHMARKS.values() for metric, form in each.get("rows", {}).items()
 }
-"""Raw result → the code that it measures."""
 
 ROW = re.compile(
-    r"^(?P<row>\|.*\]\(results/(?P<raw>[^)]+)\) \| `\w{7}`)(?P<stale>, stale)? \|$", re.MULTILINE
+    r"^\| (?P<metric>[^|]+) \|(?P<target>[^|]*)\| (?P<result>[^|]+) \| (?P<command>[^|]+) "
+    r"\| \[raw\]\(results/(?P<raw>[^)]+)\) \| `(?P<commit>\w{7}\+?)`(?P<stale>, stale)? \|$",
+    re.MULTILINE,
 )
 
 
 @cache
 def digest(raw: str) -> str:
-    """Of the syntax trees of the measured code, without docstrings."""
+    """Of the syntax trees of the measured code, without texts, and of the pinned packages."""
+    return digest_of(code_of(BENCHMARKS[raw]["code"]), ROOT)
+
+
+def code_of(names: Iterable[str]) -> list[str]:
+    """Folders and scripts, with those that a name of a part stands for."""
+    return [each for name in names for each in (code_of(PARTS[name]) if name in PARTS else [name])]
+
+
+def digest_of(code: Iterable[str], root: Path) -> str:
+    """Of these folders and scripts."""
     found = sha256()
-    for folder in CODE[raw]:
-        for path in sorted((HERE.parent / folder).rglob("*.py")):
-            found.update(path.relative_to(HERE.parent).as_posix().encode())
+    for name in code:
+        top = root / name
+        for path in sorted(top.rglob("*.py")) if top.is_dir() else [top]:
+            found.update(path.relative_to(root).as_posix().encode())
             found.update(_digest(path))
+    pins = (root / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    found.update("".join(pin for pin in pins if pin.partition("==")[0] in PINNED).encode())
     return found.hexdigest()
 
 
@@ -77,6 +75,8 @@ def _tree(source: str) -> str:
         if isinstance(body, list):
             kept = [each for each in body if not _is_text(each)]
             node.body = kept  # type: ignore[attr-defined]  # every node with a list of statements
+        if isinstance(node, ast.Call):
+            node.keywords = [each for each in node.keywords if each.arg != "description"]
     return ast.dump(tree)
 
 
@@ -84,27 +84,68 @@ def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def marked(page: str) -> str:
-    """The page with each row marked that another code was measured for."""
+def is_stale(raw: str) -> bool:
+    """Whether other code was measured than today's."""
     measured = json.loads(DIGESTS.read_text(encoding="utf-8"))
+    return bool(measured.get(raw) != digest(raw))
 
-    def mark(row: re.Match[str]) -> str:
-        known = measured.get(row["raw"])
-        fresh = known is not None and known == digest(row["raw"])
-        return f"{row['row']}{'' if fresh else ', stale'} |"
 
-    return ROW.sub(mark, page)
+def result_of(raw: str) -> tuple[str, dict[str, Any]] | None:
+    """Commit and figures of a result, of a folder in its summary; None without a commit."""
+    path = RESULTS / raw
+    if path.is_dir():
+        summary = path / "summary.json"
+        figures = json.loads(summary.read_text("utf-8")) if summary.exists() else {}
+        machine = figures.get("machine")
+        return (machine["commit"], figures) if isinstance(machine, dict) else None
+    if not path.is_file():
+        return None
+    lines = path.read_text(encoding="utf-8").splitlines()
+    name, _, commit = lines[0].partition(": ")
+    return (commit, json.loads(lines[-1])) if name == "commit" else None
+
+
+def marked(page: str) -> str:
+    """The page with figures and commits of the results, and with marks of stale rows."""
+
+    def write(row: re.Match[str]) -> str:
+        metric, raw = row["metric"], row["raw"]
+        result, commit = row["result"], row["commit"]
+        if (found := result_of(raw)) is not None:
+            commit, figures = found
+            if metric in FORMS:
+                result = _formatted(FORMS[metric], figures)
+        mark = ", stale" if is_stale(raw) else ""
+        return (
+            f"| {metric} |{row['target']}| {result} | {row['command']} | [raw](results/{raw}) "
+            f"| `{commit}`{mark} |"
+        )
+
+    return ROW.sub(write, page)
+
+
+def _formatted(form: str, figures: dict[str, Any]) -> str:
+    """The row's text; what was not measured, such as another trainer that is not here, is so."""
+    try:
+        return form.format(**figures)
+    except (KeyError, TypeError, ValueError):  # absent, or null where a number is asked for
+        return "not measured"
+
+
+def record(names: list[str]) -> None:
+    """Write that these results are of today's code, and the page."""
+    measured = json.loads(DIGESTS.read_text(encoding="utf-8")) | {n: digest(n) for n in names}
+    DIGESTS.write_text(json.dumps(measured, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    PAGE.write_text(marked(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--measured", nargs="*", default=[], choices=sorted(CODE), metavar="NAME")
-    names = parser.parse_args().measured
-    measured = json.loads(DIGESTS.read_text(encoding="utf-8")) | {n: digest(n) for n in names}
-    DIGESTS.write_text(json.dumps(measured, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    PAGE.write_text(marked(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    names = sorted(BENCHMARKS)
+    parser.add_argument("--measured", nargs="*", default=[], choices=names, metavar="NAME")
+    record(parser.parse_args().measured)
     return 0
 
 

@@ -22,8 +22,6 @@ Ends with one line of JSON. Exit code 0 if there was a run to report.
 import argparse
 import csv
 import json
-import os
-import platform
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -33,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from iqm import Interval, interval
-from outcome import parser_of
+from outcome import machine, parser_of
 from search_findings import Findings
 
 from rlaif.game.machine.cartridges import Cartridge, load_cartridge
@@ -255,7 +253,7 @@ def report(options: argparse.Namespace, runs: Sequence[Run]) -> dict[str, Any]:
             for arm in Counter(run.arm for run in runs)
         },
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": f"{platform.platform()}, {os.cpu_count()} CPUs",
+        "machine": machine(),
     }
     (out / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
     return summary

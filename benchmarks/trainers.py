@@ -142,11 +142,19 @@ def process_seconds(_runner: Any) -> float:
 
 
 def cpu_of_runners(algorithm: Any) -> list[float]:
-    found: list[float] = algorithm.runners.ask(process_seconds)
-    return found
+    if hasattr(algorithm, "runners"):
+        return list(algorithm.runners.ask(process_seconds))
+    group = algorithm.env_runner_group  # RLlib's own
+    return list(group.foreach_env_runner(process_seconds, local_env_runner=False))
+
+
+def frames_of(algorithm: Any) -> int:
+    """Game frames of the batch that was learned last, waits included."""
+    return sum(int(each.frames.sum()) for each in algorithm.fragments if each.frames is not None)
 
 
 def settings_of(preset: str, **changes: Any) -> TrainerSettings:
+    """The eight buttons unless `changes` names another action set."""
     return TrainerSettings.model_validate(
         {
             "actions": "seed",
@@ -205,7 +213,3 @@ def start_ray(cpus: int) -> None:
         log_to_driver=False,
         logging_level="ERROR",
     )
-
-
-def told(message: str) -> None:
-    print(message, flush=True)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from one_run import RUNNERS, Process, cpu_seconds, tree
-from outcome import finish, parser_of
+from outcome import begin, finish, parser_of
 
 from rlaif.trainer.run_folder.protocol import IterationDone, Message, RewardModelLoaded
 from rlaif.trainer.service.runs.supervisor import RunSupervisor
@@ -71,13 +71,19 @@ class Side:
         return found
 
     async def timed(self, iterations: int, *, untimed: int) -> dict[str, float]:
-        """Of the next iterations: steps per second, CPU seconds per step, cores taken beside it."""
+        """Of the next iterations: decisions and frames per second, CPU seconds per decision, and
+        cores taken beside it.
+        """
         began, first = await self.iterations(untimed)
         own, beside = self._own_cpu(), cpu_seconds(self.beside)
         ended, last = await self.iterations(iterations)
         own_spent, beside_spent = since(own, self._own_cpu()), since(beside, cpu_seconds(beside))
+        rate = (last - first) / (ended - began)
+        assert self.last is not None
+        lasted = (self.last.frames_per_second or 0.0) / (self.last.steps_per_second or 1.0)
         return {
-            "rate": (last - first) / (ended - began),
+            "rate": rate,
+            "frames_rate": rate * lasted,
             "cpu_a_step": own_spent / (last - first),
             "beside": beside_spent / (ended - began),
         }
@@ -157,6 +163,7 @@ def run_command(
     add("--rounds", type=int, default=rounds, help=f"turns of each ({rounds})")
     add("--iterations", type=int, default=5, help="timed iterations of 4,096 steps a turn (5)")
     options = parser.parse_args()
+    begin()
 
     async def compared(directory: Path) -> dict[str, Any]:
         return await compare(options, directory)
