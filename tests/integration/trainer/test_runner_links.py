@@ -63,7 +63,7 @@ def test_the_port(pool: RunnerPool):
     assert not any(each.action_dist_inputs.any() for each in old)
     assert all(each.action_dist_inputs.any() for each in new)
 
-    # What a call raises is raised here, and the runner goes on.
+    # What a call raises is raised here, and the runner continues.
     with pytest.raises(KeyError, match="vector"):
         pool.ask(methodcaller("load_state_dict", {}, ()), SECONDS)
     assert pool.ask(LIFE) == [0, 0]
@@ -79,7 +79,7 @@ def test_the_port(pool: RunnerPool):
     assert pool.answers(ordered, seconds=0.0) == []
     assert pool.healthy == []
 
-    # Both are replaced by runners of another life, which are told the weights.
+    # Both are replaced by runners of another life, which get the weights.
     back: set[int] = set()
     while len(back) < 2:
         back |= set(pool.restore(lambda: methodcaller("set_weights", weights(1.0), 7), SECONDS))

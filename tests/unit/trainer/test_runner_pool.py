@@ -1,4 +1,4 @@
-"""Lost runners: others play on, replacements get the weights, and nobody waits without need."""
+"""Lost runners: others play on, replacements get the weights, and no call waits without need."""
 
 from concurrent.futures import Future
 from typing import Any
@@ -12,7 +12,7 @@ NEW_WEIGHTS: Any = "the newest weights"
 
 
 class Link:
-    """Stands for a runner, which answers at once while it is well."""
+    """Stands for a runner, which answers at once while it is healthy."""
 
     def __init__(self) -> None:
         self.is_well = True

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.optim.adamw import adamw
 
 _BETA2, _EPSILON = 0.999, 1e-8
-_LEAST_MOMENTUM, _MOST_MOMENTUM = 0.85, 0.95
+_MIN_MOMENTUM, _MAX_MOMENTUM = 0.85, 0.95
 _RISE = 0.3
 """Share of the steps in which the rate rises and the momentum falls."""
 
@@ -57,10 +57,10 @@ def one_cycle(done: int, steps: int, *, peak: float) -> tuple[float, float]:
     first = peak / _FIRST
     if done <= top:
         place = done / top
-        return _between(first, peak, place), _between(_MOST_MOMENTUM, _LEAST_MOMENTUM, place)
+        return _between(first, peak, place), _between(_MAX_MOMENTUM, _MIN_MOMENTUM, place)
     place = (done - top) / (end - top)
     rate = _between(peak, first / _LAST, place)
-    return rate, _between(_LEAST_MOMENTUM, _MOST_MOMENTUM, place)
+    return rate, _between(_MIN_MOMENTUM, _MAX_MOMENTUM, place)
 
 
 def _between(start: float, end: float, place: float) -> float:

@@ -98,7 +98,7 @@ class DecisionPolicy:
         self._places_of = layout.places()
 
     def load(self, weights: Weights) -> None:
-        # Copies: the learner goes on updating its own, in this process, too.
+        # Copies: the learner continues to update its own, in this process, too.
         array = {name: np.array(each) for name, each in weights.items()}
         self._scales = bool(array["scale.count"].any())
         self._mean = array["scale.mean"]

@@ -191,7 +191,7 @@ class EnvRecorder:
     last.
 
     Attributes:
-        at_border: No segment has begun: the last one ended with the last step.
+        at_border: No segment has started: the last one ended with the last step.
         context: Goes into the captures from now on.
         paying: The live reward model; captures contain its shaping rewards.
     """
