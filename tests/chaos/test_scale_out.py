@@ -86,7 +86,7 @@ def settings(tmp_path: Path, cluster: Cluster) -> TrainerSettings:
             "epochs": 1,
             "hidden": 16,
             "episode_length": 60,
-            "segment_frames": SEGMENT_FRAMES,
+            "capture": {"segment_frames": SEGMENT_FRAMES},
             "stop_seconds": 60,
         }
     )
