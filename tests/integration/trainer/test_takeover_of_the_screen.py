@@ -53,13 +53,16 @@ async def run(bus: Bus, nats_url: str, tmp_path: Path) -> AsyncIterator[None]:
         yield
 
 
-def process_of(runner: int) -> int:
-    """The process that draws a runner's screen: a child of the training process."""
+def process_of(runner: int, data: Path) -> int:
+    """The process that draws a runner's screen below `data`: a child of the training process."""
     found = []
     for folder in Path("/proc").iterdir():
         try:
             is_worker = b"rlaif.trainer.learner.runners.child" in (folder / "cmdline").read_bytes()
-            if is_worker and f"/screens/{runner}.rgb" in (folder / "maps").read_text():
+            maps = (folder / "maps").read_text() if is_worker else ""
+            if any(
+                str(data) in row and f"/screens/{runner}.rgb" in row for row in maps.split("\n")
+            ):
                 found.append(int(folder.name))
         except OSError:
             continue  # it ended, is another user's, or no process
@@ -87,7 +90,7 @@ async def test_a_stopped_runner_loses_the_screen_and_it_does_not_jump(
 
         await eventually(both_play, "both runners play, the first is shown", seconds=SECONDS)
         await eventually(lambda: _rises(screen), "its picture moves", seconds=SECONDS)
-        stopped = process_of(1)
+        stopped = process_of(1, tmp_path / "data")
         os.kill(stopped, signal.SIGSTOP)
         began = time.monotonic()
         seen = [await screen()]
