@@ -48,7 +48,7 @@ def test_the_next_batch_is_played_during_the_update_and_a_lost_runner_is_replace
         lags, last = [], None
         for _ in range(3):
             algorithm.train()
-            lags.append(algorithm.policy_lag)
+            lags.append(algorithm.learned.policy_lag)
             first, second = algorithm.fragments
             assert (first.runner, second.runner) == (1, 2)
             if last is not None:
@@ -69,7 +69,7 @@ def test_the_next_batch_is_played_during_the_update_and_a_lost_runner_is_replace
             looks += 1
             seen = [(each.runner, each.continues) for each in algorithm.fragments]
             assert algorithm.env_steps > before or not seen, "training goes on with the other one"
-            assert algorithm.policy_lag <= 1
+            assert algorithm.learned.policy_lag <= 1
     finally:
         algorithm.stop()
 
@@ -80,7 +80,7 @@ def test_without_overlap_each_batch_is_played_with_the_newest_policy():
         for version in range(3):
             algorithm.train()
             (fragment,) = algorithm.fragments
-            assert (fragment.policy_version, algorithm.policy_lag) == (version, 0)
+            assert (fragment.policy_version, algorithm.learned.policy_lag) == (version, 0)
     finally:
         algorithm.stop()
 
@@ -92,6 +92,6 @@ def test_without_runner_processes_nothing_overlaps():
         assert not ray.is_initialized()
         for _ in range(2):
             algorithm.train()
-            assert algorithm.policy_lag == 0
+            assert algorithm.learned.policy_lag == 0
     finally:
         algorithm.stop()

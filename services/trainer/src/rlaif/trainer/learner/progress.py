@@ -435,7 +435,7 @@ def report(
         assistance=tally.assistance(),
         ended=tally.ended,
         oldest_open=tally.oldest_open,
-        samples_left_out=algorithm.samples_left_out,
+        samples_left_out=algorithm.learned.samples_left_out,
         updates_left_out=int(module.get("steps_left_out", 0)),
         not_learned=_why_nothing_was_learned(algorithm, module),
         learner={
@@ -451,7 +451,7 @@ def _why_nothing_was_learned(algorithm: ShapedPPO, module: Mapping[str, float]) 
     played = sum(int((~fragment.by_planner).sum()) for fragment in algorithm.fragments)
     if not played:
         return None
-    if algorithm.samples_left_out == played:
+    if algorithm.learned.samples_left_out == played:
         spoilt = [
             name
             for name, grids in algorithm.learned.parts.items()

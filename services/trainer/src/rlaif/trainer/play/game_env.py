@@ -129,11 +129,12 @@ class _View:
         live: The RAM.
         ram: A copy of it at the last look; None until there is one.
         is_alone: The game runs without the player: no button does anything.
+        moves: Bits of the position whose change is an event.
     """
 
-    def __init__(self, emulator: Emulator, cache: EncoderCache | None) -> None:
+    def __init__(self, emulator: Emulator, cache: EncoderCache | None, moves: int) -> None:
         self.encoder = Encoder(cache)
-        self._emulator = emulator
+        self._emulator, self.moves = emulator, moves
         self.live = LiveRam(emulator)
         self.ram: RamBlocks | None = None
         self.is_alone = False
@@ -270,9 +271,9 @@ class GameEnv:
         self._rewards = EpisodeRewards(
             preset(settings.reward_preset), frame_skip=settings.frame_skip
         )
-        self._view = _View(self.emulator, cache)
+        moves = _ANY_MOVE if self._rewards.asks_each_move else _SQUARE
+        self._view = _View(self.emulator, cache, moves)
         self._limits = _Limits(settings, self.emulator)
-        self._moves = _ANY_MOVE if self._rewards.asks_each_move else _SQUARE
         self.steps = self.frames = 0
 
     @property
@@ -338,7 +339,7 @@ class GameEnv:
         self.steps += 1
         if (
             scene is None
-            and not (encoder.x ^ facts.x | encoder.y ^ facts.y) & self._moves
+            and not (encoder.x ^ facts.x | encoder.y ^ facts.y) & view.moves
             and self.steps < self._limits.next_check
             and not (view.is_alone or encoder.still or self._rewards.asks_each_step)
         ):

@@ -41,6 +41,10 @@ class LearnedRewards:
         reward_model_share: Share of the live model in the mix with the one before it, 0 to 1.
         potential_mean: Mean potential of the live model over the observations. If it rises and the
             milestones do not, the policy exploits the model.
+        policy_lag: Updates between the policy that played and the one that learned from it; 0
+            unless sampling overlaps the update, then 1.
+        samples_left_out: Number of the policy's steps that were excluded from the update because
+            their advantage is not finite.
     """
 
     parts: dict[str, list[Float32]] = field(default_factory=dict)
@@ -48,6 +52,8 @@ class LearnedRewards:
     reward_model_version: int | None = None
     reward_model_share: float = 0.0
     potential_mean: float | None = None
+    policy_lag: int = 0
+    samples_left_out: int = 0
 
     @property
     def shaping(self) -> list[Float32]:

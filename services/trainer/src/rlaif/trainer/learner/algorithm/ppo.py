@@ -1,6 +1,7 @@
 """PPO on finished arrays: RLlib's learner, loss and checkpoints with our own sampling loop."""
 
 import math
+from dataclasses import replace
 from operator import methodcaller
 from typing import Any
 
@@ -138,17 +139,11 @@ class ShapedPPO:
         env_steps: Environment steps of the run; set it after a restore.
         fragments: What the last step sampled.
         learned: Rewards of `fragments`, by part.
-        policy_lag: Updates between the policy that played `fragments` and the one that learned
-            from them; 0 unless sampling overlaps the update, then 1.
-        samples_left_out: Number of the policy's steps in `fragments` that were excluded from the
-            update because their advantage is not finite.
     """
 
     capture_quota: int = 0
-    samples_left_out: int = 0
     training_iteration: int = 0
     env_steps: int = 0
-    policy_lag: int = 0
 
     def __init__(self, config: PPOConfig, runners: RunnerPool | None = None) -> None:
         """Build the learner and wait for the runners; by default they are on this machine."""
@@ -203,15 +198,12 @@ class ShapedPPO:
         while self.sampler.ahead < (MAX_AHEAD if self.overlaps else 1):
             self._order()
         self.fragments, self.learned = self.sampler.collect(), LearnedRewards()
-        self.samples_left_out = 0
         if not self.fragments:
             return {}
         if self.sampler.stop_asked():
             self.sampler.held.appendleft(self.fragments)
             raise StopAskedError
-        self.policy_lag = self._version() - min(
-            fragment.policy_version for fragment in self.fragments
-        )
+        lag = self._version() - min(fragment.policy_version for fragment in self.fragments)
         self.env_steps += sum(fragment.steps for fragment in self.fragments)
         self.learned = self.rewards.learn_from(self.fragments)
         batch = columns(
@@ -226,7 +218,9 @@ class ShapedPPO:
             self.curriculum.update(self.learner_group, self.fragments)
         batch = by_policy(batch, self.fragments)
         whole = finite(batch)
-        self.samples_left_out = len(batch) - len(whole)
+        self.learned = replace(
+            self.learned, policy_lag=lag, samples_left_out=len(batch) - len(whole)
+        )
         figures = self._update(whole) if len(whole) else {}
         self.send_weights()
         return figures
@@ -297,7 +291,7 @@ class ShapedPPO:
         metrics = MetricsLogger(root=True, stats_cls_lookup=self.config.stats_cls_lookup)
         metrics.aggregate(results)
         figures: dict[str, float] = metrics.reduce()[DEFAULT_MODULE_ID]
-        return {**figures, "policy_lag": self.policy_lag}
+        return {**figures, "policy_lag": self.learned.policy_lag}
 
     def send_weights(self) -> None:
         """Let the runners play by the learner's weights from the next batch on."""

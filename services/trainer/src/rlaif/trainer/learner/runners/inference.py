@@ -87,15 +87,14 @@ class ButtonPolicy:
         return self._last(rows)
 
 
+_CODE_COLUMNS = np.array(layout.code_table()[0])
+_CODE_OFFSETS = np.array(layout.code_table()[1], dtype=np.float32)
+_NUMBER_COLUMNS = np.array(layout.number_columns())
+_TILE_PLACES = layout.places()
+
+
 class DecisionPolicy:
     """`rlaif.trainer.learner.networks.decision_module` without its critic."""
-
-    def __init__(self) -> None:
-        codes, offsets, _ = layout.code_table()
-        self._columns = np.array(codes)
-        self._offsets = np.array(offsets, dtype=np.float32)
-        self._numbers = np.array(layout.number_columns())
-        self._places_of = layout.places()
 
     def load(self, weights: Weights) -> None:
         # Copies: the learner continues to update its own, in this process, too.
@@ -124,7 +123,7 @@ class DecisionPolicy:
         question = self._question(features)
         scores = np.empty(room.looks.shape[:2], dtype=np.float32)
         scored = question @ self._places, question @ self._looks
-        kernels.score_tiles(*scored, room.looks, room.here, self._places_of, scores)
+        kernels.score_tiles(*scored, room.looks, room.here, _TILE_PLACES, scores)
         logits = np.concatenate([self._named(features), scores], axis=1)
         allowed = policy_inputs[:, ALLOWED] > 0.5
         # Logits must be finite also for rows that are not from play and allow nothing.
@@ -136,9 +135,9 @@ class DecisionPolicy:
         if self._scales:
             observations = (observations - self._mean) / self._deviation
             np.clip(observations, -layout.MAX_DEVIATIONS, layout.MAX_DEVIATIONS, out=observations)
-        codes = (inputs.take(self._columns, axis=1) + self._offsets).astype(np.uint16)
+        codes = (inputs.take(_CODE_COLUMNS, axis=1) + _CODE_OFFSETS).astype(np.uint16)
         rooms = inputs[:, POLICY_INPUT["room"].span].astype(np.uint16, order="C")
-        before, after = [observations, inputs.take(self._numbers, axis=1)], room.nearest
+        before, after = [observations, inputs.take(_NUMBER_COLUMNS, axis=1)], room.nearest
         begin = sum(each.shape[1] for each in before)
         rows = np.empty((len(inputs), self._first.inputs), dtype=np.float32)
         np.concatenate(before, axis=1, out=rows[:, :begin])
