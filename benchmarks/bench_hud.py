@@ -15,7 +15,7 @@ after each change are not timed.
                      of those before and after; throughput_kept_interval: its 95 %
                      bootstrap interval, whose lower end is compared with the target
     hud_growth       resident memory of the HUD: median of the last minute over that of the second,
-                     less 1; `hud_minutes` lie between them; null for a run of less than four
+                     less 1; `hud_minutes` lie between them; null for a run of less than three
 
 Second part: the pipeline of `make demo`, from its start, for `--minutes`.
 
@@ -210,7 +210,7 @@ def by_minute(memory: list[tuple[float, float]]) -> list[float]:
 
 def growth(minutes: list[float]) -> float | None:
     """Of the last minute over the second, less 1; None when there are too few."""
-    return round(minutes[-1] / minutes[1] - 1, 4) if len(minutes) > 3 else None
+    return round(minutes[-1] / minutes[1] - 1, 4) if len(minutes) > 2 else None
 
 
 def at_share(ages: Counter[int], share: float) -> int | None:
@@ -276,7 +276,7 @@ def main() -> int:
     parser = parser_of(__doc__)
     add = parser.add_argument
     add("--rounds", type=int, default=16, help="times that the pages come (16)")
-    add("--iterations", type=int, default=4, help="of 4,096 steps timed each time (4)")
+    add("--iterations", type=int, default=3, help="of 1,024 decisions timed each time (3)")
     add("--minutes", type=int, default=2, help="minutes of one page on the pipeline (2)")
     options = parser.parse_args()
     begin()

@@ -38,7 +38,7 @@ from typing import Any
 import httpx
 from one_run import reward_model, tree
 from outcome import summary, tell_round, verdicts
-from turns import NEVER_MINUTES, Side, free_port, run_command, training, until
+from turns import BATCH, NEVER_MINUTES, Side, free_port, run_command, training, until
 from websockets.asyncio.client import connect as open_page
 
 from rlaif.bus.connection import connect_ready
@@ -54,6 +54,7 @@ TRAINING_PROCESS = b"rlaif.trainer.learner.process"
 ALIKE: dict[str, Any] = {
     "ray_workers": WORKERS,
     "envs_per_worker": ENVS,
+    "batch_size": BATCH,
     "run_hours": 1_000,
     "epoch_steps": 1_000_000_000,
 }
@@ -261,4 +262,4 @@ async def rounds(options: argparse.Namespace, off: Side, on: Side, pages: Pages)
 
 
 if __name__ == "__main__":
-    sys.exit(run_command(__doc__, compare, rounds=20))
+    sys.exit(run_command(__doc__, compare, rounds=14))

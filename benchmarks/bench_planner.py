@@ -33,7 +33,7 @@ from statistics import geometric_mean, median
 from typing import Any
 
 from outcome import interval, tell_round
-from turns import NEVER_MINUTES, Side, free_port, run_command, training
+from turns import BATCH, NEVER_MINUTES, Side, free_port, run_command, training
 
 TARGET = 0.97
 WORKERS, ENVS = 2, 8
@@ -42,6 +42,7 @@ SIDES = ("off", *SECONDS, "again")
 SETTINGS: dict[str, Any] = {
     "ray_workers": WORKERS,
     "envs_per_worker": ENVS,
+    "batch_size": BATCH,
     "run_hours": 1_000,
     "epoch_steps": 1_000_000_000,
     "watch_fps": 0,

@@ -29,6 +29,8 @@ UNTIMED = 4
 START_SECONDS = 900.0
 ITERATION_SECONDS = 300.0
 NEVER_MINUTES = 10_000
+BATCH = 1_024
+"""Decisions of an iteration: with the default of 4,096 a turn of macros lasts most of a minute."""
 
 
 @dataclass
@@ -161,7 +163,12 @@ def run_command(
     if starts:
         add("--starts", type=int, default=starts, help=f"times to begin the runs ({starts})")
     add("--rounds", type=int, default=rounds, help=f"turns of each ({rounds})")
-    add("--iterations", type=int, default=5, help="timed iterations of 4,096 steps a turn (5)")
+    add(
+        "--iterations",
+        type=int,
+        default=6,
+        help=f"timed iterations of {BATCH} decisions a turn (6)",
+    )
     options = parser.parse_args()
     begin()
 
