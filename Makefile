@@ -341,8 +341,7 @@ $(VENV)/.ready: $(addsuffix /pyproject.toml,$(DISTS)) VERSION $(lastword $(PACKA
 	@$(INSTALL) -c $(CONSTRAINTS) torch
 	$(INSTALL) --no-deps --no-build-isolation $(addprefix -e ,$(DISTS))
 	@find $(VENV)/lib -type f \( $(UNUSED) \) -delete
-	@test "$$(uname -s)" != Linux || ! command -v strip >/dev/null || find $(VENV)/lib -path '*/pyboy/*.so' -exec sh -c \
-	  'strip --strip-debug -o "$$0.new" "$$0" && mv "$$0.new" "$$0"' {} \;  # 120 MB
+	@test "$$(uname -s)" != Linux || $(BIN)/python deploy/containers/strip_debug.py $(VENV)/lib/python3*/site-packages/pyboy  # 120 MB
 	@$(BIN)/python -m pip --quiet check
 	@touch $@
 

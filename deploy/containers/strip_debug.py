@@ -6,6 +6,7 @@ Does what `strip` of binutils does, which no slim base image has: a library ends
 segment ends, and has no table of sections. 141 MB of PyBoy's libraries become 16.
 """
 
+import shutil
 import struct
 import sys
 from pathlib import Path
@@ -25,7 +26,11 @@ def strip(library: Path) -> None:
     ends = (sum(struct.unpack_from("<8xQ16xQ", data, first + at * size)) for at in range(count))
     struct.pack_into("<Q", data, _SECTIONS_AT, 0)
     struct.pack_into("<HHH", data, _SECTION_COUNTS, 0, 0, 0)
-    library.write_bytes(data[: max(ends)])
+    # Another file: an installer may share this one with its cache.
+    new = library.with_suffix(".new")
+    new.write_bytes(data[: max(ends)])
+    shutil.copymode(library, new)
+    new.replace(library)
 
 
 for folder in sys.argv[1:]:

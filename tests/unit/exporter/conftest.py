@@ -67,7 +67,7 @@ class ReplaysHere:
 
     async def replay(self, capture, packed_keyframe):
         request = Message({}, (capture.model_dump_json().encode(), packed_keyframe))
-        return segment_files(decode(self._replayer.answer(request)[8:]))
+        return segment_files(decode(self._replayer.answer(request)))
 
 
 @pytest.fixture(scope="session")
