@@ -47,7 +47,7 @@ import httpx
 from bench_overhead import loop_on
 from hud_pages import Page
 from one_run import megabytes
-from outcome import begin, finish, interval, parser_of, tell_round
+from outcome import begin, finish, interval, parser_of, print_round
 from turns import free_port, until
 
 from rlaif.testing.data.events import segment_captured
@@ -141,7 +141,7 @@ async def many_pages(options: argparse.Namespace, directory: Path) -> dict[str, 
                     during = await side.timed(options.iterations, untimed=UNTIMED)
                 after = await side.timed(options.iterations, untimed=UNTIMED)
                 rows.append(round_of(before, during, after))
-                tell_round(f"round {number + 1}", rows[-1])
+                print_round(f"round {number + 1}", rows[-1])
                 before = after
             memory.cancel()
             await asyncio.gather(memory, return_exceptions=True)

@@ -21,7 +21,7 @@ from typing import Any
 
 import judge_throughput
 import loop_latency
-from outcome import begin, finish, told
+from outcome import begin, finish, say
 
 TARGET_P50, TARGET_P95, TARGET_PER_CORE = 15.0, 40.0, 100.0
 
@@ -34,7 +34,7 @@ def main() -> int:
     begin()
     result: dict[str, Any] = {"benchmark": "loop"}
     result |= loop_latency.measure(options.minutes)
-    told(f"latency: {json.dumps(result)}")
+    say(f"latency: {json.dumps(result)}")
     result |= judge_throughput.measure(options)
     met = {
         "warm_p50_s": result["warm_p50_s"] is not None and result["warm_p50_s"] < TARGET_P50,
@@ -42,7 +42,7 @@ def main() -> int:
         "per_core": result["segments_per_min_per_core"] >= TARGET_PER_CORE,
     }
     for name, fine in met.items():
-        told(f"{name}: {'met' if fine else 'missed'}")
+        say(f"{name}: {'met' if fine else 'missed'}")
     return finish(result, met=all(met.values()))
 
 

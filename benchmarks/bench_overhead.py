@@ -37,7 +37,7 @@ from typing import Any
 
 import httpx
 from one_run import reward_model, tree
-from outcome import summary, tell_round, verdicts
+from outcome import print_round, summary, verdicts
 from turns import BATCH, NEVER_MINUTES, Side, free_port, run_command, training, until
 from websockets.asyncio.client import connect as open_page
 
@@ -229,7 +229,7 @@ async def rounds(options: argparse.Namespace, off: Side, on: Side, pages: Pages)
             "pictures_a_second": seen[-1],
         }
         rows.append(row)
-        tell_round(f"round {number + 1}", row)
+        print_round(f"round {number + 1}", row)
     last = on.last
     assert last is not None
     shaping = last.reward_statistics.get("shaping")

@@ -32,7 +32,7 @@ from pathlib import Path
 from statistics import geometric_mean, median
 from typing import Any
 
-from outcome import interval, tell_round
+from outcome import interval, print_round
 from turns import BATCH, NEVER_MINUTES, Side, free_port, run_command, training
 
 TARGET = 0.97
@@ -111,7 +111,7 @@ async def one_round(
     for name in SECONDS:
         row[f"kept_{name}"] = 2 * rate[name] / (rate["off"] + rate["again"])
         row[f"cpu_{name}"] = (cpu["off"] + cpu["again"]) / 2 / cpu[name]
-    tell_round(f"start {start + 1}, round {number + 1}", row)
+    print_round(f"start {start + 1}, round {number + 1}", row)
     return row
 
 
@@ -143,13 +143,13 @@ def summary(
     starts: list[tuple[list[dict[str, float]], dict[str, dict[str, Any]]]],
     options: argparse.Namespace,
 ) -> dict[str, Any]:
-    told = [models for _, models in starts]
+    started = [models for _, models in starts]
     was_asked = all(
         models["slow"]["planner_steps"] > 0
         and models["slow"]["suggestions"] > 0
         and models["slow"]["seconds_a_call"] >= SECONDS["slow"]
         and models["hanging"]["calls"].get("timeout", 0) > 0
-        for models in told
+        for models in started
     )
     keys = [f"{kind}_{name}" for kind in ("kept", "cpu") for name in ("again", *SECONDS)]
     of_starts = {key: [median(row[key] for row in rows) for rows, _ in starts] for key in keys}
@@ -169,7 +169,7 @@ def summary(
         "decisions_per_second": {
             name: round(median(row[name] for rows, _ in starts for row in rows)) for name in SIDES
         },
-        "models": told,
+        "models": started,
         "starts": options.starts,
         "rounds_a_start": options.rounds,
         "iterations": options.iterations,

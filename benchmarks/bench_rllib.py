@@ -25,7 +25,7 @@ from statistics import fmean
 from typing import Any
 
 import torch
-from outcome import begin, finish, parser_of, summary, tell_round, told, verdicts
+from outcome import begin, finish, parser_of, print_round, say, summary, verdicts
 from ray.rllib.algorithms.ppo import PPO, PPOConfig
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME
@@ -144,9 +144,9 @@ def compare(preset: str, env: EnvConfig, options: argparse.Namespace) -> dict[st
         row["speedup"] = row["ours_decisions_per_second"] / row["stock_decisions_per_second"]
         row["cpu_speedup"] = row["stock_cpu_us_per_decision"] / row["ours_cpu_us_per_decision"]
         rows.append(row)
-        tell_round(f"{preset} round {number + 1}", row)
+        print_round(f"{preset} round {number + 1}", row)
     for each in (stock, ours):
-        told(f"{preset} curve of {each.name}: {json.dumps(each.curve)}")
+        say(f"{preset} curve of {each.name}: {json.dumps(each.curve)}")
         each.close()
     return {
         **summary(rows, ("speedup", "cpu_speedup")),

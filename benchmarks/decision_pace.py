@@ -51,7 +51,7 @@ class Costs:
     deaths: int = 0
     emulator: float = 0.0
 
-    def told(self) -> dict[str, float]:
+    def figures(self) -> dict[str, float]:
         """The figures, microseconds a base step."""
         steps = sum(self.steps.values())
         return {
@@ -169,7 +169,7 @@ def main() -> None:
     player, figures = Player(), {}
     for name in ("rooms_met_first", "rooms_known"):
         costs = player.play(states, args.decisions, args.arm, args.seed)
-        print(f"{name}: {costs.told()}")
+        print(f"{name}: {costs.figures()}")
         for family in sorted(costs.steps):
             steps = costs.steps[family]
             print(
@@ -178,7 +178,7 @@ def main() -> None:
                 f"{1e6 * costs.seconds[family] / steps:6.1f} us and "
                 f"{costs.hearts[family] / steps:.4f} quarter hearts a step"
             )
-        figures[name] = costs.told()
+        figures[name] = costs.figures()
     met, beaten, lost = np.sum([player.fight(state) for state in fights], axis=0).tolist()
     duels = [player.fight(boss, 3 * number) for number in range(BOSS_FIGHTS)]
     figures["fights"] = {

@@ -47,8 +47,8 @@ def main() -> int:
     cartridge = load_cartridge(options.rom)
     same = all(found == marks["plain"] for found in marks.values())
     for at in marks["plain"]:
-        told = " ".join(f"{kind} {found.get(at, 'missing')[:16]}" for kind, found in marks.items())
-        print(f"step {at}: {told}")
+        row = " ".join(f"{kind} {found.get(at, 'missing')[:16]}" for kind, found in marks.items())
+        print(f"step {at}: {row}")
     result = {
         "benchmark": "determinism",
         "title": cartridge.title,

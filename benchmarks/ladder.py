@@ -37,7 +37,7 @@ import numpy as np
 import ppo_rung
 from bare import Bare, Script, ScriptPlayer, script_of
 from gymnasium.utils import seeding
-from outcome import begin, finish, parser_of, summary, tell_round, told, verdicts
+from outcome import begin, finish, parser_of, print_round, say, summary, verdicts
 from scenes import scenes
 from trainers import environment
 
@@ -259,7 +259,7 @@ def main() -> int:
     rows: list[dict[str, float]] = []
     for number in range(1, options.rounds + 1):
         rows.append(ladder.round())
-        tell_round(f"round {number}", rows[-1])
+        print_round(f"round {number}", rows[-1])
     ladder.close()
     if cores is not None:
         os.sched_setaffinity(0, cores)
@@ -269,7 +269,7 @@ def main() -> int:
     said = verdicts(result, targets)
     met = set(said.values()) == {"met"}
     same_ram = ladder.same_ram and ppo.get("ppo_same_ram", True)
-    told(f"scenes: {', '.join(start.provenance for start in starts)}")
+    say(f"scenes: {', '.join(start.provenance for start in starts)}")
     figures = {
         "benchmark": "ladder",
         **result,

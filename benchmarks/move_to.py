@@ -49,8 +49,8 @@ class Tally:
             if least and verdict in ("reached", "slow"):
                 self.ratios.append(trip.steps / least)
             if verdict not in ("reached", "refused"):
-                told = f"{trip.steps} steps, least {least}, {trip.choice.reason!r}"
-                print(f"  {entry.name} tile {tile}: {verdict}; {told}", flush=True)
+                figures = f"{trip.steps} steps, least {least}, {trip.choice.reason!r}"
+                print(f"  {entry.name} tile {tile}: {verdict}; {figures}", flush=True)
 
     def prove(self, emulator: Emulator, entry: Entry, found: Truth, seed: int) -> None:
         """Play a few ways of the truth."""

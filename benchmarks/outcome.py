@@ -34,7 +34,7 @@ def parser_of(doc: str | None) -> argparse.ArgumentParser:
 
 def begin() -> None:
     """Print the head of a results file."""
-    told(head())
+    say(head())
 
 
 def head() -> str:
@@ -68,13 +68,13 @@ def commit() -> str:
         return "unknown"
 
 
-def told(message: str) -> None:
+def say(message: str) -> None:
     print(message, flush=True)
 
 
-def tell_round(name: str, row: Mapping[str, float]) -> None:
+def print_round(name: str, row: Mapping[str, float]) -> None:
     """Print the raw figures of a round."""
-    told(f"{name}: {', '.join(f'{key} {value:.4g}' for key, value in row.items())}")
+    say(f"{name}: {', '.join(f'{key} {value:.4g}' for key, value in row.items())}")
 
 
 def interval(
@@ -103,7 +103,7 @@ def verdicts(found: Mapping[str, Any], targets: Mapping[str, float]) -> dict[str
     for name, target in targets.items():
         low, high = found[f"{name}_interval"]
         said[name] = "met" if low >= target else "missed" if high < target else "not shown"
-        told(f"{name}: {found[name]} ({low} to {high}), target ≥ {target:g}: {said[name]}")
+        say(f"{name}: {found[name]} ({low} to {high}), target ≥ {target:g}: {said[name]}")
     return said
 
 

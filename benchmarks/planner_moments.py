@@ -100,13 +100,13 @@ def what_they_are(emulator: Emulator, found: Found) -> dict[str, int]:
     rooms: dict[str, set[tuple[int, int]]] = {mode: set() for mode in MODES}
     for moment, state in found:
         emulator.load_state(state)
-        told = decode(read_blocks(emulator))
-        rooms[moment.mode].add((told.group, told.room))
+        decoded = decode(read_blocks(emulator))
+        rooms[moment.mode].add((decoded.group, decoded.room))
         if moment.mode == "dialog":
-            texts.add(told.text_id)
+            texts.add(decoded.text_id)
         else:
-            puzzles.add((told.group, told.room, told.puzzle))
-            foes += told.enemies_left > 0
+            puzzles.add((decoded.group, decoded.room, decoded.puzzle))
+            foes += decoded.enemies_left > 0
     return {
         "texts": len(texts),
         "rooms_with_texts": len(rooms["dialog"]),

@@ -20,7 +20,7 @@ from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
-from outcome import summary, tell_round, told
+from outcome import print_round, say, summary
 from sb3_rung import Sb3Rung
 from trainers import (
     ENVS,
@@ -108,7 +108,7 @@ def sb3_of(env: EnvConfig, iterations: int) -> Sb3Rung | None:
     try:
         return Sb3Rung(env, max(1, iterations // 2))
     except ImportError as error:
-        told(f"sb3: left out, {error}; `make .venv-sb3/.ready` installs it")
+        say(f"sb3: left out, {error}; `make .venv-sb3/.ready` installs it")
         return None
 
 
@@ -131,7 +131,7 @@ def measure(env: EnvConfig, rounds: int, iterations: int) -> dict[str, Any]:
                 row["sb3_speedup"] = row["ppo_frames_per_second"] / row["sb3_frames_per_second"]
                 row["sb3_cpu_speedup"] = row["sb3_cpu_us_per_frame"] / row["ppo_cpu_us_per_frame"]
             rows.append(row)
-            tell_round(f"ppo round {number + 1}", row)
+            print_round(f"ppo round {number + 1}", row)
         for rung in rungs:
             rung.close()
         if sb3 is not None:

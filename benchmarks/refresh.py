@@ -27,22 +27,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     raws = chosen(options.benchmarks)
     minutes = {raw: minutes_of(raw) for raw in raws}
-    outcome.told(f"{len(raws)} results to measure, {sum(minutes.values()):.0f} min:")
+    outcome.say(f"{len(raws)} results to measure, {sum(minutes.values()):.0f} min:")
     for raw in raws:
         command = stale.BENCHMARKS[raw]["command"]
         how = f"by hand, {command}" if isinstance(command, str) else " ".join(command)
-        outcome.told(f"  {raw}: {minutes[raw]:.0f} min, {how}")
+        outcome.say(f"  {raw}: {minutes[raw]:.0f} min, {how}")
     if options.check:
         return 1 if raws else 0
     began, failed = time.monotonic(), []
     for raw in raws:
         left = None if options.minutes is None else options.minutes * 60 + began - time.monotonic()
         if left is not None and minutes[raw] * 60 > left:
-            outcome.told(f"{raw}: left out, {left / 60:.0f} min are left")
+            outcome.say(f"{raw}: left out, {left / 60:.0f} min are left")
         elif not measure(raw):
             failed.append(raw)
     if failed:
-        outcome.told(f"not measured: {', '.join(failed)}")
+        outcome.say(f"not measured: {', '.join(failed)}")
     return 1 if failed else 0
 
 
@@ -60,8 +60,8 @@ def chosen(names: Sequence[str]) -> list[str]:
 def minutes_of(raw: str) -> float:
     """Of the last run where it is known."""
     found = stale.result_of(raw)
-    told = None if found is None else found[1].get("took_minutes")
-    return float(told or stale.BENCHMARKS[raw]["minutes"])
+    recorded = None if found is None else found[1].get("took_minutes")
+    return float(recorded or stale.BENCHMARKS[raw]["minutes"])
 
 
 def measure(raw: str) -> bool:
@@ -71,9 +71,9 @@ def measure(raw: str) -> bool:
     """
     command, target = stale.BENCHMARKS[raw]["command"], stale.RESULTS / raw
     if isinstance(command, str):
-        outcome.told(f"{raw}: by hand: {command}; then stale.py --measured {raw}")
+        outcome.say(f"{raw}: by hand: {command}; then stale.py --measured {raw}")
         return False
-    outcome.told(f"{raw}: {' '.join(command)}")
+    outcome.say(f"{raw}: {' '.join(command)}")
     lines: list[str] | None = [] if target.suffix else None
     head, began = outcome.head(), time.monotonic()
     with subprocess.Popen(
@@ -81,17 +81,17 @@ def measure(raw: str) -> bool:
     ) as process:
         assert process.stdout is not None
         for line in process.stdout:
-            outcome.told(f"  {line.rstrip()}")
+            outcome.say(f"  {line.rstrip()}")
             if lines is not None:
                 lines.append(line)
     if process.returncode not in (0, 1) or (lines is not None and not is_whole(lines)):
-        outcome.told(f"{raw}: ended with {process.returncode}, nothing is recorded")
+        outcome.say(f"{raw}: ended with {process.returncode}, nothing is recorded")
         return False
     if lines is not None:
         own = "" if lines[0].startswith("commit: ") else f"{head}\n"
         target.write_text(own + "".join(lines), encoding="utf-8")
     stale.record([raw])
-    outcome.told(f"{raw}: measured in {(time.monotonic() - began) / 60:.1f} min")
+    outcome.say(f"{raw}: measured in {(time.monotonic() - began) / 60:.1f} min")
     return True
 
 

@@ -126,8 +126,8 @@ def judged(
 
 def unlike(item: LabelledSegment, **changes: object) -> LabelledSegment:
     """The label with other values; its digest follows them."""
-    told = repr(sorted(changes.items())) if "observations" not in changes else item.segment_id
-    digest = hashlib.sha256(f"{item.score_sha256} {told}".encode()).hexdigest()
+    label = repr(sorted(changes.items())) if "observations" not in changes else item.segment_id
+    digest = hashlib.sha256(f"{item.score_sha256} {label}".encode()).hexdigest()
     return replace(item, **{"score_sha256": digest, **changes})  # type: ignore[arg-type]
 
 

@@ -199,13 +199,13 @@ def arm_summary(
         "reached": {name: round(share, 3) for name, share in reached_shares(trained).items()},
     }
     if trained:
-        found["milestones_iqm"] = told(interval([trial.reached for trial in trained]))
-        found["essence_iqm"] = told(
+        found["milestones_iqm"] = as_list(interval([trial.reached for trial in trained]))
+        found["essence_iqm"] = as_list(
             interval([[float(bool(each.essences)) for each in trial.episodes] for trial in trained])
         )
         found["milestones_total"] = trained[0].milestones_total
     if chance:
-        found["chance_iqm"] = told(interval([trial.reached for trial in chance]))
+        found["chance_iqm"] = as_list(interval([trial.reached for trial in chance]))
     return found
 
 
@@ -216,7 +216,7 @@ def reached_shares(trials: Sequence[Evaluation]) -> dict[str, float]:
     return {name: count / len(episodes) for name, count in counts.most_common()}
 
 
-def told(found: Interval) -> list[float]:
+def as_list(found: Interval) -> list[float]:
     """[figure, lower end, upper end]."""
     return [round(each, 4) for each in found]
 

@@ -93,10 +93,10 @@ class Environment:
         return _succeeds([*command, *options, *words], variables)
 
     def _configuration(self) -> dict[str, str]:
-        told = subprocess.run(
+        listed = subprocess.run(
             [*self._pip, "config", "list"], stdout=subprocess.PIPE, check=True, text=True
         )
-        rows = [line.partition("=") for line in told.stdout.splitlines() if "=" in line]
+        rows = [line.partition("=") for line in listed.stdout.splitlines() if "=" in line]
         found: dict[str, str] = {}
         for section in ("global.", "install.", ":env:."):  # the last one wins
             for key, _, value in rows:

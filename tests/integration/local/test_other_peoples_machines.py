@@ -113,9 +113,9 @@ def test_what_is_no_port_or_no_address_is_refused_as_an_option(tmp_path, capsys,
     with pytest.raises(SystemExit) as ended:
         main(["--data-dir", str(tmp_path / "var"), option])
     assert ended.value.code == 2
-    told = capsys.readouterr().err
-    assert option.partition("=")[0] in told
-    assert "secret" not in told
+    printed = capsys.readouterr().err
+    assert option.partition("=")[0] in printed
+    assert "secret" not in printed
     assert not (tmp_path / "var").exists()
 
 

@@ -228,18 +228,18 @@ def test_a_policy_of_another_game_is_refused(home):
 
 
 def test_without_a_policy_the_message_names_the_command_that_creates_one(tmp_path):
-    nobody = SimpleNamespace(data_dir=tmp_path)
+    no_run = SimpleNamespace(data_dir=tmp_path)
     for options in ((), ("--show",), ("--film",)):
-        code, _, err = run(nobody, "none", *options, rom=False)
+        code, _, err = run(no_run, "none", *options, rom=False)
         assert code == 2
         assert "make train-cartridge SEED=1" in err
 
 
 def test_the_policy_that_comes_along_plays_the_embedded_game_to_its_end(tmp_path):
     """Without a run of one's own; its episodes are kept where runs are, not in the package."""
-    nobody = SimpleNamespace(data_dir=tmp_path)
+    no_run = SimpleNamespace(data_dir=tmp_path)
     code, out, err = run(
-        nobody, *("--episodes", "4", "--minutes", "9", "--workers", "0"), rom=False
+        no_run, *("--episodes", "4", "--minutes", "9", "--workers", "0"), rom=False
     )
     assert code == 0, err
     found = json.loads(out.splitlines()[-1])

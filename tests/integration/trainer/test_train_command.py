@@ -69,14 +69,14 @@ class Home:
     def run_together(self, *commands: Sequence[str]) -> list[tuple[int, str, str]]:
         processes = [self.start(*options) for options in commands]
         try:
-            told = [process.communicate(timeout=400) for process in processes]
+            printed = [process.communicate(timeout=400) for process in processes]
         finally:
             for process in processes:
                 process.kill()
                 process.wait()
         return [
             (process.returncode, out, err)
-            for process, (out, err) in zip(processes, told, strict=True)
+            for process, (out, err) in zip(processes, printed, strict=True)
         ]
 
     def runs(self) -> list[RunRecord]:
@@ -98,12 +98,16 @@ def test_a_pipeline_evaluates_tells_its_progress_and_comes_back_from_the_store(h
     assert (code, err) == (0, "")
     assert "RUN_HOURS elapsed" in out
     assert "no segment was captured for the judges: no NATS" in out
-    told = home.json("pipeline/progress.json")
-    assert (told["run_id"], told["status"], told["mode"]) == ("r-p", "finished", "pipeline")
-    assert told["evaluations"] >= 1
+    progress = home.json("pipeline/progress.json")
+    assert (progress["run_id"], progress["status"], progress["mode"]) == (
+        "r-p",
+        "finished",
+        "pipeline",
+    )
+    assert progress["evaluations"] >= 1
     first = home.json("evaluations/r-p/r-p-e0000.json")
     assert (first["epoch"], first["env_steps"], len(first["episodes"])) == (0, 256, 2)
-    for epoch in range(told["epoch"]):
+    for epoch in range(progress["epoch"]):
         ended = home.json(f"checkpoints/epoch_{epoch}/manifest.json")
         assert (ended["run_id"], ended["counters"]["env_steps"]) == ("r-p", 256 * (epoch + 1))
     (record,) = home.runs()
@@ -121,10 +125,10 @@ def test_a_pipeline_evaluates_tells_its_progress_and_comes_back_from_the_store(h
     shutil.rmtree(home.data_dir)
     code, out, err = home.run("--mode", "epoch", "--run-id", "r-p")
     assert (code, err) == (0, "")
-    assert f"resumes from {kept[-1].partition('-')[0]} at step {told['env_steps']:,}" in out
+    assert f"resumes from {kept[-1].partition('-')[0]} at step {progress['env_steps']:,}" in out
     assert "not resumed" not in out, "games, policy and reward state came back"
     assert "end of the epoch" in out
-    assert home.json("pipeline/progress.json")["env_steps"] > told["env_steps"]
+    assert home.json("pipeline/progress.json")["env_steps"] > progress["env_steps"]
 
 
 @pytest.mark.timeout(1200)
@@ -215,8 +219,8 @@ def test_a_wrong_setting_is_one_line_and_exit_code_2(
     for name, value in (home.environment | {"TRAINER_PPO_MINIBATCH_SIZE": "65"}).items():
         monkeypatch.setenv(name, value)
     assert main(options) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert text in told.err
-    assert told.err.startswith("rlaif-train: error: ")
-    assert told.err.count("\n") == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert text in printed.err
+    assert printed.err.startswith("rlaif-train: error: ")
+    assert printed.err.count("\n") == 1

@@ -119,7 +119,7 @@ def test_a_run_learns_from_the_policys_steps_alone(puzzle: Path, planners: list[
     assert 20 < taken < 512
     assert fragment.assistance is not None
     assert fragment.assistance.planner_steps == {"puzzle": taken}
-    assert of.samples_left_out == 0
+    assert of.learned.samples_left_out == 0
     assert of.env_steps == 2 * 512
     figures = results[-1]
     assert figures["gradient_steps"] == -(-(512 - taken) // 64)
@@ -144,7 +144,7 @@ def test_a_batch_of_the_planner_alone_makes_no_update(
     before = weights(of)
     of.train()
     assert np.array_equal(weights(of), before)
-    assert of.samples_left_out == 0
+    assert of.learned.samples_left_out == 0
     monkeypatch.undo()
     of.train()
     assert not np.array_equal(weights(of), before)

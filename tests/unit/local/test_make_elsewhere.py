@@ -170,8 +170,8 @@ def test_without_a_gpu_pytorch_comes_from_its_index_for_cpus(fresh):
 
 @pytest.mark.skipif(sys.platform != "linux" or has_gpu(), reason="PyPI's own wheel is right here")
 def test_an_index_that_does_not_answer_is_named_and_pips_own_is_asked(fresh):
-    [told] = [line for line in fresh.make("setup").splitlines() if "No PyTorch for CPUs" in line]
-    assert "2.7 GB" in told
+    [warning] = [line for line in fresh.make("setup").splitlines() if "No PyTorch for CPUs" in line]
+    assert "2.7 GB" in warning
     assert "--index-url" not in fresh.torch()
 
 
@@ -223,11 +223,11 @@ def test_pip_installs_the_same_where_uv_fails(fresh):
 
 def test_uv_looks_where_pip_is_configured_to(fresh):
     fresh.program("uv", FAKE_UV)
-    told = (
+    configured = (
         "global.index-url='https://a/simple'\nglobal.proxy='http://old:1'\n"
         "install.find-links='/wheels /more'\n:env:.proxy='http://p:1'\n:env:.no-index='true'"
     )
-    fresh.make("setup", CONFIGURED=told)
+    fresh.make("setup", CONFIGURED=configured)
     for words, environment in fresh.calls():
         if words[0] == "uv":
             assert "--default-index=https://a/simple" in words

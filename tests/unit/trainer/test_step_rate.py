@@ -10,13 +10,13 @@ from rlaif.trainer.learner.progress import WINDOW_SECONDS, StepRate
 def test_batches_that_were_played_beforehand_do_not_count_as_speed():
     rate = StepRate(0.0, 0)
     # 1,000 steps per second are played; every second iteration finds its batch ready.
-    told, steps = [], 0
+    reported, steps = [], 0
     for pair in range(20):
         for ended in (pair * 2 + 1.9, pair * 2 + 2.0):
             steps += 1000
-            told.append(rate.after(ended, steps).steps_per_second)
-    assert max(told[2:]) < 1150
-    assert told[-1] == pytest.approx(1000, rel=0.05)
+            reported.append(rate.after(ended, steps).steps_per_second)
+    assert max(reported[2:]) < 1150
+    assert reported[-1] == pytest.approx(1000, rel=0.05)
 
 
 def test_an_iteration_that_takes_longer_than_the_window_is_told_by_itself():
@@ -49,15 +49,15 @@ def test_no_rate_is_above_that_at_which_the_runners_play(play_seconds: float, pa
     for count, pause in enumerate(pauses, start=1):
         ready = max(ready, ordered.pop(0)) + play_seconds
         now = max(now, ready) + pause  # waits for the batch, then learns, evaluates or saves
-        told = rate.after(now, count * batch, play_seconds).steps_per_second
+        reported = rate.after(now, count * batch, play_seconds).steps_per_second
         ordered.append(now)
-        assert told <= batch / play_seconds * (1 + 1e-9)
+        assert reported <= batch / play_seconds * (1 + 1e-9)
 
 
 def test_in_the_long_run_it_is_what_a_watch_says():
     rate, now = StepRate(0.0, 0), 0.0
-    told = []
+    reported = []
     for count in range(1, 101):
         now += 0.75
-        told.append(rate.after(now, count * 1000, 0.5, frames=35_000))
-    assert told[-1] == pytest.approx((1000 / 0.75, 35_000 / 0.75))
+        reported.append(rate.after(now, count * 1000, 0.5, frames=35_000))
+    assert reported[-1] == pytest.approx((1000 / 0.75, 35_000 / 0.75))

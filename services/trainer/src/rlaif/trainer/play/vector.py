@@ -192,15 +192,15 @@ class EmulatorVector:
         """
         seats, screen = self._seats, self._screen
         ended: list[int] = []
-        begun: list[tuple[int, bool]] = []
+        started: list[tuple[int, bool]] = []
         for n, seat in enumerate(seats):
             seat.step.begin(chosen[n])
             button = seat.step.button()
             assert button is not None, "a decision has at least one base step"
-            begun.append((button, self._press(t, n, button)))
+            started.append((button, self._press(t, n, button)))
         for n, (seat, row) in enumerate(zip(seats, self._buffer.observations[t + 1], strict=True)):
             step = seat.step
-            outcome = self._finish_base_step(n, row, *begun[n])
+            outcome = self._finish_base_step(n, row, *started[n])
             step.note(outcome)
             while (button := step.button()) is not None:
                 if screen.is_drawn:
