@@ -61,7 +61,7 @@ class Environment:
         if self._uv.exists():
             if self._by_uv(words, self.configured):
                 return True
-            _tell("uv did not succeed: pip is tried")
+            _say("uv did not succeed: pip is tried")
         return self._by_pip(words)
 
     def install_from(self, index: str, words: list[str]) -> bool:
@@ -112,7 +112,7 @@ def index_for_cpus(configured: dict[str, str]) -> str:
     if os.environ.get("TORCH") == "cuda" or not sys.platform.startswith("linux"):
         return ""
     if INDEXES & configured.keys():
-        _tell("PyTorch comes from where pip is configured to look (TORCH_INDEX=… names an index)")
+        _say("PyTorch comes from where pip is configured to look (TORCH_INDEX=… names an index)")
         return ""
     named = re.search(r"^ARG TORCH_INDEX=(.*)$", CONTAINERFILE.read_text(), re.MULTILINE)
     return named[1] if named else ""
@@ -130,7 +130,7 @@ def main() -> int:
     if index:
         if environment.install_from(index, words):
             return 0
-        _tell(
+        _say(
             f"No PyTorch for CPUs from {index}: taking the one of pip's own index, on Linux with "
             "CUDA, a further 2.7 GB"
         )
@@ -142,7 +142,7 @@ def _succeeds(command: list[str], variables: dict[str, str] | None = None) -> bo
     return subprocess.run(command, env=environment, check=False).returncode == 0
 
 
-def _tell(text: str) -> None:
+def _say(text: str) -> None:
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 

@@ -61,7 +61,7 @@ async def test_a_loaded_model_closes_the_loop_once(watch):
     assert await watch.poll() == (snapshot, None)
 
 
-async def test_a_relaxed_gate_is_told(watch, services):
+async def test_a_relaxed_gate_is_reported(watch, services):
     settings = settings_text(CandidateSettings(gate=GateSettings(simple_margin=-0.1)))
     services.answers["http://reward-model/api/v1/reward-models/2"] = MANIFEST | {
         "lineage": {"settings": settings}

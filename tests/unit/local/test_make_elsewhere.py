@@ -221,7 +221,7 @@ def test_pip_installs_the_same_where_uv_fails(fresh):
     assert by_pip[:2] == ["-m", "pip"]
 
 
-def test_uv_looks_where_pip_is_configured_to(fresh):
+def test_uv_uses_the_sources_of_pips_configuration(fresh):
     fresh.program("uv", FAKE_UV)
     configured = (
         "global.index-url='https://a/simple'\nglobal.proxy='http://old:1'\n"

@@ -159,9 +159,10 @@ class LoopWatch:
 
 def _simple_margin(manifest: Mapping[str, Any]) -> float:
     """`REWARD_MODEL_SIMPLE_MARGIN` of the training; 0 if the manifest does not have it."""
-    lineage = manifest.get("lineage") or {}
-    gate = json.loads(lineage.get("settings") or "{}").get("gate", {})
-    return float(gate.get("simple_margin", 0.0))
+    try:
+        return float(json.loads(manifest["lineage"]["settings"])["gate"]["simple_margin"])
+    except (ValueError, KeyError, TypeError):
+        return 0.0
 
 
 def _status(status: str | None, starting: float | None) -> str:

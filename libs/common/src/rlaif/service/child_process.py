@@ -1,7 +1,7 @@
 """A service's child process that answers requests: both of its ends.
 
 Requests and answers are bytes on its standard input and output, each after its length in eight
-bytes. The process ends with its input.
+bytes. Between requests the process ends with its input.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from typing import BinaryIO
 LENGTH = struct.Struct(">Q")
 
 _END_SECONDS = 2.0
-_ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
 """Otherwise numpy and torch start a thread per core, which small arrays do not need."""
 
 _PR_SET_PDEATHSIG = 1
@@ -35,7 +35,7 @@ class ChildProcess:
             await asyncio.create_subprocess_exec(
                 sys.executable, "-m", module, str(os.getpid()),
                 stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-                env=os.environ | _ONE_THREAD,
+                env=os.environ | ONE_THREAD,
             )
         )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """`python -m rlaif.exporter.replay_process PARENT`: replays captures sequentially.
 
 A save state can make the emulator hang inside one frame or crash its process. Replays therefore run
-in a process that the exporter can kill (`adapters/replayers.py`).
+in a process that the exporter can kill (`replayers.py`).
 
 Reads messages from standard input, answers each on standard output, and ends with its input.
 

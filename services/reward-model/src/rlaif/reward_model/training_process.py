@@ -2,7 +2,8 @@
 
 torch takes 150 MB, so the service does not import it. The process waits for the next training and
 ends after a minute without one: importing torch costs as much CPU time as a small training.
-Requests and candidates are pickled: both ends are the same program on the same machine.
+Requests and candidates are pickled: both ends are the same program on the same machine, and what
+came from outside was parsed before.
 """
 
 import asyncio
@@ -29,6 +30,8 @@ IDLE_SECONDS = 60.0
 _START_SECONDS = 120.0
 _SECONDS_PER_STEP = 0.01
 """Time limit per label and pass, a hundred times what it takes on one core."""
+
+_ALARM_GRACE_SECONDS = 5.0
 
 
 class TrainingFailedError(Exception):
@@ -127,9 +130,13 @@ def main() -> int:
 
     while (packed := next_request(sys.stdin.buffer)) is not None:
         request: Request = pickle.loads(packed)
+        del packed  # tens of MB during the training
+        # It applies if the service, which kills a late training, is gone.
+        signal.setitimer(signal.ITIMER_REAL, request.seconds + _ALARM_GRACE_SECONDS)
         candidate = train_candidate(
             request.labels, settings=request.settings, champion=request.champion
         )
+        signal.setitimer(signal.ITIMER_REAL, 0)
         answer(output, pickle.dumps(candidate))
     return 0
 

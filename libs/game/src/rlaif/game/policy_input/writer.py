@@ -443,4 +443,4 @@ def _fixed_codes(room: Reached) -> Row:
     codes = np.zeros(TILES, dtype=np.float32)
     for thing in fixed_things(room):
         codes[thing.tile.row * TILE_COLUMNS + thing.tile.column] = _CODES[thing.kind]
-    return codes
+    return read_only(codes)

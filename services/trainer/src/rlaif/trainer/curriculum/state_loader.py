@@ -15,8 +15,8 @@ from rlaif.game.machine.actions import Action
 from rlaif.trainer.curriculum.player import Player
 
 MAX_REPLAYED_STEPS = 240
-"""Emulator steps that are replayed instead of saving a state: 40 ms, compared with 31 ms for a
-save."""
+"""Emulator steps, at most 40 ms, that are replayed instead of keeping another save state of about
+20 kB."""
 
 _MAX_KEPT = 1024
 """Size of the LRU cache of states. A save state has about 20 kB and is shared by several states."""

@@ -16,7 +16,6 @@ from rlaif.game.encoder.numba_look import EncoderCache
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.policy_input.layout import SIZE
-from rlaif.game.policy_input.writer import write_policy_input
 from rlaif.game.stories.milestones import MilestoneLatch, Story
 from rlaif.game.stories.story_lookup import story_of
 from rlaif.trainer.evaluation.result import EvaluatedEpisode
@@ -90,9 +89,7 @@ class _Inputs:
             else:
                 self._frame_stack.push(n, episode.game.emulator.screen())
         if self._inputs is not None and episode.decision is not None:
-            ram, step = read_blocks(episode.game.emulator), episode.decision
-            in_vain = step.in_vain.look(ram)
-            write_policy_input(ram, step.last, self._inputs[n], arm=self._actions, in_vain=in_vain)
+            episode.decision.write_policy_input(self._inputs[n], self._actions)
 
 
 class _Episode:

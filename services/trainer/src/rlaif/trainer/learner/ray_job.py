@@ -22,6 +22,7 @@ from typing import Any, BinaryIO
 from pydantic import SecretStr, ValidationError
 from ray.job_submission import JobStatus, JobSubmissionClient
 
+from rlaif.service.child_process import ONE_THREAD
 from rlaif.service.settings import describe, flat_values
 from rlaif.trainer.run_folder.protocol import COMMANDS, MESSAGES, Failed, Stop
 from rlaif.trainer.run_folder.record import RunRecord
@@ -39,10 +40,6 @@ _CREDENTIALS = frozenset(
     {"nats_url", "s3_access_key", "s3_secret_key", "api_token", "planner_api_key"}
 )
 """A job's environment can be read on the dashboard: the cluster's pods hold these as secrets."""
-
-
-_ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
-"""Of each process of the job: else the libraries' threads fight over the cores of its machine."""
 
 
 def environment(settings: TrainerSettings) -> dict[str, str]:
@@ -83,7 +80,7 @@ def submit(client: Any, settings: TrainerSettings, record: RunRecord) -> str:
         client.submit_job(
             entrypoint=f"rlaif-train --messages --run-id {record.run_id}",
             submission_id=f"{record.run_id}-attempt-{record.attempts}",
-            runtime_env={"env_vars": _ONE_THREAD | _stop_wait(settings) | environment(settings)},
+            runtime_env={"env_vars": ONE_THREAD | _stop_wait(settings) | environment(settings)},
             metadata={"run_id": record.run_id},
         )
     )

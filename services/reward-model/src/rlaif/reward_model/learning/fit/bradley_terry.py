@@ -178,7 +178,7 @@ def fit(
         net.parameters(),
         peak=settings.learning_rate,
         weight_decay=WEIGHT_DECAY,
-        steps=max(2, steps),
+        steps=steps,
     )
     known = is_known_layout(spec.layout_version, spec.inputs)
     things = _Things.of(read, gains) if known else None

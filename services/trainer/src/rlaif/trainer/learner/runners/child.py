@@ -18,14 +18,11 @@ from queue import SimpleQueue
 from socket import socketpair
 from typing import Any
 
-from rlaif.service.child_process import end_with
+from rlaif.service.child_process import ONE_THREAD, end_with
 from rlaif.trainer.learner.runners.pool import Call, LostRunnerError
 from rlaif.trainer.learner.runners.runner import EmulatorRunner, RunnerConfig
 
 _STOP_SECONDS = 5.0
-
-_ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
-"""Runners share the cores: threads of the libraries would wait for each other."""
 
 
 class ChildProcess:
@@ -75,7 +72,7 @@ class ChildProcess:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", __name__, str(other.fileno()), str(os.getpid())],
                 stdin=subprocess.DEVNULL,
-                env=os.environ | _ONE_THREAD,
+                env=os.environ | ONE_THREAD,
                 pass_fds=(other.fileno(),),
             )
         self._pipe = Connection(own.detach())

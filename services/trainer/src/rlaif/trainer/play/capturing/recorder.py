@@ -187,8 +187,8 @@ class EnvRecorder:
     A segment is `log.max_steps` base steps of one episode; only whole ones are captured. It is
     chosen before it is played, or at its end for what it showed. The RAM digests that make a
     capture verifiable (0.1 ms each) are taken at the start of segments that may be captured, and at
-    the end of those that are; a new keyframe (33 ms) only when one would start too far from the
-    last.
+    the end of those that are; a new keyframe (about 1 ms) only when one would start too far from
+    the last.
 
     Attributes:
         at_border: No segment has started: the last one ended with the last step.

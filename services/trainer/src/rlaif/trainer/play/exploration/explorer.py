@@ -36,8 +36,8 @@ class ExploreConfig:
     Attributes:
         directory: Directory of the run, which contains `exploration/`.
         settings: Without restarts and practice, no states are kept.
-        save_every: Minimum steps of a runner between two saves, except for milestones. A save takes
-            about 36 ms and 16,000 steps of four frames about 4 s, so saving costs at most 1 %.
+        save_every: Minimum steps of a runner between two saves, except for milestones; it bounds
+            how fast the archive grows.
         sync_every: Fragments between two exchanges with the other runners.
         archive_server: Name of its Ray actor; empty where `directory` is shared.
     """
@@ -272,7 +272,7 @@ class ExplorationFollower:
         self._visit(emulator, facts, force=False)
 
     def after_step(self, emulator: Emulator, facts: GameFacts, action: int, wait: int) -> None:
-        """Process a decision step; takes about 1 µs, or 36 ms if a state is archived."""
+        """Process a decision step; takes about 1 µs, or about 1 ms if a state is archived."""
         force = self._saver is not None and self._saver.note(self._name, action, wait)
         if force or facts is not self._facts:
             self._facts = facts

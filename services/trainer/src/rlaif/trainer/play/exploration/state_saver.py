@@ -190,7 +190,7 @@ class StateSaver:
     def visit(self, environment: str, emulator: Emulator, facts: GameFacts) -> None:
         """Process a change of place or progress: archive the state if it is worth it.
 
-        Takes about 2 µs, 15 µs after progress, 36 ms if a state is archived.
+        Takes about 2 µs, 15 µs after progress, about 1 ms if a state is archived.
         """
         episode = self._episodes[environment]
         if facts.progress is not episode.progress:

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from rlaif.pacing.backoff import backoff
 from rlaif.pacing.pause import pause
+from rlaif.service.child_process import ONE_THREAD
 from rlaif.trainer.run_folder import disk, session
 from rlaif.trainer.run_folder.protocol import MESSAGES, Command, LoadRewardModel, Message, Stop
 from rlaif.trainer.run_folder.record import RunRecord, begin_attempt, finish
@@ -264,9 +265,8 @@ def _environment(settings: TrainerSettings) -> dict[str, str]:
 
     The key is passed here since it must not be in a file of the run.
     """
-    found = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "PYTHONUNBUFFERED": "1"}
-    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        found[name] = "1"
+    more = {"RAY_USAGE_STATS_ENABLED": "0", "PYTHONUNBUFFERED": "1"}
+    found = {**os.environ, **ONE_THREAD, **more}
     if (key := settings.planner.api_key) is not None:
         found["TRAINER_PLANNER_API_KEY"] = key.get_secret_value()
     return found
