@@ -5,7 +5,7 @@ from panels import Dashboard, Panel
 SERVERS = Dashboard(
     "nats-and-ray",
     "NATS and Ray",
-    "NATS and Ray servers. Ray's panels are empty if the trainer starts its own Ray.",
+    "NATS and Ray servers. Ray's panels are empty unless the trainer uses a Ray cluster.",
     {
         "NATS": (
             Panel(

@@ -7,6 +7,8 @@ import pytest
 
 from rlaif.trainer.learner.runners import pool as pools
 from rlaif.trainer.learner.runners.pool import LostRunnerError, RunnerPool
+from rlaif.trainer.learner.runners.sampler import FragmentSampler
+from rlaif.trainer.play.capturing.recorder import CaptureContext
 
 NEW_WEIGHTS: Any = "the newest weights"
 
@@ -98,3 +100,23 @@ def test_a_replacement_first_gets_the_weights(pool: RunnerPool, links: dict[int,
     assert pool.restore(lambda: NEW_WEIGHTS) == [1]
     assert links[1].calls[-1] == NEW_WEIGHTS
     assert pool.healthy == [1, 2]
+
+
+def test_batches_of_a_lost_runner_do_not_cost_its_replacement(links: dict[int, Link]):
+    link = links[1]
+    pool = RunnerPool({1: link})
+    pool.wait_until_ready()
+    sampler = FragmentSampler(pool, count=1, timeout=1.0)
+
+    def order() -> None:
+        sampler.order(1, capture_quota=0, context=CaptureContext(), model=None)
+
+    link.is_well = False  # two batches are ordered ahead, and both are lost
+    order()
+    order()
+    assert sampler.collect() == []
+    sampler.forget(pool.restore(lambda: NEW_WEIGHTS))
+    order()
+    assert sampler.collect() == []  # the other lost one
+    assert pool.healthy == [1]
+    assert len(sampler.collect()) == 1

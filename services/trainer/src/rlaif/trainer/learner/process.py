@@ -1,7 +1,7 @@
 """The training process: commands in, messages out, captures into the spool.
 
 Started by the service as `python -m rlaif.trainer.learner.process RUN_FILE MESSAGE_FD`, apart from
-it because Ray and the emulators would block its event loop.
+it because learning and the emulators would block its event loop.
 
 Exit codes: 0 finished or stopped; 1 failed; 2 failed, and a retry would fail in the same way.
 """

@@ -121,12 +121,14 @@ class Training:
     def run(self) -> None:
         """Train or evaluate until the end of the run or a stop request."""
         run, found = self._run, self._start.found
-        Spool(run.directory / "spool").prepare()
+        evaluates = run.settings.mode == "evaluation"
+        evaluated = evaluating.find_checkpoint(run) if evaluates else None
         config = config_of(run.settings, self._start.config)
         algorithm = ShapedPPO(config, self._start.runners)
-        if run.settings.mode == "evaluation":
-            evaluating.evaluate_only(run, algorithm, evaluating.find_checkpoint(run))
+        if evaluated is not None:
+            evaluating.evaluate_only(run, algorithm, evaluated)
             return
+        Spool(run.directory / "spool").prepare()
         saver = CheckpointSaver(run, algorithm, self._figures)
         saver.restore(found)
         algorithm.follow_demonstrations(is_new=found is None and run.settings.checkpoint is None)

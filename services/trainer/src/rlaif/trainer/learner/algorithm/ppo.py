@@ -186,7 +186,7 @@ class ShapedPPO:
         Raises:
             StopAskedError: A stop was requested; nothing of this step was learned.
         """
-        self.runners.restore(self._new_weights)
+        self.sampler.forget(self.runners.restore(self._new_weights))
         figures = self._training_step()
         self.training_iteration += 1
         return figures

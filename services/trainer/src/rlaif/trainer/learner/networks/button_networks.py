@@ -84,11 +84,15 @@ def picture_spec(hidden: int, *, normalize_values: bool = False) -> RLModuleSpec
 class PicturePolicy:
     """A `PictureModule` as a runner plays by it (`rlaif.trainer.learner.runners.inference`)."""
 
+    def __init__(self) -> None:
+        self._module: Any = None
+
     def load(self, weights: Mapping[str, Any]) -> None:
         tensors = {name: torch.as_tensor(each) for name, each in weights.items()}
-        spec = picture_spec(len(tensors["shared.bias"]))
-        spec.observation_space, spec.action_space = OBSERVATION_SPACE, ACTION_SPACE
-        self._module = spec.build()
+        if self._module is None:
+            spec = picture_spec(len(tensors["shared.bias"]))
+            spec.observation_space, spec.action_space = OBSERVATION_SPACE, ACTION_SPACE
+            self._module = spec.build()
         self._module.load_state_dict(tensors, strict=False)  # the critic is left as it is
 
     def logits(
@@ -118,7 +122,7 @@ def module_logits(
 
 
 class MlpModule(DefaultPPOTorchRLModule):  # type: ignore[misc]  # ray has no types
-    """RLlib's module, whose layers are updated in less time; what plays is RLlib's."""
+    """RLlib's module with faster layers; a runner computes the same in numpy."""
 
     def _forward_train(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         split = SplitColumns.of(batch[Columns.OBS])

@@ -96,13 +96,13 @@ def code_table() -> tuple[list[int], list[int], int]:
     for field in POLICY_INPUT.fields:
         if field.codes is None or field.name in (*_GRID, "room"):
             continue
-        whose = "items" if field.name in _ITEMS else field.name
-        if whose not in begins:
-            begins[whose] = rows
+        owner = "items" if field.name in _ITEMS else field.name
+        if owner not in begins:
+            begins[owner] = rows
             rows += field.codes
         span = field.span
         columns += range(span.start, span.stop)
-        offsets += [begins[whose]] * len(field.slots)
+        offsets += [begins[owner]] * len(field.slots)
     return columns, offsets, rows
 
 

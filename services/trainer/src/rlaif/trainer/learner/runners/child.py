@@ -1,7 +1,8 @@
 """A runner in a child process: pickled calls and answers over a socket.
 
 Started as `python -m rlaif.trainer.learner.runners.child FD PARENT`. It ends with its parent, also
-in the middle of a call.
+in the middle of a call. Pickles may be read: both ends are this program, and no other process has
+the socket.
 """
 
 import contextlib
@@ -18,9 +19,10 @@ from queue import SimpleQueue
 from socket import socketpair
 from typing import Any
 
-from rlaif.service.child_process import ONE_THREAD, end_with
-from rlaif.trainer.learner.runners.pool import Call, LostRunnerError
+from rlaif.service.child_process import ONE_THREAD, end_with, ending
+from rlaif.trainer.learner.runners.pool import Call, LostRunnerError, done
 from rlaif.trainer.learner.runners.runner import EmulatorRunner, RunnerConfig
+from rlaif.trainer.run_folder import disk
 
 _STOP_SECONDS = 5.0
 
@@ -37,7 +39,7 @@ class ChildProcess:
         message = pickle.dumps(call, pickle.HIGHEST_PROTOCOL)
         with self._lock:
             if self._is_lost:
-                answer.set_exception(LostRunnerError(f"runner {self._number} has ended"))
+                answer.set_exception(self._loss())
                 return answer
             self._waiting.append(answer)
         # If this fails, the reader finds the end of the stream.
@@ -47,10 +49,7 @@ class ChildProcess:
 
     def restart(self) -> None:
         if not self._has_answered:
-            raise LostRunnerError(
-                f"runner {self._number} ended in its start, see training.log: exit code "
-                f"{self._process.wait()}"
-            )
+            raise self._loss()
         self.kill()
         # The last bit is set, since 0 is the first life.
         self._start(life=int.from_bytes(os.urandom(3)) | 1)
@@ -59,12 +58,20 @@ class ChildProcess:
         self._process.kill()
         self._process.wait()
         self._reader.join()
+        self._pipe.close()  # not by the reader: a call may be sending
 
     def stop(self) -> None:
-        stopped = self.call(EmulatorRunner.stop)
-        with contextlib.suppress(TimeoutError, LostRunnerError):
-            stopped.result(_STOP_SECONDS)
+        done([self.call(EmulatorRunner.stop)], _STOP_SECONDS)
         self.kill()
+
+    def _loss(self) -> LostRunnerError:
+        try:
+            code = self._process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait()
+        how = ending(code)
+        return LostRunnerError(f"runner {self._number} has ended, see training.log: {how}")
 
     def _start(self, life: int) -> None:
         own, other = socketpair()
@@ -99,13 +106,13 @@ class ChildProcess:
         with self._lock:
             self._is_lost = True
         for answer in self._waiting:
-            answer.set_exception(LostRunnerError(f"runner {self._number} has ended"))
-        self._pipe.close()
+            answer.set_exception(self._loss())
 
 
 def main(arguments: list[str]) -> None:
     """Execute calls until the parent ends."""
     end_with(int(arguments[1]))
+    sys.stdout, sys.stderr = disk.lossy_text(1), disk.lossy_text(2)
     pipe = Connection(int(arguments[0]))
     calls: SimpleQueue[bytes] = SimpleQueue()
     config, number, life = pipe.recv()

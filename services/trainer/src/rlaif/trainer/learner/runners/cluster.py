@@ -8,7 +8,7 @@ from typing import Any
 import ray
 from ray.exceptions import RayActorError, RayTaskError
 
-from rlaif.trainer.learner.runners.pool import Call, LostRunnerError
+from rlaif.trainer.learner.runners.pool import Call, LostRunnerError, done
 from rlaif.trainer.learner.runners.runner import EmulatorRunner, RunnerConfig
 from rlaif.trainer.search.pool import MAX_JOB_SECONDS, InProcess, LostWorkerError
 from rlaif.trainer.search.rollout import RolloutSettings
@@ -77,7 +77,7 @@ class ActorLink:
         ray.kill(self.actor, no_restart=False)
 
     def stop(self) -> None:
-        self.call(EmulatorRunner.stop).exception(_STOP_SECONDS)
+        done([self.call(EmulatorRunner.stop)], _STOP_SECONDS)
         ray.kill(self.actor)
 
 

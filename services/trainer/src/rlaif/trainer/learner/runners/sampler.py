@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import replace
 from operator import methodcaller
@@ -94,6 +94,12 @@ class FragmentSampler:
             fragments = [replace(fragment, continues=False) for fragment in fragments]
         self.gap = self.gap and not fragments
         return fragments
+
+    def forget(self, runners: Iterable[int]) -> None:
+        """Drop what was asked of replaced runners: that it is lost says nothing of the new ones."""
+        for ordered in self._pending:
+            for number in runners:
+                ordered.pop(number, None)
 
     def hold(self, patience: float | None = None) -> list[list[Fragment]]:
         """Wait until the runners are idle and keep what they played for `collect`.
