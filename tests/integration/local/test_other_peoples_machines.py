@@ -1,8 +1,8 @@
 """The demo as a command, on data directories and in shells of other people.
 
-What a start refuses is refused before anything runs: in this process, and as a command where what
-refuses is the system. A start that must succeed has all hostile variables at once; unit tests try
-each alone (tests/unit/service/test_peers.py).
+Wrong options are refused in this process, before anything runs. The rest runs as a command: the
+supervisor ends every child of its process, those of the tests included. A start that must succeed
+has all hostile variables at once; unit tests try each alone (tests/unit/service/test_peers.py).
 """
 
 import asyncio
@@ -94,11 +94,11 @@ def a_long_name(var: Path) -> Path:
     ],
     ids=lambda spoil: spoil.__name__,
 )  # fmt: skip
-def test_a_data_directory_that_cannot_be_used_is_named(
-    tmp_path, capsys, spoil: Callable[[Path], Path]
-):
-    assert main(["--data-dir", str(spoil(tmp_path / "var"))]) == 2
-    assert str(tmp_path / "var") in capsys.readouterr().out
+def test_a_data_directory_that_cannot_be_used_is_named(tmp_path, spoil: Callable[[Path], Path]):
+    ended = demo(spoil(tmp_path / "var"))
+    assert ended.returncode == 2
+    assert "Traceback" not in ended.stdout
+    assert str(tmp_path / "var") in ended.stdout
 
 
 @pytest.mark.parametrize(

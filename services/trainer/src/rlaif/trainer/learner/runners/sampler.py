@@ -96,7 +96,7 @@ class FragmentSampler:
         return fragments
 
     def forget(self, runners: Iterable[int]) -> None:
-        """Drop what was asked of replaced runners: that it is lost says nothing of the new ones."""
+        """Drop the requests of replaced runners; their loss is no fault of the replacements."""
         for ordered in self._pending:
             for number in runners:
                 ordered.pop(number, None)
