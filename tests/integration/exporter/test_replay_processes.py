@@ -21,6 +21,7 @@ from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.service.child_process import LENGTH
 from rlaif.testing.data.hanging import hanging_keyframe
+from rlaif.testing.pipeline import children_of_module
 from rlaif.testing.waiting import eventually
 
 
@@ -46,19 +47,7 @@ async def pool(cartridge):
 
 def children(parent: int | None = None) -> set[int]:
     """Processes of this one's, or of another's, that replay."""
-    found = set()
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            words = (entry / "cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if b"rlaif.exporter.replay_process" in words:
-            asked = words[words.index(b"rlaif.exporter.replay_process") + 1]
-            if asked == str(parent or os.getpid()).encode():
-                found.add(int(entry.name))
-    return found
+    return children_of_module("rlaif.exporter.replay_process", parent)
 
 
 def environment_of(pid: int) -> list[bytes]:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlaif.local.strays import descendants
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
 from rlaif.reward_model.training_process import Request, TrainingFailedError, TrainingProcess
 from rlaif.testing.data.judging.candidates import as_label, train_here
 from rlaif.testing.data.judging.scored_segments import play
+from rlaif.testing.pipeline import children_of_module
 from rlaif.testing.waiting import eventually
 
 SETTINGS = CandidateSettings(
@@ -53,7 +53,7 @@ async def process() -> AsyncIterator[TrainingProcess]:
 
 def children() -> set[int]:
     """The processes that still train."""
-    return {each.pid for each in descendants([os.getpid()])}
+    return children_of_module("rlaif.reward_model.training_process")
 
 
 async def test_the_candidate_is_the_one_that_a_training_in_the_service_gives(labels, process):

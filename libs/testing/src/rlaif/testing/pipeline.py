@@ -222,3 +222,15 @@ def processes() -> list[tuple[int, list[str]]]:
         if words:
             found.append((int(entry.name), words))
     return found
+
+
+def children_of_module(module: str, parent: int | None = None) -> set[int]:
+    """Process ids of the running `rlaif.service.child_process.ChildProcess`es of a module.
+
+    Args:
+        module: The module that the processes run.
+        parent: The process that started them; None: this one. Its other children, such as the
+            servers of a test session, are left out.
+    """
+    ending = ["-m", module, str(parent or os.getpid())]
+    return {pid for pid, words in processes() if words[-3:] == ending}
