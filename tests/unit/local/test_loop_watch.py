@@ -34,7 +34,7 @@ def test_it_says_the_pairs_that_the_gate_missed():
 def test_training_and_loading_of_a_model_are_shown():
     assert next_model(needs=MET) == next_model(state="training") == "training"
     published = {"outcome": "published", "version": 2}
-    assert next_model(last_attempt=published) == "v2 published, being loaded"
+    assert next_model(last_attempt=published) == "v2 published, not loaded yet"
     loaded = LoopReading.of({"reward_model_version": 2}, training(last_attempt=published))
     assert loaded.next_model == "17 of 24 labels"
 

@@ -181,7 +181,7 @@ def _next_model(training: Mapping[str, Any], loaded: int | None) -> str | None:
     if training.get("state") == "training":
         return "training"
     if attempt.get("outcome") == "published" and (attempt["version"] or 0) > (loaded or 0):
-        return f"v{attempt['version']} published, being loaded"
+        return f"v{attempt['version']} published, not loaded yet"
     needs = [need for need in training.get("needs", []) if need["found"] < need["least"]]
     furthest = sorted(needs, key=lambda need: float(need["found"] / need["least"]))[:1]
     pairs = training.get("pairs")
