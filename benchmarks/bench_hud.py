@@ -13,7 +13,7 @@ after each change are not timed.
                      its capture; drawing is not included
     throughput_kept  median over the rounds of steps per second with the pages / the geometric mean
                      of those before and after; throughput_kept_interval: its 95 %
-                     bootstrap interval, whose lower end is compared with the target
+                     bootstrap interval; its lower end is compared with the target
     hud_growth       resident memory of the HUD: median of the last minute over that of the second,
                      less 1; `hud_minutes` lie between them; null for a run of less than three
 

@@ -8,21 +8,19 @@ CPU time per emulator step of masks and decisions, of the emulator, and the hear
 lost. Then every enemy of the walkthrough is fought, and the boss from states 3 frames apart.
 """
 
-import argparse
-import json
 import random
+import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
+from outcome import finish, parser_of
+from scenes import WALKTHROUGH
 
 from rlaif.game.decisions.catalog import DECISIONS, FIGHT
 from rlaif.game.decisions.mask import allowed
 from rlaif.game.decisions.playing import carry_out
-from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import new_emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
@@ -32,7 +30,6 @@ from rlaif.game.memory.predicates import is_dying
 from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.testing.data.walkthrough import pressed
 
-WALKTHROUGH = Path(__file__).parents[1] / "libs/game/cartridge/walkthrough.json"
 HEALTH, GROUP, ROOM = address("wLinkHealth"), address("wActiveGroup"), address("wActiveRoom")
 BASE_FRAMES, LOOK_EVERY = 4, 20
 MOMENTS_EVERY, FIGHTS_EVERY = 700, 300
@@ -136,7 +133,7 @@ def moments() -> tuple[list[bytes], list[bytes], bytes]:
     every: list[bytes] = []
     met: dict[tuple[int, int, int], int] = {}
     fights: list[bytes] = []
-    for frame, action in enumerate(_frames(), start=1):
+    for frame, action in enumerate(pressed(WALKTHROUGH), start=1):
         emulator.step(action, 1)
         if frame % MOMENTS_EVERY == 0:
             every.append(emulator.save_state())
@@ -154,13 +151,8 @@ def moments() -> tuple[list[bytes], list[bytes], bytes]:
     return every[2:], fights, boss
 
 
-def _frames() -> Iterator[Action]:
-    return pressed(WALKTHROUGH)
-
-
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def main() -> int:
+    parser = parser_of(__doc__)
     parser.add_argument("--decisions", type=int, default=40, help="from each moment")
     parser.add_argument("--arm", choices=("buttons", "macros", "options"), default="options")
     parser.add_argument("--seed", type=int, default=1)
@@ -191,8 +183,8 @@ def main() -> None:
         "won": sum(beaten for _, beaten, _ in duels),
         "quarter_hearts_each": round(sum(lost for *_, lost in duels) / len(duels), 1),
     }
-    print(json.dumps({"arm": args.arm, "seed": args.seed, **figures}))
+    return finish({"arm": args.arm, "seed": args.seed, **figures}, met=True)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -16,7 +16,6 @@ seeds are above both bars.
 """
 
 import argparse
-import csv
 import json
 import re
 import sys
@@ -27,7 +26,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from outcome import machine
+from outcome import finish, machine, parser_of, say, write_csv
 
 from rlaif.testing.pipeline import Pipeline
 
@@ -42,11 +41,7 @@ STOP_SECONDS = 90.0
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        epilog=__doc__.partition("\n\n")[2],
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--seeds", default="1,2,3", help="with commas between [1,2,3]")
     parser.add_argument("--minutes", type=float, default=15.0)
     parser.add_argument("--data-dir", type=Path, default=Path("var/demo_minutes"))
@@ -97,7 +92,7 @@ def ask(seed: int, began: float, minutes: float, pipeline: Pipeline) -> Iterator
             "reward_model": run.get("reward_model_version"),
             "headline": state["headline"].get("text"),
         }
-        print(json.dumps(row), flush=True)
+        say(json.dumps(row))
         yield row
 
 
@@ -139,10 +134,7 @@ def report(
     """Write what was seen and whether it is above the bars."""
     options.out.mkdir(parents=True, exist_ok=True)
     for name, rows in (("page", page), ("minutes", minutes)):
-        with (options.out / f"{name}.csv").open("w", newline="") as file:
-            table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-            table.writeheader()
-            table.writerows(rows)
+        write_csv(options.out / f"{name}.csv", list(rows[0]), rows)
     of_seeds = {}
     for seed in seeds:
         own = [row for row in minutes if row["seed"] == seed]
@@ -156,16 +148,16 @@ def report(
     medians = {
         name: median(each[f"{name}_last"] or 0.0 for each in of_seeds.values()) for name in BARS
     }
+    met = all(medians[name] > bar for name, bar in BARS.items())
     figures = {
         "minutes": options.minutes,
         "seeds": of_seeds,
         **{f"{name}_median": value for name, value in medians.items()},
-        "bars_met": all(medians[name] > bar for name, bar in BARS.items()),
+        "bars_met": met,
         "machine": machine(),
     }
     (options.out / "summary.json").write_text(json.dumps(figures, indent=1) + "\n")
-    print(json.dumps(figures))
-    return 0 if figures["bars_met"] else 1
+    return finish(figures, met=met)
 
 
 if __name__ == "__main__":

@@ -6,22 +6,20 @@ Two processes play alike. The third draws every step, and now and then saves its
 a while with other buttons, and loads the state again; on each of these detours it also plays n
 frames in one tick and again one by one, which must give the same RAM. All must have the same RAM at
 every mark.
-Prints each mark, then the machine, then one line of JSON. Exit code 0 when all marks are the same.
+Prints each mark, then one line of JSON. Exit code 0 when all marks are the same.
 """
 
 import argparse
 import hashlib
 import json
 import os
-import platform
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+from outcome import finish, parser_of, say
 
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.play.config import EnvConfig
@@ -40,9 +38,8 @@ def main() -> int:
     options = parse_options()
     if options.worker:
         for mark in play(options):
-            print(json.dumps(mark), flush=True)
+            say(json.dumps(mark))
         return 0
-    began = time.perf_counter()
     marks = {kind: run(kind, options) for kind in KINDS}
     cartridge = load_cartridge(options.rom)
     same = all(found == marks["plain"] for found in marks.values())
@@ -53,7 +50,6 @@ def main() -> int:
         "benchmark": "determinism",
         "title": cartridge.title,
         "rom_sha256": cartridge.sha256,
-        "pyboy": version("pyboy"),
         "steps": options.steps,
         "seed": options.seed,
         "processes": len(KINDS),
@@ -61,13 +57,8 @@ def main() -> int:
         "distinct_marks": len(set(marks["plain"].values())),
         "last_mark": list(marks["plain"].values())[-1],
         "same": same,
-        "wall_seconds": round(time.perf_counter() - began, 1),
     }
-    print(
-        f"machine: {platform.platform()}, {os.cpu_count()} CPUs, Python {platform.python_version()}"
-    )
-    print(json.dumps(result))
-    return 0 if same else 1
+    return finish(result, met=same)
 
 
 def run(kind: str, options: argparse.Namespace) -> dict[int, str]:
@@ -131,7 +122,7 @@ def detour(env: ZeldaOracleEnv, rng: np.random.Generator) -> None:
 
 
 def parse_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--steps", type=int, default=50_000, help="decision steps (50000)")
     parser.add_argument("--seed", type=int, default=3, help="of the environment and the actions")
     parser.add_argument("--rom", type=Path, help="ROM to play; the embedded game when left out")

@@ -19,8 +19,8 @@ alternate every few milliseconds, so that changes of the machine's speed affect 
 has the last rungs, on both cores: PPO end to end with buttons and with macros, and that of
 Stable-Baselines3 on the same environment.
 
-Exit code 0 if every target was met (of the interval, the lower end) and every RAM was the same,
-else 1.
+Exit code 0 if every measured target was met (of the interval, the lower end) and every RAM was the
+same, else 1.
 """
 
 import argparse

@@ -8,13 +8,13 @@ place to which that leads (`rlaif.testing.data.motion.real_steps`). Exit code 0 
 every tile within 1.5 times the minimum of decision steps, or rejected it if there is no path.
 """
 
-import argparse
-import json
 import random
 import sys
 import time
 from collections import Counter
-from pathlib import Path
+
+from outcome import finish, parser_of, say
+from scenes import WALKTHROUGH
 
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import Emulator, new_emulator
@@ -24,7 +24,6 @@ from rlaif.testing.data.motion.real_steps import Entry, entries, position, prove
 from rlaif.testing.data.motion.trips import ground_of, move_to
 from rlaif.testing.data.motion.walking_rule import Walking
 
-WALKTHROUGH = Path(__file__).parents[1] / "libs/game/cartridge/walkthrough.json"
 BAR = 1.5
 PROVED = 5
 """Pixels of a room whose way is played from the save state, to show that the truth is true."""
@@ -50,7 +49,7 @@ class Tally:
                 self.ratios.append(trip.steps / least)
             if verdict not in ("reached", "refused"):
                 figures = f"{trip.steps} steps, least {least}, {trip.choice.reason!r}"
-                print(f"  {entry.name} tile {tile}: {verdict}; {figures}", flush=True)
+                say(f"  {entry.name} tile {tile}: {verdict}; {figures}")
 
     def prove(self, emulator: Emulator, entry: Entry, found: Truth, seed: int) -> None:
         """Play a few ways of the truth."""
@@ -67,7 +66,7 @@ class Tally:
         differs = len(rule.steps.items() ^ found.steps.items())
         self.rule_differs += differs
         if differs:
-            print(f"  {entry.name}: the rule differs at {differs} places", flush=True)
+            say(f"  {entry.name}: the rule differs at {differs} places")
 
     def figures(self) -> dict[str, object]:
         """For the line of JSON."""
@@ -85,7 +84,7 @@ class Tally:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--rooms", type=int, default=1000, help="at most so many, drawn by seed")
     parser.add_argument("--seed", type=int, default=1, help="of the draw (1)")
     args = parser.parse_args()
@@ -99,10 +98,9 @@ def main() -> int:
         tally.prove(emulator, entry, real, number)
         before = tally.verdicts.copy()
         tally.walk(emulator, entry, real)
-        print(
+        say(
             f"{entry.name} from {real.start}: {len(real.steps)} places, farthest "
-            f"{max(real.steps.values())} steps; {dict(tally.verdicts - before)}",
-            flush=True,
+            f"{max(real.steps.values())} steps; {dict(tally.verdicts - before)}"
         )
     figures = {
         "rooms": len({entry.room for entry in found}),
@@ -111,9 +109,8 @@ def main() -> int:
         "bar": BAR,
         "cpu_seconds": round(time.process_time() - start),
     }
-    figures["met"] = set(tally.verdicts) <= {"reached", "refused"} and not tally.unproved
-    print(json.dumps(figures))
-    return 0 if figures["met"] else 1
+    met = set(tally.verdicts) <= {"reached", "refused"} and not tally.unproved
+    return finish(figures | {"met": met}, met=met)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ speed of a shared machine changes by half within minutes.
 """
 
 import argparse
+import csv
 import json
 import os
 import platform
@@ -105,6 +106,13 @@ def verdicts(found: Mapping[str, Any], targets: Mapping[str, float]) -> dict[str
         said[name] = "met" if low >= target else "missed" if high < target else "not shown"
         say(f"{name}: {found[name]} ({low} to {high}), target ≥ {target:g}: {said[name]}")
     return said
+
+
+def write_csv(path: Path, names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def finish(figures: dict[str, Any], *, met: bool) -> int:

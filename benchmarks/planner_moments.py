@@ -11,7 +11,6 @@ one line per player, what was not resolved and why, and one line of JSON.
 import asyncio
 import itertools
 import json
-import platform
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -22,6 +21,8 @@ from statistics import median
 from typing import Any
 
 from fastapi import FastAPI
+from outcome import finish
+from scenes import WALKTHROUGH
 
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.actions import Action
@@ -40,9 +41,7 @@ from rlaif.testing.servers.http_server import serve
 from rlaif.trainer.planning.planner import ThreadedPlanner
 from rlaif.trainer.settings.planner import PlannerSettings
 
-ROOT = Path(__file__).parents[1]
-MOMENTS = ROOT / "tests/integration/planning/moments.json"
-WALKTHROUGH = ROOT / "libs/game/cartridge/walkthrough.json"
+MOMENTS = Path(__file__).parents[1] / "tests/integration/planning/moments.json"
 PLANNERS = (("guide", 1), ("guide", 3), ("random", 1), ("random", 3), ("malicious", 1))
 MODES = ("dialog", "puzzle")
 Z = 1.96
@@ -158,8 +157,7 @@ def main() -> int:
     emulator = new_emulator(load_cartridge())
     found = list(states_of(emulator, WALKTHROUGH, load_moments(MOMENTS)))
     moments = what_they_are(emulator, found)
-    print(f"{platform.machine()}, Python {platform.python_version()}, limits {OptionLimits()}")
-    print(f"100 moments: {moments}")
+    print(f"100 moments: {moments}, limits {OptionLimits()}")
     everybody = players(emulator, found)
     emulator.close()
     for player in everybody:
@@ -168,8 +166,8 @@ def main() -> int:
         if player.name.startswith("guide"):
             print("\n".join(player.failures()) or f"  {player.name}: none failed")
     figures = {player.name: player.figures() for player in everybody}
-    print(json.dumps({"benchmark": "planner_moments", "moments": moments, "players": figures}))
-    return 0
+    found = {"benchmark": "planner_moments", "moments": moments, "players": figures}
+    return finish(found, met=True)
 
 
 if __name__ == "__main__":

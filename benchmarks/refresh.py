@@ -67,14 +67,14 @@ def minutes_of(raw: str) -> float:
 def measure(raw: str) -> bool:
     """Run it, keep its output, and record it; whether there is a result.
 
-    A missed target is one, too: exit code 1 with a last line of JSON.
+    A missed target is one, too. Its exit code is 1, as is that of a crash, which prints no figures.
     """
     command, target = stale.BENCHMARKS[raw]["command"], stale.RESULTS / raw
     if isinstance(command, str):
         outcome.say(f"{raw}: by hand: {command}; then stale.py --measured {raw}")
         return False
     outcome.say(f"{raw}: {' '.join(command)}")
-    lines: list[str] | None = [] if target.suffix else None
+    lines: list[str] = []
     head, began = outcome.head(), time.monotonic()
     with subprocess.Popen(
         [sys.executable, "-u", *command], cwd=stale.ROOT, text=True, stdout=subprocess.PIPE
@@ -82,12 +82,11 @@ def measure(raw: str) -> bool:
         assert process.stdout is not None
         for line in process.stdout:
             outcome.say(f"  {line.rstrip()}")
-            if lines is not None:
-                lines.append(line)
-    if process.returncode not in (0, 1) or (lines is not None and not is_whole(lines)):
+            lines.append(line)
+    if process.returncode not in (0, 1) or not is_whole(lines, command):
         outcome.say(f"{raw}: ended with {process.returncode}, nothing is recorded")
         return False
-    if lines is not None:
+    if target.suffix:
         own = "" if lines[0].startswith("commit: ") else f"{head}\n"
         target.write_text(own + "".join(lines), encoding="utf-8")
     stale.record([raw])
@@ -95,12 +94,13 @@ def measure(raw: str) -> bool:
     return True
 
 
-def is_whole(lines: Sequence[str]) -> bool:
-    """Whether the output ends with figures."""
+def is_whole(lines: Sequence[str], command: Sequence[str]) -> bool:
+    """Whether the output ends with figures: a script's are those that `outcome.finish` prints."""
     try:
-        return isinstance(json.loads(lines[-1]), dict)
+        figures = json.loads(lines[-1])
     except (IndexError, ValueError):
         return False
+    return isinstance(figures, dict) and (command[0] == "-m" or "took_minutes" in figures)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ Ends with one line of JSON. Exit code 0 if there was a run to report.
 """
 
 import argparse
-import csv
 import json
 import sys
 from collections import Counter
@@ -31,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from iqm import Interval, interval
-from outcome import machine, parser_of
+from outcome import machine, parser_of, write_csv
 from search_findings import Findings
 
 from rlaif.game.machine.cartridges import Cartridge, load_cartridge
@@ -219,13 +218,6 @@ def reached_shares(trials: Sequence[Evaluation]) -> dict[str, float]:
 def as_list(found: Interval) -> list[float]:
     """[figure, lower end, upper end]."""
     return [round(each, 4) for each in found]
-
-
-def write_csv(path: Path, names: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, names, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 def report(options: argparse.Namespace, runs: Sequence[Run]) -> dict[str, Any]:

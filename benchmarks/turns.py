@@ -82,10 +82,12 @@ class Side:
         own_spent, beside_spent = since(own, self._own_cpu()), since(beside, cpu_seconds(beside))
         rate = (last - first) / (ended - began)
         assert self.last is not None
-        lasted = (self.last.frames_per_second or 0.0) / (self.last.steps_per_second or 1.0)
+        frames, decisions = self.last.frames_per_second, self.last.steps_per_second
+        assert frames, "it is not known how many frames were played"
+        assert decisions, "it is not known how many decisions were made"
         return {
             "rate": rate,
-            "frames_rate": rate * lasted,
+            "frames_rate": rate * frames / decisions,
             "cpu_a_step": own_spent / (last - first),
             "beside": beside_spent / (ended - began),
         }
