@@ -30,11 +30,10 @@ Exit code 0 if all targets are met, else 1; a target without a measurement is no
 import argparse
 import asyncio
 import json
-import re
 import sys
 import tempfile
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -46,14 +45,15 @@ from typing import Any
 import httpx
 from bench_overhead import loop_on
 from hud_pages import Page
+from loop_latency import READY, READY_SECONDS
 from one_run import megabytes
-from outcome import begin, finish, interval, parser_of, print_round
-from turns import free_port, until
+from outcome import begin, by_minute, finish, interval, parser_of, print_round, say
+from turns import until
 
 from rlaif.testing.data.events import segment_captured
 from rlaif.testing.page.browser import chromium_path, open_chromium
 from rlaif.testing.pipeline import Pipeline
-from rlaif.testing.servers.nats_server import NatsServer
+from rlaif.testing.servers.nats_server import NatsServer, free_ports
 
 PAGES, STALLED = 20, 1
 TARGETS = {
@@ -70,8 +70,6 @@ SAMPLE_SECONDS = 5.0
 UNTIMED = 2
 KEPT_SEGMENTS = 2_300
 """More than `SegmentTable` keeps, and than its journal has lines."""
-READY = re.compile("✓ trainer")
-READY_SECONDS = 300.0
 FIRST_MS = 1000
 SCORED = 10
 SHIFT = """(() => {
@@ -120,8 +118,9 @@ async def pages_open(port: int, seen: Seen) -> AsyncIterator[None]:
 
 
 async def sample_memory(pid: int, seen: Seen) -> None:
+    began = time.monotonic()
     while True:
-        seen.memory.append((time.monotonic(), megabytes(pid)))
+        seen.memory.append((time.monotonic() - began, megabytes(pid)))
         await asyncio.sleep(SAMPLE_SECONDS)
 
 
@@ -166,9 +165,8 @@ def round_of(
 
 def figures(rows: list[dict[str, float]], seen: Seen) -> dict[str, Any]:
     expected, received = seen.total("expected"), seen.total("received")
-    minutes = by_minute(seen.memory)
+    minutes = [round(mb, 1) for mb in by_minute(seen.memory)]
     kept = [row["kept"] for row in rows]
-    pages_seconds = seen.total("seconds")
     return {
         "frames_lost": round(1 - received / expected, 6) if expected else None,
         "age_p95_ms": at_share(seen.ages, 0.95),
@@ -178,17 +176,12 @@ def figures(rows: list[dict[str, float]], seen: Seen) -> dict[str, Any]:
         "age_max_ms": max(seen.ages, default=None),
         "frames_per_second": round(expected / seen.total("seconds"), 2),
         "frames_expected": expected,
-        "frames_received": received,
         "pages_dropped": seen.total("dropped"),
-        "page_seconds": round(pages_seconds),
         "hud_growth": growth(minutes),
         "hud_minutes": len(minutes) - 2,
         "hud_rss_mb": minutes,
         "hud_cores": round(median(row["hud_cores"] for row in rows), 4),
         "hud_cores_without_pages": round(median(row["hud_cores_without"] for row in rows), 4),
-        "pages_cores": round(
-            seen.total("cpu_seconds") / sum(t["seconds"] / (PAGES - STALLED) for t in seen.turns), 4
-        ),
         "decisions_per_second": [
             round(median(row["without"] for row in rows)),
             round(median(row["with"] for row in rows)),
@@ -197,15 +190,6 @@ def figures(rows: list[dict[str, float]], seen: Seen) -> dict[str, Any]:
         "kept_rounds": [round(each, 4) for each in kept],
         "rounds": len(rows),
     }
-
-
-def by_minute(memory: list[tuple[float, float]]) -> list[float]:
-    """Medians of (second, MB) over each whole minute since the first."""
-    by: defaultdict[int, list[float]] = defaultdict(list)
-    for at, mb in memory:
-        by[int((at - memory[0][0]) // 60)].append(mb)
-    begun = max(by)
-    return [round(median(by[minute]), 1) for minute in sorted(by) if minute < begun]
 
 
 def growth(minutes: list[float]) -> float | None:
@@ -225,19 +209,19 @@ def at_share(ages: Counter[int], share: float) -> int | None:
 
 async def one_page(options: argparse.Namespace, directory: Path) -> dict[str, Any]:
     """Text and layout of one page on the pipeline of the demo."""
-    pipeline = Pipeline(directory, "--hud-port", str(free_port()))
+    pipeline = Pipeline(directory, "--hud-port", str(free_ports(1)[0]))
     try:
         await asyncio.to_thread(pipeline.wait_for, READY, seconds=READY_SECONDS)
         url = pipeline.where("hud")
-        await until("segments go round", lambda: goes_round(pipeline))
+        await until(lambda: goes_round(pipeline), "segments go round")
         page = Page(int(url.rsplit(":", 1)[1]), fps=0)
-        await asyncio.get_running_loop().create_connection(page.itself, "127.0.0.1", page.port)
+        await page.connect()
         shift = asyncio.create_task(layout_shift(url, options.minutes, directory / "browser"))
         began, before = time.monotonic(), 0.0
         for minute in range(options.minutes):
             await asyncio.sleep(60)
             kilobytes = page.text_bytes / 1000
-            print(f"minute {minute + 1}: {(kilobytes - before) / 60:.2f} kB/s of text", flush=True)
+            say(f"minute {minute + 1}: {(kilobytes - before) / 60:.2f} kB/s of text")
             before = kilobytes
         seconds = time.monotonic() - began
         page.close()

@@ -26,37 +26,28 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
-from datetime import UTC, datetime
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from outcome import finish
+from outcome import finish, parser_of, say
 
 from rlaif.contracts.game.observation import LAYOUT_VERSION, OBSERVATION_SIZE
-from rlaif.contracts.game.segments import SegmentManifest, StoredFile
+from rlaif.contracts.game.segments import StoredFile
 from rlaif.contracts.judging.quest import QuestProgress, Standing
-from rlaif.contracts.judging.scores import (
-    CRITERIA,
-    RUBRIC_WEIGHTS,
-    CriterionScore,
-    JudgeCallRecord,
-    ScoreRecord,
-)
+from rlaif.contracts.judging.scores import CRITERIA, CriterionScore, ScoreRecord
 from rlaif.reward_model.labels.label_log import sample
 from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.storage import keys
-from rlaif.storage.open import S3Credentials
+from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore
-from rlaif.storage.s3 import S3Store
-from rlaif.testing.data.judging.scored_segments import npy_bytes
-from rlaif.testing.servers.s3_server import S3Server
+from rlaif.testing.data.judging.scored_segments import manifest_of, npy_bytes
+from rlaif.testing.data.judging.scores import judge_call, score_record
+from rlaif.testing.servers.s3_server import running_s3_server
 
 TARGETS = {"start_seconds": 20.0, "peak_mb": 600.0, "look_seconds": 0.2}
 
@@ -67,7 +58,7 @@ VARIANTS = 64
 LOOKS = 20
 WRITERS = 16
 CONFIG = "c0123456789abcdef"
-_NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
+STORE = f"s3://{keys.EPISODES_BUCKET}"
 
 
 def segment_ids(first: int = 0) -> Iterator[tuple[str, str]]:
@@ -96,9 +87,8 @@ class Writer:
         key = keys.score(CONFIG, segment_id)
         score = self._scores[place]
         for old, new in (
-            (b"SEGMENT", segment_id.encode()),
-            (b"segment-id", segment_id.encode()),
-            (b"episode-id", episode_id.encode()),
+            (b"segment-1", segment_id.encode()),
+            (b"episode-1", episode_id.encode()),
             (b"0" * 64, hashlib.sha256(data).hexdigest().encode()),
         ):
             score = score.replace(old, new)
@@ -112,7 +102,11 @@ class Writer:
 
     def _manifest(self, episode_id: str, segment_id: str) -> tuple[int, bytes]:
         place = int(hashlib.sha256(segment_id.encode()).hexdigest(), 16) % VARIANTS
-        manifest = manifest_of(episode_id, segment_id, self._observations[place])
+        began = STEPS * int(segment_id[-5:])
+        manifest = manifest_of(
+            episode_id, segment_id, self._observations[place], steps=STEPS,
+            layout_version=LAYOUT_VERSION, start_step=began, env_step=began,
+        )  # fmt: skip
         return place, manifest.model_dump_json().encode()
 
     @property
@@ -134,30 +128,21 @@ def score_of(rng: np.random.Generator) -> ScoreRecord:
     said = " ".join(words[int(rng.integers(2))] for _ in range(28))
     answer = json.dumps({"rationale": said, **levels})
     start, end = (Standing(objective=1 + int(rng.integers(4)), distance=6) for _ in range(2))
-    return ScoreRecord(
-        segment_id="segment-id",
-        episode_id="episode-id",
-        run_id="r260301090000",
+    return score_record(
         judge_config=CONFIG,
-        manifest_key="episode-id/SEGMENT/manifest.json",
-        manifest_sha256="0" * 64,
         criteria={
             name: CriterionScore(value=level / 2, votes=(level,) * 3, agreement=1.0, judge="state")
             for name, level in levels.items()
         },
-        weights=RUBRIC_WEIGHTS,
-        weighted=0.5,
         calls=tuple(
-            JudgeCallRecord(
-                judge=judge, route="main", model="a-model-of-8b", vote=vote, seed=vote,
-                prompt_sha256="1" * 64, outcome="ok", latency_seconds=0.7, rationale=said,
+            judge_call(
+                judge=judge, vote=vote, seed=vote, prompt_sha256="1" * 64, rationale=said,
                 system_sha256="2" * 64, engine="vllm", answer=answer, prompt_tokens=2400,
                 completion_tokens=90, finish_reason="stop", status=200,
             )
             for judge in ("state", "dialog", "vision")
             for vote in range(3)
         ),
-        created_at=_NOW,
         truth=levels,
         quest=QuestProgress(
             start=start, end=end, objectives=18, votes=3, agreement=1.0, judge="state"
@@ -165,33 +150,7 @@ def score_of(rng: np.random.Generator) -> ScoreRecord:
     )  # fmt: skip
 
 
-def manifest_of(episode_id: str, segment_id: str, observations: StoredFile) -> SegmentManifest:
-    """The manifest of a segment that shows `observations`."""
-    return SegmentManifest(
-        segment_id=segment_id,
-        episode_id=episode_id,
-        run_id="r260301090000",
-        capture_key=keys.capture(episode_id, segment_id),
-        capture_sha256="3" * 64,
-        rom_sha256="4" * 64,
-        layout_version=LAYOUT_VERSION,
-        frames=4 * STEPS,
-        decision_steps=STEPS,
-        frame_skip=4,
-        start_step=STEPS * int(segment_id[-5:]),
-        ended="running",
-        end_ram_sha256="5" * 64,
-        states=StoredFile(key="shared/states.jsonl", sha256="6" * 64, size_bytes=30_000),
-        observations=observations,
-        pictures=(),
-        picture_steps=(),
-        exporter_version="0",
-        env_step=STEPS * int(segment_id[-5:]),
-        created_at=_NOW,
-    )
-
-
-def fill(store: S3Store, scores: int) -> None:
+def fill(store: ObjectStore, scores: int) -> None:
     """Write so many scores, and the manifests of those that a start reads."""
     writer = Writer(store)
     print(f"writing scores of {writer.score_bytes} bytes", flush=True)
@@ -200,7 +159,7 @@ def fill(store: S3Store, scores: int) -> None:
         list(pool.map(lambda pair: writer.write_manifest(*pair), kept_ids(store)))
 
 
-def kept_ids(store: S3Store) -> list[tuple[str, str]]:
+def kept_ids(store: ObjectStore) -> list[tuple[str, str]]:
     """(episode id, segment id) of the scores that a start reads."""
     times = {i.key: i.modified_at.timestamp() for i in store.scan(keys.scores(CONFIG))}
     segments = [
@@ -254,21 +213,10 @@ def measure(store: ObjectStore, first_new: int) -> dict[str, Any]:
     }
 
 
-def store_of(credentials: S3Credentials) -> S3Store:
-    return S3Store(
-        keys.EPISODES_BUCKET,
-        endpoint_url=credentials.endpoint_url,
-        access_key=credentials.access_key,
-        secret_key=credentials.secret_key,
-    )
-
-
-def run(folder: Path, scores: int) -> dict[str, Any]:
-    """Start a server on `folder`, fill it unless it is, and measure in a child process."""
-    server = S3Server(folder)
-    server.start()
-    try:
-        fill(store_of(server.credentials), scores)
+def run(scores: int) -> dict[str, Any]:
+    """Start a server, fill it, and measure in a child process."""
+    with running_s3_server() as server:
+        fill(open_store(STORE, server.credentials), scores)
         child = subprocess.run(
             [sys.executable, __file__, "--child", str(scores)],
             env=os.environ | {"BENCH_S3": json.dumps(asdict(server.credentials))},
@@ -276,26 +224,23 @@ def run(folder: Path, scores: int) -> dict[str, Any]:
             text=True,
             check=True,
         )
-        *raw, result = child.stdout.splitlines()
-        print("\n".join(raw), flush=True)
-        return {"scores": scores, **json.loads(result)}
-    finally:
-        server.stop()
+    *raw, result = child.stdout.splitlines()
+    say("\n".join(raw))
+    return {"scores": scores, **json.loads(result)}
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--scores", type=int, default=100_000)
     parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child is not None:
         credentials = S3Credentials(**json.loads(os.environ["BENCH_S3"]))
-        print(json.dumps(measure(store_of(credentials), options.child)))
+        print(json.dumps(measure(open_store(STORE, credentials), options.child)))
         return 0
     # So that the server is ended, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    with tempfile.TemporaryDirectory(prefix="labels-", ignore_cleanup_errors=True) as folder:
-        result = run(Path(folder), options.scores)
+    result = run(options.scores)
     missed = [name for name, most in TARGETS.items() if result[name] > most]
     return finish({"store": "s3, SeaweedFS", **result, "missed": missed}, met=not missed)
 

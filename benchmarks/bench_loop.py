@@ -14,20 +14,19 @@ machine, then one line of JSON. Exit code 0 when every target was met, else 1:
 The pipeline shares this machine with the measurement.
 """
 
-import argparse
 import json
 import sys
 from typing import Any
 
 import judge_throughput
 import loop_latency
-from outcome import begin, finish, say
+from outcome import begin, finish, parser_of, say
 
 TARGET_P50, TARGET_P95, TARGET_PER_CORE = 15.0, 40.0, 100.0
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--minutes", type=float, default=4.0, help="how long the pipeline runs (4)")
     parser.add_argument("--segments", type=int, default=150, help="segments a throughput run (150)")
     options = parser.parse_args()

@@ -8,7 +8,7 @@ Two training runs with equal settings (default PPO preset, 2 runners of 8 enviro
     off     the training process alone: no captures, no reward model, no screen
     on      `rlaif-train`: segments captured within the default budget (60 per minute), spooled and
             published; a loaded reward model; progress and the watched screen (20 per second) over
-            a real nats-server; a HUD, and 5 pages that follow it and acknowledge every frame
+            a real nats-server; a HUD, and 5 pages that follow it (hud_pages.py)
 
 Everything of `on` shares the cores with the training, also the pages. Exporter, judge and
 reward-model service, which have machines of their own, are left out; a stand-in acknowledges the
@@ -24,64 +24,30 @@ on, else 1.
 
 import argparse
 import asyncio
-import json
 import os
 import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
+from hud_pages import Page
 from one_run import reward_model, tree
 from outcome import print_round, summary, verdicts
-from turns import BATCH, NEVER_MINUTES, Side, free_port, run_command, training, until
-from websockets.asyncio.client import connect as open_page
+from turns import ALIKE, ENVS, NEVER_MINUTES, OFF, WORKERS, Side, run_command, training, until
 
 from rlaif.bus.connection import connect_ready
 from rlaif.bus.worker import DurableWorker
 from rlaif.contracts.events import CloudEvent, EventData, SegmentCaptured
-from rlaif.contracts.telemetry.frames import ScreenFrame
-from rlaif.testing.servers.nats_server import NatsServer
+from rlaif.testing.servers.nats_server import NatsServer, free_ports
 from rlaif.trainer.run_folder.protocol import MESSAGES
 
 TARGET = 0.95
-WORKERS, ENVS, PAGES = 2, 8, 5
+PAGES = 5
 TRAINING_PROCESS = b"rlaif.trainer.learner.process"
-ALIKE: dict[str, Any] = {
-    "ray_workers": WORKERS,
-    "envs_per_worker": ENVS,
-    "batch_size": BATCH,
-    "run_hours": 1_000,
-    "epoch_steps": 1_000_000_000,
-}
-OFF: dict[str, Any] = {
-    "watch_fps": 0,
-    "captures_per_minute": 0,
-    "checkpoint_minutes": NEVER_MINUTES,
-}
-
-
-@dataclass
-class Pages:
-    """Pages that follow the screen.
-
-    Attributes:
-        frames: Pictures that each has had.
-    """
-
-    frames: list[int] = field(default_factory=lambda: [0] * PAGES)
-
-    async def follow(self, number: int, address: str) -> None:
-        async with open_page(address, proxy=None, max_size=None) as page:
-            async for received in page:
-                if isinstance(received, bytes):
-                    self.frames[number] += 1
-                    sequence = ScreenFrame.unpack(received).sequence
-                    await page.send(json.dumps({"type": "ack", "seq": sequence}))
 
 
 def ring_environment(directory: Path, nats: NatsServer, name: str) -> dict[str, str]:
@@ -105,7 +71,7 @@ async def loop_on(
     directory: Path, nats: NatsServer, name: str, past: Iterable[EventData] = ()
 ) -> AsyncIterator[tuple[Side, int]]:
     """`rlaif-train` with the loop on, and a HUD that has seen the `past`; gives the HUD's port."""
-    side, port = Side(name), free_port()
+    side, (port,) = Side(name), free_ports(1)
     environment = ring_environment(directory, nats, name)
     log = (directory / f"{name}.log").open("wb")
     hud = await start("rlaif.hud", "--port", str(port), environment=environment, log=log)
@@ -120,12 +86,12 @@ async def loop_on(
     exporter = DurableWorker(bus, SegmentCaptured, "exporter", acknowledge)
     tasks = [asyncio.create_task(each) for each in (read_messages(train, side), exporter.run())]
     try:
-        await until("the HUD is ready", lambda: answers(port))
-        await until("training with the loop on begins", lambda: side.last is not None)
+        await until(lambda: answers(port), "the HUD is ready")
+        await until(lambda: side.last is not None, "training with the loop on begins")
         (side.driver,) = children(train.pid)
         assert nats.pid is not None
         side.beside = [hud.pid, train.pid, nats.pid]
-        await until("it captures", lambda: bool(side.last and side.last.segments_captured))
+        await until(lambda: bool(side.last and side.last.segments_captured), "it captures")
         yield side, port
     finally:
         for task in tasks:
@@ -187,25 +153,22 @@ async def compare(options: argparse.Namespace, directory: Path) -> dict[str, Any
     (directory / "nats").mkdir()
     nats = NatsServer(directory / "nats")
     nats.start()
-    pages = Pages()
     try:
         async with training(directory, "off", {**OFF, **ALIKE}) as off:
             await off.halt()
             async with loop_on(directory, nats, "on") as (on, port):
-                address = f"ws://127.0.0.1:{port}/ws/v1"
-                watching = [asyncio.create_task(pages.follow(n, address)) for n in range(PAGES)]
-                try:
-                    await on.halt()
-                    return await rounds(options, off, on, pages)
-                finally:
-                    for task in watching:
-                        task.cancel()
-                    await asyncio.gather(*watching, return_exceptions=True)
+                pages = [Page(port) for _ in range(PAGES)]
+                for page in pages:
+                    await page.connect()
+                await on.halt()
+                return await rounds(options, off, on, pages)
     finally:
         nats.stop()
 
 
-async def rounds(options: argparse.Namespace, off: Side, on: Side, pages: Pages) -> dict[str, Any]:
+async def rounds(
+    options: argparse.Namespace, off: Side, on: Side, pages: list[Page]
+) -> dict[str, Any]:
     rows: list[dict[str, float]] = []
     seen: list[float] = []
     captured = on.last.segments_captured if on.last else 0
@@ -213,10 +176,10 @@ async def rounds(options: argparse.Namespace, off: Side, on: Side, pages: Pages)
         order = (off, on) if number % 2 == 0 else (on, off)
         found: dict[str, dict[str, float]] = {}
         for side in order:
-            before, began = list(pages.frames), time.perf_counter()
+            before, began = [page.received for page in pages], time.perf_counter()
             found[side.name] = await side.turn(options.iterations)
             if side is on:
-                fewest = min(b - a for a, b in zip(before, pages.frames, strict=True))
+                fewest = min(b.received - a for a, b in zip(before, pages, strict=True))
                 seen.append(fewest / (time.perf_counter() - began))
         row = {
             "off_decisions_per_second": found["off"]["rate"],

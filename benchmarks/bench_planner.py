@@ -33,30 +33,21 @@ from statistics import geometric_mean, median
 from typing import Any
 
 from outcome import interval, print_round
-from turns import BATCH, NEVER_MINUTES, Side, free_port, run_command, training
+from turns import ALIKE, ENVS, OFF, WORKERS, Side, run_command, training
+
+from rlaif.testing.servers.nats_server import free_ports
 
 TARGET = 0.97
-WORKERS, ENVS = 2, 8
 SECONDS = {"slow": 2.0, "hanging": 60.0}
 SIDES = ("off", *SECONDS, "again")
-SETTINGS: dict[str, Any] = {
-    "ray_workers": WORKERS,
-    "envs_per_worker": ENVS,
-    "batch_size": BATCH,
-    "run_hours": 1_000,
-    "epoch_steps": 1_000_000_000,
-    "watch_fps": 0,
-    "captures_per_minute": 0,
-    "checkpoint_minutes": NEVER_MINUTES,
-    # Policies that learn differ by a tenth in steps per second, so all keep their initial policy.
-    "learning_rate": 1e-12,
-}
+# Policies that learn differ by a tenth in steps per second, so all keep their initial policy.
+SETTINGS = ALIKE | OFF | {"learning_rate": 1e-12}
 
 
 @asynccontextmanager
 async def language_model(seconds: float) -> AsyncIterator[str]:
     """A model of slow_llm.py in a process of its own; gives its address."""
-    port = free_port()
+    (port,) = free_ports(1)
     process = await asyncio.create_subprocess_exec(
         sys.executable, str(Path(__file__).with_name("slow_llm.py")),
         "--seconds", str(seconds), "--port", str(port),
@@ -163,9 +154,6 @@ def summary(
         "target_met": was_asked and min(intervals[f"kept_{name}"][0] for name in SECONDS) >= TARGET,
         "was_asked": was_asked,
         "of_starts": {key: [round(each, 4) for each in of_starts[key]] for key in keys},
-        "rounds": [
-            [{key: round(row[key], 4) for key in keys} for row in rows] for rows, _ in starts
-        ],
         "decisions_per_second": {
             name: round(median(row[name] for rows, _ in starts for row in rows)) for name in SIDES
         },

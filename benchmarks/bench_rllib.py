@@ -131,8 +131,10 @@ class Contender:
         self._algorithm.stop()
 
 
-def compare(preset: str, env: EnvConfig, options: argparse.Namespace) -> dict[str, Any]:
-    """Rounds and curves of one preset."""
+def compare(
+    preset: str, env: EnvConfig, options: argparse.Namespace, end: str = ""
+) -> dict[str, Any]:
+    """Rounds and curves of one preset; all names end in `end`."""
     settings = settings_of(preset)
     stock = Contender("stock", StockPPO(build_stock_config(settings, env)))
     ours = Contender("ours", ShapedPPO(build_config(settings, env)))
@@ -143,15 +145,16 @@ def compare(preset: str, env: EnvConfig, options: argparse.Namespace) -> dict[st
         row = stock.run(options.iterations) | ours.run(options.iterations)
         row["speedup"] = row["ours_decisions_per_second"] / row["stock_decisions_per_second"]
         row["cpu_speedup"] = row["stock_cpu_us_per_decision"] / row["ours_cpu_us_per_decision"]
+        row = {f"{name}{end}": value for name, value in row.items()}
         rows.append(row)
         print_round(f"{preset} round {number + 1}", row)
     for each in (stock, ours):
         say(f"{preset} curve of {each.name}: {json.dumps(each.curve)}")
         each.close()
     return {
-        **summary(rows, ("speedup", "cpu_speedup")),
-        "decisions": ours.curve[-1][0],
-        "last_return": {each.name: each.curve[-1][1] for each in (stock, ours)},
+        **summary(rows, (f"speedup{end}", f"cpu_speedup{end}")),
+        f"decisions{end}": ours.curve[-1][0],
+        f"last_return{end}": {each.name: each.curve[-1][1] for each in (stock, ours)},
     }
 
 
@@ -170,14 +173,9 @@ def main() -> int:
         env = environment(
             scenes(load_cartridge(None)), Path(directory), episode_length=EPISODE_STEPS
         )
-        seeds = compare("seed", env, options)
-        found = compare("default", env, options)
+        found = compare("seed", env, options, end="_seeds")
+        found |= compare("default", env, options)
     ray.shutdown()
-    found |= {f"{name}_seeds": value for name, value in seeds.items()}
-    # `speedup_interval` and the like end in their kind.
-    for kind in ("interval", "rounds"):
-        for name in ("speedup", "cpu_speedup"):
-            found[f"{name}_seeds_{kind}"] = found.pop(f"{name}_{kind}_seeds")
     said = verdicts(found, {"speedup": TARGET})
     figures = {
         "benchmark": "bench_rllib",

@@ -38,7 +38,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from outcome import finish
+from outcome import finish, parser_of
 from played_segments import EARLY, play_segments
 from rm_labels import BARE, USUAL, Seen, judged, see, some
 from rm_sequences import KINDS, LOOKS, bad_judges, looks_live
@@ -359,7 +359,7 @@ def least(trials: float) -> int:
 
 
 def parse_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--share", type=float, default=1.0, help="of the trials and of the play")
     parser.add_argument("--segments", type=int, default=1000, help="segments to play of each kind")
     parser.add_argument("--seed", type=int, default=1, help="of the play")

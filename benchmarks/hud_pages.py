@@ -26,6 +26,8 @@ from collections import Counter
 from contextlib import suppress
 from typing import Any
 
+from outcome import parser_of
+
 ACK_SECONDS = 0.25
 ROOM = memoryview(bytearray(65_536))
 """The buffer of all pages; one of 256 KiB per read would cost more than the rest of a page."""
@@ -51,9 +53,9 @@ class Page(asyncio.BufferedProtocol):
         self._buffer = bytearray()
         self._transport: asyncio.Transport | None = None
 
-    def itself(self) -> "Page":
-        """The protocol factory of `create_connection`."""
-        return self
+    async def connect(self) -> None:
+        loop = asyncio.get_running_loop()
+        await loop.create_connection(lambda: self, "127.0.0.1", self.port)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -165,12 +167,11 @@ def patient_loop() -> asyncio.AbstractEventLoop:
 
 
 async def follow(options: argparse.Namespace) -> dict[str, Any]:
-    loop = asyncio.get_running_loop()
     pages = [
         Page(options.port, stalled=number < options.stalled) for number in range(options.pages)
     ]
     for page in pages:
-        await loop.create_connection(page.itself, "127.0.0.1", options.port)
+        await page.connect()
     print("open", flush=True)
     await asyncio.to_thread(sys.stdin.read)
     ended = time.monotonic()
@@ -179,14 +180,11 @@ async def follow(options: argparse.Namespace) -> dict[str, Any]:
     for page in healthy:
         ages.update(page.ages)
     found = {
-        "pages": len(pages),
-        "stalled": options.stalled,
         "dropped": sum(page.lost or not page.open for page in healthy),
         "expected": sum(page.last - page.first + 1 for page in healthy if page.received > 1),
         "received": sum(page.received - 1 for page in healthy if page.received > 1),
         "seconds": sum(ended - page.opened_at for page in healthy),
         "text_bytes": sum(page.text_bytes for page in healthy),
-        "texts": sum(page.texts for page in healthy),
         "ages": sorted(ages.items()),
         "cpu_seconds": round(time.process_time(), 3),
     }
@@ -196,9 +194,7 @@ async def follow(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("port", type=int)
     parser.add_argument("--pages", type=int, default=20)
     parser.add_argument("--stalled", type=int, default=1)

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from rlaif.trainer.evaluation.result import iqm
 
 RESAMPLES = 10_000
-LEVEL = 0.95
 
 Float64 = npt.NDArray[np.float64]
 
@@ -31,9 +30,8 @@ def interval(
     figure: Callable[[Float64], float] = iqm,
     *,
     resamples: int = RESAMPLES,
-    level: float = LEVEL,
 ) -> Interval:
-    """The figure of the seeds' means, and its percentile bootstrap interval.
+    """The figure of the seeds' means, and its percentile bootstrap interval of 95 %.
 
     Both sources of chance are drawn again: seeds with replacement, and of each drawn seed its
     episodes with replacement. With fewer than about 5 seeds such intervals are too narrow; they
@@ -43,7 +41,6 @@ def interval(
         seeds: The episodes' scores of each seed, at least one each.
         figure: Of the seeds' means, `[S] float64`, to one number.
         resamples: How often to draw.
-        level: Share of the draws that lie inside.
     """
     scores = [np.asarray(each, dtype=np.float64) for each in seeds]
     rng = np.random.default_rng(0)  # the same figures give the same interval
@@ -53,7 +50,6 @@ def interval(
         drawn[n] = figure(
             np.array([rng.choice(scores[each], len(scores[each])).mean() for each in chosen])
         )
-    outside = (1 - level) / 2
-    low, high = np.quantile(drawn, [outside, 1 - outside])
+    low, high = np.quantile(drawn, [0.025, 0.975])
     value = figure(np.array([each.mean() for each in scores]))
     return Interval(value, float(low), float(high))

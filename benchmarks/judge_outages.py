@@ -18,7 +18,7 @@ from typing import Any
 
 import httpx
 from judge_rig import Rig, end, rig
-from outcome import finish
+from outcome import finish, parser_of, say
 
 from rlaif.testing.waiting import eventually
 
@@ -70,7 +70,7 @@ async def run(made: Rig, options: argparse.Namespace) -> list[dict[str, Any]]:
                 "all_scored_seconds": round(time.monotonic() - began, 2),
                 "dead_letters": len(await bus.dead_letters()),
             }
-            print(json.dumps(row), flush=True)
+            say(json.dumps(row))
             found.append(row)
     finally:
         await bus.close()
@@ -98,7 +98,7 @@ def calls(judge: int) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--seconds", type=float, default=30, help="length of an outage (30)")
     parser.add_argument("--dead-seconds", type=float, default=120, help="of the dead route (120)")
     options = parser.parse_args()

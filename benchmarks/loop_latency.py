@@ -11,16 +11,15 @@ import tempfile
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from statistics import quantiles
 from typing import Any
 
 import httpx
+import numpy as np
+from outcome import say
 
 from rlaif.bus.connection import connect
 from rlaif.contracts.events import SegmentCaptured, SegmentScored
@@ -55,34 +54,31 @@ class Seen:
 
 def measure(minutes: float) -> dict[str, Any]:
     """Run a pipeline for so many minutes and say how long segments took."""
-    with running_pipeline() as pipeline:
-        pipeline.wait_for(READY, seconds=READY_SECONDS)
-        seen = Seen()
-        began = time.time()
-        while time.time() - began < 60 * minutes:
-            note_version(pipeline, seen)
-            note_attempt(pipeline, seen)
-            time.sleep(POLL_SECONDS)
-        seen.ended = time.time()
-        seen.manifests = {
-            item["version"]: item
-            for item in pipeline.get("reward-model", "reward-models?limit=500").json()["items"]
-        }
-        asyncio.run(read_events(pipeline, seen))
-        training = pipeline.get("reward-model", "training").json()
-    return figures(seen, minutes, training)
-
-
-@contextmanager
-def running_pipeline() -> Iterator[Pipeline]:
-    """A pipeline whose language models take 100 ms a call."""
     settings = {"MOCK_LLM_LATENCY_SECONDS": "0.1", "MOCK_LLM_JITTER_SECONDS": "0"}
     with tempfile.TemporaryDirectory(prefix="loop-") as folder:
         pipeline = Pipeline(Path(folder), environment=settings)
         try:
-            yield pipeline
+            pipeline.wait_for(READY, seconds=READY_SECONDS)
+            return figures(*watch(pipeline, minutes), minutes)
         finally:
             pipeline.end()
+
+
+def watch(pipeline: Pipeline, minutes: float) -> tuple[Seen, dict[str, Any]]:
+    """What was seen in so many minutes, and how training stands at their end."""
+    seen = Seen()
+    began = time.time()
+    while time.time() - began < 60 * minutes:
+        note_version(pipeline, seen)
+        note_attempt(pipeline, seen)
+        time.sleep(POLL_SECONDS)
+    seen.ended = time.time()
+    seen.manifests = {
+        item["version"]: item
+        for item in pipeline.get("reward-model", "reward-models?limit=500").json()["items"]
+    }
+    asyncio.run(read_events(pipeline, seen))
+    return seen, pipeline.get("reward-model", "training").json()
 
 
 def note_version(pipeline: Pipeline, seen: Seen) -> None:
@@ -93,7 +89,7 @@ def note_version(pipeline: Pipeline, seen: Seen) -> None:
     version = run.get("reward_model_version")
     if version is not None and version not in seen.live:
         seen.live[version] = time.time()
-        print(f"v{version} is live, {run['segments_captured']} segments captured", flush=True)
+        say(f"v{version} is live, {run['segments_captured']} segments captured")
 
 
 def note_attempt(pipeline: Pipeline, seen: Seen) -> None:
@@ -105,10 +101,9 @@ def note_attempt(pipeline: Pipeline, seen: Seen) -> None:
         return
     seen.attempts[attempt["candidate_id"]] = attempt
     said = "; ".join(attempt["reasons"]) or f"version {attempt['version']}"
-    print(
+    say(
         f"{attempt['labels']} labels, trained in {attempt['seconds']:.1f} s, "
-        f"{attempt['outcome']}: {said}",
-        flush=True,
+        f"{attempt['outcome']}: {said}"
     )
 
 
@@ -138,7 +133,7 @@ def note_event(seen: Seen, data: SegmentCaptured | SegmentScored, at: datetime) 
         seen.scored.append((seconds, data.segment_id, data.score_sha256))
 
 
-def figures(seen: Seen, minutes: float, training: dict[str, Any]) -> dict[str, Any]:
+def figures(seen: Seen, training: dict[str, Any], minutes: float) -> dict[str, Any]:
     """Latencies of all scored segments, and of two groups.
 
     `cold` segments were captured before the first model was live: they wait until there are enough
@@ -219,6 +214,4 @@ def waited(segments: list[tuple[float, bool]], share: float) -> float | None:
 
 
 def percentile(values: list[float], percent: int) -> float | None:
-    if len(values) < 2:
-        return round(values[0], 2) if values else None
-    return round(quantiles(values, n=100, method="inclusive")[percent - 1], 2)
+    return round(float(np.percentile(values, percent)), 2) if values else None

@@ -15,79 +15,58 @@ a checkpoint is packed in memory. After the warm-up, in which coverage map and a
 Exit code 0 if both are at most 5 %, else 1.
 """
 
-import argparse
 import asyncio
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from one_run import OTHER, grant_captures, megabytes, processes_of, reward_model
-from outcome import finish, parser_of
+from one_run import OTHER, grant_captures, megabytes, reward_model, tree
+from outcome import by_minute, finish, parser_of, say
+from turns import until
 
 from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
 
 LIMIT = 0.05
 SAMPLE_SECONDS = 10.0
-START_SECONDS = 900.0
 
 
-@dataclass(frozen=True)
-class Sample:
-    """Resident megabytes of a run, `seconds` after training began, and its processes."""
-
-    seconds: float
-    resident: float
-    processes: int
+def resident(run: RunSupervisor) -> tuple[float, int]:
+    """Resident megabytes of a run, and how many processes it has."""
+    own = [each for each in tree(run._process.pid) if each.kind != OTHER] if run._process else []
+    return sum(megabytes(each.pid) for each in own), len(own)
 
 
-def sample(run: RunSupervisor, began: float) -> Sample:
-    own = [each for each in processes_of(run) if each.kind != OTHER]
-    resident = sum(megabytes(each.pid) for each in own)
-    return Sample(time.monotonic() - began, resident, len(own))
-
-
-async def watch(settings: TrainerSettings, minutes: float) -> tuple[list[Sample], RunSupervisor]:
+async def watch(
+    settings: TrainerSettings, minutes: float
+) -> tuple[list[tuple[float, float]], bool, RunSupervisor]:
+    """(Seconds since training began, MB) of each sample, and whether all had as many processes."""
     run = RunSupervisor(settings, "memory-flat")
     run.start(reward_model(settings.data_dir))
-    began = time.monotonic()
-    while run.state.last is None:
-        if time.monotonic() - began > START_SECONDS or not run.alive:
-            raise RuntimeError(f"training did not begin: {run.state.failure}")
-        await asyncio.sleep(0.5)
+    await until(lambda: run.state.last is not None or not run.alive, "training begins")
+    if run.state.last is None:
+        raise RuntimeError(f"training did not begin: {run.state.failure}")
     granting = asyncio.create_task(grant_captures(run, settings))
     began = time.monotonic()
-    samples: list[Sample] = []
+    samples: list[tuple[float, float]] = []
+    counts: set[int] = set()
     reported = 0
-    while samples == [] or samples[-1].seconds < minutes * 60:
+    while not samples or samples[-1][0] < minutes * 60:
         due = began + len(samples) * SAMPLE_SECONDS
         await asyncio.sleep(max(0.0, due - time.monotonic()))
-        samples.append(sample(run, began))
-        if int(samples[-1].seconds // 60) > reported:
-            reported += 1
-            last = [each for each in samples if int(each.seconds // 60) == reported - 1]
-            report(reported, run.state.env_steps, last)
+        mb, count = resident(run)
+        samples.append((time.monotonic() - began, mb))
+        counts.add(count)
+        if len(whole := by_minute(samples)) > reported:
+            reported = len(whole)
+            say(f"minute {reported}: {run.state.env_steps} steps, {whole[-1]:.1f} MB resident")
     granting.cancel()
     await run.stop()
-    return samples, run
-
-
-def report(minute: int, steps: int, samples: Sequence[Sample]) -> None:
-    resident = median(each.resident for each in samples)
-    print(f"minute {minute}: {steps} steps, {resident:.1f} MB resident", flush=True)
-
-
-def by_minute(samples: Sequence[Sample]) -> list[float]:
-    """Median of each whole minute."""
-    minutes: dict[int, list[float]] = {}
-    for each in samples:
-        minutes.setdefault(int(each.seconds // 60), []).append(each.resident)
-    return [median(values) for _, values in sorted(minutes.items()) if len(values) > 2]
+    return samples, len(counts) == 1, run
 
 
 def flatness(minutes: Sequence[float]) -> dict[str, float]:
@@ -103,20 +82,24 @@ def flatness(minutes: Sequence[float]) -> dict[str, float]:
 
 
 def result(
-    samples: Sequence[Sample], run: RunSupervisor, settings: TrainerSettings, warm_up: float
+    samples: Sequence[tuple[float, float]],
+    same_processes: bool,
+    run: RunSupervisor,
+    settings: TrainerSettings,
+    warm_up: float,
 ) -> dict[str, Any]:
-    late = [each for each in samples if each.seconds >= warm_up * 60]
+    late = [each for each in samples if each[0] >= warm_up * 60]
     found = flatness(by_minute(late))
     state = run.state
-    steady = len({each.processes for each in samples}) == 1 and state.attempt == 0
+    steady = same_processes and state.attempt == 0
     flat = steady and max(found["growth"], found["excess"]) <= LIMIT
     return {
         "benchmark": "memory_flat",
         "flat": flat,
         **found,
         "limit": LIMIT,
-        "highest_sample": round(max(each.resident for each in late), 1),
-        "minutes": round(samples[-1].seconds / 60, 1),
+        "highest_sample": round(max(mb for _, mb in late), 1),
+        "minutes": round(samples[-1][0] / 60, 1),
         "warm_up_minutes": warm_up,
         "no_process_was_replaced": steady,
         "env_steps": state.env_steps,
@@ -125,12 +108,17 @@ def result(
         "checkpoint": state.checkpoint,
         "environments": settings.ray_workers * settings.envs_per_worker,
         "episode_length": settings.episode_length,
-        "samples": [[round(each.seconds), round(each.resident, 1)] for each in samples],
+        "samples": [[round(seconds), round(mb, 1)] for seconds, mb in samples],
     }
 
 
 def main() -> int:
-    options = parse_options()
+    parser = parser_of(__doc__)
+    add = parser.add_argument
+    add("--minutes", type=float, default=60, help="length of the run (60)")
+    add("--warm-up-minutes", type=float, default=10, help="not judged, at its start (10)")
+    add("--episode-length", type=int, default=30_000, help="decision steps (30000)")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="memory-flat-") as directory:
         settings = TrainerSettings.model_validate(
             {
@@ -142,18 +130,9 @@ def main() -> int:
                 "stop_seconds": 120,
             }
         )
-        samples, run = asyncio.run(watch(settings, options.minutes))
-    found = result(samples, run, settings, options.warm_up_minutes)
+        samples, steady, run = asyncio.run(watch(settings, options.minutes))
+    found = result(samples, steady, run, settings, options.warm_up_minutes)
     return finish(found, met=found["flat"])
-
-
-def parse_options() -> argparse.Namespace:
-    parser = parser_of(__doc__)
-    add = parser.add_argument
-    add("--minutes", type=float, default=60, help="length of the run (60)")
-    add("--warm-up-minutes", type=float, default=10, help="not judged, at its start (10)")
-    add("--episode-length", type=int, default=30_000, help="decision steps (30000)")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -75,12 +75,6 @@ async def grant_captures(run: RunSupervisor, settings: TrainerSettings) -> None:
             path.unlink()
 
 
-def processes_of(run: RunSupervisor) -> list[Process]:
-    """The training process and all that it started."""
-    process = run._process
-    return [] if process is None else tree(process.pid)
-
-
 def tree(root: int) -> list[Process]:
     """A training process and its descendants."""
     parents: dict[int, list[int]] = {}

@@ -51,24 +51,21 @@ class Findings:
         self.names = [m.name for m in story.milestones]
         self.first: dict[str, Node] = {}
         self.best: tuple[int, Node | None] = (-1, None)
-        self.of_node: dict[int, frozenset[str]] = {}
-        self._rooms: dict[int, frozenset[int]] = {}
+        self.of_node: dict[int | None, frozenset[str]] = {None: frozenset()}
+        self._rooms: dict[int | None, frozenset[int]] = {None: frozenset()}
         self._seen: dict[tuple[frozenset[str], frozenset[int]], frozenset[str]] = {}
         for node in tree.nodes():
             self._take_in(node)
 
     def _take_in(self, node: Node) -> None:
-        above = frozenset() if node.parent is None else self._rooms[node.parent]
+        above = self._rooms[node.parent]
         rooms = above if node.room in above else above | {node.room}
         self._rooms[node.id] = rooms
         key = (node.marks, rooms)
         if key not in self._seen:
             hits = self.story.hits(shown(*key))
             self._seen[key] = frozenset(self.names[i] for i in np.flatnonzero(hits))
-        before = (
-            self.of_node.get(node.parent, frozenset()) if node.parent is not None else frozenset()
-        )
-        reached = self.of_node[node.id] = self._seen[key] | before
+        reached = self.of_node[node.id] = self._seen[key] | self.of_node[node.parent]
         for name in reached - set(self.first):
             self.first[name] = node
         count = len(reached & set(self.main))

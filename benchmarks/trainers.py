@@ -52,7 +52,6 @@ class Replayed:
     """What one runner's play took on a bare PyBoy.
 
     Attributes:
-        steps: Decision steps.
         frames: Game frames, waits included.
         wall: Seconds. Where an episode ended on the way, loading the next state counts, as it does
             for the runner; the first start does not.
@@ -60,7 +59,6 @@ class Replayed:
         same_ram: Whether every game ended with the RAM that it had in training.
     """
 
-    steps: int
     frames: int
     wall: float
     cpu: float
@@ -80,7 +78,7 @@ class BenchmarkRunner(EmulatorRunner):
         cartridge = load_cartridge(config.game.rom_path)
         bare, wall, cpu, same = Bare(cartridge), 0.0, 0.0, True
         looker = new_emulator(cartridge)
-        steps = frames = 0
+        frames = 0
         vector = self._vector
         assert vector is not None, "nothing was played"
         for seat in vector._seats:
@@ -95,13 +93,12 @@ class BenchmarkRunner(EmulatorRunner):
                 bare.play(episode.steps, config.game.frame_skip)
                 wall += time.perf_counter() - began[0]
                 cpu += time.process_time() - began[1]
-                steps += len(episode.steps)
                 frames += sum(config.game.frame_skip + wait for _, wait in episode.steps)
             if watcher.played[-1].steps:
                 looker.load_state(bare.save())
                 same &= looker.ram_digest() == digest
         looker.close()
-        return Replayed(steps, frames, wall, cpu, same)
+        return Replayed(frames, wall, cpu, same)
 
     def _follow(
         self,

@@ -9,28 +9,45 @@ import argparse
 import asyncio
 import os
 import signal
-import socket
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from one_run import RUNNERS, Process, cpu_seconds, tree
 from outcome import begin, finish, parser_of
 
+from rlaif.testing.waiting import eventually
 from rlaif.trainer.run_folder.protocol import IterationDone, Message, RewardModelLoaded
 from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
 
 UNTIMED = 4
-START_SECONDS = 900.0
+until = partial(eventually, seconds=900.0)
+"""Waits for what a start on a busy machine takes long for."""
+
 ITERATION_SECONDS = 300.0
 NEVER_MINUTES = 10_000
 BATCH = 1_024
 """Decisions of an iteration: with the default of 4,096 a turn of macros lasts most of a minute."""
+
+WORKERS, ENVS = 2, 8
+ALIKE: dict[str, Any] = {
+    "ray_workers": WORKERS,
+    "envs_per_worker": ENVS,
+    "batch_size": BATCH,
+    "run_hours": 1_000,
+    "epoch_steps": 1_000_000_000,
+}
+OFF: dict[str, Any] = {
+    "watch_fps": 0,
+    "captures_per_minute": 0,
+    "checkpoint_minutes": NEVER_MINUTES,
+}
 
 
 @dataclass
@@ -121,7 +138,7 @@ async def training(directory: Path, name: str, settings: Mapping[str, Any]) -> A
     run = RunSupervisor(made, name, side.take)
     run.start()
     try:
-        await until(f"training of {name} begins", lambda: side.last is not None)
+        await until(lambda: side.last is not None, f"training of {name} begins")
         assert run._process is not None
         side.driver = run._process.pid
         yield side
@@ -131,21 +148,6 @@ async def training(directory: Path, name: str, settings: Mapping[str, Any]) -> A
         if process is not None and process.returncode is None:
             process.kill()
         await run.wait()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
-
-
-async def until(what: str, condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while not condition():
-        if time.monotonic() > deadline:
-            raise RuntimeError(f"not within {START_SECONDS:g} s: {what}")
-        await asyncio.sleep(0.2)
 
 
 def run_command(

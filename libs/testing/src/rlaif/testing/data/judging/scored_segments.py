@@ -8,6 +8,7 @@ import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -243,6 +244,36 @@ def _judge(
     return values
 
 
+def manifest_of(
+    episode_id: str, segment_id: str, observations: StoredFile, *, steps: int, **changes: Any
+) -> SegmentManifest:
+    """The manifest of a segment of so many decision steps, with some fields replaced."""
+    return SegmentManifest.model_validate(
+        {
+            "segment_id": segment_id,
+            "episode_id": episode_id,
+            "run_id": "run-1",
+            "capture_key": keys.capture(episode_id, segment_id),
+            "capture_sha256": "0" * 64,
+            "rom_sha256": "0" * 64,
+            "layout_version": "layout-1",
+            "frames": 4 * steps,
+            "decision_steps": steps,
+            "frame_skip": 4,
+            "start_step": 0,
+            "ended": "running",
+            "end_ram_sha256": "0" * 64,
+            "states": StoredFile(key=f"{observations.key}.none", sha256="0" * 64, size_bytes=0),
+            "observations": observations,
+            "pictures": (),
+            "picture_steps": (),
+            "exporter_version": "0",
+            "created_at": _EPOCH,
+        }
+        | changes
+    )
+
+
 def _write_manifest(
     store: ObjectStore,
     segment: ScoredSegment,
@@ -254,28 +285,14 @@ def _write_manifest(
     npy_key = keys.segment(segment.episode_id, segment.segment_id, "observations.npy")
     store.put(npy_key, right if observations is None else observations)
     digest = hashlib.sha256(right).hexdigest()
-    steps = len(segment.observations)
-    manifest = SegmentManifest(
-        segment_id=segment.segment_id,
-        episode_id=segment.episode_id,
-        run_id="run-1",
-        capture_key=keys.capture(segment.episode_id, segment.segment_id),
-        capture_sha256="0" * 64,
-        rom_sha256="0" * 64,
+    manifest = manifest_of(
+        segment.episode_id,
+        segment.segment_id,
+        StoredFile(key=npy_key, sha256=digest, size_bytes=len(right)),
+        steps=len(segment.observations),
         layout_version=layout_version,
-        frames=4 * steps,
-        decision_steps=steps,
-        frame_skip=4,
         start_step=segment.start_step,
-        ended="running",
-        end_ram_sha256="0" * 64,
-        states=StoredFile(key=f"{npy_key}.none", sha256="0" * 64, size_bytes=0),
-        observations=StoredFile(key=npy_key, sha256=digest, size_bytes=len(right)),
-        pictures=(),
-        picture_steps=(),
-        exporter_version="0",
         env_step=segment.env_step,
-        created_at=_EPOCH,
         film=None if film is None else _stored(store, segment, "film.bin", film),
     )
     key = keys.manifest(segment.episode_id, segment.segment_id)
