@@ -166,8 +166,9 @@ def main() -> int:
         if player.name.startswith("guide"):
             print("\n".join(player.failures()) or f"  {player.name}: none failed")
     figures = {player.name: player.figures() for player in everybody}
-    found = {"benchmark": "planner_moments", "moments": moments, "players": figures}
-    return finish(found, met=True)
+    return finish(
+        {"benchmark": "planner_moments", "moments": moments, "players": figures}, met=True
+    )
 
 
 if __name__ == "__main__":
