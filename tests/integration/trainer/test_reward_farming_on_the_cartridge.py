@@ -302,7 +302,3 @@ def test_a_loop_earns_once_and_never_again(
         assert every == first, f"{name}: a later round was paid"
         assert all(n <= first_round.get(part, 0) for part, n in first.items()), (name, first)
     assert player.paid_for_old_squares == 0
-
-
-def test_there_are_at_least_twenty_loops():
-    assert len(LOOPS) >= 20

@@ -81,16 +81,6 @@ def test_a_row_that_allows_nothing_still_gives_numbers():
     assert (logits[2] > NEVER).all()
 
 
-def test_one_allowed_decision_is_certain():
-    batch = batch_of()
-    batch[POLICY_INPUTS][:, ALLOWED] = 0
-    batch[POLICY_INPUTS][:, ALLOWED.start + 4] = 1
-    logits = module_of().forward_train(batch)[Columns.ACTION_DIST_INPUTS]
-    told = TorchCategorical.from_logits(logits)
-    assert torch.equal(told.logp(torch.full((ROWS,), 4)), torch.zeros(ROWS))
-    assert torch.equal(told.entropy(), torch.zeros(ROWS))
-
-
 def test_a_masked_decision_gets_no_gradient():
     """The entropy and the log probability of another decision move nothing that belongs to it."""
     module, batch = module_of(), batch_of()

@@ -39,10 +39,6 @@ def paid(ledger: EpisodeRewards, action: int = Action.NOP, **changes: Any) -> di
     return {name: float(v) for name, v in zip(PARTS, parts, strict=True) if v}
 
 
-def test_standing_still_pays_nothing_though_the_start_state_has_much(ledger: EpisodeRewards):
-    assert paid(ledger) == {}
-
-
 def test_the_same_room_number_in_another_area_is_another_room(ledger: EpisodeRewards):
     assert paid(ledger, group=3)["room"] == pytest.approx(0.1)
     assert "room" not in paid(ledger, group=2), "groups 1 to 3 share their rooms"

@@ -31,11 +31,6 @@ def test_the_seeds_preset_has_the_seeds_numbers_and_no_limit():
     assert (seed.most_an_episode, seed.most_waiting, seed.rest_steps) == (None, None, 0)
 
 
-def test_the_chances_are_the_seeds_in_both_presets():
-    ours = GuidanceSettings()
-    assert (ours.text_chance, ours.vision_chance) == (0.02, 0.03)
-
-
 def test_a_number_that_is_set_wins_over_its_preset(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("TRAINER_GUIDANCE_PRESET", "seed")
     monkeypatch.setenv("TRAINER_GUIDANCE_TEXT_BONUS", "30")

@@ -14,7 +14,6 @@ from rlaif.reward_net import artifact
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
-from rlaif.service.metrics import ServiceMetrics
 from rlaif.trainer.rewards.learned.reward_models import read_reward_model
 from rlaif.trainer.run_folder.protocol import (
     MESSAGES,
@@ -23,7 +22,6 @@ from rlaif.trainer.run_folder.protocol import (
     RewardModelLoaded,
     RewardModelRefused,
 )
-from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.service.runs.state import RunState
 from rlaif.trainer.settings import TrainerSettings
 
@@ -113,14 +111,6 @@ def test_a_refusal_leaves_the_old_model_and_says_why():
 def test_messages_of_rewards_survive_the_pipe():
     message = iteration(4)
     assert MESSAGES.validate_json(message.line()) == message
-
-
-def test_refusals_and_parts_are_metrics(tmp_path: Path):
-    metrics = ServiceMetrics("trainer")
-    manager = RunManager(TrainerSettings(data_dir=tmp_path), metrics)
-    manager._note(RewardModelRefused(version=2, reason="constant"))
-    read = metrics.registry.get_sample_value
-    assert read("rlaif_trainer_reward_models_refused_total") == 1.0
 
 
 def test_a_ramp_longer_than_the_time_between_swaps_is_a_wrong_setting():

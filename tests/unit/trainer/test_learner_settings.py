@@ -91,7 +91,10 @@ def test_our_squared_loss_is_rllibs(clip: float):
     told = [update(learner, batch_of(returns=4.0)) for learner in (stock, ours)]
     for critic in (True, False):
         assert np.allclose(weights(stock, critic=critic), weights(ours, critic=critic), atol=1e-6)
-    for name in ("policy_loss", "vf_loss", "vf_explained_var", "entropy", "total_loss"):
+    for name in (
+        "policy_loss", "vf_loss", "vf_explained_var", "entropy", "total_loss",
+        "gradients_default_optimizer_global_norm", "num_module_steps_trained",
+    ):  # fmt: skip
         theirs, own = (float(figures[name].peek()) for figures in told)
         assert own == pytest.approx(theirs, rel=1e-5, abs=1e-6), name
 

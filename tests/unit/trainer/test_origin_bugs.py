@@ -72,30 +72,18 @@ def test_starting_in_dungeon_1_paid_99(scripted_game: Callable[..., Any], weight
 
 
 @PRESETS
-def test_entering_the_maku_tree_paid_on_every_group_change(
-    scripted_game: Callable[..., Any], weights: str
-):
-    game = scripted_game(weights)
-    game.begin()
-    for _ in range(1000):
-        for group, room in ((2, 0x0B), (0, 0x65)):
-            game.go(group, room, 80, 64)
-            game.step()
-    assert game.payments["room"] == 1
-    assert game.payments["novelty" if weights == "default" else "square"] == 1
-
-
-@PRESETS
-def test_going_indoors_paid_314_times_in_one_episode(
-    scripted_game: Callable[..., Any], weights: str
+@pytest.mark.parametrize("elsewhere", [(2, 0x0B), (3, 0x90)], ids=["the Maku Tree", "indoors"])
+def test_going_there_paid_on_every_change_of_the_group(
+    scripted_game: Callable[..., Any], weights: str, elsewhere: tuple[int, int]
 ):
     game = scripted_game(weights)
     game.begin()
     for _ in range(314):
-        for group, room in ((3, 0x90), (0, 0x65)):
+        for group, room in (elsewhere, (0, 0x65)):
             game.go(group, room, 80, 64)
             game.step()
     assert game.payments["room"] == 1
+    assert game.payments["novelty" if weights == "default" else "square"] == 1
 
 
 def test_cycling_through_four_rooms_farmed_decayed_coordinates(game: Any):

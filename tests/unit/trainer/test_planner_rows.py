@@ -18,10 +18,8 @@ from ray.rllib.policy.sample_batch import SampleBatch
 
 from rlaif.testing.made_fragments import End, made_fragment
 from rlaif.trainer.learner.algorithm.batch import (
-    advantages,
     by_policy,
     columns,
-    cut_by_planner,
     finite,
 )
 from rlaif.trainer.learner.algorithm.imitation import TopSegments
@@ -141,25 +139,6 @@ def test_nothing_of_a_planners_rows_reaches_what_is_learned(seed: int):
     one, two = batch_of([fragment]), batch_of([other])
     for name in one:
         assert np.array_equal(one[name], two[name]), name
-
-
-def test_without_planner_rows_it_is_the_very_batch():
-    fragment = played(np.zeros((20, 2), dtype=np.bool_))
-    whole = columns([fragment], [fragment.rewards], GROUP, gamma=GAMMA, lam=LAM)
-    assert by_policy(whole, [fragment]) is whole
-    ended = fragment.transitions.ended
-    assert np.array_equal(cut_by_planner(ended, fragment.by_planner), ended)
-
-
-def test_a_takeover_is_a_truncation_for_the_policy():
-    """Neither paid nor blamed: the last step counts what the critic says the policy would get."""
-    rewards = np.array([[1.0], [100.0], [100.0], [1.0]], dtype=np.float32)
-    values = np.zeros((4, 1), dtype=np.float32)
-    following = np.array([[8.0], [8.0], [8.0], [0.0]], dtype=np.float32)
-    by_planner = np.array([[False], [True], [True], [False]])
-    ended = cut_by_planner(np.zeros((4, 1), dtype=np.bool_), by_planner)
-    found = advantages(rewards, values, following, ended, gamma=0.5, lam=0.9)
-    assert found[[0, 3], 0].tolist() == [1.0 + 0.5 * 8.0, 1.0]
 
 
 def test_a_batch_that_the_planner_played_alone_is_empty_and_harmless():

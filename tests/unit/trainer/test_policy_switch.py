@@ -20,12 +20,6 @@ def after(seen: Sequence[Mode | None], looks: int) -> list[Mode | None]:
     return [switch.look(mode) for mode in seen]
 
 
-def test_a_mode_counts_at_the_third_equal_observation_and_a_flicker_does_not():
-    dialog, puzzle, nothing = list[Mode | None](["dialog"]), list[Mode | None](["puzzle"]), [None]
-    assert after(dialog * 3 + puzzle * 3, 3) == nothing * 2 + dialog * 3 + puzzle
-    assert after((puzzle * 2 + nothing) * 5, 3) == nothing * 15
-
-
 BYTES = st.sampled_from([0, 0, 1, 1, 2, 3, 8, 0x81])
 PLAYED = ("wGameState", "wCutsceneIndex", "wScrollMode", "w1Link.state", "wLinkHealth")
 DECIDES = (

@@ -248,10 +248,6 @@ def test_a_loop_earns_once_and_never_again(
         assert part in by_design or amount == earned[part], f"{part} pays for the loop"
 
 
-def test_there_are_at_least_twenty_loops():
-    assert len(LOOPS) >= 20
-
-
 def test_moving_is_what_the_seed_preset_pays_for_and_the_default_does_not(
     scripted_game: Callable[..., Any],
 ):

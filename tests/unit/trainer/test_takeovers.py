@@ -215,17 +215,6 @@ def test_the_policy_plays_while_an_answer_is_on_its_way():
     assert columns(world)[-1] == "x"
 
 
-def test_each_of_several_takeovers_at_once_plays_its_own_plan():
-    world = World(3, lambda asked: plan(asked.env, steps=2 + asked.env), QUICK, at_once=True)
-    world.games[0].puzzle(3)
-    world.games[2].puzzle(3)
-    world.steps(8)
-    assert [row.count(True) for row in zip(*world.by_planner, strict=True)] == [2, 0, 4]
-    policy = World.POLICY
-    assert [row[0] for row in world.played] == [policy] * 3 + [0] * 2 + [policy] * 3
-    assert [row[2] for row in world.played] == [policy] * 3 + [2] * 4 + [policy]
-
-
 @pytest.mark.parametrize("change", ["room", "text", "solved", "plain", "episode"])
 def test_a_plan_for_what_is_no_more_is_dropped_and_counted(change: str):
     world = World(1, lambda asked: plan(asked.env), QUICK)
@@ -258,6 +247,14 @@ def test_a_takeover_ends_when_its_steps_are_spent():
     world.steps(12)
     assert columns(world).startswith("...xxxxxx.")
     assert world.assistance.end_fragment().takeovers == {"puzzle": {"budget": 1}}
+
+
+def test_macros_that_cannot_be_played_are_refused():
+    empty = Plan(reason="", macros=(MoveTo(column=1, row=1),), confidence=1.0)
+    world = World(1, lambda _: empty, QUICK, at_once=True)
+    world.games[0].puzzle(3)
+    world.steps(5)
+    assert world.assistance.end_fragment().plans == {"puzzle": {"refused": 1}}
 
 
 def test_a_failure_rests_for_longer_each_time_in_a_row():
@@ -314,14 +311,6 @@ def test_an_answer_without_a_plan_changes_nothing_but_a_rest(outcome: str):
     account = world.assistance.end_fragment()
     assert account.plans == {}
     assert [event.call for event in account.events] == [outcome]
-
-
-def test_macros_that_cannot_be_played_are_refused():
-    empty = Plan(reason="", macros=(MoveTo(column=1, row=1),), confidence=1.0)
-    world = World(1, lambda _: empty, QUICK, at_once=True)
-    world.games[0].puzzle(3)
-    world.steps(5)
-    assert world.assistance.end_fragment().plans == {"puzzle": {"refused": 1}}
 
 
 def test_a_rest_from_dialogs_is_none_from_puzzles():
