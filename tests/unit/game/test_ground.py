@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from rlaif.game.machine.actions import DIRECTIONS, Action
+from rlaif.game.memory.walls import COLLISION_BYTES, COLLISIONS
 from rlaif.game.motion.grid import (
     FEET,
     PROBES,
@@ -21,7 +23,7 @@ from rlaif.game.motion.grid import (
     WALKS,
     TilePlace,
 )
-from rlaif.game.motion.ground import Goal, Ground, ground_of
+from rlaif.game.motion.ground import Goal, Ground, ground_of, is_plain
 from rlaif.game.motion.kernels import ARRIVED, NOWHERE
 from rlaif.game.motion.terrain import (
     TILE,
@@ -72,6 +74,22 @@ def test_every_step_of_a_room_leads_where_the_plain_footing_says(room, start, ma
     expected = np.where(plain.ends == KILLED, NOWHERE, plain.ends)
     assert np.array_equal(made.ends, expected)
     assert np.array_equal(made.outs.astype(np.bool_), plain.ways_out)
+
+
+@pytest.mark.parametrize("tile_set", range(7))
+@pytest.mark.parametrize("collision", [0x00, 0x0E, 0x0F, 0x10, 0x11, 0xFF])
+def test_a_tile_is_plain_if_the_terrain_has_no_hazard_water_or_door_there(
+    make_ram, tile_set, collision
+):
+    for indices in (bytes(range(192)), bytes(range(64, 256))):
+        ram = make_ram(
+            ("wActiveCollisions", tile_set), ("wRoomLayout", indices),
+            (COLLISIONS, bytes([collision]) * COLLISION_BYTES),
+        )  # fmt: skip
+        terrain = terrain_of(ram)
+        plain = ~(terrain.deadly() | terrain.wet() | terrain.warps())
+        found = [is_plain(ram, TilePlace(*at)) for at in np.ndindex(TILE_ROWS, TILE_COLUMNS)]
+        assert found == plain.ravel().tolist()
 
 
 @settings(lenient, max_examples=8)
