@@ -2,62 +2,42 @@
 
     python benchmarks/slow_llm.py --seconds 2 --port 8600
 
-It thinks of nothing, so that it costs the machine nothing: an open text is read to its end, a
-puzzle is answered by a walk to some tile, a suggestion is some button. It stands in for a model on
-another machine. Each answer goes out exactly so late, however many are asked at once.
+It stands in for a model on another machine, so it costs this one next to nothing: an open text is
+read to its end, a puzzle is answered by a walk to some tile, a suggestion is some button. Each
+answer is sent exactly so late, however many requests there are at once.
 """
 
-import argparse
 import asyncio
 import json
 import random
 from typing import Any
 
-_BUTTONS = ("UP", "DOWN", "LEFT", "RIGHT", "A", "B")
-_NOTHING = {
-    "room": None,
-    "column": None,
-    "row": None,
-    "direction": None,
-    "item": None,
-    "choice": None,
-}
+import uvicorn
+from fastapi import FastAPI
+from outcome import parser_of
+
+NOTHING = dict.fromkeys(("room", "column", "row", "direction", "item", "choice"))
 
 
 def answer(path: str, request: dict[str, Any], luck: random.Random) -> dict[str, Any]:
-    """What the model says."""
+    """The content of a reply."""
     if request["response_format"]["json_schema"]["name"] == "suggestion":
-        return {"reason": "It may help.", "button": luck.choice(_BUTTONS)}
-    macro = _NOTHING | {"kind": "MOVE_TO", "column": luck.randint(1, 8), "row": luck.randint(1, 6)}
-    if path.startswith("/dialog"):
-        macro = _NOTHING | {"kind": "ANSWER", "choice": 0}
+        button = luck.choice(("UP", "DOWN", "LEFT", "RIGHT", "A", "B"))
+        return {"reason": "It may help.", "button": button}
+    macro = NOTHING | {"kind": "MOVE_TO", "column": luck.randint(1, 8), "row": luck.randint(1, 6)}
+    if path.startswith("dialog"):
+        macro = NOTHING | {"kind": "ANSWER", "choice": 0}
     return {"reason": "It may lead on.", "macros": [macro], "confidence": 0.5}
 
 
-class SlowModel:
-    """The server; requests of one connection come one after the other."""
+def slow_model(seconds: float) -> FastAPI:
+    app, luck = FastAPI(), random.Random(1)
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._luck = random.Random(1)
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
-                fields = dict(line.lower().split(": ", 1) for line in head[1:] if ": " in line)
-                body = await reader.readexactly(int(fields.get("content-length", 0)))
-                await asyncio.sleep(self._seconds)
-                said = json.dumps(answer(head[0].split()[1], json.loads(body), self._luck))
-                await _write(writer, said)
-        except (asyncio.IncompleteReadError, ConnectionError):
-            writer.close()
-
-
-async def _write(writer: asyncio.StreamWriter, said: str) -> None:
-    message = {"role": "assistant", "content": said}
-    reply = json.dumps(
-        {
+    @app.post("/{path:path}")
+    async def reply(path: str, request: dict[str, Any]) -> dict[str, Any]:
+        await asyncio.sleep(seconds)
+        message = {"role": "assistant", "content": json.dumps(answer(path, request, luck))}
+        return {
             "id": "1",
             "object": "chat.completion",
             "created": 0,
@@ -65,23 +45,16 @@ async def _write(writer: asyncio.StreamWriter, said: str) -> None:
             "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
             "usage": {"prompt_tokens": 3000, "completion_tokens": 60, "total_tokens": 3060},
         }
-    ).encode()
-    head = (
-        f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(reply)}\r\n\r\n"
-    )
-    writer.write(head.encode() + reply)
-    await writer.drain()
 
-
-async def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, required=True)
-    parser.add_argument("--port", type=int, required=True)
-    options = parser.parse_args()
-    model = SlowModel(options.seconds)
-    async with await asyncio.start_server(model.serve, "127.0.0.1", options.port) as server:
-        await server.serve_forever()
+    return app
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    parser = parser_of(__doc__)
+    parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--port", type=int, required=True)
+    options = parser.parse_args()
+    # Idle connections are kept, as by a model's server.
+    uvicorn.run(
+        slow_model(options.seconds), port=options.port, log_level="error", timeout_keep_alive=600
+    )
