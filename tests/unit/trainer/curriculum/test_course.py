@@ -336,6 +336,35 @@ def test_an_episode_from_an_archive_is_neither_limited_nor_counted(made: Made) -
     assert played.tried == [(0, None), (0, None)]
 
 
+def test_a_running_episode_finishes_on_the_demonstration_that_was_replaced(made: Made) -> None:
+    played = Played(made(marks={20: "sword"}))
+    played.begin()
+    played.course.follow([made("other", marks={8: "shield", 20: "flute"})])
+    played.step("sword")
+    assert played.game.is_cut
+    assert played.tried == [(0, None), (0, None)]
+    assert "other/" in played.begin().provenance
+
+
+def test_an_attempt_on_a_replaced_demonstration_is_dropped_on_resume(made: Made) -> None:
+    played = Played(made(marks={20: "sword"}))
+    played.begin()
+    state = played.follower.state_dict(None)  # type: ignore[arg-type]  # no facts
+    other = Played(made("other", marks={20: "sword"}))
+    other.follower.load_state_dict(state, None)  # type: ignore[arg-type]  # no facts
+    other.step("sword")
+    assert other.tried == [(0, None)]
+
+
+def test_a_course_without_demonstrations_leaves_the_start_to_others(made: Made) -> None:
+    played = Played(made(marks={}))
+    assert played.begin().provenance == "power-on"
+    played.step("sword")
+    assert not played.game.is_cut
+    played.course.follow([made()])
+    assert "one/" in played.begin().provenance
+
+
 @pytest.mark.parametrize(("noised", "exact"), [(0, 200), (1, 0)])
 def test_some_starts_are_randomized_and_others_are_exact(
     made: Made, noised: float, exact: int

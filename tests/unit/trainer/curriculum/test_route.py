@@ -139,9 +139,34 @@ def test_noisy_replays_have_no_subtasks(made: Made) -> None:
     assert [subtask.key for subtask in route.subtasks] == ["one/0", "one/1"]
 
 
-def test_demonstrations_without_flags_are_rejected(made: Made) -> None:
-    with pytest.raises(ValueError, match="search longer"):
-        Route([made(marks={})], CurriculumSettings())
+def test_without_subtasks_nothing_is_drawn(made: Made) -> None:
+    route = Route([made(marks={})], CurriculumSettings(power_on=0))
+    assert route.draw(np.random.default_rng(0)) is None
+    assert route.mastered_share == 0
+
+
+def test_a_subtask_keeps_its_frontier_when_a_longer_demonstration_replaces_its_own(
+    made: Made,
+) -> None:
+    settings = CurriculumSettings(tries=2)
+    earlier = Route([made("short", length=20, game="one")], settings)
+    bring_home(earlier, 0)
+    earlier.note(1, earlier.figures()[1].at, success=True)
+    longer = made("long", length=28, game="one", marks={8: "sword", 20: "shield", 28: "flute"})
+    later = Route([longer], settings)
+    later.continue_from(earlier)
+    assert [each.is_mastered for each in later.figures()] == [True, False, False]
+    assert [each.tries for each in later.figures()[1:]] == [1, 0]
+
+
+def test_another_trajectory_to_a_mastered_goal_is_tried_from_its_beginning(made: Made) -> None:
+    settings = CurriculumSettings(tries=2)
+    earlier, later = Route([made("one")], settings), Route([made("two")], settings)
+    bring_home(earlier, 0)
+    later.continue_from(earlier)
+    sword, shield = later.figures()
+    assert (sword.at, sword.is_mastered, sword.tries) == (0, False, 0)
+    assert shield.at == shield.places - 1
 
 
 def test_a_subtask_decided_by_chance_gets_and_keeps_more_time(made: Made) -> None:

@@ -57,10 +57,19 @@ class Course:
         """Start with every frontier at its goal; `marks_of` reads the permanent flags."""
         self.settings = settings
         self.marks_of = marks_of
-        self.route = Route([each.without_rows() for each in demonstrations], settings)
+        self.route = self._route(demonstrations)
         self.frames = self.frames_otherwise = 0
         self._arrived = 0
         self._whole: deque[bool] = deque(maxlen=WHOLE)
+
+    def _route(self, demonstrations: Sequence[Demonstration]) -> Route:
+        return Route([each.without_rows() for each in demonstrations], self.settings)
+
+    def follow(self, demonstrations: Sequence[Demonstration]) -> None:
+        """Replace the demonstrations; running episodes finish on the earlier ones."""
+        route = self._route(demonstrations)
+        route.continue_from(self.route)
+        self.route = route
 
     @property
     def played_otherwise(self) -> float:
@@ -71,11 +80,11 @@ class Course:
         self.frames += frames
         self.frames_otherwise += frames * otherwise
 
-    def arrived(self, subtask: int, emulator: Emulator) -> None:
+    def arrived(self, route: Route, subtask: int, emulator: Emulator) -> None:
         """Record an arrival at the beginning of a subtask; store some of these states as starts."""
         self._arrived += 1
         if self._arrived % _ARRIVALS_PER_SAVE == 0:
-            self.route.arrive(subtask, pack_keyframe(emulator.save_state()))
+            route.arrive(subtask, pack_keyframe(emulator.save_state()))
 
     def note_whole(self, *, success: bool) -> None:
         """Record whether an episode from the game's own start reached the end."""
@@ -112,7 +121,7 @@ class CourseFollower:
     def __init__(self, course: Course, game: WatchedScenes, inner: EpisodeFollower | None) -> None:
         self._course, self._route = course, course.route
         self._game, self._inner = game, inner
-        self._drawn: tuple[int, int, int] | None = None
+        self._drawn: tuple[Route, int, int, int] | None = None
         self._attempt: Attempt | None = None
         self._marks: Marks = frozenset()
         self._remaining = 0
@@ -133,18 +142,16 @@ class CourseFollower:
         Some episodes begin with random moves, as episodes of the game do, because a policy that
         reaches a state by itself is never exactly where the demonstration was.
         """
-        self._drawn = None
-        drawn = self._route.draw(rng, played_otherwise=self._course.played_otherwise)
+        self._drawn, route = None, self._course.route
+        drawn = route.draw(rng, played_otherwise=self._course.played_otherwise)
         if drawn is None:
             return None
         number, place = drawn
         continues = self._course.settings.goes_on
-        more = (
-            len(self._route.subtasks) if continues == 1 else int(rng.geometric(1 - continues)) - 1
-        )
-        self._drawn = number, place, more
-        subtask = self._route.subtasks[number]
-        arrived = self._route.arrival(number, rng) if place == 0 else None
+        more = len(route.subtasks) if continues == 1 else int(rng.geometric(1 - continues)) - 1
+        self._drawn = route, number, place, more
+        subtask = route.subtasks[number]
+        arrived = route.arrival(number, rng) if place == 0 else None
         keyframe = arrived or subtask.state(place).keyframe
         state = unpack_keyframe(keyframe.data, keyframe.sha256)
         if arrived is not None:
@@ -168,18 +175,19 @@ class CourseFollower:
             self._route.note(self._attempt.subtask, self._attempt.place, success=False)
             self._end_whole(success=False)
         self._attempt, self._is_whole = None, False
+        self._route = self._course.route
         self._frames = self._game.frames
         if self._inner is not None:
             self._inner.begin_episode(emulator, facts, start, warm_up)
         drawn, self._drawn = self._drawn, None
         self._otherwise = drawn is None or not start.provenance.startswith(PROVENANCE)
         if drawn is None or self._otherwise:
-            if start.from_play:  # as from an archive: not on a demonstration
+            if start.from_play or not self._route.subtasks:
                 return
             # All subtasks follow from the game's own start; the time limit ends stuck episodes.
-            drawn = self._route.first, 0, len(self._route.subtasks)
+            drawn = self._route, self._route.first, 0, len(self._route.subtasks)
             self._is_whole = True
-        subtask, place, self._remaining = drawn
+        self._route, subtask, place, self._remaining = drawn
         self._marks = self._course.marks_of(read_blocks(emulator))
         self._begin(subtask, place)
         self._check_goals(emulator)
@@ -228,7 +236,7 @@ class CourseFollower:
             self._end_whole(success=True)
             self._game.cut_after(self._game.frames)
             return
-        self._course.arrived(following, emulator)
+        self._course.arrived(self._route, following, emulator)
         if self._remaining < 0:
             self._game.cut_after(self._game.frames)
             return
@@ -253,6 +261,7 @@ class CourseFollower:
         return {
             "inner": None if self._inner is None else self._inner.state_dict(facts),
             "attempt": None if self._attempt is None else self._attempt.state_dict(),
+            "subtask": self._subtask,
             "marks": set(self._marks),
             "more": self._remaining,
             "otherwise": self._otherwise,
@@ -262,13 +271,22 @@ class CourseFollower:
     def load_state_dict(self, state: dict[str, Any], facts: GameFacts) -> None:
         if self._inner is not None and state["inner"] is not None:
             self._inner.load_state_dict(state["inner"], facts)
-        saved = state["attempt"]
+        saved, self._route = state["attempt"], self._course.route
         self._attempt = None if saved is None else Attempt.of(saved)
         self._marks = frozenset(state["marks"])
         self._remaining, self._otherwise = state["more"], state["otherwise"]
         self._is_whole = state.get("is_whole", False)
         self._frames = self._game.frames
         self._scene = None
+        if state.get("subtask", self._subtask) != self._subtask:  # of earlier demonstrations
+            self._attempt, self._is_whole = None, False
+
+    @property
+    def _subtask(self) -> str | None:
+        """Key of the subtask that is attempted."""
+        if self._attempt is None or self._attempt.subtask >= len(self._route.subtasks):
+            return None
+        return self._route.subtasks[self._attempt.subtask].key
 
 
 class _CourseStarts:

@@ -135,17 +135,9 @@ class Route:
     def __init__(
         self, demonstrations: Sequence[Demonstration], settings: CurriculumSettings
     ) -> None:
-        """Start with every frontier at its goal.
-
-        Raises:
-            ValueError: No demonstration has a subtask.
-        """
+        """Start with every frontier at its goal; without subtasks, nothing is drawn."""
         self._settings = settings
         self.subtasks = _subtasks([each for each in demonstrations if each.part_of is None])
-        if not self.subtasks:
-            raise ValueError(
-                "no demonstration reaches a flag with a start state before it: search longer"
-            )
         self._numbers = {
             (subtask.demonstration.name, subtask.segment.number): number
             for number, subtask in enumerate(self.subtasks)
@@ -169,7 +161,8 @@ class Route:
     @property
     def mastered_share(self) -> float:
         """Share of mastered subtasks."""
-        return sum(frontier.is_mastered for frontier in self._frontiers) / len(self._frontiers)
+        mastered = sum(frontier.is_mastered for frontier in self._frontiers)
+        return mastered / max(1, len(self._frontiers))
 
     @property
     def power_on_share(self) -> float:
@@ -212,7 +205,7 @@ class Route:
         of the frames.
         """
         share = self.power_on_share
-        if rng.random() < share and played_otherwise <= share:
+        if not self.subtasks or (rng.random() < share and played_otherwise <= share):
             return None
         subtask = _draw_index(self.subtask_shares(), rng)
         return subtask, _draw_index(self.place_shares(subtask), rng)
@@ -294,6 +287,33 @@ class Route:
                 strict=True,
             )
         }
+
+    def continue_from(self, earlier: "Route") -> None:
+        """Keep what was reached on other demonstrations of the same game.
+
+        A subtask whose beginning and goal are the same resumes. One that leads to the goal of a
+        mastered subtask by another trajectory is tried from its beginning first.
+        """
+        self.load_state_dict(
+            {
+                mine.key: state
+                for mine in self.subtasks
+                for theirs, state in zip(
+                    earlier.subtasks, earlier.state_dict().values(), strict=True
+                )
+                if mine.ends == theirs.ends and mine.segment.goal == theirs.segment.goal
+            }
+        )
+        mastered = {
+            subtask.segment.goal
+            for subtask, frontier in zip(earlier.subtasks, earlier._frontiers, strict=True)
+            if frontier.is_mastered
+        }
+        for subtask, frontier, tries in zip(
+            self.subtasks, self._frontiers, self._tries, strict=True
+        ):
+            if not tries and subtask.segment.goal in mastered:
+                frontier.try_the_beginning()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restore; subtasks that are not in `state` keep their initial frontiers."""

@@ -151,6 +151,10 @@ class Frontier:
             self._reached = self.at + 1
             self._retreat *= 2
 
+    def try_the_beginning(self) -> None:
+        """Continue at the farthest place; the rules move it towards the goal if that fails."""
+        self._move_to(0)
+
     def _move_back(self) -> None:
         self._reached, self._retreat = self.at, 1
         if self.at == 0:

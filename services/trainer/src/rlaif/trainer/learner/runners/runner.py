@@ -380,10 +380,15 @@ def course_of(settings: CurriculumSettings, play: GameSettings, game: GameEnv) -
     """The curriculum of a runner whose environments are like `game`.
 
     Raises:
-        DemonstrationsError: There are no demonstrations, or they do not fit.
+        DemonstrationsError: There are no demonstrations, they do not fit, or none has a subtask.
     """
     found = demonstrations_of(settings, play, game.cartridge, game.emulator)
-    return Course(found, settings, marks_of)
+    course = Course(found, settings, marks_of)
+    if not course.route.subtasks:
+        raise library.DemonstrationsError(
+            "no demonstration reaches a flag with a start state before it: search longer"
+        )
+    return course
 
 
 def demonstrations_of(
