@@ -4,6 +4,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -112,6 +113,23 @@ def test_loops_and_ineffective_decisions_are_removed(made: Made) -> None:
         LEAVE.start + RIGHT,
         TOOL,
     ]
+
+
+def test_a_part_is_minimized_once(tree: Path, tmp_path: Path, made: Made) -> None:
+    settings = replace(SETTINGS, noised=0, minimized=tmp_path / "minimized")
+    said: list[str] = []
+    for folder in ("first", "second"):
+        found = tmp_path / folder
+        build([tree], found, CARTRIDGE, "macros", settings, progress=said.append)
+        (again,) = library.read(found, made.whole.identity)
+        assert again.name == made.whole.name
+    assert said == made.said
+
+
+def test_without_trials_a_trajectory_keeps_its_loops(tree: Path, tmp_path: Path) -> None:
+    settings = replace(SETTINGS, noised=0, max_trial_steps=0)
+    (built,) = build([tree], tmp_path / "found", CARTRIDGE, "macros", settings)
+    assert built.cut_seconds <= 0
 
 
 def test_every_start_state_is_exact_and_leads_to_the_goal(made: Made, emulator: Emulator) -> None:

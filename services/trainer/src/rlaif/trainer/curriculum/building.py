@@ -21,7 +21,12 @@ from rlaif.trainer.curriculum.demonstrations import (
     Segment,
     segments,
 )
-from rlaif.trainer.curriculum.minimization import minimize, whole_parts
+from rlaif.trainer.curriculum.minimization import (
+    MAX_TRIAL_STEPS,
+    MinimizedParts,
+    minimize,
+    whole_parts,
+)
 from rlaif.trainer.curriculum.player import Player
 from rlaif.trainer.curriculum.recording import Recorder, RecordSettings
 from rlaif.trainer.curriculum.replaying import TrajectoryMismatchError, replay
@@ -93,6 +98,8 @@ class BuildSettings:
         noised: Noisy replays per subtask.
         seed: Seed of the noise.
         processes: Worker processes for minimization; 0: use this process.
+        max_trial_steps: Limit of emulator steps of the minimization of a part.
+        minimized: Folder of minimized parts; None: minimize all.
     """
 
     recording: RecordSettings
@@ -100,6 +107,8 @@ class BuildSettings:
     noised: int = 2
     seed: int = 0
     processes: int = 0
+    max_trial_steps: int = MAX_TRIAL_STEPS
+    minimized: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -179,6 +188,8 @@ def build(
             sound=cartridge.needs_sound,
             processes=settings.processes,
             on_done=note,
+            known=None if settings.minimized is None else MinimizedParts(settings.minimized),
+            max_trial_steps=settings.max_trial_steps,
         )
         recorded = [
             _recorded(trajectory, [short[each.key] for each in of_trajectory], recorder)

@@ -14,8 +14,10 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
+from rlaif.files.whole import write_whole
 from rlaif.game.decisions.catalog import BUTTON
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.emulator import new_emulator
@@ -30,6 +32,7 @@ from rlaif.trainer.curriculum.verification import (
     VerifiedTrajectory,
     sufficient_inventory,
 )
+from rlaif.trainer.run_folder import npz_tree
 from rlaif.trainer.search.marks import Marks, marks_of
 from rlaif.trainer.spreading import spread
 
@@ -79,8 +82,8 @@ class PartGoal(NamedTuple):
 
 
 MAX_TRIAL_STEPS = 600_000
-"""Limit of emulator steps per part, about 100 seconds of one core: five times what a part of 60
-decisions needs, and about what one of 160 needs."""
+"""Default limit of emulator steps per part, about 100 seconds of one core: five times what a part
+of 60 decisions needs, and about what one of 160 needs."""
 
 _DELAYS = (0, 2, 5, 9, 14)
 """Emulator steps to wait before a complete part is decided again, until it succeeds; enemies move
@@ -157,9 +160,10 @@ def whole_parts(verified: VerifiedTrajectory, needed: Marks) -> tuple[WholePart,
 class Minimizer:
     """Minimizes parts, one after another, in one game."""
 
-    def __init__(self, player: Player) -> None:
+    def __init__(self, player: Player, max_trial_steps: int = MAX_TRIAL_STEPS) -> None:
         """`player` must not be used by others."""
         self._loader = StateLoader(player)
+        self._max_trial_steps = max_trial_steps
 
     def minimized(self, whole: WholePart) -> Part:
         """Return the part with remaining emulator steps, or unchanged if nothing can be removed."""
@@ -204,9 +208,10 @@ class Minimizer:
             lambda remaining, max_steps, may_die: self._play(
                 at, remaining, goal, max_steps, may_die=may_die
             ),
+            self._max_trial_steps,
         )
         before = None
-        while before != trials.best.made and trials.steps < MAX_TRIAL_STEPS:
+        while before != trials.best.made and not trials.is_over:
             before = trials.best.made
             _remove_loops(trials)
             _remove_chunks(trials)
@@ -274,11 +279,18 @@ class _Trials:
     """
 
     def __init__(
-        self, best: _Played, play: Callable[[Sequence[int], int, bool], _Played | None]
+        self,
+        best: _Played,
+        play: Callable[[Sequence[int], int, bool], _Played | None],
+        max_steps: int,
     ) -> None:
         self.best, self.steps = best, 0
-        self._play = play
+        self._play, self._max_steps = play, max_steps
         self._tried: set[tuple[int, ...]] = set()
+
+    @property
+    def is_over(self) -> bool:
+        return self.steps >= self._max_steps
 
     def try_without(self, first: int, last: int) -> bool:
         """Try without these decisions; return whether that succeeds.
@@ -286,7 +298,7 @@ class _Trials:
         Equal trials are played once.
         """
         remaining = self.best.made[:first] + self.best.made[last:]
-        if remaining in self._tried or self.steps >= MAX_TRIAL_STEPS:
+        if remaining in self._tried or self.is_over:
             return False
         self._tried.add(remaining)
         max_steps = len(self.best.section.actions) - 1
@@ -336,6 +348,26 @@ Minimized = dict[str, Part]
 _Job = tuple[str, WholePart]
 
 
+class MinimizedParts:
+    """Results on disk, one file per part, so that a part is minimized once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def get(self, key: str) -> Part | None:
+        """Return the result of a part; None if there is none, or its file is damaged."""
+        try:
+            state, digest, sections = npz_tree.read(self._folder / f"{key}.npz")
+        except (OSError, npz_tree.NpzTreeError):
+            return None
+        return Part(state, digest, tuple(Section(tuple(made), *rest) for made, *rest in sections))
+
+    def put(self, key: str, part: Part) -> None:
+        sections = [(each.decisions, each.actions, each.digest) for each in part.sections]
+        tree = (part.state, part.digest, sections)
+        write_whole(self._folder / f"{key}.npz", npz_tree.packed(tree))
+
+
 def minimize(
     parts: Sequence[WholePart],
     rom: bytes,
@@ -343,33 +375,47 @@ def minimize(
     sound: bool,
     processes: int,
     on_done: Callable[[int, int], None],
+    known: MinimizedParts | None = None,
+    max_trial_steps: int = MAX_TRIAL_STEPS,
 ) -> Minimized:
     """Minimize parts in worker processes, equal ones once; with 0 processes, in this one.
 
-    `on_done` is called after each part with the numbers of finished and of all parts.
+    `on_done` is called after each part with the numbers of finished and of all parts. Results in
+    `known` are used, and new ones are stored there.
 
     Raises:
         LostProcessError: A process ended early.
     """
-    # The longest first, so that it does not start last and keep one process busy alone.
-    jobs = sorted({each.key: each for each in parts}.items(), key=lambda job: -job[1].steps)
+    every = {each.key: each for each in parts}
     found: Minimized = {}
+    if known is not None:
+        found = {key: part for key in every if (part := known.get(key)) is not None}
+    # The longest first, so that it does not start last and keep one process busy alone.
+    jobs = sorted(
+        (job for job in every.items() if job[0] not in found), key=lambda job: -job[1].steps
+    )
 
     def note(done: tuple[str, Part]) -> None:
         key, part = done
         found[key] = part
-        on_done(len(found), len(jobs))
+        if known is not None:
+            known.put(key, part)
+        on_done(len(found), len(every))
 
-    spread(partial(_minimize, rom, sound), jobs, processes, note)
+    spread(partial(_minimize, rom, sound, max_trial_steps), jobs, processes, note)
     return found
 
 
 def _minimize(
-    rom: bytes, sound: bool, jobs: Sequence[_Job], on_done: Callable[[tuple[str, Part]], None]
+    rom: bytes,
+    sound: bool,
+    max_trial_steps: int,
+    jobs: Sequence[_Job],
+    on_done: Callable[[tuple[str, Part]], None],
 ) -> None:
     emulator = new_emulator(rom, sound_emulated=sound)
     try:
-        minimizer = Minimizer(Player(emulator))
+        minimizer = Minimizer(Player(emulator), max_trial_steps)
         for key, whole in jobs:
             on_done((key, minimizer.minimized(whole)))
     finally:
