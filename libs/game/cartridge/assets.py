@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 
 SHADES = {".": 0, ":": 1, "o": 2, "#": 3}
@@ -79,13 +79,8 @@ def _array(name: str, data, per_line: int = 16) -> str:
     return "\n".join([f"const uint8_t {name}[{len(data)}] = {{", *lines, "};"])
 
 
-def _palettes(path: Path) -> tuple[bytes, bytes]:
-    """Background colours [7 places][6 levels][64], sprite colours [6 levels][64].
-
-    The levels are full brightness, then 4/5 to 0/5, which is black. The places are the four
-    seasons of the overworld, houses, the dungeon and caves; one without a line
-    of its own for a palette takes the "bg" one.
-    """
+def _colours(path: Path) -> dict[tuple[str, int], list[tuple[int, ...]]]:
+    """Four colours as (red, green, blue) by place and number of palette."""
     table: dict[tuple[str, int], list[tuple[int, ...]]] = {}
     for line in path.read_text(encoding="ascii").splitlines():
         words = line.split("#", 1)[0].split()
@@ -93,6 +88,17 @@ def _palettes(path: Path) -> tuple[bytes, bytes]:
             continue
         rgb = [tuple(int(w[i : i + 2], 16) for i in (0, 2, 4)) for w in words[2:6]]
         table[words[0], int(words[1])] = rgb
+    return table
+
+
+def _palettes(path: Path) -> tuple[bytes, bytes]:
+    """Background colours [7 places][6 levels][64], sprite colours [6 levels][64].
+
+    The levels are full brightness, then 4/5 to 0/5, which is black. The places are the four
+    seasons of the overworld, houses, the dungeon and caves; one without a line
+    of its own for a palette takes the "bg" one.
+    """
+    table = _colours(path)
 
     def level_bytes(kind: str, level: int) -> bytes:
         out = bytearray()
@@ -320,6 +326,23 @@ def _sprites(art: Path, header: list[str]) -> list[bytes]:
     if len(tiles) > OBJ_TILES:
         raise ArtError(f"{len(tiles) // 4} sprites, only {OBJ_TILES // 4} fit")
     return tiles
+
+
+def sheet(art: Path, characters: str) -> tuple[int, int, bytes]:
+    """Pictures of tiles by their characters, a row for each of `PLACES`: (width, height, RGB)."""
+    colours = _colours(art / "palettes.txt")
+    tiles = {
+        tile.options["char"]: tile for tile in _drawn(art / "tiles.txt") if "char" in tile.options
+    }
+    out = bytearray()
+    for place, y in product(PLACES, range(16)):
+        for character, x in product(characters, range(16)):
+            tile = tiles[character]
+            pal = tile.options["pal"] * 4 if len(tile.options["pal"]) == 1 else tile.options["pal"]
+            number = int(pal[y // 8 * 2 + x // 8])
+            shades = colours[(place if (place, number) in colours else "bg"), number]
+            out += bytes(shades[tile.phases[0][y][x]])
+    return 16 * len(characters), 16 * len(PLACES), bytes(out)
 
 
 def generate(art: Path) -> tuple[str, str, str]:

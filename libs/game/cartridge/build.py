@@ -5,6 +5,8 @@
     python3 build.py --check         build, and compare with the shipped ROM
     python3 build.py --output my.gbc   write somewhere else
     python3 build.py --data FOLDER --title NAME --output my.gbc   the same engine with other rooms
+    python3 build.py --world         write the engine of generated worlds that the package ships,
+                                     and the picture of its tiles
 
 Banks 0 and 1 hold the code and small tables, bank 2 rooms, texts and sounds, bank 3
 pictures and colours. Slips in rooms, texts and pictures stop the build with a
@@ -18,6 +20,7 @@ the walkthrough again.
 from __future__ import annotations
 
 import argparse
+import csv
 import hashlib
 import re
 import shutil
@@ -32,11 +35,13 @@ import rooms_check
 HERE = Path(__file__).resolve().parent
 ROM_NAME = "seedling.gbc"
 DEFAULT_OUT = HERE.parent / "src" / "rlaif" / "game" / "roms" / ROM_NAME
+WORLD_OUT = DEFAULT_OUT.parent.with_name("worlds") / "engine.gbc"
 
 TITLE = "SEEDLING"
 TITLE_LETTERS = 11  # what follows them in the header is the maker's code
 MAKER = b"SDLV"
 ROM_SIZE = 0x10000
+WORLD_ROM_SIZE = 0x20000
 BANK_SIZE = 0x4000
 CODE_START = 0x0200
 CODE_END = 0x8000  # banks 0 and 1: code and small tables
@@ -51,6 +56,12 @@ MODULES = [
 ]  # fmt: skip
 BANKED = {
     "rooms": BANK_ROOMS, "texts": BANK_ROOMS, "sounds": BANK_ROOMS, "art_pictures": BANK_ART,
+}  # fmt: skip
+BANK_TEXTS = 4  # of a world, must equal BANK_TEXTS in src/game.h
+# The directory comes first, then what is the same in all worlds (see src/world.h).
+WORLD_BANKED = {
+    "directory": BANK_ROOMS, "sounds": BANK_ROOMS, "rooms": BANK_ROOMS, "texts": BANK_TEXTS,
+    "art_pictures": BANK_ART,
 }  # fmt: skip
 
 
@@ -70,7 +81,7 @@ def run(tool: str, *args: str, cwd: Path) -> None:
             print(line, file=sys.stderr)
 
 
-def compile_all(work: Path, data: Path) -> tuple[dict[int, int], str]:
+def compile_all(work: Path, data: Path, world: bool = False) -> tuple[dict[int, int], str]:
     """Compile and link in a scratch folder; return the bytes and the map text.
 
     Files of `data` take the place of those in our own data/ that have the same names.
@@ -86,14 +97,17 @@ def compile_all(work: Path, data: Path) -> tuple[dict[int, int], str]:
 
     run("sdasgb", "-o", "crt0.rel", "crt0.s", cwd=work)
     compiler = ["-msm83", "--std-c99", "--opt-code-speed", "--max-allocs-per-node", "8000", "-c"]
+    banked = WORLD_BANKED if world else BANKED
+    if world:
+        compiler.append("-DWORLD")
     for name in MODULES:
         run("sdcc", *compiler, f"{name}.c", cwd=work)
-    for name, bank in BANKED.items():
+    for name, bank in banked.items():
         run("sdcc", *compiler, "--constseg", f"BANK_{bank}", f"{name}.c", cwd=work)
     run("sdcc", "-msm83", "--no-std-crt0",
         "--code-loc", hex(CODE_START), "--data-loc", hex(DATA_START),
-        *(f"-Wl-b_BANK_{bank}={bank << 16 | BANK_SIZE:#x}" for bank in sorted({*BANKED.values()})),
-        "-o", "game.ihx", "crt0.rel", *(f"{n}.rel" for n in (*MODULES, *BANKED)),
+        *(f"-Wl-b_BANK_{bank}={bank << 16 | BANK_SIZE:#x}" for bank in sorted({*banked.values()})),
+        "-o", "game.ihx", "crt0.rel", *(f"{n}.rel" for n in (*MODULES, *banked)),
         cwd=work)  # fmt: skip
     return read_ihx(work / "game.ihx"), (work / "game.map").read_text()
 
@@ -101,10 +115,10 @@ def compile_all(work: Path, data: Path) -> tuple[dict[int, int], str]:
 def read_ihx(path: Path) -> dict[int, int]:
     """Intel HEX records as {place in the ROM: byte}; two on one place are an error.
 
-    The upper 16 bits of an address are the bank, the lower ones what the CPU sees.
+    The linker writes places in the ROM, not what the CPU sees.
     """
     image: dict[int, int] = {}
-    bank = 0
+    upper = 0
     for line in path.read_text(encoding="ascii").split():
         record = bytes.fromhex(line[1:])
         if line[0] != ":" or sum(record) & 0xFF:
@@ -113,12 +127,11 @@ def read_ihx(path: Path) -> dict[int, int]:
         if kind == 1:
             break
         if kind == 4:
-            bank = record[4] << 8 | record[5]
+            upper = (record[4] << 8 | record[5]) << 16
             continue
         if kind != 0:
             raise BuildError(f"{path.name}: unexpected record type {kind}")
-        if bank:
-            address += (bank - 1) * BANK_SIZE
+        address += upper
         for i, byte in enumerate(record[4 : 4 + count]):
             if address + i in image:
                 raise BuildError(f"two pieces of code on ROM place {address + i:05X}")
@@ -141,13 +154,13 @@ def check_map(text: str) -> list[tuple[str, int, int]]:
     return areas
 
 
-def make_rom(image: dict[int, int], title: bytes) -> bytes:
-    rom = bytearray([0xFF]) * ROM_SIZE
+def make_rom(image: dict[int, int], title: bytes, size: int = ROM_SIZE) -> bytes:
+    rom = bytearray([0xFF]) * size
     rom[0x104:0x150] = bytes(0x150 - 0x104)  # no logo of anyone's
     for address, byte in image.items():
         if 0x104 <= address < 0x150:
             raise BuildError(f"code in the header at {address:04X}")
-        if address >= ROM_SIZE:
+        if address >= size:
             raise BuildError(f"code beyond the ROM at {address:05X}")
         rom[address] = byte
     rom[0x134 : 0x134 + len(title)] = title
@@ -155,7 +168,7 @@ def make_rom(image: dict[int, int], title: bytes) -> bytes:
     rom[0x143] = 0xC0  # colour only
     rom[0x144:0x146] = b"SV"
     rom[0x147] = 0x1B  # MBC5 + RAM + battery
-    rom[0x148] = 0x01  # 64 KiB
+    rom[0x148] = (size // ROM_SIZE).bit_length()  # 1: 64 KiB, 2: 128 KiB
     rom[0x149] = 0x02  # 8 KiB of RAM
     rom[0x14A] = 0x01
     rom[0x14B] = 0x33
@@ -164,12 +177,25 @@ def make_rom(image: dict[int, int], title: bytes) -> bytes:
     return bytes(rom)
 
 
-def build(data: Path, title: bytes) -> tuple[bytes, list[tuple[str, int, int]]]:
+def build(
+    data: Path, title: bytes, world: bool = False
+) -> tuple[bytes, list[tuple[str, int, int]]]:
     rooms_check.check(data / "rooms.c", HERE / "art" / "tiles.txt")
     rooms_check.check_texts(data / "texts.c")
     with tempfile.TemporaryDirectory(prefix="cartridge-") as folder:
-        image, map_text = compile_all(Path(folder), data)
-    return make_rom(image, title), check_map(map_text)
+        image, map_text = compile_all(Path(folder), data, world)
+    return make_rom(image, title, WORLD_ROM_SIZE if world else ROM_SIZE), check_map(map_text)
+
+
+def write_tiles(out: Path) -> None:
+    """A picture of the tiles, for maps of worlds: a column for each row of tiles.csv."""
+    from PIL import Image  # a build needs only SDCC
+
+    with (out.parent / "tiles.csv").open(encoding="ascii", newline="") as file:
+        characters = "".join(row["sign"] for row in csv.DictReader(file))
+    width, height, pixels = assets.sheet(HERE / "art", characters)
+    image = Image.frombytes("RGB", (width, height), pixels)
+    image.quantize(256).save(out, optimize=True)
 
 
 def main() -> int:
@@ -179,13 +205,16 @@ def main() -> int:
     add("--check", action="store_true", help="compare with the ROM instead of writing it")
     add("--data", type=Path, default=HERE / "data", help="folder with other rooms and texts")
     add("--title", default=TITLE, help=f"title in the header (default: {TITLE})")
+    add("--world", action="store_true", help="build the engine of generated worlds")
     args = parser.parse_args()
+    if args.world and args.output == DEFAULT_OUT:
+        args.output = WORLD_OUT
     if args.data.resolve() != HERE / "data" and args.output == DEFAULT_OUT:
         parser.error("--data builds another game: name its ROM with --output")
     if len(args.title) > TITLE_LETTERS or not args.title.isascii():
         parser.error(f"--title: at most {TITLE_LETTERS} ASCII letters fit the header")
     try:
-        rom, areas = build(args.data, args.title.encode("ascii"))
+        rom, areas = build(args.data, args.title.encode("ascii"), args.world)
     except (BuildError, assets.ArtError, rooms_check.RoomError) as error:
         print(f"build failed: {error}", file=sys.stderr)
         return 1
@@ -197,6 +226,8 @@ def main() -> int:
         return 0 if same else 1
     args.output.parent.mkdir(parents=True, exist_ok=True)
     args.output.write_bytes(rom)
+    if args.output == WORLD_OUT:
+        write_tiles(WORLD_OUT.with_name("tiles.png"))
     for name, start, size in sorted(areas, key=lambda area: area[1:]):
         print(f"{name:14s} {start:05X}-{start + size - 1:05X} {size:6d} bytes")
     print(f"{args.output} {len(rom)} bytes, sha256 {digest}")

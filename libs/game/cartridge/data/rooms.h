@@ -73,6 +73,9 @@ typedef struct {
     const char *name; /* shown in the status bar, at most 12 letters */
     const char *map;  /* 8 rows of 10 characters of art/tiles.txt */
     const room_object_t *objects;
+#ifdef WORLD
+    uint8_t bank; /* of the name, the map and the objects; 0: that of the table */
+#endif
 } room_t;
 
 extern const room_t rooms[];

@@ -8,6 +8,7 @@
 #include "rooms.h"
 #include "texts.h"
 #include "sounds.h"
+#include "world.h"
 
 /* crt0.s */
 void frame_sync(void);
@@ -22,6 +23,16 @@ void far_copy(uint8_t *to, const uint8_t *from);
 extern uint8_t far_bank, far_len;
 void read_rooms(void *to, const void *from, uint8_t n);
 void read_art(void *to, const void *from, uint8_t n);
+#ifdef WORLD
+#define BANK_TEXTS 4
+extern uint8_t data_bank; /* of the data of the room that is read */
+void read_data(void *to, const void *from, uint8_t n);
+void read_texts(void *to, const void *from, uint8_t n);
+void world_init(void);
+#else
+#define read_data  read_rooms
+#define read_texts read_rooms
+#endif
 
 /* video.c: background, sprite table, fades */
 #define ATTR_TEXT 0x0F /* palette 7, tiles in VRAM bank 1 */

@@ -61,6 +61,9 @@ void main(void) {
     hRng1 = 0x37;
     hRng2 = 0x0D;
     video_init();
+#ifdef WORLD
+    world_init();
+#endif
     sound_init();
     music_play(TUNE_VALE);
     title_run();

@@ -12,6 +12,29 @@ uint8_t dungeon_cells[8];
 /* Page of the flags of each group, relative to 0xC700: groups 1-3 share one. */
 static const uint8_t flag_page[8] = {0, 1, 1, 1, 2, 3, 2, 3};
 
+#ifdef WORLD
+/* Once, before the first room: the index, and the border around the maps of all rooms. */
+void room_index(void) {
+    uint8_t i, count, key[2];
+    uint16_t n;
+
+    for (i = 0; i != 0xC0; i++)
+        wRoomCollisions[i] = 0xFF;
+
+    for (n = 0; n != 0x400; n++)
+        ROOM_NUMBERS[n] = 0;
+    read_rooms(&count, world.room_count, 1);
+    for (i = 0; i != count; i++) {
+        read_rooms(key, rooms + i, 2);
+        ROOM_NUMBERS[((uint16_t)flag_page[key[0]] << 8) + key[1]] = i + 1;
+    }
+}
+
+/* Number of a room in the table plus 1, or 0. */
+static uint8_t room_find(uint8_t group, uint8_t id) {
+    return ROOM_NUMBERS[((uint16_t)flag_page[group] << 8) + id];
+}
+#else
 /* Group and id of every room, as looking into the other ROM bank takes its time. */
 #define MAX_ROOMS 36
 static struct {
@@ -44,6 +67,7 @@ static uint8_t room_find(uint8_t group, uint8_t id) {
             return i + 1;
     return 0;
 }
+#endif
 
 static uint8_t *flags_of(uint8_t group, uint8_t id) {
     return ROOM_FLAG_PAGES + ((uint16_t)flag_page[group] << 8) + id;
@@ -129,7 +153,7 @@ static void load_place(uint8_t group) {
 static void load_objects(const room_object_t *from) {
     room_object_t *to = room_objects, *o = room_objects;
 
-    read_rooms(room_objects, from, MAX_OBJECTS * sizeof(room_object_t));
+    read_data(room_objects, from, MAX_OBJECTS * sizeof(room_object_t));
     room_objects[MAX_OBJECTS].kind = O_END;
     for (; o->kind; o++) {
         if (o->kind == O_IF) {
@@ -148,7 +172,7 @@ static void load_map(const char *map) {
     const room_object_t *o;
     uint8_t pos = 0, index, solid, flags = *room_flags();
 
-    read_rooms(chars, map, sizeof(chars));
+    read_data(chars, map, sizeof(chars));
     do {
         index = tile_by_char[(uint8_t)(*c++ - 32)];
         solid = tile_collision[index];
@@ -185,7 +209,10 @@ void room_load(uint8_t group, uint8_t id) {
         i = room_find(group, id);
     }
     read_rooms(&here, rooms + i - 1, sizeof(here));
-    read_rooms(room_name, here.name, 13);
+#ifdef WORLD
+    data_bank = here.bank;
+#endif
+    read_data(room_name, here.name, 13);
     wActiveGroup = group;
     wActiveRoom = wLoadingRoom = id;
     load_place(group);
@@ -210,8 +237,11 @@ uint8_t room_hides_treasure(uint8_t group, uint8_t id) {
     if (!i || (*flags_of(group, id) & ROOMFLAG_ITEM))
         return 0;
     read_rooms(&there, rooms + i - 1, sizeof(there));
+#ifdef WORLD
+    data_bank = there.bank;
+#endif
     do {
-        read_rooms(&o, there.objects++, sizeof(o));
+        read_data(&o, there.objects++, sizeof(o));
         if (o.kind == O_CHEST || o.kind == O_BOSS || o.kind == O_ESSENCE)
             return 1;
     } while (o.kind);
@@ -227,10 +257,17 @@ void dungeon_layout_init(void) {
     uint8_t i, id;
 
     rSVBK = 2;
+#ifdef WORLD
+    for (i = 0; i != 64; i++) {
+        if (!room_find(4, i))
+            continue;
+        id = i;
+#else
     for (i = 0; i < rooms_known; i++) {
         if (room_keys[i].group != 4)
             continue;
         id = room_keys[i].id;
+#endif
         M8(0xDC00 + (id & 0x3F)) = id;
         dungeon_cells[(id & 0x3F) >> 3] |= 1 << (id & 7);
     }

@@ -40,8 +40,8 @@ static void wait_for_a(void) {
 static void read_text(uint8_t id) {
     const char *s;
 
-    read_rooms(&s, texts + id, sizeof(s));
-    read_rooms(TEXT_BUF, s, 255);
+    read_texts(&s, texts + id, sizeof(s));
+    read_texts(TEXT_BUF, s, 255);
     TEXT_BUF[254] = 0;
 }
 

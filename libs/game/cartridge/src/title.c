@@ -23,8 +23,13 @@ static void draw_picture(const char *map) {
     frame_line(4, 4, 12, ICON_BOX_L);
     frame_line(5, 4, 12, ICON_BOX_L);
     frame_line(6, 4, 12, ICON_BOX_BL);
+#ifdef WORLD
+    put_text(4, 5, WORLD_TITLE_LINE(0));
+    put_text(5, 5, WORLD_TITLE_LINE(1));
+#else
     put_text(4, 6, "SEEDLING");
     put_text(5, 8, "VALE");
+#endif
     motions = MOTION_WATER | MOTION_PLANTS;
 }
 
