@@ -250,8 +250,11 @@ validate: $(VENV)/.ready-dev ## Render all manifests of deploy/ and check them (
 rom: $(VENV)/.ready ## Build the cartridge again (needs sdcc)
 	$(BIN)/python libs/game/cartridge/build.py
 
-play: $(VENV)/.ready ## Play yourself in a window (ROM=… plays yours; PLAY_ARGS=--mute is silent)
-	@$(BIN)/python -m rlaif.game play $(PLAY_ARGS) $(ROM_OPERAND)
+WORLD_FOLDER = var/worlds/world-$(WORLD)-$(or $(ROOMS),30)
+
+play: $(VENV)/.ready ## Play yourself in a window (ROM=… plays yours, WORLD=7 ROOMS=60 a generated world; PLAY_ARGS=--mute is silent)
+	@$(if $(WORLD),$(BIN)/python -m rlaif.game world $(WORLD) --rooms $(or $(ROOMS),30) --out $(WORLD_FOLDER))
+	@$(BIN)/python -m rlaif.game play $(PLAY_ARGS) $(if $(WORLD),$(WORLD_FOLDER)/world.gbc,$(ROM_OPERAND))
 
 replay-check: $(VENV)/.ready ## Prove on any ROM that a replay is the same play (ROM=… SEGMENTS=200)
 	@$(BIN)/python -m rlaif.game replay-check --segments $(or $(SEGMENTS),200) $(ROM_OPERAND)

@@ -9,7 +9,16 @@ from typing import Any
 
 from PIL import Image
 
-from rlaif.contracts.planning.plans import Answer, Cut, Macro, MoveTo, Take, Talk, UseItem
+from rlaif.contracts.planning.plans import (
+    Answer,
+    Cut,
+    Macro,
+    MoveTo,
+    PushBlock,
+    Take,
+    Talk,
+    UseItem,
+)
 from rlaif.game.decisions.catalog import FIGHT, INTERACT, WALK, go_to
 from rlaif.game.decisions.playing import carry_out
 from rlaif.game.machine.actions import Action
@@ -29,6 +38,7 @@ from rlaif.game.skills.script import Option, OptionLimits
 BUTTONS = (*(way.name for way in WALKS), "A", "B", "START")
 STEP_FRAMES = 4
 BRACELET, CHEST = 0x16, 0xF1
+MIDDLE = 80  # pixels from the left
 PATIENCE = 1500  # steps that one skill may take
 LIMITS = OptionLimits(most_steps=600, most_quarter_hearts_lost=1000, most_waiting=200)
 
@@ -254,6 +264,11 @@ class Walker:
         self.press("NOP", 20)
         self.settle()
 
+    def push_block(self, row: int, column: int, direction: str) -> None:
+        """Push the block on a tile one tile on."""
+        self._plan(PushBlock(row=row, column=column, direction=direction))  # type: ignore[arg-type]
+        self.settle()
+
     def jump(self, row: int, column: int, direction: str) -> None:
         """From a tile, over the hole next to it."""
         self.go(row, column)
@@ -295,9 +310,10 @@ class Walker:
             self.press("NOP", 2)
 
     def take_essence(self) -> None:
-        """Walk up until it is taken."""
-        for _ in range(40):
-            self.press("UP")
+        """Walk up the middle of the room until it is taken."""
+        for _ in range(60):
+            aside = self.emulator.peek(1, address("w1Link.xh")) - MIDDLE
+            self.press("UP" if abs(aside) < 4 else "LEFT" if aside > 0 else "RIGHT")
             if self.u8("wEssencesObtained"):
                 return
 

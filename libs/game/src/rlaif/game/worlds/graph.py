@@ -1,0 +1,162 @@
+"""The lock-and-key graph of a world: regions, what closes each, what lies in each.
+
+Every region but the first hangs off an earlier one by a lock, and every lock needs only what lies
+in earlier regions. Whatever the graph states of this, the solver checks again on the tables.
+"""
+
+import csv
+from dataclasses import dataclass, field
+from random import Random
+
+from rlaif.game.worlds.tables import SEASONS, read_data
+
+SIZES = (20, 30, 60, 120)
+"""Numbers of rooms that are tested; any from the least to the largest is drawn."""
+MIN_ROOMS, MAX_ROOMS = 20, 120
+
+TOOLS = (
+    "bombs", "shovel", "bracelet", "rod_of_seasons", "feather", "seed_satchel", "flippers",
+)  # fmt: skip
+_DUNGEON_SHARE, _DUNGEON = 0.27, (6, 26)
+_EXTRAS = ("heart_container", "map", "compass", "heart_piece", "rupees")
+
+
+@dataclass(frozen=True)
+class Lock:
+    """What closes a passage."""
+
+    name: str
+    signs: str  # of its tiles, from the edge inwards
+    needs: frozenset[str]
+    season: int | None  # the only one in which it opens
+    hint: str  # for signs and people
+
+
+def _locks() -> dict[str, Lock]:
+    rows = csv.DictReader(read_data("locks.csv").splitlines())
+    return {
+        row["name"]: Lock(
+            row["name"],
+            row["signs"],
+            frozenset(row["needs"].split()),
+            SEASONS.index(row["season"]) if row["season"] else None,
+            row["hint"],
+        )
+        for row in rows
+    }
+
+
+LOCKS = _locks()
+_OUTSIDE = [lock for lock in LOCKS.values() if lock.hint]
+
+
+@dataclass
+class Region:
+    """Rooms that can be walked between once one has been reached."""
+
+    index: int
+    parent: int | None = None
+    lock: Lock | None = None
+    rooms: int = 1
+    gives: list[str] = field(default_factory=list)
+    home: str = "chest"  # how what it gives is found: chest, cave, gift, scene, shop
+
+
+@dataclass
+class Plan:
+    """What a world is made of, before anything has a place; the last region has the keyhole."""
+
+    regions: list[Region]
+    tools: list[str]  # in the order in which they are found
+    houses: int
+    caves: int
+    dungeon: list[Region]
+
+
+def draw_plan(rng: Random, rooms: int) -> Plan:
+    """Draw what locks what, for a world of so many rooms."""
+    least, most = _DUNGEON
+    deep = min(most, max(least, round(rooms * _DUNGEON_SHARE)))
+    tools = _order(rng, rooms)
+    houses = 2 + ("bombs" in tools) + (rooms > 45) + (rooms > 90) * 2
+    caves = max(1, min(round(rooms * 0.1), len(tools) + 2))
+    regions = _regions(rng, tools, rooms - deep - houses - caves)
+    return Plan(regions, tools, houses, caves, _dungeon(rng, deep - 2, "bombs" in tools))
+
+
+def _order(rng: Random, rooms: int) -> list[str]:
+    """Which tools there are, in the order in which they are found; the sword comes before."""
+    number = 3 if rooms < 25 else 5 if rooms < 30 else 6 if rooms < 40 else len(TOOLS)
+    while True:
+        found = rng.sample(TOOLS, number)
+        used = {need for lock in _OUTSIDE if lock.needs <= {*found, "sword"} for need in lock.needs}
+        # A shovel is for drifts only, which come with the rod, and one lock at least must be left.
+        digs = "shovel" not in found or (
+            "rod_of_seasons" in found
+            and found.index("shovel") + found.index("rod_of_seasons") < 2 * number - 3
+        )
+        if {*found} - {"shovel"} <= used and digs:
+            return found
+
+
+def _regions(rng: Random, tools: list[str], rooms: int) -> list[Region]:
+    """The first region gives the sword, each further one a tool, the last but one the key."""
+    regions = [Region(0, gives=["sword"], home="gift")]
+    owned, unused = {"sword"}, ["sword"]
+    gifts: list[str | None] = [*tools, "gnarled_key"]
+    for _ in range(rooms // 7 - len(tools) - 2):
+        gifts.insert(rng.randint(2, len(gifts) - 1), None)
+    for gift in (*gifts, None):  # the last has the keyhole
+        possible = [lock for lock in _OUTSIDE if lock.needs <= owned]
+        fresh = [lock for lock in possible if lock.needs & {*unused}]
+        best = [lock for lock in fresh if unused[0] in lock.needs]
+        lock = rng.choice(best or fresh or possible)
+        unused = [item for item in unused if item not in lock.needs]
+        region = Region(len(regions), rng.choice(regions[-3:]).index, lock)
+        regions.append(region)
+        if gift is not None:
+            region.gives, region.home = [gift], _home(rng, gift)
+            owned.add(gift)
+            unused += [gift] * (gift != "gnarled_key")
+    if "bombs" not in tools:  # which a shop sells, with the shield
+        regions[1].gives.insert(0, "shield")
+    _share_out(rng, regions, rooms, first=3.0)
+    return regions
+
+
+def _home(rng: Random, gift: str) -> str:
+    homes = {"bombs": "shop", "rod_of_seasons": "scene", "shovel": "gift"}
+    return homes.get(gift) or rng.choice(("cave", "cave", "chest"))
+
+
+def _dungeon(rng: Random, rooms: int, bombs: bool) -> list[Region]:
+    """A chain of regions, each with the key of the next, so that no key can be wasted.
+
+    Behind the lever and a cracked wall lie extras only.
+    """
+    keys = 1 + (rooms > 7) + (rooms > 16)
+    regions = [Region(0, rooms=2, gives=["small_key"])]
+    for number in range(1, keys + 1):
+        last = number == keys
+        gives = ["boss_key" if last else "small_key"]
+        regions.append(Region(number, number - 1, LOCKS["small key"], 1 + last, gives))
+    for name in ("lever",) * (rooms > 6) + ("cracked wall",) * (rooms > 5 and bombs):
+        regions.append(Region(len(regions), 0, LOCKS[name]))
+    regions[0].rooms += rooms > 6  # for the lever
+    _share_out(rng, regions[: keys + 1], rooms - len(regions[keys + 1 :]))
+    free = {region.index: region.rooms - len(region.gives) for region in regions}
+    free[0] -= 1 + (rooms > 6)  # the entrance and the lever
+    free[keys] -= 1  # the room before the boss
+    for extra in _EXTRAS:
+        if places := [index for index, number in free.items() if number > 0]:
+            index = places[-1] if places[-1] > keys else rng.choice(places)
+            regions[index].gives.append(extra)
+            free[index] -= 1
+    return regions
+
+
+def _share_out(rng: Random, regions: list[Region], rooms: int, first: float = 1.0) -> None:
+    """Give so many rooms to the regions, small ones first; the first has more of them."""
+    for _ in range(rooms - sum(region.rooms for region in regions)):
+        weights = [(1.0 if region.index else first) / region.rooms for region in regions]
+        rng.choices(regions, weights)[0].rooms += 1

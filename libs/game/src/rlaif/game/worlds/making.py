@@ -1,0 +1,77 @@
+"""A world from a seed: drawn until it can be solved; the same seed gives the same bytes."""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from rlaif.game.worlds.canvas import NoRoomError
+from rlaif.game.worlds.draw import draw_world
+from rlaif.game.worlds.graph import MAX_ROOMS, MIN_ROOMS
+from rlaif.game.worlds.guide import guide
+from rlaif.game.worlds.layout import CrampedError
+from rlaif.game.worlds.picture import picture
+from rlaif.game.worlds.records import Facts
+from rlaif.game.worlds.rom import write_rom
+from rlaif.game.worlds.solver import Leg, Solver, UnsolvableError
+from rlaif.game.worlds.tables import Tables
+
+ATTEMPTS = 300
+MAX_SEED = 99_999
+
+
+@dataclass
+class MadeWorld:
+    """A world that can be solved, with its solution."""
+
+    seed: int
+    tables: Tables
+    legs: list[Leg]
+    rejected: int  # draws that did not fit or had no solution
+
+    @property
+    def game(self) -> str:
+        return f"world-{self.seed}-{len(self.tables.rooms)}"
+
+    @cached_property
+    def rom(self) -> bytes:
+        return write_rom(self.tables, f"W{self.seed}-{len(self.tables.rooms)}")
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """The contents of world.json."""
+        size = len(self.tables.rooms)
+        return Facts(self.rom, self.legs).world(game=self.game, seed=self.seed, size=size)
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write the cartridge and all that is known of it; returns the files."""
+        folder.mkdir(parents=True, exist_ok=True)
+        files = [folder / name for name in ("world.gbc", "world.json", "guide.md", "map.png")]
+        files[0].write_bytes(self.rom)
+        files[1].write_text(json.dumps(self.facts, indent=1) + "\n", encoding="ascii")
+        files[2].write_text(guide(self.facts), encoding="ascii")
+        picture(self.facts).save(files[3], optimize=True)
+        return files
+
+
+def make_world(seed: int, rooms: int) -> MadeWorld:
+    """Draw the world of a seed.
+
+    Raises:
+        ValueError: No such seed or size.
+        UnsolvableError: No draw can be solved, which is a fault of this package.
+    """
+    if not (MIN_ROOMS <= rooms <= MAX_ROOMS and 0 <= seed <= MAX_SEED):
+        sizes, seeds = f"{MIN_ROOMS} to {MAX_ROOMS} rooms", f"a seed of 0 to {MAX_SEED}"
+        raise ValueError(f"a world has {sizes} and {seeds}; not {rooms} rooms and seed {seed}")
+    reason = ""
+    for attempt in range(ATTEMPTS):
+        rng = Random(f"world {seed} of {rooms} rooms, draw {attempt}")
+        try:
+            tables = draw_world(rng, rooms)
+            return MadeWorld(seed, tables, Solver(tables).solve(), attempt)
+        except (CrampedError, NoRoomError, UnsolvableError) as error:
+            reason = str(error)
+    raise UnsolvableError(f"seed {seed}: no draw of {ATTEMPTS} can be solved, the last: {reason}")

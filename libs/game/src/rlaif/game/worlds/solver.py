@@ -1,0 +1,413 @@
+"""Solver: the way to the end of a cartridge, from its rooms, objects and rules alone.
+
+A state of the player is a tile, a season and what is owned. Dijkstra's algorithm over (room, tile,
+season) finds the nearest thing that is wanted: tools, coins while something must be bought, keys, a
+locked door or the lever when nothing else is in reach.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from rlaif.game.worlds.tables import (
+    COLUMNS,
+    DOWN,
+    DUNGEON,
+    ROWS,
+    SEASONS,
+    SIGNS,
+    STEPS,
+    UP,
+    Condition,
+    Effect,
+    Key,
+    Kind,
+    Spot,
+    Tables,
+    Thing,
+    Treasure,
+    When,
+    neighbour,
+)
+
+Node = tuple[int, int, int, int]  # number of the room, row, column, season
+
+_WALKED = frozenset({"walk", "swim", "lever"})
+PASSED = _WALKED | {"jump"}
+"""Ways that leave a tile as it is."""
+COSTS = {"walk": 1, "swim": 1, "lever": 1, "cut": 3, "jump": 4, "lift": 5}
+"""Of the ways to pass a tile, in tiles; all others cost `_OTHERS`, another room 1 more."""
+_OTHERS = 8
+_LASTING = frozenset({"burn", "bomb", "unlock"})
+"""Changes that a flag of the room keeps, for all tiles of their kind in it."""
+
+
+_SOLID = "#"
+_GOALS = {
+    Kind.CHEST: ("chest", "below", "a"), Kind.NPC: ("gift", "around", "gift"),
+    Kind.SHOP: ("shop", "around", "a"), Kind.TREASURE: ("floor", "on", "a"),
+    Kind.SOLVE: ("floor", "on", "key"), Kind.SCENE: ("scene", "anywhere", "b"),
+    Kind.DIG: ("dig", "around", "a"), Kind.LEVER: ("lever", "around", ""),
+    Kind.BOSS: ("boss", "anywhere", ""), Kind.ESSENCE: ("essence", "two below", "essence"),
+}  # fmt: skip
+"""What an object is done for, where one stands, and which treasure that gives; none if it is 0."""
+
+
+class UnsolvableError(Exception):
+    """The essence cannot be reached; the message says how far one comes."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Something to do: where one stands for it (nowhere: anywhere in the room) and what it is."""
+
+    what: str  # chest, gift, shop, floor, scene, lever, door, boss, essence, dig
+    room: int
+    stands: tuple[Spot, ...]
+    thing: Thing
+    item: str = ""
+
+
+class Move(NamedTuple):
+    """One step of a way: from where a tile is passed and how, and whether that leaves the room."""
+
+    room: Key
+    here: Spot
+    how: str
+    tile: Spot
+    way: int
+    to: Key | None
+    season: int  # after it
+
+
+@dataclass
+class Leg:
+    """One step of the solution, from the end of the one before."""
+
+    goal: Goal
+    moves: list[Move] = field(default_factory=list)
+    opens: frozenset[Key] = frozenset()  # by a door, lever or boss: rooms that were out of reach
+    coins: int = 0  # owned after it, as keys
+    keys: int = 0
+
+    @property
+    def changes(self) -> list[Move]:
+        """Moves that change a tile or the season, of turns in a row the last."""
+        found: list[Move] = []
+        for move in self.moves:
+            if move.how not in PASSED:
+                if found and move.how == "turn" and found[-1][:4] == move[:4]:
+                    found.pop()
+                found.append(move)
+        return found
+
+
+_Step = tuple[str, Spot, int, bool]
+"""A move of the search: how a tile is passed, which, in which direction, into another room?"""
+_Came = dict[Node, tuple[Node, _Step] | None]
+
+
+@dataclass
+class _State:
+    node: Node
+    owned: set[str] = field(default_factory=set)
+    keys: int = 0
+    coins: int = 0
+    switched: bool = False
+    done: set[Goal] = field(default_factory=set)
+
+
+class Solver:
+    """Solves one cartridge."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+        self.rooms = tables.rooms
+        self._number = {room.key: i for i, room in enumerate(self.rooms)}
+        self._warps = [
+            {it.tile: (self._number[it.a, it.b], *divmod(it.c, 16)) for it in room.of(Kind.WARP)}
+            for room in self.rooms
+        ]
+        self._beyond = [
+            [self._number.get(neighbour(room.key, way)) for way in range(4)] for room in self.rooms
+        ]
+        self._goals = [goal for i in range(len(self.rooms)) for goal in self._goals_of(i)]
+        self._items = self._useful()
+        self._begin()
+
+    def _begin(self) -> None:
+        group, number, pos = self.tables.start
+        self._state = _State((self._number[group, number], *divmod(pos, 16), 0))
+        self._used = {"sword", "essence", "small_key", "boss_key", "heart_container"}
+        self._maps = [[[*row] for row in room.rows] for room in self.rooms]  # opened on the way
+        for room, the_map in zip(self.rooms, self._maps, strict=True):
+            for it in room.of(Kind.NPC, Kind.SHOP):
+                the_map[it.tile[0]][it.tile[1]] = _SOLID
+
+    def solve(self) -> list[Leg]:
+        """The legs to the essence, without a tool that none of them uses.
+
+        Raises:
+            UnsolvableError: There is no way.
+        """
+        while True:
+            legs = self._solve()
+            unused = self._items & {leg.goal.item for leg in legs} - self._used
+            if not unused:
+                return legs
+            self._items -= unused
+            self._begin()
+
+    def _solve(self) -> list[Leg]:
+        legs: list[Leg] = []
+        while "essence" not in self._state.owned:
+            for goals in (self._wanted(), self._doors(), self._levers()):
+                if goals and (leg := self._next(goals)):
+                    legs.append(leg)
+                    break
+            else:
+                raise UnsolvableError(f"after {len(legs)} steps, with {sorted(self._state.owned)}")
+        return legs
+
+    # --- goals ------------------------------------------------------------------
+
+    def _goals_of(self, number: int) -> Iterator[Goal]:
+        room = self.rooms[number]
+        gifts = {text: treasure for text, treasure, *_ in self.tables.gifts}
+        for it in room.things:
+            row, column = it.tile
+            stands = {
+                "around": tuple((row + y, column + x) for y, x in STEPS),
+                "below": ((row + 1, column),), "two below": ((row + 2, column),),
+                "on": (it.tile,), "anywhere": (),
+            }  # fmt: skip
+            what, where, treasure = _GOALS.get(Kind(it.kind), ("", "", ""))
+            items: dict[str, int | None] = {
+                "": None, "a": it.a, "b": it.b, "gift": gifts.get(it.b, 0),
+                "key": Treasure.SMALL_KEY if it.b == Effect.KEY else 0,
+                "essence": Treasure.ESSENCE,
+            }  # fmt: skip
+            item = items[treasure]
+            if what and item != 0:
+                name = name_of(item) if item else ""
+                yield Goal(what, number, stands[where], it, name)
+        for row, column in room.spots("k"):
+            inside = min(max(row, 1), ROWS - 2), min(max(column, 1), COLUMNS - 2)
+            yield Goal("door", number, (inside,), Thing(0, row << 4 | column))
+
+    def _useful(self) -> frozenset[str]:
+        """Items that pass a tile of the world, or without which a shop does not sell another.
+
+        And whole hearts, which are taken if they are nearer than what is needed.
+        """
+        signs = {sign for room in self.rooms for line in room.rows for sign in line}
+        found = {need for sign in signs for way in SIGNS[sign].ways for need in way.needs}
+        for goal in self._goals:
+            if goal.what == "shop" and goal.item in found and (owner := self._owner(goal)):
+                found.add(owner)
+        return frozenset({"sword", "essence", "heart_container", *found})
+
+    def _owner(self, goal: Goal) -> str:
+        """Who owns this can buy what a shop sells; '': everyone."""
+        things = self.rooms[goal.room].things
+        before = things[things.index(goal.thing) - 1]
+        return name_of(before.b) if (before.kind, before.a) == (Kind.IF, When.HAS) else ""
+
+    def _wanted(self) -> list[Goal]:
+        owned = self._state.owned
+        missing = self._items - owned
+        cost = sum(
+            bcd(it.thing.b) for it in self._goals if it.what == "shop" and it.item in missing
+        )
+        return [
+            goal
+            for goal in self._goals
+            if goal not in self._state.done and self._solvable(goal)
+            and (
+                self._state.coins < cost if goal.item == "rupees"
+                else goal.what == "boss" or goal.item in missing | {"heart_container"}
+            )
+        ]  # fmt: skip
+
+    def _solvable(self, goal: Goal) -> bool:
+        """Whether it can be had with what is owned, once it is reached."""
+        owned, solve = self._state.owned, self.hidden_by(goal)
+        match goal.what:
+            case "shop":
+                return self._owner(goal) in ("", *owned) and self._state.coins >= bcd(goal.thing.b)
+            case "dig":
+                return "shovel" in owned
+            case "boss":
+                return "sword" in owned
+        needs = {Condition.ENEMIES: "sword", Condition.TORCHES: "seed_satchel"}
+        return solve is None or needs.get(Condition(solve.a), "sword") in owned
+
+    def hidden_by(self, goal: Goal) -> Thing | None:
+        """The puzzle whose solution shows a chest or a key."""
+        if goal.thing.kind == Kind.SOLVE:
+            return goal.thing
+        solves = self.rooms[goal.room].of(Kind.SOLVE) if goal.thing.c else []
+        return next((it for it in solves if goal.what == "chest" and it.b == Effect.CHEST), None)
+
+    def _doors(self) -> list[Goal]:
+        keys, done = self._state.keys, self._state.done
+        return [it for it in self._goals if keys and it.what == "door" and it not in done]
+
+    def _levers(self) -> list[Goal]:
+        usable = "sword" in self._state.owned and not self._state.switched
+        return [goal for goal in self._goals if usable and goal.what == "lever"]
+
+    # --- ways -------------------------------------------------------------------
+
+    def _next(self, goals: list[Goal]) -> Leg | None:
+        """Go to the nearest goal and do it."""
+        at = {(goal.room, *stand): goal for goal in reversed(goals) for stand in goal.stands}
+        in_room = {goal.room: goal for goal in reversed(goals) if not goal.stands}
+        came: _Came = {self._state.node: None}
+        for node in self._explore(came):
+            goal = at.get(node[:3]) or in_room.get(node[0])
+            if goal is not None:
+                return self._do(goal, node, came)
+        return None
+
+    def _explore(self, came: _Came, within: tuple[int, int] | None = None) -> Iterator[Node]:
+        """All nodes in reach, or only those of a group and a season, by distance.
+
+        `came` says from where.
+        """
+        start = self._state.node
+        queue, least, table = [(0, start)], {start: 0}, self._passable()
+        while queue:
+            cost, node = heappop(queue)
+            if cost > least[node]:
+                continue
+            yield node
+            for to, step in self._steps(node, table):
+                if within and within != (self.rooms[to[0]].group, to[3]):
+                    continue
+                longer = cost + COSTS.get(step[0], _OTHERS) + step[3]
+                if longer < least.get(to, longer + 1):
+                    least[to], came[to] = longer, (node, step)
+                    heappush(queue, (longer, to))
+
+    def _passable(self) -> list[dict[str, str]]:
+        """How each sign can be passed, by season; a sign that is not named is closed."""
+        found: list[dict[str, str]] = [{} for _ in SEASONS]
+        closed = {"shutter", "light", *(() if self._state.switched else ("lever",))}
+        for sign, it in SIGNS.items():
+            for way in it.ways:
+                if way.how in closed or not way.needs <= self._state.owned:
+                    continue
+                for season in range(4) if way.season is None else (way.season,):
+                    found[season].setdefault(sign, way.how)
+        return found
+
+    def _steps(self, node: Node, table: list[dict[str, str]]) -> Iterator[tuple[Node, _Step]]:
+        number, row, column, season = node
+        the_map, passable, warps = self._maps[number], table[season], self._warps[number]
+        for way, (y, x) in enumerate(STEPS):
+            tile = to_row, to_column = row + y, column + x
+            if not (0 <= to_row < ROWS and 0 <= to_column < COLUMNS):
+                other, entry = self._beyond[number][way], (to_row % ROWS, to_column % COLUMNS)
+                beyond = "" if other is None else self._maps[other][entry[0]][entry[1]]
+                if other is not None and passable.get(beyond) in _WALKED:
+                    yield (other, *entry, season), ("walk", tile, way, True)
+                continue
+            how = passable.get(the_map[to_row][to_column])
+            if how is None:
+                continue
+            if tile in warps:
+                if how in _WALKED or way == UP:
+                    yield (*warps[tile], season), (how, tile, way, True)
+            elif how == "turn":
+                yield (number, row, column, (season + 1) % 4), (how, tile, way, False)
+            elif how != "jump":
+                yield (number, to_row, to_column, season), (how, tile, way, False)
+            elif (
+                0 < to_row < ROWS - 1
+                and 0 < to_column < COLUMNS - 1
+                and passable.get(the_map[to_row + y][to_column + x]) in _WALKED
+            ):
+                yield (number, to_row + y, to_column + x, season), (how, tile, way, False)
+
+    # --- doing ------------------------------------------------------------------
+
+    def _do(self, goal: Goal, end: Node, came: _Came) -> Leg:
+        before = self._reach() if goal.what in ("door", "lever", "boss") else frozenset()
+        steps: list[tuple[Node, _Step, Node]] = []
+        node = end
+        while (step := came[node]) is not None:
+            steps.append((*step, node))
+            node = step[0]
+        leg = Leg(goal, [self._follow(*step) for step in reversed(steps)])
+        self._state.node = end
+        self._take(goal)
+        if goal.what == "shop":  # what it sells is decided when one comes in
+            (row, column), to = next(iter(self._warps[goal.room].items()))
+            out: _Step = ("walk", (row, column), DOWN, True)
+            here, self._state.node = (goal.room, row - 1, column, end[3]), (*to, end[3])
+            leg.moves.append(self._follow(here, out, self._state.node))
+        leg.coins, leg.keys = self._state.coins, self._state.keys
+        leg.opens = self._reach() - before if before else before
+        return leg
+
+    def _reach(self) -> frozenset[Key]:
+        """Rooms of the group in reach without a change of season."""
+        number, *_, season = self._state.node
+        group = self.rooms[number].group
+        nodes = self._explore({self._state.node: None}, within=(group, season))
+        return frozenset(self.rooms[number].key for number, *_ in nodes)
+
+    def _follow(self, here: Node, step: _Step, there: Node) -> Move:
+        number, row, column, _ = here
+        how, tile, way, leaves = step
+        room, to = self.rooms[number], self.rooms[there[0]].key
+        if 0 <= tile[0] < ROWS and 0 <= tile[1] < COLUMNS:
+            sign = self._maps[number][tile[0]][tile[1]]
+            ways = (each for each in SIGNS[sign].ways if each.how == how)
+            self._used.update(need for each in ways for need in each.needs)
+            if how in _LASTING:
+                self._clear(number, *room.spots(sign))
+        self._state.switched &= (room.group == DUNGEON) == (to[0] == DUNGEON)
+        return Move(room.key, (row, column), how, tile, way, to if leaves else None, there[3])
+
+    def _take(self, goal: Goal) -> None:
+        state = self._state
+        state.done.add(goal)
+        match goal.what:
+            case "door":
+                state.keys -= 1
+                self._clear(goal.room, goal.thing.tile)
+            case "lever":
+                state.switched = True
+                state.done.discard(goal)
+            case "boss":
+                self._clear(goal.room, *self.rooms[goal.room].spots("6"))
+            case "shop":
+                state.coins -= bcd(goal.thing.b)
+                self._used.add(self._owner(goal))
+            case "dig":
+                self._used.add("shovel")
+            case "chest" | "floor" if solve := self.hidden_by(goal):
+                self._used.add({Condition.TORCHES: "seed_satchel"}.get(Condition(solve.a), ""))
+        if goal.item == "small_key":
+            state.keys += 1
+        elif goal.item == "rupees":
+            state.coins += bcd(goal.thing.b if goal.what == "chest" else goal.thing.c)
+        elif goal.item:
+            state.owned.add(goal.item)
+
+    def _clear(self, number: int, *tiles: Spot) -> None:
+        for row, column in tiles:
+            self._maps[number][row][column] = "."
+
+
+def name_of(treasure: int) -> str:
+    """The name of a treasure, as evidence has it."""
+    return Treasure(treasure).name.lower()
+
+
+def bcd(value: int) -> int:
+    """The number that decimal digits of four bits make."""
+    return (value >> 4) * 10 + (value & 15)

@@ -1,0 +1,74 @@
+"""What a world says: names, lines of people and signs; how text is broken to fit its box."""
+
+import tomllib
+from random import Random
+from typing import Any
+
+from rlaif.game.worlds.tables import (
+    LINE_LETTERS,
+    NAME_LETTERS,
+    PAGE_LINES,
+    TEXT_LETTERS,
+    TITLE_LETTERS,
+    When,
+    read_data,
+)
+
+WORDS: dict[str, Any] = tomllib.loads(read_data("words.toml"))
+
+
+def broken(text: str) -> str:
+    r"""Break text into lines (`\n`) and pages (`\f`) that fit the box; `|` begins a new page."""
+    pages: list[str] = []
+    for part in text.split("|"):
+        lines: list[str] = []
+        for word in part.split():
+            if lines and len(lines[-1]) + 1 + len(word) <= LINE_LETTERS:
+                lines[-1] += f" {word}"
+            else:
+                lines.append(word)
+        pages += ["\n".join(lines[i : i + PAGE_LINES]) for i in range(0, len(lines), PAGE_LINES)]
+    found = "\f".join(pages)
+    if len(found) > TEXT_LETTERS:
+        raise ValueError(f"a text of {len(found)} letters: {text!r}")
+    return found
+
+
+class Script:
+    """All words of one world: names, of which each is used once, texts by number, and rules."""
+
+    def __init__(self, rng: Random) -> None:
+        self._rng, self._names = rng, {"Gnarl's Den", "Seed Hall"}
+        self.texts: list[str] = ["", *map(broken, WORDS["engine"]["texts"])]
+        self.gifts: list[tuple[int, ...]] = []
+        self.talks: list[tuple[int, ...]] = []
+
+    def place(self, nouns: list[str]) -> str:
+        """The name of a place."""
+        return self._name(WORDS["names"]["first"], [f" {noun}" for noun in nouns])
+
+    def person(self) -> str:
+        """The name of someone who has a house."""
+        return self._name(WORDS["names"]["people"], [""])
+
+    def _name(self, first: list[str], second: list[str]) -> str:
+        while True:
+            name = self._rng.choice(first) + self._rng.choice(second)
+            if len(name) <= NAME_LETTERS and name not in self._names:
+                self._names.add(name)
+                return name
+
+    def title(self) -> tuple[str, str]:
+        """The two lines of the title screen."""
+        names = [name for name in WORDS["names"]["first"] if 3 < len(name) <= 8]
+        first, second = self._rng.choice(names).upper(), self._rng.choice(WORDS["names"]["lands"])
+        return first.center(TITLE_LETTERS).rstrip(), second.center(TITLE_LETTERS).rstrip()
+
+    def new(self, text: str) -> int:
+        """The number of a text."""
+        self.texts.append(broken(text))
+        return len(self.texts) - 1
+
+    def changes(self, number: int, when: When, value: int, text: str) -> None:
+        """Say something else instead once a condition holds; the first rule that holds counts."""
+        self.talks.append((number, when, value, self.new(text)))

@@ -1,0 +1,275 @@
+"""Generated worlds: bytes, graph, layout, rooms, texts, solution, records."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.worlds import rom as engine_file
+from rlaif.game.worlds.canvas import INSIDE, Canvas, NoRoomError
+from rlaif.game.worlds.draw import DUNGEON_GRID, GRID
+from rlaif.game.worlds.graph import MAX_ROOMS, MIN_ROOMS, SIZES, draw_plan
+from rlaif.game.worlds.guide import guide
+from rlaif.game.worlds.layout import CrampedError, Layout, beyond
+from rlaif.game.worlds.making import make_world
+from rlaif.game.worlds.records import Facts
+from rlaif.game.worlds.rom import engine, read_tables
+from rlaif.game.worlds.solver import Solver, UnsolvableError
+from rlaif.game.worlds.tables import (
+    LINE_LETTERS,
+    MAX_THINGS,
+    NAME_LETTERS,
+    PAGE_LINES,
+    SIGNS,
+    TEXT_LETTERS,
+    Kind,
+    Treasure,
+)
+from rlaif.game.worlds.words import broken
+from rlaif.guides.guides import parse_objectives
+
+CARTRIDGE = Path(__file__).parents[3] / "libs/game/cartridge"
+WORLDS = Path(engine_file.__file__).parent
+SEEDS = st.integers(0, 2**32)
+SIZE = st.integers(MIN_ROOMS, MAX_ROOMS)
+
+
+@pytest.fixture(scope="module", params=[(seed, rooms) for seed in (1, 2) for rooms in SIZES])
+def made(request):
+    return make_world(*request.param)
+
+
+# --- bytes ------------------------------------------------------------------------
+
+
+def test_the_engine_image_holds_the_rooms_and_texts_of_the_embedded_game():
+    tables, rom = read_tables(engine()), load_cartridge().data
+    for room in tables.rooms:
+        assert "".join(room.rows).encode() in rom
+        assert f"\0{room.name}\0".encode() in rom
+    for text in tables.texts:
+        assert text.encode() in rom
+
+
+def test_tables_that_are_written_are_read_back(made):
+    assert read_tables(made.rom) == made.tables
+
+
+def test_the_same_seed_gives_the_same_bytes_and_records(made):
+    again = make_world(made.seed, len(made.tables.rooms))
+    assert again.rom == made.rom
+    assert json.dumps(again.facts) == json.dumps(made.facts)
+
+
+def test_seeds_differ():
+    assert len({make_world(seed, 30).rom for seed in range(1, 9)}) == 8
+
+
+def test_the_picture_of_the_tiles_is_that_of_the_art(monkeypatch):
+    monkeypatch.syspath_prepend(CARTRIDGE)
+    import assets
+
+    width, height, pixels = assets.sheet(CARTRIDGE / "art", "".join(SIGNS))
+    picture = Image.open(WORLDS / "tiles.png").convert("RGB")
+    assert picture.size == (width, height)
+    assert picture.tobytes() == pixels
+
+
+# --- graph and layout ---------------------------------------------------------------
+
+
+@given(SEEDS, SIZE)
+def test_each_lock_needs_only_what_lies_in_earlier_regions(seed, rooms):
+    plan = draw_plan(Random(seed), rooms)
+    owned = {*plan.regions[0].gives}
+    for region in plan.regions[1:]:
+        assert region.parent is not None
+        assert region.lock is not None
+        assert region.parent < region.index
+        assert region.lock.needs <= owned
+        owned |= {*region.gives}
+    assert owned >= {"sword", *plan.tools, "gnarled_key"}
+
+
+@given(SEEDS, SIZE)
+def test_each_key_of_the_dungeon_lies_before_its_door(seed, rooms):
+    plan = draw_plan(Random(seed), rooms)
+    doors = [it for it in plan.dungeon if it.lock and "small_key" in it.lock.needs]
+    for number, region in enumerate(doors):
+        assert "small_key" in plan.dungeon[number].gives
+        assert region.parent == number
+    assert "boss_key" in doors[-1].gives
+    assert sum(region.rooms for region in (*plan.regions, *plan.dungeon)) + 2 == (
+        rooms - plan.houses - plan.caves
+    )
+
+
+@given(SEEDS, SIZE, st.booleans())
+def test_regions_meet_only_by_their_locks(seed, rooms, deep):
+    rng = Random(seed)
+    plan = draw_plan(rng, rooms)
+    regions = plan.dungeon if deep else plan.regions
+    layout = Layout(rng, *(DUNGEON_GRID if deep else GRID), middle=deep)
+    try:
+        layout.draw(regions, (3, 4))
+    except CrampedError:
+        return
+    assert Counter(layout.region_of.values()) == {it.index: it.rooms for it in regions}
+    locks = [passage.lock for passage in layout.passages if passage.lock]
+    assert locks == [region.lock for region in regions if region.lock]
+    for passage in layout.passages:
+        ends = passage.cell, beyond(passage.cell, passage.direction)
+        first, second = (layout.region_of[cell] for cell in ends)
+        assert (first == second) == (passage.lock is None)
+
+
+# --- rooms and texts -------------------------------------------------------------------
+
+
+@given(SEEDS, st.sets(st.sampled_from(INSIDE), min_size=2, max_size=6))
+def test_decoration_closes_no_path(seed, spots):
+    canvas = Canvas(Random(seed), "T", ".")
+    try:
+        for spot in spots:
+            canvas.keep(spot)
+        canvas.connect(":")
+    except NoRoomError:
+        return
+    canvas.scatter({"T": 0.9})
+    reached, edge = {min(spots)}, [min(spots)]
+    for row, column in edge:
+        for to in ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)):
+            if to in canvas.kept and to not in reached:
+                reached.add(to)
+                edge.append(to)
+    assert spots <= reached
+
+
+def test_rooms_hold_what_the_engine_can_load(made):
+    for room in made.tables.rooms:
+        assert [len(row) for row in room.rows] == [10] * 8
+        assert {*"".join(room.rows)} <= {*SIGNS}
+        assert len(room.things) <= MAX_THINGS
+        assert len(room.name) <= NAME_LETTERS
+        assert all(
+            0 <= row < 8 and 0 <= column < 10 for row, column in (it.tile for it in room.things)
+        )
+
+
+def test_no_two_rooms_look_the_same_and_none_share_a_name(made):
+    drawn = [room for room in made.tables.rooms if room.name not in ("Gnarl's Den", "Seed Hall")]
+    assert len({room.rows for room in drawn}) == len(drawn)
+    assert len({room.name for room in made.tables.rooms}) == len(made.tables.rooms)
+
+
+def test_doors_lead_to_free_tiles(made):
+    for room in made.tables.rooms:
+        for it in room.of(Kind.WARP):
+            row, column = divmod(it.c, 16)
+            sign = made.tables.room((it.a, it.b)).rows[row][column]
+            assert "walk" in {way.how for way in SIGNS[sign].ways}
+
+
+def fits(text):
+    pages = [page.split("\n") for page in text.split("\f")]
+    return (
+        len(text) <= TEXT_LETTERS
+        and max(map(len, pages)) <= PAGE_LINES
+        and max(len(line) for page in pages for line in page) <= LINE_LETTERS
+    )
+
+
+def test_texts_fit_their_box(made):
+    assert all(map(fits, made.tables.texts))
+
+
+@given(st.lists(st.text("abcxyz", min_size=1, max_size=LINE_LETTERS), min_size=1, max_size=25))
+def test_breaking_a_text_keeps_its_words(words):
+    try:
+        text = broken(" ".join(words))
+    except ValueError:
+        return
+    assert fits(text)
+    assert text.split() == words
+
+
+# --- solution and records ----------------------------------------------------------
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 99_999), SIZE)
+def test_any_seed_and_size_gives_a_world_that_can_be_solved(seed, rooms):
+    made = make_world(seed, rooms)
+    assert len(made.tables.rooms) == rooms
+    assert Solver(read_tables(made.rom)).solve()[-1].goal.what == "essence"
+
+
+def test_a_size_or_seed_that_is_not_drawn_is_refused():
+    for seed, rooms in ((1, MIN_ROOMS - 1), (1, MAX_ROOMS + 1), (-1, 30)):
+        with pytest.raises(ValueError, match="20 to 120"):
+            make_world(seed, rooms)
+
+
+@pytest.mark.parametrize("item", ["sword", "gnarled_key", "small_key", "boss_key"])
+def test_the_solver_is_not_content_with_less(item):
+    """The objective of each item is needed: a world without it cannot be solved."""
+    tables = make_world(1, 30).tables
+    number = Treasure[item.upper()]
+    rooms = tuple(
+        replace(
+            room,
+            things=tuple(
+                it for it in room.things
+                if (it.kind, it.a) != (Kind.CHEST, number)
+                and not (item == "sword" and it.kind == Kind.NPC)
+                and not (item == "small_key" and it.kind == Kind.SOLVE)
+            ),
+        )
+        for room in tables.rooms
+    )  # fmt: skip
+    with pytest.raises(UnsolvableError):
+        Solver(replace(tables, rooms=rooms)).solve()
+
+
+def test_the_embedded_game_has_the_same_records():
+    world = Facts(engine()).world(game="seedling-vale")
+    assert world["title"] == "Seedling Vale"
+    items = [it["item"] for it in world["objectives"] if "item" in it]
+    assert items.index("sword") < items.index("bombs") < items.index("bracelet")
+    assert world["objectives"][-1]["done"] == {"essences": 1}
+    assert world["distances"]["0/119"] == 0
+
+
+def test_guide_and_world_agree(made):
+    written, world = guide(made.facts), made.facts
+    assert parse_objectives(written) == tuple(it["text"] for it in world["objectives"])
+    for room in world["rooms"]:
+        assert room["name"] in written
+    rooms = {room["room"] for room in world["rooms"]}
+    assert {*world["distances"]} == rooms
+    assert {it["room"] for it in world["objectives"]} <= rooms
+    assert len({it["name"] for it in world["milestones"]}) == len(world["milestones"])
+    for it in world["objectives"]:
+        assert it["done"], it["text"]
+
+
+def test_routes_lead_from_the_start_to_the_essence_over_ways_and_doors(made):
+    world = made.facts
+    beside = {
+        room["room"]: {*room["ways"].values(), *(door["to"] for door in room["doors"])}
+        for room in world["rooms"]
+    }
+    here = world["start"]["room"]
+    for it in world["objectives"]:
+        for there in it["route"]["rooms"]:
+            assert there in beside[here]
+            here = there
+        if it["what"] != "shop":  # which is left after each purchase
+            assert here == it["room"]
