@@ -14,7 +14,7 @@ from rlaif.contracts.telemetry.search import MARKS_OF_A_NODE, SearchFigures, Tre
 from rlaif.storage.file import FileStore
 from rlaif.testing.page.browser import Shoot
 from rlaif.testing.page.stage import Stage
-from rlaif.trainer.learner.quest import QuestSearch
+from rlaif.trainer.learner.quest_search import QuestSearch
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.run_folder.protocol import SearchReport
 from rlaif.trainer.service.live import LiveView

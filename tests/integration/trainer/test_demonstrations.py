@@ -1,5 +1,6 @@
 """Demonstrations of a trajectory to the sword and beyond: from a search tree to training data."""
 
+import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -26,17 +27,20 @@ from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.motion.grid import TilePlace
 from rlaif.testing.decided_way import tree_of_way
+from rlaif.testing.waiting import eventually
 from rlaif.trainer.curriculum import library
-from rlaif.trainer.curriculum.building import BuildSettings, Built, build, identity_of
-from rlaif.trainer.curriculum.demonstrations import Demonstration, segments
-from rlaif.trainer.curriculum.player import Player
-from rlaif.trainer.curriculum.recording import RecordSettings
-from rlaif.trainer.curriculum.replaying import TrajectoryMismatchError
+from rlaif.trainer.curriculum.building import BuildSettings, build
+from rlaif.trainer.curriculum.demonstrations import Demonstration, identity_of, segments
+from rlaif.trainer.curriculum.player import Player, TrajectoryMismatchError
+from rlaif.trainer.learner.building import DemonstrationBuild
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.vector import EmulatorVector
-from rlaif.trainer.rewards.game.presets import preset
+from rlaif.trainer.run_folder.quest_record import DEMONSTRATIONS_FOLDER, SEARCH_FOLDER
 from rlaif.trainer.search.marks import marks_of
+from rlaif.trainer.search.opening import TREE
+from rlaif.trainer.search.tree import read_tree
+from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.game import GameSettings
 
 LEFT, RIGHT = 2, 3
@@ -51,7 +55,7 @@ TO_THE_TOOL = [
     [TOOL, INTERACT],
 ]
 CARTRIDGE = load_cartridge(None)
-SETTINGS = BuildSettings(RecordSettings(preset("default"), states_every=2), noised=2)
+SETTINGS = BuildSettings(states_every=2, noised=2)
 
 
 @pytest.fixture(scope="module")
@@ -72,10 +76,9 @@ class Made:
     """The built demonstrations, read again."""
 
     def __init__(self, tree: Path, folder: Path, emulator: Emulator, arm: Arm) -> None:
-        self.told: list[Built] = []
-        self.said: list[str] = []
-        tell, say = self.told.append, self.said.append
-        self.built = build([tree], folder, CARTRIDGE, arm, SETTINGS, on_built=tell, progress=say)
+        self.lines: list[str] = []
+        settings = replace(SETTINGS, game=GameSettings(actions=arm))
+        build([tree], folder, settings, self.lines.append)
         self.found = library.read(folder, identity_of(CARTRIDGE, emulator, arm))
         self.whole = next(each for each in self.found if each.part_of is None)
         self.noised = [each for each in self.found if each.part_of is not None]
@@ -94,9 +97,9 @@ def test_a_trajectory_to_two_flags_has_two_subtasks(made: Made) -> None:
     sword, tool = goals(made.whole)
     assert "treasure:5" in sword
     assert "treasure:15" in tool
-    assert made.told == list(made.built)
-    assert [(each.name, each.segments) for each in made.built] == [(made.whole.name, 2)]
-    assert made.said == [f"minimized part {done} of 2 (1 trajectories)" for done in (1, 2)]
+    *minimized, built = made.lines
+    assert minimized == ["minimized part 1 of 2", "minimized part 2 of 2"]
+    assert f"{made.whole.length} decisions, 2 subtasks, {len(made.noised)} of 4" in built
 
 
 def test_loops_and_ineffective_decisions_are_removed(made: Made) -> None:
@@ -104,7 +107,6 @@ def test_loops_and_ineffective_decisions_are_removed(made: Made) -> None:
     assert played.count(HOUSE) == 1
     assert played.count(HOUSE_EXIT) == 1
     assert not {WALK.start + LEFT, WALK.start + RIGHT} & set(played)
-    assert made.built[0].cut_seconds > 0
     assert [each for each in played if each >= LEAVE.start] == [
         HOUSE,
         GIVER,
@@ -117,52 +119,59 @@ def test_loops_and_ineffective_decisions_are_removed(made: Made) -> None:
 
 def test_a_part_is_minimized_once(tree: Path, tmp_path: Path, made: Made) -> None:
     settings = replace(SETTINGS, noised=0, minimized=tmp_path / "minimized")
-    said: list[str] = []
+    lines: list[str] = []
     for folder in ("first", "second"):
-        found = tmp_path / folder
-        build([tree], found, CARTRIDGE, "macros", settings, progress=said.append)
-        (again,) = library.read(found, made.whole.identity)
+        build([tree], tmp_path / folder, settings, lines.append)
+        (again,) = library.read(tmp_path / folder, made.whole.identity)
         assert again.name == made.whole.name
-    assert said == made.said
+    assert [line for line in lines if line.startswith("minimized")] == made.lines[:2]
 
 
-def test_without_trials_a_trajectory_keeps_its_loops(tree: Path, tmp_path: Path) -> None:
-    settings = replace(SETTINGS, noised=0, max_trial_steps=0)
-    (built,) = build([tree], tmp_path / "found", CARTRIDGE, "macros", settings)
-    assert built.cut_seconds <= 0
+def test_without_trials_a_trajectory_keeps_its_loops(
+    tree: Path, tmp_path: Path, made: Made
+) -> None:
+    """Decided again, it is what the search played, decision by decision."""
+    build([tree], tmp_path / "found", replace(SETTINGS, noised=0, max_trial_steps=0))
+    (whole,) = library.read(tmp_path / "found", made.whole.identity)
+    with read_tree(tree) as found:
+        searched = [decision for node in found.nodes() for decision, _ in node.decisions]
+    assert whole.decisions.tolist() == searched
 
 
-def test_every_start_state_is_exact_and_leads_to_the_goal(made: Made, emulator: Emulator) -> None:
-    player = Player(emulator)
+def test_every_start_state_is_exact_and_leads_to_the_goal(made: Made) -> None:
+    player = Player(GameSettings())
     for part in segments(made.whole, made.whole.marks):
         for index in part.starts:
             kept = made.whole.states[index]
-            player.begin(unpack_keyframe(kept.keyframe.data, kept.keyframe.sha256))
+            player.begin(unpack_keyframe(*kept.keyframe))
             assert player.digest() == kept.ram_sha256
             for decision in made.whole.decisions[kept.at : part.last].tolist():
-                player.wait()
                 player.decide(decision)
-            assert part.goal <= marks_of(player.ram)
+            assert part.goal <= player.seen
+    player.close()
 
 
 def test_its_decisions_succeed_in_the_policys_environment(made: Made) -> None:
+    whole = made.whole
     game = GameSettings(actions="macros", noop_start=0, walk_start=0)
     vector = EmulatorVector(EnvConfig(run_id="t", game=game), count=1, runner=0, seed=0)
-    vector.begin_fragment(made.whole.length, capture_quota=0, context=CaptureContext())
-    for t, decision in enumerate(made.whole.decisions):
-        seen = vector.policy_inputs
-        assert seen is not None
-        if t == 0:
-            assert np.array_equal(seen[0], made.whole.policy_inputs[0])
+    vector.begin_fragment(whole.length, capture_quota=0, context=CaptureContext())
+    for t, decision in enumerate(whole.decisions):
         vector.step(t, np.array([decision]))
-    logits = np.zeros((made.whole.length, 1, 1), dtype=np.float32)
+    logits = np.zeros((whole.length, 1, 1), dtype=np.float32)
     fragment = vector.end_fragment(logits, logits[..., 0])
     marks = marks_of(read_blocks(vector.games[0].emulator))
     vector.close()
-    assert made.whole.marks <= marks
+    assert whole.marks <= marks
+    # The second part begins where the search began it, with more health or money.
+    first = segments(whole, whole.marks)[0].last
     assert fragment.frames is not None
-    # The environment waits by single frames, a trajectory by steps of four.
-    assert abs(int(fragment.frames.sum()) - int(made.whole.frames.sum())) < 4 * made.whole.length
+    assert fragment.policy_inputs is not None
+    assert fragment.frames[:first, 0].tolist() == whole.frames[:first].tolist()
+    assert np.array_equal(fragment.rewards[:first, 0], whole.rewards[:first])
+    assert np.array_equal(fragment.policy_inputs[:first, 0], whole.policy_inputs[:first])
+    seen = fragment.transitions.observations[:first, 0]
+    assert np.array_equal(seen, whole.observations[:first])
 
 
 def test_recorded_rewards_are_those_of_the_game(made: Made) -> None:
@@ -172,7 +181,6 @@ def test_recorded_rewards_are_those_of_the_game(made: Made) -> None:
 
 def test_noisy_replays_succeed_and_mark_their_noise(made: Made) -> None:
     assert made.noised
-    assert made.built[0].noised == len(made.noised) <= made.built[0].tried == 4
     for part in made.noised:
         assert part.part_of is not None
         name, last = part.part_of
@@ -202,13 +210,67 @@ def test_a_trajectory_whose_replay_fails_is_rejected(
     with closing(sqlite3.connect(forged)) as sql, sql:
         sql.execute("UPDATE nodes SET digest = ? WHERE id = 2", ("f" * 64,))
     with pytest.raises(TrajectoryMismatchError, match="after 2 sections the RAM has digest"):
-        build([forged], tmp_path / "found", CARTRIDGE, "macros", SETTINGS)
+        build([forged], tmp_path / "found", SETTINGS)
     assert not library.exists(tmp_path / "found")
-    (built,) = build([forged, tree], tmp_path / "found", CARTRIDGE, "macros", SETTINGS)
-    assert built.name == made.whole.name
+    build([forged, tree], tmp_path / "found", SETTINGS)
+    found = library.read(tmp_path / "found", made.whole.identity)
+    assert [each.name for each in found] == [each.name for each in made.found]
 
 
 def test_a_trajectory_without_flags_is_rejected(tmp_path: Path) -> None:
     tree = tree_of_way(tmp_path / "search", CARTRIDGE, [[HOUSE]])
     with pytest.raises(library.DemonstrationsError, match="search longer"):
-        build([tree], tmp_path / "found", CARTRIDGE, "macros", SETTINGS)
+        build([tree], tmp_path / "found", SETTINGS)
+
+
+@pytest.fixture
+def run(tree: Path, tmp_path: Path) -> Path:
+    """The directory of a run that has searched."""
+    shutil.copytree(tree.parent, tmp_path / SEARCH_FOLDER)
+    return tmp_path
+
+
+def started(run: Path) -> DemonstrationBuild:
+    settings = TrainerSettings.model_validate({"actions": "macros", "seed": 0})
+    return DemonstrationBuild(settings, run, count=1, processes=2)
+
+
+def test_a_child_process_builds_the_demonstrations_of_a_run(run: Path, made: Made) -> None:
+    build = started(run)
+    lines = [*build.lines(60)]
+    build.check()
+    build.stop()
+    assert build.is_over
+    assert lines[:2] == made.lines[:2]
+    found = library.read(run / DEMONSTRATIONS_FOLDER, made.whole.identity)
+    assert found[0].name == made.whole.name
+
+
+async def test_a_build_that_is_stopped_ends_with_its_processes_and_resumes(run: Path) -> None:
+    build = started(run)
+    assert next(build.lines(60)) == "minimized part 1 of 2"
+    build.stop()
+    await eventually(lambda: not runs(build._process.pid), "its processes have ended")
+    assert not library.exists(run / DEMONSTRATIONS_FOLDER)
+    again = started(run)
+    lines = [*again.lines(60)]
+    again.check()
+    assert "minimized part 1 of 2" not in lines
+    assert library.exists(run / DEMONSTRATIONS_FOLDER)
+
+
+def runs(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_search_of_another_version_is_reported(run: Path) -> None:
+    with closing(sqlite3.connect(run / SEARCH_FOLDER / TREE)) as sql, sql:
+        sql.execute("UPDATE header SET value = '2' WHERE name = 'version'")
+    build = started(run)
+    assert not [*build.lines(60)]
+    with pytest.raises(library.DemonstrationsError, match="version 2, this search has 3"):
+        build.check()

@@ -12,10 +12,8 @@ from rlaif.game.motion.grid import TilePlace
 from rlaif.testing.decided_way import tree_of_way
 from rlaif.trainer.curriculum.building import BuildSettings, build
 from rlaif.trainer.curriculum.library import DemonstrationsError
-from rlaif.trainer.curriculum.recording import RecordSettings
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.rewards.game.presets import preset
 from rlaif.trainer.settings import TrainerSettings
 
 pytestmark = [
@@ -39,8 +37,7 @@ WAY = [
 def demonstrations(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder, cartridge = tmp_path_factory.mktemp("run"), load_cartridge(None)
     tree = tree_of_way(folder / "search", cartridge, WAY)
-    settings = BuildSettings(RecordSettings(preset("default"), states_every=1), noised=2)
-    build([tree], folder / "found", cartridge, "macros", settings)
+    build([tree], folder / "found", BuildSettings(states_every=1, noised=2))
     return folder / "found"
 
 

@@ -8,7 +8,7 @@ import pytest
 import ray
 
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.learner.quest import QuestSearch
+from rlaif.trainer.learner.quest_search import QuestSearch
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.run_folder.quest_record import SEARCH_FOLDER
 from rlaif.trainer.search.opening import TREE

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from rlaif.game.machine.actions import decode_actions
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.memory_map import address
 from rlaif.trainer.search.opening import TREE, open_search
 from rlaif.trainer.search.search import SearchSettings
+from rlaif.trainer.search.session import play_step
 from rlaif.trainer.search.tree import read_tree
 
 NOOK = Path(__file__).parents[2] / "data/nook/nook.gbc"
@@ -53,6 +55,7 @@ sys.addaudithook(watch)
 SEARCH = """
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.search.opening import open_search
+from rlaif.trainer.search.session import play_step
 from rlaif.trainer.search.search import SearchSettings
 
 folder = Path(tempfile.mkdtemp())
@@ -145,8 +148,8 @@ def test_the_found_trajectory_leads_there_from_power_on(searched):
     with read_tree(folder / TREE) as tree:
         way = tree.lineage(node)
         emulator.load_state(tree.state(0))
-    for action in (int(digit) for each in way for digit in each.actions):
-        emulator.step(action, 4)
+    for action in decode_actions("".join(each.actions for each in way)):
+        play_step(emulator, action)
     assert emulator.ram_digest() == way[-1].digest
     assert read_blocks(emulator).u8(address("wEssencesObtained")) == 1
     emulator.close()

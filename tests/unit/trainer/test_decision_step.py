@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from rlaif.game.decisions.catalog import DECISIONS, GO_TO, INTERACT, WALK
 from rlaif.game.machine.actions import ACTION_NAMES, Action
 from rlaif.game.skills.script import Choice, done
+from rlaif.game.starts.waiting import MAX_RESPAWN_STEPS
 from rlaif.trainer.play import decisions
 from rlaif.trainer.play.assist.guidance import button_of
-from rlaif.trainer.play.decisions import MAX_RESPAWN_STEPS, DecisionStep
+from rlaif.trainer.play.decisions import DecisionStep
 from rlaif.trainer.play.game_env import StepOutcome
 
 GAMMA = 0.97

@@ -6,8 +6,8 @@ import pytest
 from rlaif.game.encoder.numba_look import Encoder
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
+from rlaif.game.starts.waiting import plays_alone
 from rlaif.trainer.play.facts import read_facts
-from rlaif.trainer.play.start import plays_alone
 
 SIZE = 0x2000
 

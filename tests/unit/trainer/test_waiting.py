@@ -4,7 +4,7 @@ import pytest
 
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
-from rlaif.trainer.play.start import plays_alone, wait_for_player
+from rlaif.game.starts.waiting import plays_alone, wait_for_player
 
 
 def wram_of(**changes):

@@ -5,9 +5,7 @@ import pytest
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
 from rlaif.game.memory.predicates import has_control
-from rlaif.trainer.curriculum.minimization import PartGoal, room_of, set_in
-from rlaif.trainer.curriculum.verification import Inventory
-from rlaif.trainer.search.marks import marks_of
+from rlaif.trainer.curriculum.verification import Goal, Moment
 
 CONTROL = {"wGameState": 2, "wCutsceneIndex": 1, "w1Link.state": 1}
 
@@ -33,13 +31,7 @@ def ram(**changes: int) -> RamBlocks:
 
 
 AT_THE_END = ram()
-GOAL = PartGoal(
-    marks=frozenset({"map:1"}),
-    room=room_of(AT_THE_END),
-    set=set_in(AT_THE_END),
-    kept=marks_of(AT_THE_END),
-    needed=Inventory.of(AT_THE_END),
-)
+GOAL = Goal(frozenset({"map:1"}), Moment.of(AT_THE_END))
 SEEN = frozenset({"map:1", "treasure:33"})
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rlaif.game.captures.capture import pack_keyframe
+from rlaif.game.captures.capture import pack_keyframe, unpack_keyframe
 from rlaif.trainer.curriculum.trajectories import best_trajectories
 from rlaif.trainer.search.tree import Node, Tree
 
@@ -51,14 +51,9 @@ def test_a_trajectory_contains_everything_since_power_on(tree: Tree) -> None:
     tree.add(node(1, 0, 1, steps=3))
     tree.add(node(2, 1, 2, steps=4))
     (trajectory,) = best_trajectories(tree, 1)
-    assert (trajectory.state, trajectory.digest, trajectory.cell) == (
-        b"power-on",
-        "ram 0",
-        b"cell0",
-    )
-    assert [section.actions for section in trajectory.sections] == ["777", "7777"]
-    assert [section.decisions for section in trajectory.sections] == [((1, 3),), ((2, 4),)]
-    assert trajectory.steps == 7
+    assert (unpack_keyframe(*trajectory.state), trajectory.digest) == (b"power-on", "ram 0")
+    assert [section.plays for section in trajectory.sections] == [((1, "777"),), ((2, "7777"),)]
+    assert trajectory.seconds == 7 / 15
     assert trajectory.marks == {"treasure:1", "treasure:2"}
 
 

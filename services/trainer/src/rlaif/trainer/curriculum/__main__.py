@@ -1,42 +1,53 @@
-"""`python -m rlaif.trainer.curriculum`: builds demonstrations from searches."""
+"""`python -m rlaif.trainer.curriculum`: builds demonstrations from searches, at low priority.
+
+An interrupted build resumes with the parts that were minimized.
+"""
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
 from rlaif.files.failures import command
-from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.trainer.curriculum.building import BuildSettings, Built, build
+from rlaif.trainer.curriculum.building import NO_TRAJECTORY, BuildSettings, build
 from rlaif.trainer.curriculum.library import DemonstrationsError
-from rlaif.trainer.curriculum.recording import RecordSettings
-from rlaif.trainer.curriculum.replaying import TrajectoryMismatchError
-from rlaif.trainer.rewards.game.presets import preset
+from rlaif.trainer.curriculum.minimization import MAX_TRIAL_STEPS
+from rlaif.trainer.curriculum.player import TrajectoryMismatchError
 from rlaif.trainer.search.opening import TREE
 from rlaif.trainer.search.tree import TreeError
+from rlaif.trainer.settings.game import GameSettings
 from rlaif.trainer.spreading import LostProcessError
+
+_NICENESS = 10
 
 
 @command("rlaif.trainer.curriculum")
 def main(arguments: list[str] | None = None) -> int:
-    """Build the demonstrations; return 0, or 1 after printing an error message."""
+    """Build the demonstrations; return 0, or another exit code after printing an error message."""
     options = _parser().parse_args(arguments)
+    os.nice(_NICENESS)
+    game = GameSettings(
+        rom_path=options.rom, actions=options.actions, reward_preset=options.rewards
+    )
     try:
         build(
             [folder / TREE for folder in options.search],
             options.out,
-            load_cartridge(options.rom),
-            options.actions,
             BuildSettings(
-                RecordSettings(preset(options.rewards)),
+                game,
                 count=options.count,
                 noised=options.noised,
                 seed=options.seed,
                 processes=options.workers,
+                max_trial_steps=options.max_trial_steps,
+                minimized=options.minimized,
             ),
-            on_built=lambda built: _say(_line(built)),
-            progress=_say,
+            _say,
         )
-    except (TreeError, TrajectoryMismatchError, DemonstrationsError, LostProcessError) as error:
+    except (TreeError, TrajectoryMismatchError, DemonstrationsError) as error:
+        sys.stderr.write(f"{error}\n")
+        return NO_TRAJECTORY
+    except LostProcessError as error:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0
@@ -60,15 +71,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--workers", type=int, default=2, help="worker processes; 0: work in this process"
     )
-    return parser
-
-
-def _line(built: Built) -> str:
-    return (
-        f"{built.name}  level {built.level:5.2f}  {built.segments:2d} subtasks  "
-        f"{built.decisions:5d} decisions  {built.seconds:6.1f} s of play, "
-        f"{built.cut_seconds:5.1f} s cut, {built.noised} of {built.tried} noisy replays succeeded"
+    parser.add_argument(
+        "--max-trial-steps",
+        type=int,
+        default=MAX_TRIAL_STEPS,
+        help="limit of emulator steps of the minimization of a part",
     )
+    parser.add_argument("--minimized", type=Path, help="folder that keeps minimized parts")
+    return parser
 
 
 def _say(line: str) -> None:

@@ -1,5 +1,6 @@
 """Demonstrations: recorded trajectories as arrays from which a policy can learn."""
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -10,7 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rlaif.contracts.game.captures import EmulatorIdentity, GameIdentity
 from rlaif.game.captures.capture import PackedKeyframe
-from rlaif.game.decisions.catalog import Arm
+from rlaif.game.decisions.catalog import COUNT, DECISIONS, Arm
+from rlaif.game.machine.cartridges import Cartridge
+from rlaif.game.machine.emulator import Emulator
+from rlaif.game.motion.things import KINDS
+from rlaif.game.policy_input.layout import INPUT_VERSION, POLICY_INPUT, SIZE
 from rlaif.trainer.search.marks import HALF, WHOLE, Marks, weight_of
 
 Float32 = npt.NDArray[np.float32]
@@ -35,6 +40,24 @@ class DemonstrationIdentity(BaseModel):
             if mine != its:
                 return f"{name} {mine}, this run has {its}"
         return None
+
+
+def identity_of(cartridge: Cartridge, emulator: Emulator, actions: Arm) -> DemonstrationIdentity:
+    """Return what demonstrations of this game and action set depend on."""
+    meaning = (
+        INPUT_VERSION,
+        [(field.name, field.slots, field.codes) for field in POLICY_INPUT.fields],
+        KINDS,
+        [decision.name for decision in DECISIONS],
+    )
+    return DemonstrationIdentity(
+        game=cartridge.identity,
+        emulator=emulator.identity,
+        actions=actions,
+        decisions=COUNT,
+        inputs=SIZE,
+        layout=hashlib.sha256(repr(meaning).encode()).hexdigest()[:16],
+    )
 
 
 class KeptState(NamedTuple):

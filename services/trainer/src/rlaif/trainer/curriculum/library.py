@@ -3,11 +3,10 @@
     demonstrations.json     names and digests of all demonstrations, and their identity
     {name}.npz.zst          one demonstration: arrays, flags, save states
 
-The folder is moved into place by rename, so readers never see a partial one.
+The list is written last and replaces the one of the demonstrations before.
 """
 
 import hashlib
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -16,6 +15,7 @@ import zstandard
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rlaif.contracts.model import Sha256
+from rlaif.files.whole import drop_partial, write_whole
 from rlaif.game.captures.capture import PackedKeyframe
 from rlaif.trainer.curriculum.demonstrations import (
     Demonstration,
@@ -26,7 +26,7 @@ from rlaif.trainer.curriculum.demonstrations import (
 from rlaif.trainer.run_folder import npz_tree
 
 _LIST = "demonstrations.json"
-_PARTIAL = ".partial_"
+_SUFFIX = ".npz.zst"
 _MAX_BYTES = 1 << 30
 """Limit of the unpacked size; a day of play takes about 100 MB."""
 
@@ -51,37 +51,22 @@ class _Listing(BaseModel):
 
 
 def write(directory: Path, demonstrations: Sequence[Demonstration]) -> None:
-    """Write all demonstrations into a folder, and replace the one that exists.
-
-    Raises:
-        ValueError: There are none, two have the same name, or their identities differ.
-        OSError: Writing failed; the old folder is unchanged.
-    """
-    names = [each.name for each in demonstrations]
-    if not demonstrations or len(set(names)) < len(names):
-        raise ValueError(
-            f"demonstrations {names}: at least one is required, and names must be unique"
-        )
-    identity = demonstrations[0].identity
-    for each in demonstrations:
-        if (difference := identity.mismatch(each.identity)) is not None:
-            raise ValueError(f"demonstrations {names[0]} and {each.name} differ: {difference}")
-    partial = directory.with_name(f"{_PARTIAL}{directory.name}")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    try:
-        entries = [_written(partial, each) for each in demonstrations]
-        listing = _Listing(identity=identity, demonstrations=tuple(entries))
-        (partial / _LIST).write_text(listing.model_dump_json(indent=1))
-        old = directory.with_name(f"{_PARTIAL}old_{directory.name}")
-        shutil.rmtree(old, ignore_errors=True)
-        if directory.exists():
-            directory.rename(old)
-        partial.rename(directory)
-        shutil.rmtree(old, ignore_errors=True)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
+    """Write at least one demonstration of one identity into a folder, instead of those in it."""
+    files = {f"{each.name}{_SUFFIX}": _packed(each) for each in demonstrations}
+    for name, data in files.items():
+        write_whole(directory / name, data)
+    listing = _Listing(
+        identity=demonstrations[0].identity,
+        demonstrations=tuple(
+            _Entry(name=name.removesuffix(_SUFFIX), sha256=hashlib.sha256(data).hexdigest())
+            for name, data in files.items()
+        ),
+    )
+    write_whole(directory / _LIST, listing.model_dump_json(indent=1).encode())
+    drop_partial(directory)
+    for path in directory.glob(f"*{_SUFFIX}"):
+        if path.name not in files:
+            path.unlink()
 
 
 def read(directory: Path, identity: DemonstrationIdentity) -> tuple[Demonstration, ...]:
@@ -91,12 +76,7 @@ def read(directory: Path, identity: DemonstrationIdentity) -> tuple[Demonstratio
         DemonstrationsError: There are none, one is damaged, or they are of another game, emulator
             or action set.
     """
-    try:
-        listing = _Listing.model_validate_json((directory / _LIST).read_bytes())
-    except (OSError, ValidationError) as error:
-        raise DemonstrationsError(
-            f"{directory} contains no demonstrations: {error}; run a search first"
-        ) from error
+    listing = _listing(directory)
     if (difference := listing.identity.mismatch(identity)) is not None:
         raise DemonstrationsError(
             f"the demonstrations in {directory} have {difference}; build them again for this run"
@@ -109,15 +89,22 @@ def exists(directory: Path) -> bool:
     return (directory / _LIST).is_file()
 
 
-def _written(folder: Path, demonstration: Demonstration) -> _Entry:
-    tree = npz_tree.packed(_plain(demonstration))
-    packed = zstandard.ZstdCompressor(level=3).compress(tree)
-    _file(folder, demonstration.name).write_bytes(packed)
-    return _Entry(name=demonstration.name, sha256=hashlib.sha256(packed).hexdigest())
+def count(directory: Path) -> int:
+    """Return the number of demonstrations in a folder; DemonstrationsError if there is none."""
+    return len(_listing(directory).demonstrations)
+
+
+def _listing(directory: Path) -> _Listing:
+    try:
+        return _Listing.model_validate_json((directory / _LIST).read_bytes())
+    except (OSError, ValidationError) as error:
+        raise DemonstrationsError(
+            f"{directory} contains no demonstrations: {error}; run a search first"
+        ) from error
 
 
 def _read(folder: Path, entry: _Entry, identity: DemonstrationIdentity) -> Demonstration:
-    path = _file(folder, entry.name)
+    path = folder / f"{entry.name}{_SUFFIX}"
     try:
         packed = path.read_bytes()
         found = hashlib.sha256(packed).hexdigest()
@@ -129,15 +116,11 @@ def _read(folder: Path, entry: _Entry, identity: DemonstrationIdentity) -> Demon
         raise DemonstrationsError(f"{path} cannot be used: {error}; build it again") from error
 
 
-def _file(folder: Path, name: str) -> Path:
-    return folder / f"{name}.npz.zst"
-
-
 _ARRAYS = ("decisions", "imitated", "frames", "rewards", "observations", "policy_inputs")
 
 
-def _plain(demonstration: Demonstration) -> dict[str, Any]:
-    return {
+def _packed(demonstration: Demonstration) -> bytes:
+    tree = {
         **{name: getattr(demonstration, name) for name in _ARRAYS},
         "reached": [(each.at, set(each.marks)) for each in demonstration.reached],
         "states": [
@@ -146,6 +129,7 @@ def _plain(demonstration: Demonstration) -> dict[str, Any]:
         ],
         "part_of": demonstration.part_of,
     }
+    return zstandard.ZstdCompressor(level=3).compress(npz_tree.packed(tree))
 
 
 def _of(tree: Any, name: str, identity: DemonstrationIdentity) -> Demonstration:

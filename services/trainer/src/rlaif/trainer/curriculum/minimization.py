@@ -2,159 +2,53 @@
 
 The trajectories of a random search contain everything that was tried on the way. Removed decisions
 are not imitated, and the policy has less to play. Decisions of a part are removed as long as the
-rest still leads to its flags, into the same room, with the same needed flags, season and switches,
-and with enough consumables for the rest of the trajectory. After a cut, decisions are carried out
-again instead of replaying buttons, because buttons that were right before may be wrong now.
+rest still leads to its goal: its flags, the same room, needed flags, season and switches, and
+enough consumables for the rest of the trajectory. Each trial carries out the remaining decisions,
+because buttons that were right before may be wrong now.
 
 Each part starts in the state in which the search itself started it. A cut must therefore hold for
 its own part only; later parts start from a state for which more was spent, not less.
 """
 
-import hashlib
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from rlaif.files.whole import write_whole
-from rlaif.game.decisions.catalog import BUTTON
-from rlaif.game.machine.actions import Action
-from rlaif.game.machine.emulator import new_emulator
-from rlaif.game.memory.blocks import RamBlocks
-from rlaif.game.memory.memory_map import address
-from rlaif.game.memory.predicates import has_control, is_dying
-from rlaif.trainer.curriculum.player import Player
-from rlaif.trainer.curriculum.state_loader import GameState, StateLoader
-from rlaif.trainer.curriculum.trajectories import Part, Section
-from rlaif.trainer.curriculum.verification import (
-    Inventory,
-    VerifiedTrajectory,
-    sufficient_inventory,
-)
+from rlaif.game.captures.capture import unpack_keyframe
+from rlaif.trainer.curriculum.player import Play, Player
+from rlaif.trainer.curriculum.verification import Part, place_of
 from rlaif.trainer.run_folder import npz_tree
-from rlaif.trainer.search.marks import Marks, marks_of
+from rlaif.trainer.search.marks import Marks
+from rlaif.trainer.settings.game import STEP_FRAMES, GameSettings
 from rlaif.trainer.spreading import spread
-
-_ROOM = tuple(map(address, ("wActiveGroup", "wActiveRoom")))
-_SET = tuple(map(address, ("wRoomStateModifier", "wSwitchState", "wToggleBlocksState")))
-
-
-def room_of(ram: RamBlocks) -> tuple[int, ...]:
-    """Return the player's (group, room)."""
-    return tuple(map(ram.u8, _ROOM))
-
-
-def set_in(ram: RamBlocks) -> tuple[int, ...]:
-    """Return persistent state without a flag: the season, switches and toggled blocks."""
-    return tuple(map(ram.u8, _SET))
-
-
-class PartGoal(NamedTuple):
-    """The condition for the end of a part.
-
-    Attributes:
-        marks: Flags that must have been seen.
-        room: Required room (`room_of`).
-        set: Required result of `set_in`. A lever has no flag. If its pull had been cut out, the
-            next part would still start behind the gate that it opens, where no policy could arrive
-            from the part before.
-        kept: Flags that must still be set.
-        needed: Minimum consumables.
-    """
-
-    marks: Marks
-    room: tuple[int, ...]
-    set: tuple[int, ...]
-    kept: Marks
-    needed: Inventory
-
-    def is_reached(self, ram: RamBlocks, seen: Marks) -> bool:
-        """Whether a part with these seen flags may end in this state."""
-        return (
-            self.marks <= seen
-            and room_of(ram) == self.room
-            and set_in(ram) == self.set
-            and has_control(ram)
-            and Inventory.of(ram).cover(self.needed)
-            and self.kept <= marks_of(ram)
-        )
-
 
 MAX_TRIAL_STEPS = 600_000
 """Default limit of emulator steps per part, about 100 seconds of one core: five times what a part
 of 60 decisions needs, and about what one of 160 needs."""
 
-_DELAYS = (0, 2, 5, 9, 14)
-"""Emulator steps to wait before a complete part is decided again, until it succeeds; enemies move
-in the meantime."""
 
-_MAX_SLOWDOWN = 2
-_SLACK_STEPS = 60
-_NOP = BUTTON.start + Action.NOP
-
-
-class _Played(NamedTuple):
-    """A successful play.
+class _Made(NamedTuple):
+    """A decision of a trial, and the game before it.
 
     Attributes:
-        made: Decisions, in order.
-        rooms: (group, room) in which each was made.
-        section: The buttons.
-        has_died: Whether the player died, which returns it to where it entered the area.
+        play: How it was played.
+        state: Save state.
+        place: (group, room).
+        seen: Flags seen in the part.
+        frames: Game frames of the part.
+        died: Whether the player died, which returns it to where it entered the area.
     """
 
-    made: tuple[int, ...]
-    rooms: tuple[tuple[int, ...], ...]
-    section: Section
-    has_died: bool
-
-
-@dataclass(frozen=True)
-class WholePart:
-    """A part as the search played it.
-
-    Attributes:
-        verified: The trajectory.
-        first, last: Its first section, and the one after its last.
-        marks: Needed flags that are new in it.
-        needed: All needed flags.
-    """
-
-    verified: VerifiedTrajectory
-    first: int
-    last: int
-    marks: Marks
-    needed: Marks
-
-    @property
-    def decided(self) -> tuple[int, ...]:
-        """Decisions in it, without those during which the game runs on its own."""
-        return tuple(
-            each for made in self.verified.decided[self.first : self.last] for each in made
-        )
-
-    @property
-    def steps(self) -> int:
-        """Emulator steps."""
-        sections = self.verified.trajectory.sections[self.first : self.last]
-        return sum(len(section.actions) for section in sections)
-
-    @property
-    def key(self) -> str:
-        """Equal for parts with equal start and actions, in any trajectory."""
-        trajectory = self.verified.trajectory
-        actions = [section.actions for section in trajectory.sections[: self.last]]
-        identity = (trajectory.digest, self.first, actions, sorted(self.marks))
-        return hashlib.sha256(repr(identity).encode()).hexdigest()
-
-
-def whole_parts(verified: VerifiedTrajectory, needed: Marks) -> tuple[WholePart, ...]:
-    """Split a trajectory at its needed flags."""
-    return tuple(
-        WholePart(verified, first, last, marks, needed)
-        for first, last, marks in verified.parts(needed)
-    )
+    play: Play
+    state: bytes
+    place: tuple[int, ...]
+    seen: Marks
+    frames: int
+    died: bool
 
 
 class Minimizer:
@@ -162,261 +56,166 @@ class Minimizer:
 
     def __init__(self, player: Player, max_trial_steps: int = MAX_TRIAL_STEPS) -> None:
         """`player` must not be used by others."""
-        self._loader = StateLoader(player)
-        self._max_trial_steps = max_trial_steps
+        self._player, self._max_frames = player, max_trial_steps * STEP_FRAMES
 
-    def minimized(self, whole: WholePart) -> Part:
-        """Return the part with remaining emulator steps, or unchanged if nothing can be removed."""
-        trajectory = whole.verified.trajectory
-        actions = [section.actions for section in trajectory.sections[: whole.last]]
-        at = self._loader.after(trajectory.state, actions[: whole.first])
-        end = self._loader.after(trajectory.state, actions)
-        goal = self._goal(end, whole)
-        minimal = self._minimized(
-            at, whole.decided, goal, _MAX_SLOWDOWN * whole.steps + _SLACK_STEPS
-        )
-        state = self._loader.restore(at).save()
-        part = Part(state, at.digest, trajectory.sections[whole.first : whole.last])
-        short = part if minimal is None else Part(state, at.digest, (minimal,))
-        return min(short, part, key=lambda each: each.steps)
-
-    def _goal(self, end: GameState, whole: WholePart) -> PartGoal:
-        ram = self._loader.restore(end).ram
-        return PartGoal(
-            whole.marks,
-            room_of(ram),
-            set_in(ram),
-            kept=marks_of(ram) & whole.needed - whole.marks,
-            needed=sufficient_inventory(whole.verified.had[whole.last :]),
-        )
-
-    def _minimized(
-        self, at: GameState, decided: tuple[int, ...], goal: PartGoal, max_steps: int
-    ) -> Section | None:
-        """Return a locally minimal section, or None if even all decisions miss the goal.
+    def minimized(self, part: Part) -> Part | None:
+        """Return a locally minimal part; None if even all its decisions miss its goal.
 
         Decisions between two visits of a room are removed first, longest first, because a search
         often enters a room without result and returns. Then chunks are removed: halves, quarters,
         down to single decisions (ddmin, Zeller 2002). Both are repeated as long as they help.
         """
-        at = self._loader.with_save(at)
-        best = self._again(at, decided, goal, max_steps)
-        if best is None:
+        self._part, self._tried = part, set[tuple[int, ...]]()
+        self._best: list[_Made] = []
+        self._best_frames, self._may_die, self._frames = math.inf, True, 0
+        if not self._play(0, [play.decision for play in part.plays]):
             return None
-        trials = _Trials(
-            best,
-            lambda remaining, max_steps, may_die: self._play(
-                at, remaining, goal, max_steps, may_die=may_die
-            ),
-            self._max_trial_steps,
-        )
+        self._frames = 0
         before = None
-        while before != trials.best.made and not trials.is_over:
-            before = trials.best.made
-            _remove_loops(trials)
-            _remove_chunks(trials)
-        return trials.best.section
-
-    def _again(
-        self, at: GameState, decided: tuple[int, ...], goal: PartGoal, max_steps: int
-    ) -> _Played | None:
-        """Carry out all decisions again, if necessary after a wait; None if that fails."""
-        for may_die in (False, True):
-            for delay in _DELAYS:
-                waited = (*[_NOP] * delay, *decided)
-                found = self._play(at, waited, goal, max_steps, may_die=may_die)
-                if found is not None:
-                    return found
-        return None
-
-    def _play(
-        self,
-        at: GameState,
-        decisions: Sequence[int],
-        goal: PartGoal,
-        max_steps: int,
-        *,
-        may_die: bool,
-    ) -> _Played | None:
-        """Carry out decisions until the goal is reached; None if it is not.
-
-        Args:
-            at: State to start from.
-            decisions: Decisions, in order.
-            goal: Condition of the end.
-            max_steps: Limit of emulator steps.
-            may_die: Whether deaths are tolerated.
-        """
-        player = self._loader.restore(at)
-        seen, has_died = marks_of(player.ram), False
-        played: list[tuple[int, int]] = []
-        rooms: list[tuple[int, ...]] = []
-        for count, decision in enumerate(decisions, start=1):
-            before = len(player.actions)
-            rooms.append(room_of(player.ram))
-            player.decide(decision)
-            played.append((decision, len(player.actions) - before))
-            before = len(player.actions)
-            player.wait()
-            played += [(_NOP, 1)] * (len(player.actions) - before)
-            has_died |= is_dying(player.ram)
-            if has_died > may_die or len(player.actions) > max_steps:
-                return None
-            seen |= marks_of(player.ram)
-            if goal.is_reached(player.ram, seen):
-                section = Section(tuple(played), player.actions, player.digest())
-                return _Played(tuple(decisions[:count]), tuple(rooms), section, has_died)
-        return None
-
-
-class _Trials:
-    """Tries cuts one after another.
-
-    Attributes:
-        best: The shortest successful play so far.
-        steps: Upper bound of the emulator steps played, as each trial stops when it becomes longer
-            than `best`.
-    """
-
-    def __init__(
-        self,
-        best: _Played,
-        play: Callable[[Sequence[int], int, bool], _Played | None],
-        max_steps: int,
-    ) -> None:
-        self.best, self.steps = best, 0
-        self._play, self._max_steps = play, max_steps
-        self._tried: set[tuple[int, ...]] = set()
+        while before != self._decisions:
+            before = self._decisions
+            while any(self._try_without(*loop) for loop in loops([it.place for it in self._best])):
+                pass
+            self._remove_chunks()
+        return replace(part, plays=tuple(each.play for each in self._best))
 
     @property
-    def is_over(self) -> bool:
-        return self.steps >= self._max_steps
+    def _decisions(self) -> tuple[int, ...]:
+        return tuple(each.play.decision for each in self._best)
 
-    def try_without(self, first: int, last: int) -> bool:
+    def _remove_chunks(self) -> None:
+        size = len(self._best) // 2
+        while size:
+            place = 0
+            while place < len(self._best):
+                if not self._try_without(place, place + size):
+                    place += size
+            size //= 2
+
+    def _try_without(self, first: int, last: int) -> bool:
         """Try without these decisions; return whether that succeeds.
 
         Equal trials are played once.
         """
-        remaining = self.best.made[:first] + self.best.made[last:]
-        if remaining in self._tried or self.is_over:
+        remaining = self._decisions[:first] + self._decisions[last:]
+        if remaining in self._tried or self._frames >= self._max_frames:
             return False
         self._tried.add(remaining)
-        max_steps = len(self.best.section.actions) - 1
-        self.steps += max_steps
-        found = self._play(remaining, max_steps, self.best.has_died)
-        if found is None:
-            return False
-        self.best = found
-        return True
+        return self._play(first, remaining[first:])
+
+    def _play(self, first: int, decisions: Sequence[int]) -> bool:
+        """Carry out decisions after the first ones of the best play, until the goal is reached.
+
+        If it is, sooner than by the best play and without a death unless that has one, this becomes
+        the best play; returns whether it does.
+        """
+        player, made = self._player, self._best[:first]
+        frames, died = 0, False
+        player.begin(self._best[first].state if made else unpack_keyframe(*self._part.state))
+        if made:
+            _, _, _, player.seen, frames, died = self._best[first]
+        offset = frames
+        for decision in decisions:
+            before = (player.save(), place_of(player.ram), player.seen, frames, died)
+            made.append(_Made(player.decide(decision), *before))
+            frames, died = offset + player.game.frames, died or player.died
+            if died > self._may_die or frames >= self._best_frames:
+                break
+            if self._part.goal.is_reached(player.ram, player.seen):
+                self._best, self._best_frames, self._may_die = made, frames, died
+                break
+        self._frames += player.game.frames
+        return self._best is made
 
 
-def _remove_loops(trials: _Trials) -> None:
-    while any(trials.try_without(*loop) for loop in loops(trials.best.rooms)):
-        pass
-
-
-def _remove_chunks(trials: _Trials) -> None:
-    size = len(trials.best.made) // 2
-    while size:
-        place = 0
-        while place < len(trials.best.made):
-            if not trials.try_without(place, place + size):
-                place += size
-        size //= 2
-
-
-def loops(rooms: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
+def loops(places: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
     """Return pairs of leaving a room and returning to it, longest first.
 
     Args:
-        rooms: The (group, room) in which each decision was made.
+        places: The (group, room) in which each decision was made.
 
     Returns:
         (the decision that left the room, the first decision made in it again).
     """
-    entered = [place for place, room in enumerate(rooms) if not place or rooms[place - 1] != room]
-    left = [place - 1 for place in entered[1:]]
+    entered = [at for at, place in enumerate(places) if not at or places[at - 1] != place]
+    left = [at - 1 for at in entered[1:]]
     found = [
-        (out, back) for out in left for back in entered if back > out and rooms[out] == rooms[back]
+        (out, back)
+        for out in left
+        for back in entered
+        if back > out and places[out] == places[back]
     ]
     return sorted(found, key=lambda loop: loop[0] - loop[1])
-
-
-Minimized = dict[str, Part]
-"""The result of each part, by its key."""
-
-_Job = tuple[str, WholePart]
 
 
 class MinimizedParts:
     """Results on disk, one file per part, so that a part is minimized once."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, max_trial_steps: int) -> None:
+        self._folder, self._suffix = folder, f"-{max_trial_steps}.npz"
 
-    def get(self, key: str) -> Part | None:
+    def get(self, part: Part) -> Part | None:
         """Return the result of a part; None if there is none, or its file is damaged."""
         try:
-            state, digest, sections = npz_tree.read(self._folder / f"{key}.npz")
+            plays = npz_tree.read(self._folder / f"{part.key}{self._suffix}")
         except (OSError, npz_tree.NpzTreeError):
             return None
-        return Part(state, digest, tuple(Section(tuple(made), *rest) for made, *rest in sections))
+        return replace(part, plays=tuple(Play(*play) for play in plays))
 
-    def put(self, key: str, part: Part) -> None:
-        sections = [(each.decisions, each.actions, each.digest) for each in part.sections]
-        tree = (part.state, part.digest, sections)
-        write_whole(self._folder / f"{key}.npz", npz_tree.packed(tree))
+    def put(self, part: Part, short: Part) -> None:
+        tree = npz_tree.packed([tuple(play) for play in short.plays])
+        write_whole(self._folder / f"{part.key}{self._suffix}", tree)
 
 
 def minimize(
-    parts: Sequence[WholePart],
-    rom: bytes,
+    parts: Sequence[Part],
+    game: GameSettings,
     *,
-    sound: bool,
     processes: int,
+    max_trial_steps: int,
+    folder: Path | None,
     on_done: Callable[[int, int], None],
-    known: MinimizedParts | None = None,
-    max_trial_steps: int = MAX_TRIAL_STEPS,
-) -> Minimized:
+) -> dict[str, Part | None]:
     """Minimize parts in worker processes, equal ones once; with 0 processes, in this one.
 
     `on_done` is called after each part with the numbers of finished and of all parts. Results in
-    `known` are used, and new ones are stored there.
+    `folder` are used, and new ones are stored there.
+
+    Returns:
+        The results by key; None for a part that could not be carried out again.
 
     Raises:
         LostProcessError: A process ended early.
     """
-    every = {each.key: each for each in parts}
-    found: Minimized = {}
-    if known is not None:
-        found = {key: part for key in every if (part := known.get(key)) is not None}
+    stored = None if folder is None else MinimizedParts(folder, max_trial_steps)
+    every = {part.key: part for part in parts}
+    found: dict[str, Part | None] = {}
+    if stored is not None:
+        found |= {key: short for key, part in every.items() if (short := stored.get(part))}
     # The longest first, so that it does not start last and keep one process busy alone.
-    jobs = sorted(
-        (job for job in every.items() if job[0] not in found), key=lambda job: -job[1].steps
-    )
+    jobs = sorted((every[key] for key in every.keys() - found), key=lambda part: -part.steps)
 
-    def note(done: tuple[str, Part]) -> None:
-        key, part = done
-        found[key] = part
-        if known is not None:
-            known.put(key, part)
+    def note(done: tuple[Part, Part | None]) -> None:
+        part, short = done
+        found[part.key] = short
+        if stored is not None and short is not None:
+            stored.put(part, short)
         on_done(len(found), len(every))
 
-    spread(partial(_minimize, rom, sound, max_trial_steps), jobs, processes, note)
+    spread(partial(_minimize, game, max_trial_steps), jobs, processes, note)
     return found
 
 
 def _minimize(
-    rom: bytes,
-    sound: bool,
+    game: GameSettings,
     max_trial_steps: int,
-    jobs: Sequence[_Job],
-    on_done: Callable[[tuple[str, Part]], None],
+    jobs: Sequence[Part],
+    on_done: Callable[[tuple[Part, Part | None]], None],
 ) -> None:
-    emulator = new_emulator(rom, sound_emulated=sound)
+    player = Player(game)
     try:
-        minimizer = Minimizer(Player(emulator), max_trial_steps)
-        for key, whole in jobs:
-            on_done((key, minimizer.minimized(whole)))
+        minimizer = Minimizer(player, max_trial_steps)
+        for part in jobs:
+            on_done((part, minimizer.minimized(part)))
     finally:
-        emulator.close()
+        player.close()

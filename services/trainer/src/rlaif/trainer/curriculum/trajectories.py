@@ -1,8 +1,10 @@
 """Selects trajectories from a search tree."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rlaif.game.captures.capture import PackedKeyframe
+from rlaif.trainer.curriculum.player import Play
 from rlaif.trainer.search.marks import Marks, level_of
 from rlaif.trainer.search.tree import Node, Tree
 
@@ -11,19 +13,15 @@ _WANTED = ((0.8, 0.5), (0.95, 0.5), (0.95, 0.0), (1.0, 0.0))
 minimum level relative to the highest one. A pair applies if those before it left too few
 trajectories."""
 
+_STEPS_PER_SECOND = 15
+"""Base steps of four frames, at 60 frames per second."""
+
 
 @dataclass(frozen=True)
 class Section:
-    """What was played from one node of the tree to the next.
+    """What was played from one node of the tree to the next; `digest` is that of the RAM there."""
 
-    Attributes:
-        decisions: (decision, emulator steps).
-        actions: One digit per emulator step.
-        digest: Digest of the RAM at its end.
-    """
-
-    decisions: tuple[tuple[int, int], ...]
-    actions: str
+    plays: tuple[Play, ...]
     digest: str
 
 
@@ -33,42 +31,21 @@ class Trajectory:
 
     Attributes:
         state: Its first save state.
-        cell: Cell of that state.
         digest: Digest of the RAM in that state.
         sections: In order.
         marks: Flags that are set at its end.
     """
 
-    state: bytes
-    cell: bytes
+    state: PackedKeyframe
     digest: str
     sections: tuple[Section, ...]
     marks: Marks
 
     @property
-    def steps(self) -> int:
-        """Emulator steps of four frames."""
-        return sum(len(section.actions) for section in self.sections)
-
-
-@dataclass(frozen=True)
-class Part:
-    """The part of a trajectory from one needed flag to the next.
-
-    Attributes:
-        state: Its first save state.
-        digest: Digest of the RAM in that state.
-        sections: In order.
-    """
-
-    state: bytes
-    digest: str
-    sections: tuple[Section, ...]
-
-    @property
-    def steps(self) -> int:
-        """Emulator steps of four frames."""
-        return sum(len(section.actions) for section in self.sections)
+    def seconds(self) -> float:
+        """Duration in game time."""
+        steps = (len(play.buttons) for section in self.sections for play in section.plays)
+        return sum(steps) / _STEPS_PER_SECOND
 
 
 def best_trajectories(tree: Tree, count: int) -> tuple[Trajectory, ...]:
@@ -116,10 +93,17 @@ def _shared(path: Sequence[int], other: Sequence[int], steps: dict[int, int]) ->
 
 def _trajectory(tree: Tree, lineage: Sequence[Node]) -> Trajectory:
     root, *nodes = lineage
+    sha256, packed = tree.packed(root.id)
     return Trajectory(
-        state=tree.state(root.id),
-        cell=root.cell,
+        state=PackedKeyframe(packed, sha256),
         digest=root.digest,
-        sections=tuple(Section(node.decisions, node.actions, node.digest) for node in nodes),
-        marks=nodes[-1].marks if nodes else root.marks,
+        sections=tuple(Section(tuple(_plays(node)), node.digest) for node in nodes),
+        marks=lineage[-1].marks,
     )
+
+
+def _plays(node: Node) -> Iterator[Play]:
+    first = 0
+    for decision, steps in node.decisions:
+        yield Play(decision, node.actions[first : first + steps])
+        first += steps

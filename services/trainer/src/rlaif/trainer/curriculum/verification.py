@@ -1,20 +1,28 @@
-"""Verifies trajectories of a search by replay; records decisions, flags and consumables."""
+"""Verifies trajectories of a search by replay, and divides them into parts that end at flags."""
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
+from rlaif.game.captures.capture import PackedKeyframe, pack_keyframe, unpack_keyframe
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.predicates import has_control
 from rlaif.trainer.curriculum.demonstrations import needed_marks
-from rlaif.trainer.curriculum.player import Player
-from rlaif.trainer.curriculum.replaying import check, split
+from rlaif.trainer.curriculum.player import Play, Player, TrajectoryMismatchError
 from rlaif.trainer.curriculum.trajectories import Trajectory
-from rlaif.trainer.play.start import plays_alone
 from rlaif.trainer.search.cell import money_of, supplies_of
 from rlaif.trainer.search.marks import Marks, marks_of
 
 _HEALTH = address("wLinkHealth")
+_PLACE = tuple(map(address, ("wActiveGroup", "wActiveRoom")))
+_SET = tuple(map(address, ("wRoomStateModifier", "wSwitchState", "wToggleBlocksState")))
+
+
+def place_of(ram: RamBlocks) -> tuple[int, ...]:
+    """Return the player's (group, room)."""
+    return tuple(map(ram.u8, _PLACE))
 
 
 class Inventory(NamedTuple):
@@ -31,7 +39,7 @@ class Inventory(NamedTuple):
     supplies: tuple[int, ...]
 
     @classmethod
-    def of(cls, ram: RamBlocks) -> "Inventory":
+    def of(cls, ram: RamBlocks) -> Self:
         return cls(ram.u8(_HEALTH), money_of(ram), supplies_of(ram))
 
     def cover(self, other: "Inventory") -> bool:
@@ -58,45 +66,118 @@ def sufficient_inventory(timesteps: Sequence[Inventory]) -> Inventory:
     )
 
 
+class Moment(NamedTuple):
+    """What the rest of a trajectory may depend on.
+
+    Attributes:
+        place: See `place_of`.
+        set: Persistent state without a flag: the season, switches and toggled blocks. If the pull
+            of a lever had been cut out, the next part would still start behind the gate that it
+            opens, where no policy could arrive from the part before.
+        marks: Flags that are set.
+        has: The player's inventory.
+    """
+
+    place: tuple[int, ...]
+    set: tuple[int, ...]
+    marks: Marks
+    has: Inventory
+
+    @classmethod
+    def of(cls, ram: RamBlocks) -> Self:
+        return cls(place_of(ram), tuple(map(ram.u8, _SET)), marks_of(ram), Inventory.of(ram))
+
+
+@dataclass(frozen=True)
+class Goal:
+    """The condition for the end of a part.
+
+    Attributes:
+        marks: Flags that must have been seen.
+        end: The required moment: place and `set`, and at least its flags and inventory.
+    """
+
+    marks: Marks
+    end: Moment
+
+    def is_reached(self, ram: RamBlocks, seen: Marks) -> bool:
+        """Whether a part with these seen flags may end in this state."""
+        if not self.marks <= seen or not has_control(ram):
+            return False
+        now, end = Moment.of(ram), self.end
+        return now[:2] == end[:2] and end.marks <= now.marks and now.has.cover(end.has)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a trajectory, from one needed flag to the next.
+
+    Attributes:
+        state: Its first save state.
+        digest: Digest of the RAM in that state.
+        plays: Its decisions.
+        goal: Where it must end.
+    """
+
+    state: PackedKeyframe
+    digest: str
+    plays: tuple[Play, ...]
+    goal: Goal
+
+    @property
+    def steps(self) -> int:
+        """Base steps."""
+        return sum(len(play.buttons) for play in self.plays)
+
+    @property
+    def key(self) -> str:
+        """Equal for parts with equal start and decisions, in any trajectory."""
+        identity = (self.digest, self.plays, sorted(self.goal.marks))
+        return hashlib.sha256(repr(identity).encode()).hexdigest()
+
+
 @dataclass(frozen=True)
 class VerifiedTrajectory:
-    """A verified trajectory.
+    """A trajectory whose replay leads to the recorded states.
 
     Attributes:
         trajectory: The trajectory.
-        decided: Decisions of each section, without those during which the game runs on its own.
-        marks: Flags at the start and after each section.
-        had: The player's consumables at these timesteps.
+        moments: The start, and the end of each section.
+        states: Save states at those moments at which flags are new.
     """
 
     trajectory: Trajectory
-    decided: tuple[tuple[int, ...], ...]
-    marks: tuple[Marks, ...]
-    had: tuple[Inventory, ...]
+    moments: tuple[Moment, ...]
+    states: dict[int, PackedKeyframe]
 
     def needed(self, others: Sequence["VerifiedTrajectory"]) -> Marks:
         """Apply `needed_marks` to this trajectory."""
-        return needed_marks(
-            self._new_marks(), [frozenset().union(*other.marks) for other in others]
-        )
+        reached = (frozenset().union(*(each.marks for each in other.moments)) for other in others)
+        return needed_marks(_new_marks(self.moments), reached)
 
-    def parts(self, needed: Marks) -> list[tuple[int, int, Marks]]:
-        """Return (first section, end section, new needed flags) of each part."""
-        found: list[tuple[int, int, Marks]] = []
+    def parts(self, needed: Marks) -> Iterator[Part]:
+        """Divide it at its needed flags."""
         first = 0
-        for number, new in enumerate(self._new_marks(), start=1):
-            if goal := new & needed:
-                found.append((first, number, goal))
-                first = number
-        return found
+        sections = self.trajectory.sections
+        digests = [self.trajectory.digest, *(section.digest for section in sections)]
+        for last, new in enumerate(_new_marks(self.moments), start=1):
+            if not new & needed:
+                continue
+            end, had = self.moments[last], [each.has for each in self.moments[last:]]
+            kept = end.marks & needed - new
+            goal = Goal(new & needed, end._replace(marks=kept, has=sufficient_inventory(had)))
+            plays = tuple(play for section in sections[first:last] for play in section.plays)
+            yield Part(self.states[first], digests[first], plays, goal)
+            first = last
 
-    def _new_marks(self) -> list[Marks]:
-        """Return the flags of each section that were not set before it."""
-        seen, new = self.marks[0], []
-        for marks in self.marks[1:]:
-            new.append(marks - seen)
-            seen |= marks
-        return new
+
+def _new_marks(moments: Sequence[Moment]) -> list[Marks]:
+    """Return the flags of each section that were not set before it."""
+    seen, new = moments[0].marks, []
+    for moment in moments[1:]:
+        new.append(moment.marks - seen)
+        seen |= moment.marks
+    return new
 
 
 def verify(trajectory: Trajectory, player: Player) -> VerifiedTrajectory:
@@ -105,17 +186,24 @@ def verify(trajectory: Trajectory, player: Player) -> VerifiedTrajectory:
     Raises:
         TrajectoryMismatchError: The RAM differs from that of a node.
     """
-    player.begin(trajectory.state)
-    check(player.digest(), trajectory.digest, 0)
-    decided, marks, had = [], [marks_of(player.ram)], [Inventory.of(player.ram)]
+    player.begin(unpack_keyframe(*trajectory.state))
+    _check(player.digest(), trajectory.digest, 0)
+    moments, states = [Moment.of(player.ram)], {0: trajectory.state}
+    seen = moments[0].marks
     for number, section in enumerate(trajectory.sections, start=1):
-        made = []
-        for decision, digits in split(section):
-            if not plays_alone(player.ram):
-                made.append(decision)
-            player.press(decision, digits)
-        check(player.digest(), section.digest, number)
-        decided.append(tuple(made))
-        marks.append(marks_of(player.ram))
-        had.append(Inventory.of(player.ram))
-    return VerifiedTrajectory(trajectory, tuple(decided), tuple(marks), tuple(had))
+        for play in section.plays:
+            player.press(play.buttons)
+        _check(player.digest(), section.digest, number)
+        moments.append(Moment.of(player.ram))
+        if not moments[-1].marks <= seen:
+            seen |= moments[-1].marks
+            states[number] = pack_keyframe(player.save())
+    return VerifiedTrajectory(trajectory, tuple(moments), states)
+
+
+def _check(found: str, expected: str, number: int) -> None:
+    if found != expected:
+        raise TrajectoryMismatchError(
+            f"after {number} sections the RAM has digest {found[:12]}, expected "
+            f"{expected[:12]}: it was recorded in another game or emulator"
+        )

@@ -24,12 +24,10 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.motion.room_graph import RoomGraph, RoomGraphError
 from rlaif.game.policy_input.writer import write_policy_input
 from rlaif.game.skills.script import Option
+from rlaif.game.starts.waiting import MAX_RESPAWN_STEPS
 from rlaif.trainer.play.game_env import GameEnv, StepOutcome
 from rlaif.trainer.rewards.learned.shaping import discount_of
 from rlaif.trainer.settings.game import Actions
-
-MAX_RESPAWN_STEPS = 150
-"""Base steps that a decision waits for the player to respawn, 10 s; then the policy decides."""
 
 
 @dataclass(slots=True)

@@ -14,8 +14,9 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import Emulator, new_emulator
 from rlaif.game.memory.blocks import LiveRam, RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import address
+from rlaif.game.starts.waiting import plays_alone, wait_for_player
 from rlaif.trainer.play.facts import read_facts
-from rlaif.trainer.play.start import Start, StartSource, plays_alone, start_set, wait_for_player
+from rlaif.trainer.play.start import Start, StartSource, start_set
 from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.rewards.game.ledger import NOTHING, EpisodeRewards, total
 from rlaif.trainer.rewards.game.presets import preset

@@ -10,33 +10,11 @@ import numpy as np
 from rlaif.game.captures.capture import PackedKeyframe, pack_keyframe
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import Emulator, new_emulator
-from rlaif.game.memory import predicates
-from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.predicates import is_dying, is_running
 from rlaif.game.starts.power_on import NoStartError, bring_to_control
 from rlaif.game.starts.savestates import load_state_file
-
-
-def plays_alone(ram: RamBlocks) -> bool:
-    """Whether the game runs and no button has an effect; texts, menus and the title need one."""
-    return (
-        not predicates.has_control(ram)
-        and predicates.is_running(ram)
-        and not predicates.is_text(ram)
-        and not predicates.is_menu(ram)
-        and not predicates.is_dying(ram)
-    )
-
-
-def wait_for_player(emulator: Emulator, ram: RamBlocks, limit: int, *, render: bool = False) -> int:
-    """Play at most `limit` frames without a button while the game plays alone; returns how many."""
-    frames = 0
-    while frames < limit and plays_alone(ram):
-        emulator.tick(1, render=render)
-        frames += 1
-        ram = read_blocks(emulator)
-    return frames
-
+from rlaif.game.starts.waiting import plays_alone
 
 POWER_ON = "power-on"
 """Provenance of the state that the game reaches by itself."""

@@ -4,7 +4,7 @@ from rlaif.game.machine.actions import decode_actions
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.starts.power_on import bring_to_control
-from rlaif.trainer.search.session import FRAMES
+from rlaif.trainer.search.session import play_step
 from rlaif.trainer.search.tree import Node, Tree
 from rlaif.trainer.search.worker import ReplayMismatchError
 
@@ -23,7 +23,7 @@ def replay(tree: Tree, node: int, emulator: Emulator, cartridge: Cartridge) -> t
     path = tree.lineage(node)
     for each in path:
         for action in decode_actions(each.actions):
-            emulator.step(action, FRAMES)
+            play_step(emulator, action)
         found = emulator.ram_digest()
         if found != each.digest:
             raise ReplayMismatchError(

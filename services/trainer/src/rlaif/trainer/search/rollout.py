@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rlaif.game.memory.blocks import RamBlocks
-from rlaif.game.memory.predicates import has_control, is_dying
+from rlaif.game.memory.predicates import has_control
 from rlaif.game.motion.room_watcher import standing
 from rlaif.trainer.search.cell import Cell, Worth, cell_of, strength_of
 from rlaif.trainer.search.marks import Marks, marks_of
@@ -128,12 +128,12 @@ class Rollout:
 
     def _play_proposal(self, rng: np.random.Generator) -> bool:
         """Draw a proposal and play it; return False if the player does not regain control."""
-        session = self._session
+        session, deaths = self._session, self._session.deaths
         steps = self._steps(rng)
         decision = next(steps, None)
         while decision is not None:
             room = standing(session.ram).room
-            if not session.play(decision) or is_dying(session.ram):
+            if not session.play(decision) or session.deaths > deaths:
                 break
             if standing(session.ram).room != room:
                 if not session.settle():

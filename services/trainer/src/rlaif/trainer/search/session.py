@@ -7,16 +7,29 @@ from rlaif.game.decisions.mask import allowed
 from rlaif.game.decisions.playing import DecisionLimits, carry_out
 from rlaif.game.machine.actions import Action, decode_actions
 from rlaif.game.machine.emulator import Emulator
-from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.predicates import has_control, is_dying, is_text_choice
 from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.game.motion.room_watcher import RoomWatcher, place_of
+from rlaif.game.starts.waiting import MAX_RESPAWN_STEPS, wait_for_player
 
 FRAMES = 4
 """Frames per emulator step, for which the buttons are held."""
 
+MAX_WAIT_FRAMES = 240
+"""While the game runs on its own after a step, this many frames are waited, as an environment does.
+Waits are not recorded, because the same rule reproduces them."""
+
 _MAX_WAITS = 4
 """Decisions until the player is expected to have control; one lasts at most 16 seconds."""
+
+
+def play_step(emulator: Emulator, action: Action) -> tuple[RamBlocks, int]:
+    """Play a step and the wait after it; return the RAM and the number of frames."""
+    emulator.step(action, FRAMES)
+    ram = read_blocks(emulator)
+    waited = wait_for_player(emulator, ram, MAX_WAIT_FRAMES)
+    return (read_blocks(emulator) if waited else ram), FRAMES + waited
 
 
 @dataclass
@@ -42,7 +55,6 @@ class Session:
         self._limits = DecisionLimits()
         self._watcher, self._crosses = RoomWatcher(), True
         self.frames = self.deaths = self.played = 0
-        self._was_dying = False
         self.mark()
         self.ram = read_blocks(emulator)
         self._place = place_of(self.ram)
@@ -86,34 +98,34 @@ class Session:
         if not allowed(self.ram, "macros")[decision]:
             return False
         option = carry_out(decision, self.ram, graph=self.graph, limits=self._limits)
-        steps = 0
+        before, was_dying = len(self._record.actions), is_dying(self.ram)
         while not (choice := option.next(self.ram)).over:
             self._step(choice.action)
-            steps += 1
-        self._record.decisions.append((decision, steps))
+        if is_dying(self.ram) and not was_dying:
+            self.deaths += 1
+            for _ in range(MAX_RESPAWN_STEPS):
+                if is_dying(self.ram):
+                    self._step(Action.NOP)
+        self._record.decisions.append((decision, len(self._record.actions) - before))
         self.played += 1
         return True
 
     def settle(self) -> bool:
         """Wait until the player has control or is asked something; False if that takes too long.
 
-        Texts are read and deaths are confirmed by a decision of the action set, so that a policy
-        can do the same.
+        Texts are read by a decision of the action set, so that a policy can do the same.
         """
         for _ in range(_MAX_WAITS):
-            dying = is_dying(self.ram)
-            self.deaths += dying and not self._was_dying
-            self._was_dying = dying
             if has_control(self.ram) or is_text_choice(self.ram):
                 return True
             self.play(INTERACT)
         return False
 
     def _step(self, action: Action) -> None:
-        self._emulator.step(action, FRAMES)
+        before = self.ram
+        self.ram, frames = play_step(self._emulator, action)
         self._record.actions.append(str(int(action)))
-        self.frames += FRAMES
-        before, self.ram = self.ram, read_blocks(self._emulator)
+        self.frames += frames
         place = place_of(self.ram)
         if place != self._place:
             if not self._crosses:

@@ -24,7 +24,7 @@ import numpy as np
 from rlaif.game.captures.capture import KeyframeError, unpack_keyframe
 from rlaif.trainer.search.marks import Marks
 
-_VERSION = 2
+_VERSION = 3
 _TABLES = """
 CREATE TABLE IF NOT EXISTS header (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS marks (id INTEGER PRIMARY KEY, names TEXT NOT NULL UNIQUE);
@@ -114,17 +114,21 @@ class Tree:
 
     @classmethod
     def reading(cls, path: Path) -> Self:
-        """Open a tree read-only, even while a search writes to it; TreeError if there is none.
+        """Open a tree read-only, even while a search writes to it.
 
         It is a snapshot: later additions are not visible.
+
+        Raises:
+            TreeError: There is none, or one of another version.
         """
         tree = cls.__new__(cls)
         try:
             tree._open(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True))
             try:
                 tree._sql.execute("BEGIN")
+                tree._check({"version": str(_VERSION)}, path)
                 tree._read_numbers()
-            except sqlite3.Error:
+            except (sqlite3.Error, TreeError):
                 tree.close()
                 raise
         except sqlite3.Error as error:

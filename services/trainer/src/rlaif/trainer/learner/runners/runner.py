@@ -21,9 +21,8 @@ from rlaif.game.skills.macros import PlanExecutor
 from rlaif.game.skills.script import OptionLimits
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.trainer.curriculum import library
-from rlaif.trainer.curriculum.building import identity_of
 from rlaif.trainer.curriculum.course import Course
-from rlaif.trainer.curriculum.demonstrations import Demonstration, of_one_order
+from rlaif.trainer.curriculum.demonstrations import Demonstration, identity_of, of_one_order
 from rlaif.trainer.learner.runners.files import RunnerFiles
 from rlaif.trainer.learner.runners.inference import (
     Policy,

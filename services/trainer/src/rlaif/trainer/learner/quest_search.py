@@ -1,0 +1,144 @@
+"""The search of a run of mode `quest`."""
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+
+from rlaif.contracts.telemetry.search import SearchFigures
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.trainer.learner.run_context import RunContext
+from rlaif.trainer.run_folder.quest_record import SEARCH_FOLDER
+from rlaif.trainer.run_folder.search_report import Find, tree_of_progress
+from rlaif.trainer.search.marks import level_of
+from rlaif.trainer.search.opening import TREE, open_search
+from rlaif.trainer.search.pool import Processes, WorkerPool
+from rlaif.trainer.search.search import FirstFound, SearchSettings
+from rlaif.trainer.search.tree import Tree, read_tree
+from rlaif.trainer.settings import TrainerSettings
+
+ESSENCE = "essence:"
+"""Prefix of the flags of essences."""
+
+
+class QuestSearch:
+    """The search in a run's folder, in turns."""
+
+    def __init__(self, run: RunContext) -> None:
+        """Start or resume it.
+
+        Raises:
+            TreeError: The folder contains a search of another game or emulator.
+        """
+        settings = run.settings
+        folder = run.directory / SEARCH_FOLDER
+        self._workers = settings.ray_workers
+        self._minutes = min(settings.quest.search_minutes, settings.quest.minutes)
+        self._path = folder / TREE
+        with _main_module_hidden():
+            self._search = open_search(
+                folder,
+                load_cartridge(settings.rom_path),
+                SearchSettings(seed=settings.seed),
+                workers=self._workers,
+                start=_workers_of(settings),
+            )
+        self._turns = self._search.run()
+        self._parents: dict[int, int | None] = {}
+        self._levels: dict[int, float] = {}  # of discoveries; leaves may be deleted
+        self._arrived = 0
+
+    @property
+    def seconds(self) -> float:
+        """Duration over all attempts."""
+        return self._search.figures.seconds
+
+    @property
+    def seconds_since_new(self) -> float:
+        """Duration since it last found a new permanent flag."""
+        figures = self._search.figures
+        return figures.seconds - max((each.seconds for each in figures.marks), default=0.0)
+
+    @property
+    def with_essence(self) -> int:
+        return self._arrived
+
+    def advance(self) -> None:
+        next(self._turns)
+
+    def figures(self) -> SearchFigures:
+        """Its progress; discoveries of the last seconds may be missing in its tree."""
+        now = self._search.figures
+        with read_tree(self._path) as tree:
+            self._parents |= tree.parents(max(self._parents, default=-1))
+            by_node: dict[int, list[FirstFound]] = {}
+            for each in sorted(now.marks, key=lambda first: first.node):
+                by_node.setdefault(each.node, []).append(each)
+            new = [node for node in by_node if node not in self._levels and node in tree]
+            self._levels |= {node: level_of(tree.node(node).marks) for node in new}
+            if any(each.mark.startswith(ESSENCE) for each in now.marks):
+                self._arrived = arrivals(tree)
+        known = [
+            Find(
+                node,
+                found[0].frames,
+                found[0].seconds,
+                self._levels[node],
+                tuple(each.mark for each in found),
+            )
+            for node, found in by_node.items()
+            if node in self._levels
+        ]
+        nodes, left_out = tree_of_progress(known, self._parents)
+        return SearchFigures(
+            running=True,
+            frames=now.frames,
+            seconds=now.seconds,
+            seconds_left=max(0.0, self._minutes * 60 - now.seconds),
+            workers=self._workers,
+            nodes=now.nodes,
+            level=now.level,
+            marks=len(now.marks),
+            found_seconds=max((each.seconds for each in now.marks), default=None),
+            tree=nodes,
+            tree_left_out=left_out + len(by_node) - len(known),
+        )
+
+    def close(self) -> None:
+        self._search.close()
+
+
+def _workers_of(settings: TrainerSettings) -> Callable[..., WorkerPool]:
+    if not settings.joins_cluster:
+        return Processes
+    from rlaif.trainer.learner.runners.cluster import RayWorkers  # Ray is for clusters alone
+
+    return RayWorkers
+
+
+def arrivals(tree: Tree) -> int:
+    """Number of trajectories to an essence: nodes with one whose parents have none."""
+    has: dict[int, bool] = {}
+    found = 0
+    for node in tree.nodes():
+        has[node.id] = any(mark.startswith(ESSENCE) for mark in node.marks)
+        parent_has = node.parent is not None and has.get(node.parent, False)
+        found += has[node.id] and not parent_has
+    return found
+
+
+@contextlib.contextmanager
+def _main_module_hidden() -> Iterator[None]:
+    """Spawn processes that do not import our main module.
+
+    `multiprocessing` has each import it again: 5 s and 300 MB per worker for torch and Ray, which a
+    worker that only plays does not need.
+    """
+    main = sys.modules["__main__"]
+    spec, file = main.__spec__, main.__dict__.pop("__file__", None)
+    main.__spec__ = None
+    try:
+        yield
+    finally:
+        main.__spec__ = spec
+        if file is not None:
+            main.__file__ = file
