@@ -149,10 +149,8 @@ class _Drawing:
                     home = "chest"
                 lands = self._of(region.index)
                 match home:
-                    case "gift" if item == "sword":
-                        self._sword(lands[:1])
                     case "gift":
-                        self._shovel(lands)
+                        self._gift(lands, item)
                     case "scene":
                         text = self.script.new(WORDS["people"]["spirit"])
                         treasure = Treasure[item.upper()]
@@ -165,23 +163,22 @@ class _Drawing:
                     case _:
                         self.homes[item] = self._put(lands, _chest(item)).name
 
-    def _sword(self, lands: list[Site]) -> None:
-        self._house(lands, Thing(Kind.NPC, 0, Person.GRANNY, self._gift("sword")))
-
-    def _shovel(self, lands: list[Site]) -> None:
-        gift = Wish("gift", (Thing(Kind.NPC, 0, Person.MAN, self._gift("shovel")),))
-        self.homes["shovel"] = self._put(lands, gift).name
-
-    def _gift(self, item: str) -> int:
-        """What someone says who gives something."""
+    def _gift(self, lands: list[Site], item: str) -> None:
+        """Someone gives something: the sword in a house of the first room, others outside."""
         text = self.script.new(WORDS["people"][item])
         self.script.gifts.append((text, Treasure[item.upper()], _AMOUNTS.get(item, 0)))
-        return text
+        if item == "sword":
+            self._house(lands[:1], Thing(Kind.NPC, 0, Person.GRANNY, text))
+        else:
+            gift = Wish("gift", (Thing(Kind.NPC, 0, Person.MAN, text),))
+            self.homes[item] = self._put(lands, gift).name
 
-    def _house(self, lands: list[Site], *people: Thing) -> Site:
-        house = Site((HOUSES, self._number()), f"{self.script.person()}'s Hut", STYLES["house"])
-        house.wishes = [Wish("person", (it,)) for it in people]
-        return self._enter(lands, "house", house)
+    def _house(self, lands: list[Site], person: Thing) -> None:
+        name = f"{self.script.person()}'s Hut"
+        wishes = [Wish("person", (person,))]
+        self._enter(
+            lands, "house", Site((HOUSES, self._number()), name, STYLES["house"], {}, wishes)
+        )
 
     def _number(self) -> int:
         return 0x10 + 0x02 * len(self.inner)

@@ -90,12 +90,7 @@ def _order(rng: Random, rooms: int) -> list[str]:
     while True:
         found = rng.sample(TOOLS, number)
         used = {need for lock in _OUTSIDE if lock.needs <= {*found, "sword"} for need in lock.needs}
-        # A shovel is for drifts only, which come with the rod, and one lock at least must be left.
-        digs = "shovel" not in found or (
-            "rod_of_seasons" in found
-            and found.index("shovel") + found.index("rod_of_seasons") < 2 * number - 3
-        )
-        if {*found} - {"shovel"} <= used and digs:
+        if {*found} <= used:
             return found
 
 

@@ -113,16 +113,14 @@ class Facts:
     def _text(self, number: int) -> str:
         return " ".join(self.tables.texts[number].split())
 
-    def _exits(self, room: Room) -> set[Key]:
-        """Rooms that one gets into from here, through open and locked ways alike."""
-        found = {other.key for way, other in self._beside(room) if passage(room, way)}
-        return found | {(it.a, it.b) for it in room.of(Kind.WARP)}
-
     def _distances(self) -> dict[str, int]:
+        """Through open and locked ways alike."""
         start = self.tables.start[:2]
         found, edge = {start: 0}, [start]
         for here in edge:  # grows while it is read
-            for to in sorted(self._exits(self._by_key[here])):
+            room = self._by_key[here]
+            exits = [other.key for way, other in self._beside(room) if passage(room, way)]
+            for to in (*exits, *((it.a, it.b) for it in room.of(Kind.WARP))):
                 if to not in found:
                     found[to] = found[here] + 1
                     edge.append(to)

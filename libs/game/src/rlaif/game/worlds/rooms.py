@@ -188,10 +188,10 @@ class _Drawing:
 
     def _fulfil(self, wish: Wish) -> Spot:
         small = {"chest": "$", "sign": "S", "stump": "u", "soil": "~", "lever": "q"}
-        if wish.what in PICTURES:
-            return self._build(self.rng.choice(PICTURES[wish.what]))
         if wish.what in GUARDS:
             return self._guard(wish)
+        if wish.what in PICTURES:
+            return self._build(self.rng.choice(PICTURES[wish.what]))
         return self.canvas.place(small.get(wish.what, self.style.ground))
 
     def _build(self, picture: tuple[str, ...]) -> Spot:
@@ -226,7 +226,7 @@ class _Drawing:
         }
 
     def _guard(self, wish: Wish) -> Spot:
-        """Draw the puzzle that guards a prize; without a chest in its picture, it shows one."""
+        """Draw the puzzle that guards a prize; the chest is there, or shown once it is solved."""
         canvas, condition = self.canvas, _SHOWN_BY.get(wish.what)
         tiles = self._picture(wish.what) if wish.what in PICTURES else {}
         buttons = [spot for spot, sign in tiles.items() if sign in "&*"]
@@ -239,15 +239,17 @@ class _Drawing:
             canvas.tiles[spot] = "&"
             self.things.append(Thing(Kind.BUTTON, at(*spot), bit))
         (prize,) = wish.things
+        spot = next((spot for spot, sign in tiles.items() if sign == "$"), None)
+        if spot is None:
+            spot = canvas.place("$")
         if condition is None:
-            spot = next(spot for spot, sign in tiles.items() if sign == "$")
             self.things.append(replace(prize, pos=at(*spot)))
-        elif prize.a == Treasure.SMALL_KEY and condition == Condition.TORCHES:
-            spot = canvas.free()[0]
+        elif (prize.a, condition) == (Treasure.SMALL_KEY, Condition.TORCHES):  # without a chest
+            del canvas.tiles[spot]
             canvas.keep(spot)
             self.things.append(Thing(Kind.SOLVE, at(*spot), condition, Effect.KEY))
         else:
-            spot = canvas.place("$")
+            canvas.keep((spot[0] + 1, spot[1]))
             self.things.append(replace(prize, pos=at(*spot), c=1))
             self.things.append(Thing(Kind.SOLVE, 0, condition, Effect.CHEST))
         return spot
