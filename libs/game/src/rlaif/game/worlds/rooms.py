@@ -239,9 +239,8 @@ class _Drawing:
             canvas.tiles[spot] = "&"
             self.things.append(Thing(Kind.BUTTON, at(*spot), bit))
         (prize,) = wish.things
-        spot = next((spot for spot, sign in tiles.items() if sign == "$"), None)
-        if spot is None:
-            spot = canvas.place("$")
+        chests = [spot for spot, sign in tiles.items() if sign == "$"]
+        spot = chests[0] if chests else canvas.place("$")
         if condition is None:
             self.things.append(replace(prize, pos=at(*spot)))
         elif (prize.a, condition) == (Treasure.SMALL_KEY, Condition.TORCHES):  # without a chest
