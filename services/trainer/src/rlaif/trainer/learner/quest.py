@@ -45,7 +45,8 @@ def make_demonstrations(run: RunContext, stop_requested: Callable[[], bool]) -> 
         ) from error
     finally:
         build.stop()
-    return library.count(directory / DEMONSTRATIONS_FOLDER)
+    identity = library.identity_of(settings.game)
+    return len(library.read(directory / DEMONSTRATIONS_FOLDER, identity))
 
 
 REPORT_SECONDS = 5.0
