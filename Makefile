@@ -47,9 +47,12 @@ SAME_EVERYWHERE := tests/*/deploy tests/*/validate tests/*/containers tests/*/lo
                    tests/contracts/test_words.py
 APART := PYTEST_ARGS='$(addprefix --ignore-glob=,$(SAME_EVERYWHERE)) --hypothesis-profile=few'
 # A path may hold quotes, $ and blanks: it goes through the environment, untouched by make and shell.
-export RLAIF_ROM := $(value ROM)
+# A world is generated when its cartridge is first read.
+GAME := $(if $(WORLD),world-$(WORLD)-$(or $(ROOMS),30))
+export RLAIF_ROM := $(if $(GAME),$(or $(value DATA_DIR),var)/worlds/$(GAME)/world.gbc,$(value ROM))
 export RLAIF_DATA_DIR := $(value DATA_DIR)
-export RLAIF_POLICY := $(value RUN)
+TRAINED := $(or $(GAME),cartridge)-$(if $(ARM),$(ARM)-)$(or $(SEED),1)
+export RLAIF_POLICY := $(or $(value RUN),$(if $(GAME),$(TRAINED)))
 unexport ROM DATA_DIR RUN
 ROM_OPTION := $${RLAIF_ROM:+"--rom=$$RLAIF_ROM"}
 ROM_PATH_OPTION := $${RLAIF_ROM:+"--rom-path=$$RLAIF_ROM"}
@@ -84,20 +87,20 @@ help: ## Show this help
 	@grep -h -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | \
 	  awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
 
-demo: $(VENV)/.ready ## Run the whole pipeline here (ONCE=1 stops after two loaded models; ROM=… plays yours)
+demo: $(VENV)/.ready ## Run the whole pipeline here (ONCE=1 stops after two loaded models; ROM=… plays yours, WORLD=7 ROOMS=60 a generated one)
 	@$(BIN)/python -m rlaif.local $(DEMO)
 
 train: $(VENV)/.ready ## Train in the foreground, without the other services (ARGS="--mode epoch"; ARGS=--help)
 	@$(BIN)/python -m rlaif.trainer.service.cli $(ARGS)
 
-train-cartridge: $(VENV)/.ready ## Search, make demonstrations, train a policy (SEED=1 MINUTES=98 ARM=macros|options|buttons; again: resumes)
-	@$(STORES_HERE) $(BIN)/python -m rlaif.trainer.service.cli --mode quest --run-id cartridge-$(if $(ARM),$(ARM)-)$(or $(SEED),1) \
+train-cartridge: $(VENV)/.ready ## Search, make demonstrations, train a policy (SEED=1 MINUTES=98 ARM=macros|options|buttons WORLD=7; again: resumes)
+	@$(STORES_HERE) $(BIN)/python -m rlaif.trainer.service.cli --mode quest --run-id $(TRAINED) \
 	  $(if $(ARM),--actions $(ARM)) --seed $(or $(SEED),1) $(if $(MINUTES),--quest.minutes $(MINUTES)) $(ROM_PATH_OPTION) $(ARGS)
 
 play-trained: $(VENV)/.ready ## Show a trained policy in a window (RUN=…; ARGS="--number 3"; ARGS=--help)
 	@$(BIN)/python -m rlaif.trainer.evaluate --show $(ROM_OPTION) $(ARGS) $(POLICY)
 
-evaluate-trained: $(VENV)/.ready ## Play a frozen policy from power-on, ends with JSON (EPISODES=64 RUN=…; ARGS=--random)
+evaluate-trained: $(VENV)/.ready ## Play a frozen policy from power-on, ends with JSON (EPISODES=64 RUN=… WORLD=7; ARGS=--random)
 	@$(BIN)/python -m rlaif.trainer.evaluate --episodes $(or $(EPISODES),64) $(ROM_OPTION) $(ARGS) $(POLICY)
 
 film-trained: $(VENV)/.ready ## Film the best of some episodes of a trained policy (RUN=…; ARGS="--out FILE")
@@ -250,11 +253,8 @@ validate: $(VENV)/.ready-dev ## Render all manifests of deploy/ and check them (
 rom: $(VENV)/.ready ## Build the cartridge again (needs sdcc)
 	$(BIN)/python libs/game/cartridge/build.py
 
-WORLD_FOLDER = var/worlds/world-$(WORLD)-$(or $(ROOMS),30)
-
-play: $(VENV)/.ready ## Play yourself in a window (ROM=… plays yours, WORLD=7 ROOMS=60 a generated world; PLAY_ARGS=--mute is silent)
-	@$(if $(WORLD),$(BIN)/python -m rlaif.game world $(WORLD) --rooms $(or $(ROOMS),30) --out $(WORLD_FOLDER))
-	@$(BIN)/python -m rlaif.game play $(PLAY_ARGS) $(if $(WORLD),$(WORLD_FOLDER)/world.gbc,$(ROM_OPERAND))
+play: $(VENV)/.ready ## Play yourself in a window (ROM=… plays yours, WORLD=7 ROOMS=60 a generated one; PLAY_ARGS=--mute is silent)
+	@$(BIN)/python -m rlaif.game play $(PLAY_ARGS) $(ROM_OPERAND)
 
 replay-check: $(VENV)/.ready ## Prove on any ROM that a replay is the same play (ROM=… SEGMENTS=200)
 	@$(BIN)/python -m rlaif.game replay-check --segments $(or $(SEGMENTS),200) $(ROM_OPERAND)

@@ -114,7 +114,7 @@ def searched(run: Run) -> dict[str, Any]:
     try:
         progress = tree.progress("search") or {"counts": {"frames": 0}, "seconds": 0, "marks": []}
         essences = [each["seconds"] for each in progress["marks"] if ESSENCE in each["mark"]]
-        findings = Findings(tree, story_of(cartridge_of(run).game))
+        findings = Findings(tree, story_of(cartridge_of(run).game, cartridge_of(run).data))
         levels = {node.marks: level_of(node.marks) for node in tree.nodes()}
     finally:
         tree.close()

@@ -70,8 +70,8 @@ def _deed(solver: Solver, leg: Leg) -> list[Command]:
     }  # fmt: skip
     solve = solver.hidden_by(goal)
     unhide: list[Command] = []
-    if solve and solve.a == Condition.ENEMIES:
-        unhide = [("fight",), ("press", "NOP", 20), ("collect",)]
+    if solve and solve.a == Condition.ENEMIES:  # away from the way in, out of which a hit pushes
+        unhide = [("go", *goal.stands[0]), ("fight",), ("press", "NOP", 20), ("collect",)]
     elif solve and solve.a == Condition.TORCHES:
         unhide = [*(("change", *spot, "ember_seeds") for spot in room.spots("e")), WAIT]
     elif solve:
@@ -156,14 +156,17 @@ def _check(walker: Walker, leg: Leg, room: Room) -> None:
 
 def _attempt(walker: Walker, route: list[Command], attempt: int) -> None:
     deaths = walker.u8("wDeathCounter")
+    if attempt:
+        _tend(walker, fights=attempt % 3 != 2)
     for command, *words in route:
         if command in ("cut", "lift") and walker.index(*words) in CLEARED:  # type: ignore[arg-type]
             continue  # on the way there
         if command == "beat_boss":  # moves by no random numbers: other luck is another moment
             walker.press("NOP", 5 * attempt)
-        _carry_out(walker, str(command), words)
         room = walker.room
+        _carry_out(walker, str(command), words)
         if command == "leave":
+            room = walker.room
             _tend(walker, fights=attempt % 3 != 2)
         if walker.u8("wDeathCounter") != deaths or walker.u8("wLinkDeathTrigger"):
             raise LostError("died")

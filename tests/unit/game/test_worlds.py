@@ -11,14 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.contracts.game.names import NAMED_PLACES
+from rlaif.game.description.words import words_of
+from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
+from rlaif.game.stories.story_lookup import story_of
 from rlaif.game.worlds import rom as engine_file
 from rlaif.game.worlds.canvas import INSIDE, Canvas, NoRoomError
 from rlaif.game.worlds.draw import DUNGEON_GRID, GRID
 from rlaif.game.worlds.graph import MAX_ROOMS, MIN_ROOMS, SIZES, draw_plan
 from rlaif.game.worlds.guide import guide
 from rlaif.game.worlds.layout import CrampedError, Layout, beyond
-from rlaif.game.worlds.making import make_world
+from rlaif.game.worlds.making import make_world, provide
 from rlaif.game.worlds.records import Facts
 from rlaif.game.worlds.rom import engine, read_tables
 from rlaif.game.worlds.solver import Solver, UnsolvableError
@@ -33,7 +36,7 @@ from rlaif.game.worlds.tables import (
     Treasure,
 )
 from rlaif.game.worlds.words import broken
-from rlaif.guides.guides import parse_objectives
+from rlaif.guides.guides import guide_of, parse_objectives
 
 CARTRIDGE = Path(__file__).parents[3] / "libs/game/cartridge"
 WORLDS = Path(engine_file.__file__).parent
@@ -273,3 +276,60 @@ def test_routes_lead_from_the_start_to_the_essence_over_ways_and_doors(made):
             here = there
         if it["what"] != "shop":  # which is left after each purchase
             assert here == it["room"]
+
+
+# --- in use -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def cartridge(tmp_path_factory):
+    return load_cartridge(tmp_path_factory.mktemp("worlds") / "world-5-20" / "world.gbc")
+
+
+def test_the_cartridge_of_a_world_is_generated_when_it_is_first_read(cartridge):
+    made = make_world(5, 20)
+    assert cartridge.data == made.rom
+    assert (cartridge.game, cartridge.title) == ("world-5-20", "world-5-20")
+    assert not cartridge.needs_sound
+    folder = cartridge.path.parent
+    assert json.loads((folder / "world.json").read_text())["game"] == "world-5-20"
+    assert [file.name for file in folder.parent.iterdir()] == ["world-5-20"]
+
+
+@pytest.mark.parametrize(
+    "name", ["world-5-20/other.gbc", "worlds/world.gbc", "world-5-9/world.gbc"]
+)
+def test_nothing_is_generated_for_other_paths(tmp_path, name):
+    with pytest.raises(CartridgeError, match="no ROM at"):
+        load_cartridge(tmp_path / name)
+
+
+def test_a_world_of_another_version_is_replaced_with_its_records(tmp_path):
+    folder = tmp_path / "world-5-20"
+    made = make_world(6, 20)
+    provide(folder, made.rom)
+    assert load_cartridge(folder / "world.gbc").data == made.rom
+    provide(folder, make_world(5, 20).rom)
+    assert (folder / "guide.md").read_text() == guide(make_world(5, 20).facts)
+
+
+def test_names_and_texts_of_a_world_are_known(cartridge):
+    words, tables = words_of(cartridge.game, cartridge.data), read_tables(cartridge.data)
+    assert words.rooms == {room.key: room.name for room in tables.rooms}
+    assert {*words.rooms.values()} <= NAMED_PLACES
+    assert "The Briar Blade! Press A to swing it." in words.texts.values()
+
+
+def test_the_milestones_of_a_world_are_its_objectives_and_what_else_lies_in_chests(cartridge):
+    story, facts = story_of(cartridge.game, cartridge.data), make_world(5, 20).facts
+    assert [step.name for step in story.milestones] == [it["name"] for it in facts["milestones"]]
+    assert {"briar_blade", "gnarl", "sun_seed"} <= story.main_names
+    assert len(story.main_names) < len(story.milestones)
+
+
+def test_judges_and_planners_read_the_guide_beside_the_cartridge(cartridge, monkeypatch):
+    monkeypatch.setattr("rlaif.guides.guides._worlds", cartridge.path.parent.parent)
+    found = guide_of("world-5-20")
+    assert found.text == guide(make_world(5, 20).facts)
+    assert found.objectives[-1].startswith("Take the Sun Seed")
+    assert guide_of("world-4-20").objectives == guide_of("../world-5-20").objectives == ()

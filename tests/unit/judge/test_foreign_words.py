@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from rlaif.contracts.game.names import NAMED_GAMES, NAMED_PLACES
+from rlaif.contracts.game.names import NAMED_PLACES, is_named_game
 from rlaif.contracts.judging.evidence import Evidence
 from rlaif.judge.evidence.described import (
     MAX_SAID_CHARACTERS,
@@ -55,7 +55,8 @@ def _is_ours(word: str) -> bool:
     return (
         number
         or told
-        or word in VOCABULARY | NAMED_GAMES | NAMED_PLACES | _PUZZLE | {"other", "unknown"}
+        or is_named_game(word)
+        or word in VOCABULARY | NAMED_PLACES | _PUZZLE | {"other", "unknown"}
     )
 
 

@@ -18,8 +18,10 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from rlaif.bus.errors import BusUnavailableError
+from rlaif.contracts.game.names import seed_and_size
 from rlaif.files.failures import WRONG_INPUT, command, why
-from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
+from rlaif.game.machine.cartridges import Cartridge, CartridgeError, load_cartridge
+from rlaif.game.worlds.making import provide
 from rlaif.local.child import ChildFailedError
 from rlaif.local.display import Display
 from rlaif.local.places import (
@@ -29,7 +31,7 @@ from rlaif.local.places import (
     PortBusyError,
     Ports,
 )
-from rlaif.local.stack import Options, Stack, plan
+from rlaif.local.stack import WORLDS, Options, Stack, plan
 from rlaif.local.supervisor import LoopTimeoutError, Supervisor
 from rlaif.network.addresses import is_http_url, without_credentials
 from rlaif.storage.ports import StorageError
@@ -44,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     display = Display(Console(stderr=False))
     rom = _rom(arguments.rom)
     try:
-        _check_game(rom, display)
+        cartridge = _check_game(rom, display)
     except CartridgeError as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -52,6 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with home.lock(), Ports() as ports:
             home.check_access()
+            if seed_and_size(cartridge.game):  # judges and their stand-in read its records there
+                provide(home.root / WORLDS / cartridge.game, cartridge.data)
             options = Options(home.root, rom, arguments.hud_port, arguments.llm_base_url)
             return asyncio.run(_run(plan(options, ports), display, home, arguments))
     except (DataDirectoryBusyError, PortBusyError) as error:
@@ -81,15 +85,15 @@ def _rom(given: Path | None) -> Path | None:
     return given.absolute() if given is not None else None
 
 
-def _check_game(rom: Path | None, display: Display) -> None:
+def _check_game(rom: Path | None, display: Display) -> Cartridge:
     """Check that the game is a usable ROM and, for a user's ROM, that training can start.
 
     Raises:
         CartridgeError: The file is not a usable ROM, or the game does not reach a playable state.
     """
-    load_cartridge(rom)
+    cartridge = load_cartridge(rom)
     if rom is None:
-        return
+        return cartridge
     display.note("starting the game once to check that training can start")
     # Imported late: a wrong file is reported without waiting for the trainer's imports.
     from rlaif.trainer.checks import WrongSettingsError, check_start
@@ -98,9 +102,10 @@ def _check_game(rom: Path | None, display: Display) -> None:
     try:
         check_start(TrainerSettings.model_validate({"rom_path": rom}))
     except ValidationError:
-        return  # the trainer reports its other settings
+        pass  # the trainer reports its other settings
     except WrongSettingsError as error:
         raise CartridgeError(str(error)) from error
+    return cartridge
 
 
 async def _run(

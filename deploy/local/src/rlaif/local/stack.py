@@ -30,6 +30,9 @@ SERVICES = ("hud", "exporter", "judge", "reward-model", "trainer")
 PAGE = "hud"
 """The service with the page."""
 
+WORLDS = "worlds"
+"""Folder of generated worlds in the data directory."""
+
 _SERVER_STOP_SECONDS = 1.5
 _COPY_SECONDS = 15.0
 """Extra grace period of the trainer to copy the saved run to the models store."""
@@ -182,6 +185,7 @@ def _shared_environment(
         "HUD_JUDGE_URL": urls["judge"],
         "HUD_REWARD_MODEL_URL": urls["reward-model"],
         "TRAINER_DATA_DIR": str(options.data_dir / "trainer"),
+        "JUDGE_WORLDS_DIR": str(options.data_dir / WORLDS),
         "PYTHONUNBUFFERED": "1",
         "PYTHONUTF8": "1",  # encoding of the logs, in any locale
         # One thread per library: eight processes share the machine.

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from pathlib import Path
 
 OBJECTIVES_HEADING = "## Objectives"
 
@@ -21,6 +22,15 @@ people, finds tools that open new ways, fetches keys, and beats the master of ea
 """
 
 
+_worlds = Path("var/worlds")
+
+
+def use_worlds(folder: Path) -> None:
+    """Look for the guides of generated worlds in this folder: `world-7-30/guide.md`."""
+    global _worlds
+    _worlds = folder
+
+
 @dataclass(frozen=True)
 class Guide:
     """The guide of `game` (`other` if unknown), with its objectives in order, from number 1."""
@@ -32,11 +42,19 @@ class Guide:
 
 def guide_of(game: str | None) -> Guide:
     """The guide of a game; a general one without objectives when the game has none."""
-    return _read(game) if game in _GUIDED else Guide("other", _GENERAL)
+    if game in _GUIDED:
+        return _read(
+            game, resources.files("rlaif.guides").joinpath(f"{game}.md").read_text("utf-8")
+        )
+    if game is not None and Path(game).name == game:
+        page = _worlds / game / "guide.md"
+        if page.exists():
+            return _read(game, page.read_text("utf-8"))
+    return Guide("other", _GENERAL)
 
 
 def guided_games() -> tuple[str, ...]:
-    """Names of the games that have a guide."""
+    """Names of the games that always have a guide."""
     return _GUIDED
 
 
@@ -55,7 +73,5 @@ def parse_objectives(text: str) -> tuple[str, ...]:
 
 
 @cache
-def _read(game: str) -> Guide:
-    page = resources.files("rlaif.guides") / f"{game}.md"
-    text = page.read_text(encoding="utf-8")
+def _read(game: str, text: str) -> Guide:
     return Guide(game, text, parse_objectives(text))

@@ -120,6 +120,7 @@ _GAMES = {
     "seedling-vale": "the embedded game",
     "other": "another game, whose memory is unknown",
 }
+_WORLD = "a generated world"
 _FLAGS = {
     "running": predicates.is_running,
     "has control": predicates.has_control,
@@ -174,7 +175,7 @@ def _lines(options: argparse.Namespace) -> Iterator[str]:
     cartridge = load_cartridge(rom, allow_modified=options.allow_modified)
     modified = ", modified" if cartridge.is_modified else ""
     sha1 = hashlib.sha1(cartridge.data, usedforsecurity=False).hexdigest()
-    yield f"ROM         {cartridge.title}: {_GAMES[cartridge.game]}{modified}"
+    yield f"ROM         {cartridge.title}: {_GAMES.get(cartridge.game, _WORLD)}{modified}"
     yield f"            {len(cartridge.data)} bytes, SHA-1 {sha1}"
     emulator = new_emulator(cartridge)
     try:
@@ -208,7 +209,7 @@ def _memory(emulator: Emulator, cartridge: Cartridge) -> Iterator[str]:
         yield from ("", _NO_FILE)
     flags = [name for name, holds in _FLAGS.items() if holds(ram)]
     yield from ("", f"Flags       {', '.join(flags) or 'no file is loaded'}")
-    story = story_of(cartridge.game)
+    story = story_of(cartridge.game, cartridge.data)
     reached = milestones_reached(ram, story)
     to_come = [step for step in story.milestones if step.is_main and step not in reached]
     yield f"Milestones  {fraction(reached, story):.0%} of the main quest"

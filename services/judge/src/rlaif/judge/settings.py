@@ -151,6 +151,11 @@ class JudgeSettings(ServiceSettings):
         description="Segments between two rounds of control questions (questions with known "
         "answers); 0 disables them.",
     )
+    worlds_dir: Path = Field(
+        default=Path("var/worlds"),
+        description="Folder of generated worlds, with `world-7-30/guide.md` of each; for a world "
+        "without one, judges read a general guide.",
+    )
     concurrency: int = Field(default=4, ge=1, le=64, json_schema_extra=INTERNAL)
     """Segments judged concurrently by this process."""
 

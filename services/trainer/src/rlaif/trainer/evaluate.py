@@ -141,7 +141,7 @@ def evaluate(
         policy="greedy" if trial.greedy else "sampled",
         player="random" if trial.random else "trained",
         episode_length=trial.length,
-        milestones_total=len(story_of(cartridge.game).main_names),
+        milestones_total=len(story_of(cartridge.game, cartridge.data).main_names),
     )
 
 

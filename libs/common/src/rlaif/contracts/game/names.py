@@ -1,7 +1,9 @@
 """Names of games and places in descriptions of a state, which judges can look up in a guide.
 
-They are facts of the two games that the memory map fits, never text from a cartridge.
+They are facts of the games that the memory map fits, never text from a cartridge.
 """
+
+import re
 
 SEEDLING_VALE = "seedling-vale"
 ORACLE_OF_SEASONS = "oracle-of-seasons"
@@ -47,5 +49,55 @@ ORACLE_DUNGEONS: tuple[str, ...] = (
 )  # fmt: skip
 """Dungeons of Oracle of Seasons by their number."""
 
+WORLD_FIRST_WORDS: tuple[str, ...] = (
+    "Ash", "Amber", "Birch", "Bramble", "Brook", "Clay", "Clover", "Copper", "Crow", "Dew",
+    "Dusk", "Elder", "Elm", "Ember", "Fern", "Flint", "Fog", "Fox", "Frost", "Gale", "Gold",
+    "Gorse", "Hare", "Hazel", "Heron", "Holly", "Ivy", "Jay", "Juniper", "Lark", "Lily", "Lost",
+    "Low", "Maple", "Mint", "Mist", "Moss", "Moth", "Nettle", "Oak", "Old", "Otter", "Owl",
+    "Pearl", "Pine", "Plum", "Quiet", "Rain", "Raven", "Red", "Reed", "Robin", "Rook", "Rose",
+    "Rush", "Sage", "Salt", "Sand", "Silver", "Sloe", "Snow", "Sorrel", "Star", "Still", "Stoat",
+    "Storm", "Sun", "Swan", "Tansy", "Thorn", "Thyme", "Vole", "West", "Wild", "Willow", "Wind",
+    "Winter", "Wren", "Yarrow", "Yew",
+)  # fmt: skip
+WORLD_NOUNS: dict[str, tuple[str, ...]] = {
+    "wood": ("Wood", "Grove", "Glade", "Thicket", "Dell"),
+    "pines": ("Pines", "Spruces", "Hollow", "Forest", "Ridge"),
+    "meadow": ("Meadow", "Field", "Green", "Lea", "Common"),
+    "cliffs": ("Cliff", "Stair", "Crag", "Ledge", "Gap"),
+    "shore": ("Shore", "Marsh", "Mere", "Fen", "Reeds"),
+    "stones": ("Stones", "Circle", "Barrow", "Moor", "Heath"),
+    "cave": ("Cave", "Den", "Grotto", "Burrow", "Cavern"),
+    "dungeon": ("Hall", "Vault", "Cross", "Crypt", "Well", "Nave", "Cell", "Arch", "Gallery",
+                "Chamber"),
+    "shop": ("Shop", "Store"),
+}  # fmt: skip
+WORLD_PEOPLE: tuple[str, ...] = (
+    "Fern", "Sorrel", "Bryony", "Rowan", "Tansy", "Alder", "Hazel", "Linden", "Sage", "Clover",
+    "Reed", "Elm",
+)  # fmt: skip
+"""Of generated worlds: a place is called by a first word and a noun of its kind, a house after
+someone."""
+_WORLD_PLACES = (
+    *(
+        f"{first} {noun}"
+        for first in WORLD_FIRST_WORDS
+        for nouns in WORLD_NOUNS.values()
+        for noun in nouns
+    ),
+    *(f"{person}'s Hut" for person in WORLD_PEOPLE),
+)
+_WORLD = re.compile(r"world-([0-9]{1,5})-([0-9]{2,3})")
+
 NAMED_GAMES = frozenset({SEEDLING_VALE, ORACLE_OF_SEASONS})
-NAMED_PLACES = frozenset({*SEEDLING_ROOMS.values(), *ORACLE_DUNGEONS})
+NAMED_PLACES = frozenset({*SEEDLING_ROOMS.values(), *ORACLE_DUNGEONS, *_WORLD_PLACES})
+
+
+def seed_and_size(game: str) -> tuple[int, int] | None:
+    """Of a generated world, which is called `world-SEED-SIZE`; None for any other game."""
+    found = _WORLD.fullmatch(game)
+    return None if found is None else (int(found[1]), int(found[2]))
+
+
+def is_named_game(game: str) -> bool:
+    """Whether the memory map fits a game, by its name."""
+    return game in NAMED_GAMES or seed_and_size(game) is not None

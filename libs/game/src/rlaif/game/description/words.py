@@ -1,15 +1,16 @@
 """Names and texts of a game: its title, its places, what people say.
 
-Available for the shipped game and Oracle of Seasons; the latter's texts are compressed in the
-user's cartridge and remain unknown.
+Available for the shipped game, generated worlds and Oracle of Seasons; the latter's texts are
+compressed in the user's cartridge and remain unknown.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rlaif.contracts.game.names import ORACLE_DUNGEONS, SEEDLING_ROOMS
+from rlaif.contracts.game.names import ORACLE_DUNGEONS, SEEDLING_ROOMS, seed_and_size
 from rlaif.game.machine.cartridges import Game
 from rlaif.game.memory.state import GameState
+from rlaif.game.worlds.rom import read_tables
 
 # The compiler stores `texts` of cartridge/data/texts.c as a table of pointers, followed by the
 # strings in the same order. The table is found by this shape: each pointer follows a string.
@@ -94,4 +95,9 @@ def words_of(game: Game, rom: bytes) -> GameWords:
         return GameWords(game, SEEDLING_ROOMS, texts=seedling_texts(rom), choices=("Yes", "No"))
     if game == "oracle-of-seasons":
         return GameWords(game, dungeons=ORACLE_DUNGEONS)
+    if seed_and_size(game):
+        tables = read_tables(rom)
+        rooms = {room.key: room.name for room in tables.rooms}
+        texts = {number: " ".join(text.split()) for number, text in enumerate(tables.texts) if text}
+        return GameWords(game, rooms, texts=texts, choices=("Yes", "No"))
     return GameWords(game)

@@ -5,10 +5,10 @@ every command.
 """
 
 import hashlib
+import re
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Literal
 
 from rlaif.contracts.game.captures import GameIdentity
 from rlaif.game.machine.rom_checks import (
@@ -21,6 +21,7 @@ from rlaif.game.machine.rom_checks import (
     read_bounded,
     rom_title,
 )
+from rlaif.game.worlds.making import WORLD_FILE, provide
 
 ORACLE_OF_SEASONS_SHA1 = "ba1268290fb2b1b70505d2d7b5825fc8a4816a4b"
 """Oracle of Seasons (USA, Australia), No-Intro, 1,048,576 bytes."""
@@ -34,8 +35,12 @@ UNSUPPORTED_SHA1 = {
 
 _SEASONS_TITLE, _SEASONS_US_CODE = "ZELDA DIN", "AZ7E"
 
-Game = Literal["seedling-vale", "oracle-of-seasons", "other"]
-"""Which memory map and which milestones hold; for "other" none is known to."""
+Game = str
+"""Name of a game: `seedling-vale`, `oracle-of-seasons`, a generated world as `world-7-30`, or
+`other`, of which nothing is known."""
+
+_WORLD_HEADER = re.compile(rb"W([0-9]{1,5})-([0-9]{2,3})\0+SDLV")
+"""Title and maker in the header of a generated world."""
 
 __all__ = ["Cartridge", "CartridgeError", "Game", "UnsupportedGameError", "load_cartridge"]
 
@@ -56,7 +61,7 @@ class Cartridge:
     def game(self) -> Game:
         if self.is_embedded:
             return "seedling-vale"
-        return "oracle-of-seasons" if self.is_oracle_of_seasons else "other"
+        return "oracle-of-seasons" if self.is_oracle_of_seasons else _world(self.data) or "other"
 
     @property
     def needs_sound(self) -> bool:
@@ -74,7 +79,8 @@ def load_cartridge(
     """Read and check a ROM; a few milliseconds.
 
     Args:
-        path: The ROM file; None for the embedded game.
+        path: The ROM file; None for the embedded game. `world-SEED-SIZE/world.gbc` in any folder
+            is generated if it is missing.
         allow_modified: Take a randomizer or a hack of Oracle of Seasons (US) too. Its RAM is read
             with the map of the original, which a hack may have moved.
         allow_unsupported: Take games that can be played and not trained on too, as `other`.
@@ -83,6 +89,11 @@ def load_cartridge(
         UnsupportedGameError: It is a game on which nothing can be trained.
         CartridgeError: It is missing, unreadable, cut off, damaged or cannot be run.
     """
+    if path is not None and path.name == WORLD_FILE and not path.exists():
+        try:
+            provide(path.parent)
+        except ValueError as error:
+            raise CartridgeError(f"no ROM at {path}: {error}") from error
     where, data = _embedded() if path is None else (path, _read(path))
     check_rom(data, str(where))
     sha1 = hashlib.sha1(data, usedforsecurity=False).hexdigest()
@@ -98,7 +109,7 @@ def load_cartridge(
         path=where,
         data=data,
         sha256=hashlib.sha256(data).hexdigest(),
-        title=rom_title(data),
+        title=_world(data) or rom_title(data),
         is_oracle_of_seasons=is_original or is_modified,
         is_embedded=path is None or data == _embedded()[1],
         is_modified=is_modified,
@@ -123,6 +134,11 @@ def _check_other(data: bytes, sha1: str, name: str, allow_modified: bool) -> boo
             "allow modified ROMs if you know that its memory is laid out the same"
         )
     return True
+
+
+def _world(data: bytes) -> str | None:
+    found = _WORLD_HEADER.fullmatch(data[0x134:0x143])
+    return None if found is None else f"world-{int(found[1])}-{int(found[2])}"
 
 
 def _another_game(name: str, wrong: str) -> UnsupportedGameError:

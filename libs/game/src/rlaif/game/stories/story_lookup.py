@@ -6,13 +6,15 @@ Vale in the order of its walkthrough. Extras, which the quest does not need, com
 """
 
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import resources
 
+from rlaif.contracts.game.names import NAMED_GAMES, seed_and_size
 from rlaif.game.machine.cartridges import Game
 from rlaif.game.stories import milestones
 from rlaif.game.stories.milestones import ByteTest, Milestone, Story
+from rlaif.game.worlds.records import Facts
 
 _TESTS: dict[str, Callable[..., ByteTest]] = {
     "treasure": milestones.treasure,
@@ -30,14 +32,19 @@ _TESTS: dict[str, Callable[..., ByteTest]] = {
 
 
 @cache
-def story_of(game: Game) -> Story:
-    """The story of a game; one without steps for an unknown game."""
-    return Story(() if game == "other" else _read(game))
+def story_of(game: Game, rom: bytes = b"") -> Story:
+    """The story of a game; one without steps for an unknown game.
+
+    That of a generated world is solved from its `rom`, which takes a second for the largest.
+    """
+    if game in NAMED_GAMES:
+        text = (resources.files(__package__ or "") / f"{game}.csv").read_text(encoding="ascii")
+        return Story(_read(csv.DictReader(text.splitlines())))
+    return Story(_read(Facts(rom).milestones()) if seed_and_size(game) else ())
 
 
-def _read(game: Game) -> Iterator[Milestone]:
-    text = (resources.files(__package__ or "") / f"{game}.csv").read_text(encoding="ascii")
-    for row in csv.DictReader(text.splitlines()):
+def _read(rows: Iterable[Mapping[str, str]]) -> Iterator[Milestone]:
+    for row in rows:
         kind, *arguments = row["test"].split()
         test = _TESTS[kind](*(int(a, 0) if a[0].isdigit() else a for a in arguments))
         yield Milestone(row["name"], row["title"], test, is_main=row["quest"] == "main")

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from random import Random
 
+from rlaif.contracts.game.names import WORLD_NOUNS
 from rlaif.game.worlds.graph import LOCKS, Plan, Region, draw_plan
 from rlaif.game.worlds.layout import CrampedError, Layout, Passage, beyond
 from rlaif.game.worlds.rooms import (
@@ -80,6 +81,8 @@ class _Drawing:
 
     def tables(self) -> Tables:
         start = self.lands[self.layout.entries[0]]
+        for land in self._of(0, 1, 2):
+            land.foes = (0, 2)
         start.foes = (0, 0)
         gate = Wish("keyhole")
         gate_land = self._put(self._of(len(self.plan.regions) - 1), gate)
@@ -124,7 +127,7 @@ class _Drawing:
     def _site(
         self, key: Key, style: Style, exits: dict[int, tuple[Passage, bool]] | None = None
     ) -> Site:
-        return Site(key, self.script.place(style.names), style, exits or {})
+        return Site(key, self.script.place(style.nouns), style, exits or {})
 
     def _of(self, *regions: int) -> list[Site]:
         return [self.lands[cell] for index in regions for cell in self.layout.cells(index)]
@@ -203,7 +206,7 @@ class _Drawing:
                 goods.append(Thing(Kind.IF, 0, When.HAS, owners[item]))
             ask = script.new(WORDS["goods"][item])
             goods.append(Thing(Kind.SHOP, tile, Treasure[item.upper()], _PRICES[item], ask))
-        name = script.place(WORDS["names"]["shops"])
+        name = script.place(WORLD_NOUNS["shop"])
         shop = Site((HOUSES, self._number()), name, STYLES["house"], template="shop")
         shop.things = tuple(goods)
         self._enter(lands, "shop front", shop)

@@ -1,12 +1,15 @@
 """A world from a seed: drawn until it can be solved; the same seed gives the same bytes."""
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from rlaif.contracts.game.names import seed_and_size
 from rlaif.game.worlds.canvas import NoRoomError
 from rlaif.game.worlds.draw import draw_world
 from rlaif.game.worlds.graph import MAX_ROOMS, MIN_ROOMS
@@ -18,6 +21,7 @@ from rlaif.game.worlds.rom import write_rom
 from rlaif.game.worlds.solver import Leg, Solver, UnsolvableError
 from rlaif.game.worlds.tables import Tables
 
+WORLD_FILE = "world.gbc"
 ATTEMPTS = 300
 MAX_SEED = 99_999
 
@@ -32,7 +36,7 @@ class MadeWorld:
     rejected: int  # draws that did not fit or had no solution
 
     @property
-    def game(self) -> str:
+    def name(self) -> str:
         return f"world-{self.seed}-{len(self.tables.rooms)}"
 
     @cached_property
@@ -42,18 +46,49 @@ class MadeWorld:
     @cached_property
     def facts(self) -> dict[str, Any]:
         """The contents of world.json."""
-        size = len(self.tables.rooms)
-        return Facts(self.rom, self.legs).world(game=self.game, seed=self.seed, size=size)
+        return facts_of(self.rom, self.name, self.legs)
 
     def write(self, folder: Path) -> list[Path]:
         """Write the cartridge and all that is known of it; returns the files."""
-        folder.mkdir(parents=True, exist_ok=True)
-        files = [folder / name for name in ("world.gbc", "world.json", "guide.md", "map.png")]
-        files[0].write_bytes(self.rom)
-        files[1].write_text(json.dumps(self.facts, indent=1) + "\n", encoding="ascii")
-        files[2].write_text(guide(self.facts), encoding="ascii")
-        picture(self.facts).save(files[3], optimize=True)
-        return files
+        return _write(folder, self.rom, self.facts)
+
+
+def facts_of(rom: bytes, name: str, legs: list[Leg] | None = None) -> dict[str, Any]:
+    """The contents of world.json of a cartridge; solved again without `legs`."""
+    seed, size = seed_and_size(name) or (0, 0)
+    return Facts(rom, legs).world(game=name, seed=seed, size=size)
+
+
+def _write(folder: Path, rom: bytes, facts: dict[str, Any]) -> list[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [folder / name for name in (WORLD_FILE, "world.json", "guide.md", "map.png")]
+    files[0].write_bytes(rom)
+    files[1].write_text(json.dumps(facts, indent=1) + "\n", encoding="ascii")
+    files[2].write_text(guide(facts), encoding="ascii")
+    picture(facts).save(files[3], optimize=True)
+    return files
+
+
+def provide(folder: Path, rom: bytes | None = None) -> None:
+    """Write the world that a folder is named after, `world-SEED-SIZE`, unless it is there.
+
+    With a `rom` it is that one and its records. Nothing is written for other names. Processes may
+    do so at once: the folder appears whole.
+    """
+    known, file = seed_and_size(folder.name), folder / WORLD_FILE
+    if known is None or (file.exists() and rom in (None, file.read_bytes())):
+        return
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=".world-", dir=folder.parent) as scratch:
+        written = Path(scratch) / folder.name
+        if rom is None:
+            make_world(*known).write(written)
+        else:
+            _write(written, rom, facts_of(rom, folder.name))
+        with suppress(FileNotFoundError):
+            folder.rename(Path(scratch) / "replaced")
+        with suppress(OSError):  # another process was faster
+            written.rename(folder)
 
 
 def make_world(seed: int, rooms: int) -> MadeWorld:

@@ -68,7 +68,7 @@ class Facts:
             "objectives": [self._objective(number) for number in range(1, len(self.legs) + 1)],
             "locks": list(self._locks()),
             "distances": self._distances(),
-            "milestones": [*self._milestones()],
+            "milestones": [*self.milestones()],
         }
 
     # --- rooms ------------------------------------------------------------------
@@ -219,7 +219,7 @@ class Facts:
     def _name_at(self, move: Move) -> str:
         return SIGNS[self._by_key[move.room].rows[move.tile[0]][move.tile[1]]].name
 
-    def _milestones(self) -> Iterator[dict[str, str]]:
+    def milestones(self) -> Iterator[dict[str, str]]:
         """Main ones from the solution, then what else lies in chests."""
         used = set()
         for leg in self.legs:

@@ -4,6 +4,7 @@ import tomllib
 from dataclasses import dataclass, field, replace
 from random import Random
 
+from rlaif.contracts.game.names import WORLD_NOUNS
 from rlaif.game.worlds.canvas import Canvas, NoRoomError, from_edge
 from rlaif.game.worlds.layout import Passage
 from rlaif.game.worlds.tables import (
@@ -11,6 +12,7 @@ from rlaif.game.worlds.tables import (
     DROP_HEART,
     FREE,
     ROWS,
+    STEPS,
     Condition,
     Effect,
     Enemy,
@@ -43,14 +45,17 @@ class Style:
     paths: str
     scattered: dict[str, float]
     foes: list[str]
-    names: list[str]
+    nouns: tuple[str, ...]  # of the names of the rooms
     north: tuple[str, ...] = ()
     pillar: str = ""
     ornament: str = ""
     out: str = "E"
 
 
-STYLES = {name: Style(**it) for name, it in tomllib.loads(read_data("styles.toml")).items()}
+STYLES = {
+    name: Style(**it, nouns=WORLD_NOUNS.get(name, ()))
+    for name, it in tomllib.loads(read_data("styles.toml")).items()
+}
 
 
 def _pictures() -> dict[str, list[tuple[str, ...]]]:
@@ -262,6 +267,10 @@ class _Drawing:
             for spot, sign in self._picture(self.style.ornament).items():
                 if spot not in canvas.tiles or (canvas.tiles[spot] == ground and sign in FREE):
                     canvas.tiles[spot] = sign
+        for wish in self.site.wishes:
+            if wish.what == "stump" and wish.spot:  # it is used from any side, but not swimming
+                for row, column in STEPS:
+                    canvas.tiles.setdefault((wish.spot[0] + row, wish.spot[1] + column), ground)
         canvas.scatter(self.style.scattered)
         for spot, tile in canvas.tiles.items():
             inside = 0 < spot[0] < ROWS - 1 and 0 < spot[1] < COLUMNS - 1
@@ -272,9 +281,10 @@ class _Drawing:
         """Put enemies away from what is used and from the ways in; sometimes a heart."""
         site, rng = self.site, self.rng
         near = [
-            from_edge(direction, passage.place + i, 1)
-            for direction, (passage, _) in site.exits.items()
+            from_edge(direction, passage.place + i, depth)
+            for direction, (passage, owner) in site.exits.items()
             for i in range(2)
+            for depth in range(1, 2 + len(passage.lock.signs if passage.lock and owner else ""))
         ]
         near += [wish.before for wish in site.wishes] + [(6, 4), (6, 5)] * bool(site.out)
         spots = self.canvas.roomy(_HAUNTS, near)

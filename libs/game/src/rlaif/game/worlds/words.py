@@ -1,9 +1,11 @@
 """What a world says: names, lines of people and signs; how text is broken to fit its box."""
 
 import tomllib
+from collections.abc import Iterable, Sequence
 from random import Random
 from typing import Any
 
+from rlaif.contracts.game.names import WORLD_FIRST_WORDS, WORLD_PEOPLE
 from rlaif.game.worlds.tables import (
     LINE_LETTERS,
     NAME_LETTERS,
@@ -43,15 +45,15 @@ class Script:
         self.gifts: list[tuple[int, ...]] = []
         self.talks: list[tuple[int, ...]] = []
 
-    def place(self, nouns: list[str]) -> str:
+    def place(self, nouns: Iterable[str]) -> str:
         """The name of a place."""
-        return self._name(WORDS["names"]["first"], [f" {noun}" for noun in nouns])
+        return self._name(WORLD_FIRST_WORDS, [f" {noun}" for noun in nouns])
 
     def person(self) -> str:
         """The name of someone who has a house."""
-        return self._name(WORDS["names"]["people"], [""])
+        return self._name(WORLD_PEOPLE, [""])
 
-    def _name(self, first: list[str], second: list[str]) -> str:
+    def _name(self, first: Sequence[str], second: Sequence[str]) -> str:
         while True:
             name = self._rng.choice(first) + self._rng.choice(second)
             if len(name) <= NAME_LETTERS and name not in self._names:
@@ -60,8 +62,8 @@ class Script:
 
     def title(self) -> tuple[str, str]:
         """The two lines of the title screen."""
-        names = [name for name in WORDS["names"]["first"] if 3 < len(name) <= 8]
-        first, second = self._rng.choice(names).upper(), self._rng.choice(WORDS["names"]["lands"])
+        names = [name for name in WORLD_FIRST_WORDS if 3 < len(name) <= 8]
+        first, second = self._rng.choice(names).upper(), self._rng.choice(WORDS["lands"]["names"])
         return first.center(TITLE_LETTERS).rstrip(), second.center(TITLE_LETTERS).rstrip()
 
     def new(self, text: str) -> int:

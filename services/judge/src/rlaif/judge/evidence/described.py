@@ -6,14 +6,14 @@ becomes `other`, so that nothing can be injected into a prompt. The one exceptio
 
 import math
 import string
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Annotated, Any, Self
 
 from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 
 from rlaif.contracts.game.items import DUNGEON_ITEMS, NAMED_ITEMS, SEASON_POWERS
-from rlaif.contracts.game.names import NAMED_GAMES, NAMED_PLACES, ORACLE_OF_SEASONS
+from rlaif.contracts.game.names import NAMED_PLACES, ORACLE_OF_SEASONS, is_named_game
 from rlaif.contracts.game.segments import StateRecord
 
 OTHER = "other"
@@ -59,16 +59,16 @@ def _count(value: object) -> int | None:
     return None if found is None else int(found)
 
 
-def _word_of(vocabulary: Container[str]) -> Callable[[object], str | None]:
+def _word_of(is_known: Callable[[str], bool]) -> Callable[[object], str | None]:
     def word(value: object) -> str | None:
         if not isinstance(value, str) or not value.strip():
             return None
-        return value if value in vocabulary else OTHER
+        return value if is_known(value) else OTHER
 
     return word
 
 
-_word = _word_of(VOCABULARY)
+_word = _word_of(VOCABULARY.__contains__)
 
 
 def _words(value: object) -> tuple[str, ...] | None:
@@ -117,8 +117,10 @@ class DescribedState(BaseModel):
 
     frame: int = 0
     action: Word = None
-    game: Annotated[str | None, BeforeValidator(_word_of(NAMED_GAMES))] = None
-    place: Annotated[str | None, BeforeValidator(_word_of(NAMED_PLACES))] = _at("room", "name")
+    game: Annotated[str | None, BeforeValidator(_word_of(is_named_game))] = None
+    place: Annotated[str | None, BeforeValidator(_word_of(NAMED_PLACES.__contains__))] = _at(
+        "room", "name"
+    )
     area: Word = _at("room", "area")
     dungeon: Number = _at("room", "dungeon")
     large: Flag = _at("room", "large")
@@ -177,7 +179,8 @@ class DescribedState(BaseModel):
     @cached_property
     def said(self) -> str | None:
         """What the text box says, of a known game only: one line of safe characters, cut short."""
-        if self.game not in NAMED_GAMES or self.text is None or self.dialog is not True:
+        known = self.game is not None and is_named_game(self.game)
+        if not known or self.text is None or self.dialog is not True:
             return None
         start = self.text[: 4 * MAX_SAID_CHARACTERS]
         shown = "".join(letter if letter in _SAFE_CHARACTERS else " " for letter in start)

@@ -101,7 +101,7 @@ class _Episode:
         """Begin the episode of that number; fills `row` with the first observation."""
         game.source.rng = _stream(task, number)
         game.reset(row)
-        story: Story = story_of(game.cartridge.game)
+        story: Story = story_of(game.cartridge.game, game.cartridge.data)
         self.game, self.number, self._main = game, number, story.main_names
         self._noise = None if task.greedy else np.random.default_rng([task.seed, number, 1])
         self._latch = MilestoneLatch(story, read_blocks(game.emulator))

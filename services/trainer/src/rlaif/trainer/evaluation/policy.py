@@ -20,6 +20,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as arrays_of
 from safetensors.numpy import save as serialized
 
+from rlaif.contracts.game.names import seed_and_size
 from rlaif.contracts.game.observation import LAYOUT_VERSION
 from rlaif.files.whole import write_whole
 from rlaif.game.decisions.catalog import COUNT
@@ -60,12 +61,12 @@ def layouts() -> dict[str, str]:
 
 
 def check(manifest: Manifest, cartridge: Cartridge) -> None:
-    """Check that a policy fits this version and this game.
+    """Check that a policy fits this version and this game; any policy may play generated worlds.
 
     Raises:
         PolicyError: It does not; the message names the difference.
     """
-    if manifest.rom_sha256 != cartridge.sha256:
+    if manifest.rom_sha256 != cartridge.sha256 and not seed_and_size(cartridge.game):
         raise PolicyError(
             f"the policy of run {manifest.run_id} was trained on another game (ROM "
             f"{manifest.rom_sha256[:12]}…, this is {cartridge.sha256[:12]}…): pass the ROM it was "

@@ -45,8 +45,7 @@ def make_demonstrations(run: RunContext, stop_requested: Callable[[], bool]) -> 
         ) from error
     finally:
         build.stop()
-    identity = library.identity_of(settings.game)
-    return len(library.read(directory / DEMONSTRATIONS_FOLDER, identity))
+    return library.count(directory / DEMONSTRATIONS_FOLDER)
 
 
 REPORT_SECONDS = 5.0

@@ -54,7 +54,8 @@ class Recording:
         """
         self._games, self._rng, self._seen = games, rng, seen
         self._segment_steps = config.segment_steps
-        self.story = story_of(games[0].cartridge.game)
+        cartridge = games[0].cartridge
+        self.story = story_of(cartridge.game, cartridge.data)
         length = steps_lasting(config.game.episode_length, config.game.frame_skip)
         rules = SelectionRules(config.capture.uniform_share, length // config.segment_steps)
         self._selector = SegmentSelector(rules, rng)

@@ -124,7 +124,7 @@ class Explorer:
         identity = ArchiveIdentity(
             game=cartridge.identity, emulator=emulator.identity, frame_skip=frame_skip
         )
-        story = story_of(cartridge.game)
+        story = story_of(cartridge.game, cartridge.data)
         return cls(
             config, runner=runner, identity=identity, story=story, archive_server=archive_server
         )

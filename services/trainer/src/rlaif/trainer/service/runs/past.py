@@ -20,6 +20,7 @@ from pydantic import BaseModel, Field, PlainSerializer, PlainValidator, Validati
 
 from rlaif.contracts.catalog import UnknownEventError, envelop, parse_event
 from rlaif.contracts.events import EventData, RunIterated, RunLoaded, RunStarted
+from rlaif.contracts.game.names import seed_and_size
 from rlaif.contracts.run_points import RunPoint
 from rlaif.files.whole import write_whole
 from rlaif.service.settings import ServiceSettings
@@ -224,6 +225,8 @@ def recipe(settings: TrainerSettings) -> str:
     kept = settings.model_dump(mode="json", exclude=set(_NOT_IN_RECIPE))
     del kept["planner"]["api_key"]
     kept["rom"] = settings.rom_path.name if settings.rom_path else None
+    if settings.rom_path and seed_and_size(settings.rom_path.parent.name):
+        kept["rom"] = settings.rom_path.parent.name
     return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
 
 
