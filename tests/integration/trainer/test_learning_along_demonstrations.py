@@ -104,5 +104,5 @@ def test_runner_and_learner_resume_from_a_checkpoint(demonstrations: Path) -> No
 
 
 def test_a_run_without_its_demonstrations_reports_it(tmp_path: Path) -> None:
-    with pytest.raises(DemonstrationsError, match="run a search first"):
+    with pytest.raises(DemonstrationsError, match="build them from a search"):
         algorithm_of(tmp_path)

@@ -146,16 +146,6 @@ def test_the_critic_learns_large_returns_that_the_seeds_clip_hides():
     assert seeds.explained < 0.1
 
 
-def test_the_entropy_bonus_can_be_held_up_and_let_go():
-    learner = learner_of(entropy=0.01)
-    learner.hold_entropy(0.03)
-    figures = update(learner, batch_of())
-    assert float(figures["curr_entropy_coeff"].peek()) == pytest.approx(0.03)
-    learner.hold_entropy(0.0)
-    figures = update(learner, batch_of())
-    assert float(figures["curr_entropy_coeff"].peek()) == pytest.approx(0.01)
-
-
 @pytest.mark.parametrize("given", [{}, {"normalize_values": False}, {"share_layers": True}])
 def test_a_learner_that_takes_over_the_state_goes_on_as_the_other(given: dict[str, Any]):
     first, second = learner_of(**given), learner_of(**given)

@@ -6,22 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlaif.contracts.game.captures import EmulatorIdentity, GameIdentity
 from rlaif.game.captures.capture import pack_keyframe
 from rlaif.trainer.curriculum.demonstrations import (
     Demonstration,
-    DemonstrationIdentity,
     KeptState,
     Reached,
-)
-
-IDENTITY = DemonstrationIdentity(
-    game=GameIdentity(title="SEEDLING", rom_sha256="ab" * 32),
-    emulator=EmulatorIdentity(version="2.8.1", sound_emulated=False),
-    actions="macros",
-    decisions=20,
-    inputs=3,
-    layout="as it is",
 )
 
 
@@ -38,7 +27,6 @@ def _made(
     moments = sorted({*range(0, length + 1, states_every), *(at for at in found if at <= length)})
     values: dict[str, Any] = {
         "name": name,
-        "identity": IDENTITY,
         "decisions": rng.integers(0, 20, length),
         "imitated": rng.random(length) < 0.9,
         "frames": rng.integers(4, 60, length).astype(np.int32),

@@ -12,11 +12,9 @@ from rlaif.files.failures import command
 from rlaif.trainer.curriculum.building import NO_TRAJECTORY, BuildSettings, build
 from rlaif.trainer.curriculum.library import DemonstrationsError
 from rlaif.trainer.curriculum.minimization import MAX_TRIAL_STEPS
-from rlaif.trainer.curriculum.player import TrajectoryMismatchError
 from rlaif.trainer.search.opening import TREE
 from rlaif.trainer.search.tree import TreeError
 from rlaif.trainer.settings.game import GameSettings
-from rlaif.trainer.spreading import LostProcessError
 
 _NICENESS = 10
 
@@ -26,58 +24,39 @@ def main(arguments: list[str] | None = None) -> int:
     """Build the demonstrations; return 0, or another exit code after printing an error message."""
     options = _parser().parse_args(arguments)
     os.nice(_NICENESS)
-    game = GameSettings(
-        rom_path=options.rom, actions=options.actions, reward_preset=options.rewards
+    settings = BuildSettings(
+        GameSettings(rom_path=options.rom, actions=options.actions, reward_preset=options.rewards),
+        count=options.count,
+        noised=options.noised,
+        seed=options.seed,
+        processes=options.workers,
+        max_trial_steps=options.max_trial_steps,
+        minimized=options.minimized,
     )
     try:
-        build(
-            [folder / TREE for folder in options.search],
-            options.out,
-            BuildSettings(
-                game,
-                count=options.count,
-                noised=options.noised,
-                seed=options.seed,
-                processes=options.workers,
-                max_trial_steps=options.max_trial_steps,
-                minimized=options.minimized,
-            ),
-            _say,
-        )
-    except (TreeError, TrajectoryMismatchError, DemonstrationsError) as error:
+        build([folder / TREE for folder in options.search], options.out, settings, _say)
+    except (TreeError, DemonstrationsError) as error:
         sys.stderr.write(f"{error}\n")
         return NO_TRAJECTORY
-    except LostProcessError as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m rlaif.trainer.curriculum", description=__doc__)
-    parser.add_argument("search", type=Path, nargs="+", help="folder of a search")
-    parser.add_argument("--out", type=Path, required=True, help="folder of the demonstrations")
-    parser.add_argument("--rom", type=Path, help="ROM file (default: the embedded game)")
-    parser.add_argument(
-        "--actions",
-        default="macros",
-        choices=("buttons", "macros", "options"),
-        help="action set of the policy",
-    )
-    parser.add_argument("--rewards", default="default", choices=("seed", "default"))
-    parser.add_argument("--count", type=int, default=6, help="trajectories per search")
-    parser.add_argument("--noised", type=int, default=2, help="noisy replays per subtask")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the noise")
-    parser.add_argument(
-        "--workers", type=int, default=2, help="worker processes; 0: work in this process"
-    )
-    parser.add_argument(
-        "--max-trial-steps",
-        type=int,
-        default=MAX_TRIAL_STEPS,
-        help="limit of emulator steps of the minimization of a part",
-    )
-    parser.add_argument("--minimized", type=Path, help="folder that keeps minimized parts")
+    add = parser.add_argument
+    add("search", type=Path, nargs="+", help="folder of a search")
+    add("--out", type=Path, required=True, help="folder of the demonstrations")
+    add("--minimized", type=Path, help="folder that keeps minimized parts")
+    add("--rom", type=Path, help="ROM file (default: the embedded game)")
+    arms = ("buttons", "macros", "options")
+    add("--actions", default="macros", choices=arms, help="action set of the policy")
+    add("--rewards", default="default", choices=("seed", "default"))
+    add("--count", type=int, default=6, help="trajectories per search")
+    add("--noised", type=int, default=2, help="noisy replays per subtask")
+    add("--seed", type=int, default=0, help="seed of the noise")
+    add("--workers", type=int, default=2, help="worker processes; 0: work in this process")
+    steps = "limit of emulator steps of the minimization of a part"
+    add("--max-trial-steps", type=int, default=MAX_TRIAL_STEPS, help=steps)
     return parser
 
 

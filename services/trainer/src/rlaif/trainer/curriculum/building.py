@@ -1,23 +1,24 @@
 """Builds demonstrations from a search: its best trajectories, verified, minimized and recorded."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from rlaif.game.captures.capture import unpack_keyframe
+from rlaif.game.captures.capture import PackedKeyframe, unpack_keyframe
 from rlaif.game.memory.predicates import is_dying
 from rlaif.trainer.curriculum import library
 from rlaif.trainer.curriculum.demonstrations import Demonstration, Segment, segments
-from rlaif.trainer.curriculum.minimization import MAX_TRIAL_STEPS, minimize
-from rlaif.trainer.curriculum.player import Player, Recorder, TrajectoryMismatchError
-from rlaif.trainer.curriculum.route import limit
-from rlaif.trainer.curriculum.trajectories import Trajectory, best_trajectories
+from rlaif.trainer.curriculum.minimization import MAX_TRIAL_STEPS, Plays, minimize
+from rlaif.trainer.curriculum.player import Player, Recorder
+from rlaif.trainer.curriculum.subtasks import limit
+from rlaif.trainer.curriculum.trajectories import best_trajectories
 from rlaif.trainer.curriculum.verification import Part, VerifiedTrajectory, verify
 from rlaif.trainer.search.marks import level_of
-from rlaif.trainer.search.tree import read_tree
+from rlaif.trainer.search.tree import Node, read_tree
 from rlaif.trainer.settings.game import GameSettings
 
 NO_TRAJECTORY = 3
@@ -27,7 +28,7 @@ WRONG_DECISIONS = 2.0
 """Mean number of injected decisions per subtask."""
 
 _PATIENCE = 2.0
-_FRAMES_PER_SECOND = 60
+_FRAMES_PER_MINUTE = 3600
 
 
 @dataclass(frozen=True)
@@ -63,99 +64,79 @@ def build(
 ) -> None:
     """Write the demonstrations of some trees into a folder, highest level first.
 
-    Trajectories without a subtask are left out, and those whose replay fails. One of which a part
-    cannot be carried out again ends before that part. `progress` is called with a line for each
-    minimized part and for each demonstration.
+    Trajectories without a subtask are left out, and those whose replay fails. `progress` is called
+    with a line for each minimized part and for each demonstration.
 
     Raises:
         TreeError: A tree does not exist.
-        TrajectoryMismatchError: No trajectory could be reproduced.
-        DemonstrationsError: No trajectory reaches a flag.
+        DemonstrationsError: No trajectory reaches a flag when it is played again.
         LostProcessError: A worker process ended early.
     """
     recorder = Recorder(settings.game, states_every=settings.states_every)
     try:
-        verified = _verified(_trajectories(trees, settings.count), recorder)
+        verified = _verified(trees, settings.count, recorder)
         parts = [tuple(each.parts(each.needed(verified))) for each in verified]
         short = minimize(
-            [part for every in parts for part in every],
+            itertools.chain(*parts),
             settings.game,
             processes=settings.processes,
             max_trial_steps=settings.max_trial_steps,
             folder=settings.minimized,
             on_done=lambda done, count: progress(f"minimized part {done} of {count}"),
         )
-        found: dict[str, tuple[Demonstration, Trajectory]] = {}
-        for each, every in zip(verified, parts, strict=True):
-            play = _recorded((short[part.key] for part in every), recorder)
-            if play is not None:
-                found.setdefault(play.name, (play, each.trajectory))
+        found: dict[str, tuple[Demonstration, Node]] = {}
+        for trajectory, every in zip(verified, parts, strict=True):
+            demonstration = _recorded(every, short, recorder)
+            if segments(demonstration):
+                found.setdefault(demonstration.name, (demonstration, trajectory.nodes[-1]))
         if not found:
             raise library.DemonstrationsError(
-                f"no trajectory in {', '.join(map(str, trees))} reaches a flag: search longer"
+                f"no trajectory in {', '.join(map(str, trees))} reaches a flag when it is played "
+                "again: search longer, in this game and emulator"
             )
-        whole = [play for play, _ in found.values()]
+        whole = [demonstration for demonstration, _ in found.values()]
         written: list[Demonstration] = []
-        for play, trajectory in found.values():
-            subtasks = segments(play, play.needed(whole))
-            noised = _noised(play, subtasks, recorder, settings)
+        for demonstration, end in found.values():
+            subtasks = segments(demonstration, whole)
+            noised = _noised(demonstration, subtasks, recorder, settings)
             progress(
-                f"{_described(play, trajectory)}, {len(subtasks)} subtasks, {len(noised)} of "
+                f"a trajectory of {_minutes(int(demonstration.frames.sum()))} minutes to level "
+                f"{level_of(end.marks):g} ({_minutes(end.frames)} minutes before minimization), "
+                f"{demonstration.length} decisions, {len(subtasks)} subtasks, {len(noised)} of "
                 f"{settings.noised * len(subtasks)} noisy replays succeeded"
             )
-            written += [play, *noised]
-        library.write(directory, written)
+            written += [demonstration, *noised]
+        library.write(directory, written, library.identity_of(settings.game))
     finally:
         recorder.close()
 
 
-def _trajectories(trees: Sequence[Path], count: int) -> list[Trajectory]:
-    found: list[Trajectory] = []
+def _verified(trees: Sequence[Path], count: int, player: Player) -> list[VerifiedTrajectory]:
+    """Return the reproducible trajectories of the highest levels."""
+    found: list[VerifiedTrajectory | None] = []
     for path in trees:
         with read_tree(path) as tree:
-            found += best_trajectories(tree, count)
-    return sorted(found, key=lambda trajectory: -level_of(trajectory.marks))
+            for nodes in best_trajectories(tree, count):
+                sha256, packed = tree.packed(nodes[0].id)
+                found.append(verify(nodes, PackedKeyframe(packed, sha256), player))
+    verified = [each for each in found if each is not None]
+    return sorted(verified, key=lambda trajectory: -level_of(trajectory.nodes[-1].marks))
 
 
-def _verified(trajectories: Sequence[Trajectory], player: Player) -> list[VerifiedTrajectory]:
-    """Return the reproducible trajectories; raise the first error if there is none."""
-    found: list[VerifiedTrajectory] = []
-    errors: list[TrajectoryMismatchError] = []
-    for trajectory in trajectories:
-        try:
-            found.append(verify(trajectory, player))
-        except TrajectoryMismatchError as error:
-            errors.append(error)
-    if errors and not found:
-        raise errors[0]
-    return found
-
-
-def _recorded(parts: Iterable[Part | None], recorder: Recorder) -> Demonstration | None:
-    """Record parts up to one that is None; return None if that leaves no subtask."""
+def _recorded(parts: Sequence[Part], short: dict[str, Plays], recorder: Recorder) -> Demonstration:
     buttons = ""
+    recorder.clear()
     for part in parts:
-        if part is None:
-            break
-        begin = recorder.continue_from if buttons else recorder.begin
-        begin(unpack_keyframe(*part.state))
-        for play in part.plays:
+        recorder.begin(unpack_keyframe(*part.state))
+        for play in short[part.key]:
             recorder.replay(play)
             buttons += play.buttons
-        if not part.goal.is_reached(recorder.ram, recorder.seen):
-            raise TrajectoryMismatchError(f"a minimized part misses {sorted(part.goal.marks)}")
-    if not buttons:
-        return None
-    found = recorder.demonstration(hashlib.sha256(buttons.encode()).hexdigest()[:8])
-    return found if segments(found, found.needed([found])) else None
+        assert part.goal.is_reached(recorder.ram, recorder.seen), "a minimized part is verified"
+    return recorder.demonstration(hashlib.sha256(buttons.encode()).hexdigest()[:8])
 
 
-def _described(play: Demonstration, trajectory: Trajectory) -> str:
-    seconds = int(play.frames.sum()) / _FRAMES_PER_SECOND
-    return (
-        f"a trajectory of {seconds / 60:.1f} minutes to level {level_of(trajectory.marks):g} "
-        f"({trajectory.seconds / 60:.1f} minutes before minimization), {play.length} decisions"
-    )
+def _minutes(frames: int) -> str:
+    return f"{frames / _FRAMES_PER_MINUTE:.1f}"
 
 
 def _noised(
@@ -185,6 +166,7 @@ def _replay_with_noise(
     if not wrong.any():
         wrong[int(rng.integers(count))] = True
     max_frames = limit(play.frames_between(start.at, subtask.last), _PATIENCE)
+    recorder.clear()
     recorder.begin(unpack_keyframe(*start.keyframe))
     for decision, is_disturbed in zip(
         play.decisions[start.at : subtask.last].tolist(), wrong.tolist(), strict=True

@@ -1,63 +1,19 @@
 """Demonstrations: recorded trajectories as arrays from which a policy can learn."""
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field
 
-from rlaif.contracts.game.captures import EmulatorIdentity, GameIdentity
 from rlaif.game.captures.capture import PackedKeyframe
-from rlaif.game.decisions.catalog import COUNT, DECISIONS, Arm
-from rlaif.game.machine.cartridges import Cartridge
-from rlaif.game.machine.emulator import Emulator
-from rlaif.game.motion.things import KINDS
-from rlaif.game.policy_input.layout import INPUT_VERSION, POLICY_INPUT, SIZE
 from rlaif.trainer.search.marks import HALF, WHOLE, Marks, weight_of
 
 Float32 = npt.NDArray[np.float32]
 
-
-class DemonstrationIdentity(BaseModel):
-    """What a demonstration depends on; it cannot be used with another game or action set."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    game: GameIdentity
-    emulator: EmulatorIdentity
-    actions: Arm = Field(description="Action set of its decisions.")
-    decisions: int = Field(ge=1, description="Size of the action set.")
-    inputs: int = Field(ge=0, description="Length of a policy input.")
-    layout: str = Field(description="Digest of the meaning of all inputs and decisions.")
-
-    def mismatch(self, other: "DemonstrationIdentity") -> str | None:
-        """Describe the first difference; None if there is none."""
-        for name in type(self).model_fields:
-            mine, its = getattr(self, name), getattr(other, name)
-            if mine != its:
-                return f"{name} {mine}, this run has {its}"
-        return None
-
-
-def identity_of(cartridge: Cartridge, emulator: Emulator, actions: Arm) -> DemonstrationIdentity:
-    """Return what demonstrations of this game and action set depend on."""
-    meaning = (
-        INPUT_VERSION,
-        [(field.name, field.slots, field.codes) for field in POLICY_INPUT.fields],
-        KINDS,
-        [decision.name for decision in DECISIONS],
-    )
-    return DemonstrationIdentity(
-        game=cartridge.identity,
-        emulator=emulator.identity,
-        actions=actions,
-        decisions=COUNT,
-        inputs=SIZE,
-        layout=hashlib.sha256(repr(meaning).encode()).hexdigest()[:16],
-    )
+_MIN_DECISIONS = 2
+"""Of a subtask."""
 
 
 class KeptState(NamedTuple):
@@ -99,7 +55,6 @@ class Demonstration:
     """
 
     name: str
-    identity: DemonstrationIdentity
     decisions: npt.NDArray[np.int64]
     imitated: npt.NDArray[np.bool_]
     frames: npt.NDArray[np.int32]
@@ -110,22 +65,6 @@ class Demonstration:
     states: tuple[KeptState, ...]
     part_of: tuple[str, int] | None = None
 
-    def __post_init__(self) -> None:
-        length = len(self.decisions)
-        for name, rows in (
-            ("imitated", length),
-            ("frames", length),
-            ("rewards", length),
-            ("observations", length + 1),
-            ("policy_inputs", length + 1),
-        ):
-            found = len(getattr(self, name))
-            if found != rows:
-                raise ValueError(f"{found} rows of {name} for {length} decisions: expected {rows}")
-        timesteps = [state.at for state in self.states] + [each.at for each in self.reached]
-        if any(not 0 <= at <= length for at in timesteps):
-            raise ValueError(f"a state or flag is outside the {length} decisions")
-
     @property
     def length(self) -> int:
         return len(self.decisions)
@@ -134,10 +73,6 @@ class Demonstration:
     def marks(self) -> Marks:
         """All flags that it reached."""
         return frozenset().union(*(each.marks for each in self.reached))
-
-    def needed(self, others: Iterable["Demonstration"]) -> Marks:
-        """Apply `needed_marks` to this demonstration."""
-        return needed_marks([each.marks for each in self.reached], [each.marks for each in others])
 
     def without_rows(self) -> "Demonstration":
         """Return a copy without the policy's inputs, to save memory where only starts matter."""
@@ -178,7 +113,8 @@ def needed_marks(reached: Sequence[Marks], others: Iterable[Marks]) -> Marks:
         reached: New flags at each timestep, in order.
         others: All flags of each other trajectory; may include this one.
     """
-    news = [weighty(marks) for marks in reached if weighty(marks)]
+    weighty = [frozenset(mark for mark in new if weight_of(mark) >= HALF) for new in reached]
+    news = [new for new in weighty if new]
     whole = [at for at, new in enumerate(news) if any(weight_of(mark) >= WHOLE for mark in new)]
     news = news[: whole[-1] + 1] if whole else news
     needed = frozenset[str]().union(*news)
@@ -188,37 +124,30 @@ def needed_marks(reached: Sequence[Marks], others: Iterable[Marks]) -> Marks:
     return needed
 
 
-def weighty(marks: Marks) -> Marks:
-    """Return the flags with at least half weight."""
-    return frozenset(mark for mark in marks if weight_of(mark) >= HALF)
-
-
 def segments(
-    demonstration: Demonstration, needed: Marks, *, min_decisions: int = 2
+    demonstration: Demonstration, others: Sequence[Demonstration] = ()
 ) -> tuple[Segment, ...]:
-    """Split a demonstration at its needed flags; what follows the last of them is left out.
+    """Split a demonstration at the flags that its end requires; the rest is left out.
 
-    Flags that are set less than `min_decisions` after the previous ones share a subtask with them.
+    A flag is unnecessary if one of the others reached the same end without it. Flags that are set
+    in the decision after the previous ones share a subtask with them.
     """
+    needed = needed_marks(
+        [each.marks for each in demonstration.reached], [each.marks for each in others]
+    )
+    wanted = [(at, marks & needed) for at, marks in demonstration.reached if marks & needed]
     found: list[Segment] = []
     first, goal = 0, frozenset[str]()
-    wanted = [(each.at, each.marks & needed) for each in demonstration.reached]
-    wanted = [(at, marks) for at, marks in wanted if marks]
-    for index, (at, marks) in enumerate(wanted):
+    for at, marks in wanted:
         goal |= marks
-        is_last = index == len(wanted) - 1
-        if at - first < min_decisions and not is_last:
-            continue
-        starts = _states_between(demonstration.states, first, at)
-        if not starts:
-            continue
-        found.append(Segment(len(found), first, at, goal, starts))
-        first, goal = at, frozenset()
+        is_short = at - first < _MIN_DECISIONS and at != wanted[-1][0]
+        starts = tuple(
+            index for index, state in enumerate(demonstration.states) if first <= state.at < at
+        )
+        if starts and not is_short:
+            found.append(Segment(len(found), first, at, goal, starts))
+            first, goal = at, frozenset()
     return tuple(found)
-
-
-def _states_between(states: Sequence[KeptState], first: int, last: int) -> tuple[int, ...]:
-    return tuple(index for index, state in enumerate(states) if first <= state.at < last)
 
 
 def of_one_order(demonstrations: Sequence[Demonstration]) -> tuple[Demonstration, ...]:
@@ -227,24 +156,14 @@ def of_one_order(demonstrations: Sequence[Demonstration]) -> tuple[Demonstration
     The first is the one with the highest level, as in a library.
     """
     whole = [each for each in demonstrations if each.part_of is None]
-    if not whole:
-        return tuple(demonstrations)
-    goals = [each.goal for each in segments(whole[0], whole[0].needed(whole))]
-    kept = {each.name for each in whole if _agrees((one.marks for one in each.reached), goals)}
-    return tuple(
-        each
-        for each in demonstrations
-        if (each.name if each.part_of is None else each.part_of[0]) in kept
-    )
+    goals = [each.goal for each in segments(whole[0], whole)]
+    kept = {each.name for each in whole if _is_in_order(each, goals)}
+    names = [each.name if each.part_of is None else each.part_of[0] for each in demonstrations]
+    return tuple(each for each, name in zip(demonstrations, names, strict=True) if name in kept)
 
 
-def _agrees(reached: Iterable[Marks], goals: Sequence[Marks]) -> bool:
-    """Whether each goal is reached only after all goals before it."""
-    turn = {mark: number for number, goal in enumerate(goals) for mark in goal}
-    known: set[str] = set()
-    for marks in reached:
-        known |= marks
-        latest = max((turn[mark] for mark in marks if mark in turn), default=0)
-        if any(not goal <= known for goal in goals[:latest]):
-            return False
-    return True
+def _is_in_order(demonstration: Demonstration, goals: Sequence[Marks]) -> bool:
+    """Whether it completes these goals in their order, as far as it does."""
+    turns = {mark: at for at, marks in demonstration.reached for mark in marks}
+    completed = [max(turns.get(mark, demonstration.length + 1) for mark in goal) for goal in goals]
+    return completed == sorted(completed)

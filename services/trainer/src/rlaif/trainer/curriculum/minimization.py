@@ -10,9 +10,9 @@ Each part starts in the state in which the search itself started it. A cut must 
 its own part only; later parts start from a state for which more was spent, not less.
 """
 
+import contextlib
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -29,6 +29,9 @@ from rlaif.trainer.spreading import spread
 MAX_TRIAL_STEPS = 600_000
 """Default limit of emulator steps per part, about 100 seconds of one core: five times what a part
 of 60 decisions needs, and about what one of 160 needs."""
+
+
+Plays = tuple[Play, ...]
 
 
 class _Made(NamedTuple):
@@ -58,8 +61,8 @@ class Minimizer:
         """`player` must not be used by others."""
         self._player, self._max_frames = player, max_trial_steps * STEP_FRAMES
 
-    def minimized(self, part: Part) -> Part | None:
-        """Return a locally minimal part; None if even all its decisions miss its goal.
+    def minimized(self, part: Part) -> Plays:
+        """Return locally minimal decisions of a part of a verified trajectory.
 
         Decisions between two visits of a room are removed first, longest first, because a search
         often enters a room without result and returns. Then chunks are removed: halves, quarters,
@@ -68,16 +71,14 @@ class Minimizer:
         self._part, self._tried = part, set[tuple[int, ...]]()
         self._best: list[_Made] = []
         self._best_frames, self._may_die, self._frames = math.inf, True, 0
-        if not self._play(0, [play.decision for play in part.plays]):
-            return None
-        self._frames = 0
-        before = None
+        assert self._play(0, part.decisions), "a verified part reaches its goal"
+        self._frames, before = 0, None
         while before != self._decisions:
             before = self._decisions
             while any(self._try_without(*loop) for loop in loops([it.place for it in self._best])):
                 pass
             self._remove_chunks()
-        return replace(part, plays=tuple(each.play for each in self._best))
+        return tuple(each.play for each in self._best)
 
     @property
     def _decisions(self) -> tuple[int, ...]:
@@ -148,74 +149,54 @@ def loops(places: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
     return sorted(found, key=lambda loop: loop[0] - loop[1])
 
 
-class MinimizedParts:
-    """Results on disk, one file per part, so that a part is minimized once."""
-
-    def __init__(self, folder: Path, max_trial_steps: int) -> None:
-        self._folder, self._suffix = folder, f"-{max_trial_steps}.npz"
-
-    def get(self, part: Part) -> Part | None:
-        """Return the result of a part; None if there is none, or its file is damaged."""
-        try:
-            plays = npz_tree.read(self._folder / f"{part.key}{self._suffix}")
-        except (OSError, npz_tree.NpzTreeError):
-            return None
-        return replace(part, plays=tuple(Play(*play) for play in plays))
-
-    def put(self, part: Part, short: Part) -> None:
-        tree = npz_tree.packed([tuple(play) for play in short.plays])
-        write_whole(self._folder / f"{part.key}{self._suffix}", tree)
-
-
 def minimize(
-    parts: Sequence[Part],
+    parts: Iterable[Part],
     game: GameSettings,
     *,
     processes: int,
     max_trial_steps: int,
     folder: Path | None,
     on_done: Callable[[int, int], None],
-) -> dict[str, Part | None]:
+) -> dict[str, Plays]:
     """Minimize parts in worker processes, equal ones once; with 0 processes, in this one.
 
     `on_done` is called after each part with the numbers of finished and of all parts. Results in
-    `folder` are used, and new ones are stored there.
-
-    Returns:
-        The results by key; None for a part that could not be carried out again.
+    `folder` are used, and new ones are stored there. The result is by key.
 
     Raises:
         LostProcessError: A process ended early.
     """
-    stored = None if folder is None else MinimizedParts(folder, max_trial_steps)
     every = {part.key: part for part in parts}
-    found: dict[str, Part | None] = {}
-    if stored is not None:
-        found |= {key: short for key, part in every.items() if (short := stored.get(part))}
+    found: dict[str, Plays] = {}
+    files = {key: folder / f"{key}-{max_trial_steps}.npz" for key in every} if folder else {}
+    for key, file in files.items():
+        with contextlib.suppress(OSError, npz_tree.NpzTreeError):  # else it is minimized again
+            found[key] = tuple(Play(*play) for play in npz_tree.read(file))
     # The longest first, so that it does not start last and keep one process busy alone.
-    jobs = sorted((every[key] for key in every.keys() - found), key=lambda part: -part.steps)
+    missing = [part for key, part in every.items() if key not in found]
+    missing.sort(key=lambda part: -len(part.decisions))
 
-    def note(done: tuple[Part, Part | None]) -> None:
-        part, short = done
-        found[part.key] = short
-        if stored is not None and short is not None:
-            stored.put(part, short)
+    def note(done: tuple[str, Plays]) -> None:
+        key, plays = done
+        found[key] = plays
+        if key in files:
+            write_whole(files[key], npz_tree.packed([tuple(play) for play in plays]))
         on_done(len(found), len(every))
 
-    spread(partial(_minimize, game, max_trial_steps), jobs, processes, note)
+    spread(partial(_minimize, game, max_trial_steps), missing, processes, note)
     return found
 
 
 def _minimize(
     game: GameSettings,
     max_trial_steps: int,
-    jobs: Sequence[Part],
-    on_done: Callable[[tuple[Part, Part | None]], None],
+    parts: Sequence[Part],
+    on_done: Callable[[tuple[str, Plays]], None],
 ) -> None:
     player = Player(game)
     try:
         minimizer = Minimizer(player, max_trial_steps)
-        for part in jobs:
-            on_done((part, minimizer.minimized(part)))
+        for part in parts:
+            on_done((part.key, minimizer.minimized(part)))
     finally:
         player.close()

@@ -6,7 +6,6 @@ import numpy as np
 
 from rlaif.game.captures.capture import PackedKeyframe, pack_keyframe
 from rlaif.game.decisions.catalog import BUTTON, WALK, in_arm
-from rlaif.game.machine.actions import decode_actions
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.predicates import has_control
 from rlaif.game.motion.grid import WALKS
@@ -16,7 +15,6 @@ from rlaif.trainer.curriculum.demonstrations import (
     Float32,
     KeptState,
     Reached,
-    identity_of,
 )
 from rlaif.trainer.play.decisions import DecisionStep
 from rlaif.trainer.play.game_env import GameEnv
@@ -34,10 +32,6 @@ class Play(NamedTuple):
 
     decision: int
     buttons: str
-
-
-class TrajectoryMismatchError(Exception):
-    """A replay leads to another state than recorded."""
 
 
 class _GivenStart:
@@ -95,11 +89,6 @@ class Player:
             self.seen |= marks_of(self.ram)
         return Play(decision, "".join(buttons))
 
-    def press(self, buttons: str) -> None:
-        """Play base steps."""
-        for action in decode_actions(buttons):
-            self.game.step(action, self._row)
-
     def save(self) -> bytes:
         return self.game.emulator.save_state()
 
@@ -128,25 +117,21 @@ class Recorder(Player):
     def __init__(self, settings: GameSettings, *, states_every: int) -> None:
         """Keep a start state after at most `states_every` decisions, and after each flag."""
         super().__init__(settings)
-        self.identity = identity_of(self.game.cartridge, self.game.emulator, settings.actions)
-        self._states_every = states_every
+        self._actions, self._states_every = settings.actions, states_every
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin a new record."""
         self._rows: list[_Row] = []
         self._states: list[KeptState] = []
         self._reached: list[Reached] = []
         self._marks: Marks = frozenset()
 
     def begin(self, state: bytes) -> None:
-        """Begin an episode in a state and a new record."""
-        super().begin(state)
-        self._rows, self._states, self._reached = [], [], []
-        self._marks = self.seen
-        self._keep_state()
-
-    def continue_from(self, state: bytes) -> None:
-        """Begin an episode in a state and continue the record."""
+        """Begin an episode in a state, from which the record continues."""
         super().begin(state)
         self._marks |= self.seen
-        if self._states[-1].at == len(self._rows):
+        if self._states and self._states[-1].at == len(self._rows):
             self._states.pop()
         self._keep_state()
 
@@ -162,31 +147,23 @@ class Recorder(Player):
         return play
 
     def replay(self, play: Play) -> None:
-        """Play a decision again; one outside the action set as walks and buttons.
-
-        Raises:
-            TrajectoryMismatchError: It is played by other buttons.
-        """
-        is_own, buttons = in_arm(self.identity.actions)[play.decision], play.buttons
-        while buttons:
-            played = self.decide(play.decision if is_own else _first_of(buttons)).buttons
-            if not buttons.startswith(played):
-                raise TrajectoryMismatchError(
-                    f"decision {len(self._rows)} is played by the buttons {played}, "
-                    f"expected {buttons}"
-                )
-            buttons = buttons.removeprefix(played)
+        """Play a decision again; one outside the action set as walks and buttons."""
+        played = ""
+        is_own = in_arm(self._actions)[play.decision]
+        while len(played) < len(play.buttons):
+            following = play.buttons[len(played) :]
+            played += self.decide(play.decision if is_own else _first_of(following)).buttons
+        assert played == play.buttons, "a decision is a function of the state"
 
     def allowed(self) -> list[int]:
         """Return the decisions that the action mask allows now."""
         return [int(each) for each in np.flatnonzero(self._input()[ALLOWED])]
 
     def demonstration(self, name: str, *, part_of: tuple[str, int] | None = None) -> Demonstration:
-        """Return what was played since `begin`."""
+        """Return what was played since `clear`."""
         rows = self._rows
         return Demonstration(
             name=name,
-            identity=self.identity,
             decisions=np.array([row.decision for row in rows], dtype=np.int64),
             imitated=np.array([row.imitated for row in rows], dtype=np.bool_),
             frames=np.array([row.frames for row in rows], dtype=np.int32),
@@ -215,7 +192,7 @@ class Recorder(Player):
 
     def _input(self) -> Float32:
         row = np.empty(SIZE, dtype=np.float32)
-        self._step.write_policy_input(row, self.identity.actions)
+        self._step.write_policy_input(row, self._actions)
         return row
 
 

@@ -3,21 +3,25 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from rlaif.game.captures.capture import PackedKeyframe, pack_keyframe, unpack_keyframe
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import has_control
 from rlaif.trainer.curriculum.demonstrations import needed_marks
-from rlaif.trainer.curriculum.player import Play, Player, TrajectoryMismatchError
-from rlaif.trainer.curriculum.trajectories import Trajectory
+from rlaif.trainer.curriculum.player import Player
 from rlaif.trainer.search.cell import money_of, supplies_of
 from rlaif.trainer.search.marks import Marks, marks_of
+from rlaif.trainer.search.tree import Node
 
 _HEALTH = address("wLinkHealth")
 _PLACE = tuple(map(address, ("wActiveGroup", "wActiveRoom")))
 _SET = tuple(map(address, ("wRoomStateModifier", "wSwitchState", "wToggleBlocksState")))
+_KINDS_OF_MONEY = 2
+
+Quantities = tuple[int, ...]
+"""Quarter hearts, money of each kind, supplies of each kind, such as bombs."""
 
 
 def place_of(ram: RamBlocks) -> tuple[int, ...]:
@@ -25,45 +29,17 @@ def place_of(ram: RamBlocks) -> tuple[int, ...]:
     return tuple(map(ram.u8, _PLACE))
 
 
-class Inventory(NamedTuple):
-    """Quantities that may decide whether the rest of a trajectory can be played.
+def sufficient(along: Sequence[Quantities]) -> Quantities:
+    """Estimate what a trajectory needs at its start, from the quantities along it.
 
-    Attributes:
-        health: Quarter hearts.
-        money: One number per kind.
-        supplies: One number per kind, such as bombs; enemies and plants drop new ones.
+    That is half of the health, because a trained policy is hurt less, all the money that the
+    trajectory spends, and one of each supply that it uses, because a search wastes most of what it
+    has, and enemies and plants drop new ones.
     """
-
-    health: int
-    money: tuple[int, ...]
-    supplies: tuple[int, ...]
-
-    @classmethod
-    def of(cls, ram: RamBlocks) -> Self:
-        return cls(ram.u8(_HEALTH), money_of(ram), supplies_of(ram))
-
-    def cover(self, other: "Inventory") -> bool:
-        """Whether no quantity is below that of `other`."""
-        mine, its = ((each.health, *each.money, *each.supplies) for each in (self, other))
-        return all(has >= needed for has, needed in zip(mine, its, strict=True))
-
-
-def sufficient_inventory(timesteps: Sequence[Inventory]) -> Inventory:
-    """Estimate what the same trajectory needs, from the quantities along it.
-
-    That is all the money it spends, one of each supply it uses, because a search wastes most of
-    what it has, and half of its health, because a trained policy is hurt less.
-    """
-    first = timesteps[0]
-    money = (each.money for each in timesteps)
-    supplies = (each.supplies for each in timesteps)
-    return Inventory(
-        first.health // 2,
-        tuple(had - min(later) for had, *later in zip(first.money, *money, strict=True)),
-        tuple(
-            min(1, had - min(later)) for had, *later in zip(first.supplies, *supplies, strict=True)
-        ),
-    )
+    health, *_ = along[0]
+    _, *spent = (quantity[0] - min(quantity) for quantity in zip(*along, strict=True))
+    money, supplies = spent[:_KINDS_OF_MONEY], spent[_KINDS_OF_MONEY:]
+    return (health // 2, *money, *(min(1, used) for used in supplies))
 
 
 class Moment(NamedTuple):
@@ -75,26 +51,26 @@ class Moment(NamedTuple):
             of a lever had been cut out, the next part would still start behind the gate that it
             opens, where no policy could arrive from the part before.
         marks: Flags that are set.
-        has: The player's inventory.
+        has: What the player has.
     """
 
     place: tuple[int, ...]
     set: tuple[int, ...]
     marks: Marks
-    has: Inventory
+    has: Quantities
 
     @classmethod
-    def of(cls, ram: RamBlocks) -> Self:
-        return cls(place_of(ram), tuple(map(ram.u8, _SET)), marks_of(ram), Inventory.of(ram))
+    def of(cls, ram: RamBlocks) -> "Moment":
+        has = (ram.u8(_HEALTH), *money_of(ram), *supplies_of(ram))
+        return cls(place_of(ram), tuple(map(ram.u8, _SET)), marks_of(ram), has)
 
 
-@dataclass(frozen=True)
-class Goal:
+class Goal(NamedTuple):
     """The condition for the end of a part.
 
     Attributes:
         marks: Flags that must have been seen.
-        end: The required moment: place and `set`, and at least its flags and inventory.
+        end: The required moment: place and `set`, and at least its flags and quantities.
     """
 
     marks: Marks
@@ -105,7 +81,8 @@ class Goal:
         if not self.marks <= seen or not has_control(ram):
             return False
         now, end = Moment.of(ram), self.end
-        return now[:2] == end[:2] and end.marks <= now.marks and now.has.cover(end.has)
+        enough = all(had >= needed for had, needed in zip(now.has, end.has, strict=True))
+        return now[:2] == end[:2] and end.marks <= now.marks and enough
 
 
 @dataclass(frozen=True)
@@ -114,26 +91,15 @@ class Part:
 
     Attributes:
         state: Its first save state.
-        digest: Digest of the RAM in that state.
-        plays: Its decisions.
+        key: Equal for parts with equal start, decisions and flags, in any trajectory.
+        decisions: Its decisions.
         goal: Where it must end.
     """
 
     state: PackedKeyframe
-    digest: str
-    plays: tuple[Play, ...]
+    key: str
+    decisions: tuple[int, ...]
     goal: Goal
-
-    @property
-    def steps(self) -> int:
-        """Base steps."""
-        return sum(len(play.buttons) for play in self.plays)
-
-    @property
-    def key(self) -> str:
-        """Equal for parts with equal start and decisions, in any trajectory."""
-        identity = (self.digest, self.plays, sorted(self.goal.marks))
-        return hashlib.sha256(repr(identity).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -141,69 +107,61 @@ class VerifiedTrajectory:
     """A trajectory whose replay leads to the recorded states.
 
     Attributes:
-        trajectory: The trajectory.
-        moments: The start, and the end of each section.
-        states: Save states at those moments at which flags are new.
+        nodes: Its nodes.
+        moments: The moment at each node.
+        states: Save states at those nodes at which flags are new.
     """
 
-    trajectory: Trajectory
-    moments: tuple[Moment, ...]
+    nodes: Sequence[Node]
+    moments: Sequence[Moment]
     states: dict[int, PackedKeyframe]
 
     def needed(self, others: Sequence["VerifiedTrajectory"]) -> Marks:
         """Apply `needed_marks` to this trajectory."""
         reached = (frozenset().union(*(each.marks for each in other.moments)) for other in others)
-        return needed_marks(_new_marks(self.moments), reached)
+        return needed_marks(self._new_marks(), reached)
 
     def parts(self, needed: Marks) -> Iterator[Part]:
         """Divide it at its needed flags."""
         first = 0
-        sections = self.trajectory.sections
-        digests = [self.trajectory.digest, *(section.digest for section in sections)]
-        for last, new in enumerate(_new_marks(self.moments), start=1):
+        for last, new in enumerate(self._new_marks(), start=1):
             if not new & needed:
                 continue
             end, had = self.moments[last], [each.has for each in self.moments[last:]]
-            kept = end.marks & needed - new
-            goal = Goal(new & needed, end._replace(marks=kept, has=sufficient_inventory(had)))
-            plays = tuple(play for section in sections[first:last] for play in section.plays)
-            yield Part(self.states[first], digests[first], plays, goal)
+            goal = Goal(
+                new & needed, end._replace(marks=end.marks & needed - new, has=sufficient(had))
+            )
+            played = [each.decisions for each in self.nodes[first + 1 : last + 1]]
+            decisions = tuple(decision for node in played for decision, _ in node)
+            identity = (self.nodes[first].digest, played, sorted(goal.marks))
+            key = hashlib.sha256(repr(identity).encode()).hexdigest()
+            yield Part(self.states[first], key, decisions, goal)
             first = last
 
+    def _new_marks(self) -> list[Marks]:
+        """Return the flags at each node after the first that were not set before it."""
+        seen, new = self.moments[0].marks, []
+        for moment in self.moments[1:]:
+            new.append(moment.marks - seen)
+            seen |= moment.marks
+        return new
 
-def _new_marks(moments: Sequence[Moment]) -> list[Marks]:
-    """Return the flags of each section that were not set before it."""
-    seen, new = moments[0].marks, []
-    for moment in moments[1:]:
-        new.append(moment.marks - seen)
-        seen |= moment.marks
-    return new
 
-
-def verify(trajectory: Trajectory, player: Player) -> VerifiedTrajectory:
-    """Replay a trajectory.
-
-    Raises:
-        TrajectoryMismatchError: The RAM differs from that of a node.
-    """
-    player.begin(unpack_keyframe(*trajectory.state))
-    _check(player.digest(), trajectory.digest, 0)
-    moments, states = [Moment.of(player.ram)], {0: trajectory.state}
-    seen = moments[0].marks
-    for number, section in enumerate(trajectory.sections, start=1):
-        for play in section.plays:
-            player.press(play.buttons)
-        _check(player.digest(), section.digest, number)
+def verify(
+    nodes: Sequence[Node], state: PackedKeyframe, player: Player
+) -> VerifiedTrajectory | None:
+    """Replay a trajectory from the state of its first node; None if the RAM differs at any node."""
+    moments: list[Moment] = []
+    states: dict[int, PackedKeyframe] = {}
+    seen: Marks = frozenset()
+    player.begin(unpack_keyframe(*state))
+    for number, node in enumerate(nodes):
+        for decision, _ in node.decisions:
+            player.decide(decision)
+        if player.digest() != node.digest:
+            return None
         moments.append(Moment.of(player.ram))
-        if not moments[-1].marks <= seen:
-            seen |= moments[-1].marks
+        if not (number and moments[-1].marks <= seen):
             states[number] = pack_keyframe(player.save())
-    return VerifiedTrajectory(trajectory, tuple(moments), states)
-
-
-def _check(found: str, expected: str, number: int) -> None:
-    if found != expected:
-        raise TrajectoryMismatchError(
-            f"after {number} sections the RAM has digest {found[:12]}, expected "
-            f"{expected[:12]}: it was recorded in another game or emulator"
-        )
+        seen |= moments[-1].marks
+    return VerifiedTrajectory(nodes, moments, states)

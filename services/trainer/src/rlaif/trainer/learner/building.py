@@ -1,12 +1,9 @@
 """Builds the demonstrations of a run in a child process of low priority."""
 
-import contextlib
 import os
-import queue
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,11 +16,7 @@ from rlaif.trainer.settings import TrainerSettings
 
 
 class DemonstrationBuild:
-    """`python -m rlaif.trainer.curriculum` on the search of a run.
-
-    Attributes:
-        is_over: Whether it has ended and all its lines were read.
-    """
+    """`python -m rlaif.trainer.curriculum` on the search of a run."""
 
     def __init__(
         self,
@@ -48,55 +41,46 @@ class DemonstrationBuild:
         }
         if settings.rom_path is not None:
             options["--rom"] = settings.rom_path
-        self._log = search / "demonstrations.log"
-        with self._log.open("wb") as errors:
+        log = search / "demonstrations.log"
+        with log.open("wb") as output:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "rlaif.trainer.curriculum", str(search)]
                 + [str(each) for option in options.items() for each in option],
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
+                stdout=output,
+                stderr=subprocess.STDOUT,
                 env=os.environ | ONE_THREAD,
                 process_group=0,  # of all its processes, so that they are stopped together
             )
-        self.is_over = False
-        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        threading.Thread(target=self._read, name="demonstrations", daemon=True).start()
+        self._output = log.open(encoding="utf-8", errors="replace")
+        self._line = ""
 
-    def lines(self, seconds: float = 0.0) -> Iterator[str]:
-        """Yield the lines that it prints, until there is none for some seconds."""
-        with contextlib.suppress(queue.Empty):
-            while not self.is_over:
-                line = self._lines.get(timeout=seconds)
-                self.is_over = line is None
-                if line is not None:
-                    yield line
+    @property
+    def is_over(self) -> bool:
+        return self._process.poll() is not None
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines that it has printed since the last call."""
+        for line in self._output:
+            self._line = line.rstrip("\n")
+            yield self._line
 
     def check(self) -> None:
-        """Wait for its end.
+        """Check how it ended, once all its lines were read.
 
         Raises:
             DemonstrationsError: The search contains no usable trajectory.
             RuntimeError: It failed for another reason.
         """
         code = self._process.wait()
-        if code == 0:
-            return
-        *_, reason = ["", *self._log.read_text(errors="replace").splitlines()]
         if code == NO_TRAJECTORY:
-            raise DemonstrationsError(reason)
-        raise RuntimeError(f"building demonstrations ended with {ending(code)}: {reason}")
+            raise DemonstrationsError(self._line)
+        if code:
+            raise RuntimeError(f"building demonstrations: {ending(code)}: {self._line}")
 
     def stop(self) -> None:
-        """End it, if necessary; its output is written completely or not at all."""
-        if self._process.poll() is None:
+        """End it, if necessary; its demonstrations are written completely or not at all."""
+        if not self.is_over:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
-
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        with self._process.stdout as lines:
-            for line in lines:
-                self._lines.put(line.rstrip("\n"))
-        self._lines.put(None)
+        self._output.close()

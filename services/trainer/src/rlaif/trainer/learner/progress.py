@@ -18,7 +18,7 @@ from rlaif.contracts.telemetry.world import (
     SegmentName,
     WorldFigures,
 )
-from rlaif.trainer.curriculum.route import power_on_share
+from rlaif.trainer.curriculum.course import power_on_share
 from rlaif.trainer.learner.algorithm.learner_rewards import GAME, SHAPING, LearnedRewards
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO
 from rlaif.trainer.play.assist.figures import AssistanceFigures, summed

@@ -32,11 +32,14 @@ def make_demonstrations(run: RunContext, stop_requested: Callable[[], bool]) -> 
         settings, directory, count=settings.quest.lineages, processes=settings.ray_workers
     )
     try:
-        while not build.is_over:
-            for line in build.lines(_POLL_SECONDS):
-                run.send(PhaseReport(phase="demonstrations", words=line))
+        is_over = False
+        while not is_over:
             if stop_requested():
                 return None
+            time.sleep(_POLL_SECONDS)
+            is_over = build.is_over  # asked before its last lines are read
+            for line in build.lines():
+                run.send(PhaseReport(phase="demonstrations", words=line))
         build.check()
     except library.DemonstrationsError as error:
         raise WrongSettingsError(
@@ -45,7 +48,8 @@ def make_demonstrations(run: RunContext, stop_requested: Callable[[], bool]) -> 
         ) from error
     finally:
         build.stop()
-    return library.count(directory / DEMONSTRATIONS_FOLDER)
+    identity = library.identity_of(settings.game)
+    return len(library.read(directory / DEMONSTRATIONS_FOLDER, identity))
 
 
 REPORT_SECONDS = 5.0

@@ -255,9 +255,6 @@ class CurriculumSettings(BaseModel, frozen=True, extra="forbid"):
     strayed: float = Field(default=0.2, ge=0, lt=1, json_schema_extra=INTERNAL)
     """Share of the inputs of half of the imitated timesteps that is replaced by those of others,
     so that a decision does not depend on coincidences."""
-    entropy: float = Field(default=0.01, ge=0, json_schema_extra=INTERNAL)
-    """Minimum weight of the entropy bonus while no subtask is mastered; it falls with the share of
-    those that are."""
     imitation: float = Field(
         default=0.1,
         ge=0,

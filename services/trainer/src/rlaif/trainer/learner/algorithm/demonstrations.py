@@ -1,29 +1,30 @@
 """The demonstrations of a run's curriculum, for its learner."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import methodcaller
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from ray.rllib.core.columns import Columns
 
-from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import new_emulator
-from rlaif.trainer.curriculum.examples import Examples, held_out
+from rlaif.trainer.curriculum import library
+from rlaif.trainer.curriculum.demonstrations import Demonstration
+from rlaif.trainer.curriculum.subtasks import subtasks_of_decisions
 from rlaif.trainer.learner.algorithm.imitation import RETURNS, SUBTASKS, Rows
 from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
-from rlaif.trainer.learner.runners.runner import demonstrations_of
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.play.frontier import CurriculumFigures, SubtaskFigures
-from rlaif.trainer.settings.game import GameSettings
+from rlaif.trainer.rewards.learned.shaping import Float32
+from rlaif.trainer.settings.game import STEP_FRAMES, GameSettings
 from rlaif.trainer.settings.learning import CurriculumSettings
 
 log = logging.getLogger(__name__)
 
 
 class CurriculumLearning:
-    """What a learner does along the run's curriculum: imitation, and a minimum of entropy."""
+    """What a learner imitates along the run's curriculum."""
 
     def __init__(self, settings: CurriculumSettings) -> None:
         self._settings = settings
@@ -43,13 +44,10 @@ class CurriculumLearning:
         Raises:
             DemonstrationsError: There are none, or they do not fit.
         """
-        settings, cartridge = self._settings, load_cartridge(play.rom_path)
-        emulator = new_emulator(cartridge)
-        try:
-            found = demonstrations_of(settings, play, cartridge, emulator)
-        finally:
-            emulator.close()
-        learned, tested = map(_rows, held_out(found, gamma=gamma))
+        settings = self._settings
+        assert settings.path is not None
+        found = library.read(settings.path, library.identity_of(play))
+        learned, tested = held_out(found, gamma=gamma)
         follow = methodcaller("follow", learned, augmentation=settings.strayed)
         learner_group.foreach_learner(follow)
         if not is_new or not settings.warm_start:
@@ -63,21 +61,88 @@ class CurriculumLearning:
 
     def update(self, learner_group: Any, fragments: Sequence[Fragment]) -> None:
         self._by_runner |= {each.runner: each.course for each in fragments if each.course}
-        subtasks = self.figures.subtasks
-        imitated, weight = subtasks_to_imitate(subtasks), self._settings.imitation
+        imitated, weight = subtasks_to_imitate(self.figures.subtasks), self._settings.imitation
         learner_group.foreach_learner(methodcaller("imitate_subtasks", imitated, weight))
-        floor = entropy_floor(self._settings, subtasks)
-        learner_group.foreach_learner(methodcaller("hold_entropy", floor))
 
 
-def _rows(examples: Examples) -> Rows:
-    return {
-        Columns.OBS: examples.observations,
-        POLICY_INPUTS: examples.policy_inputs,
-        Columns.ACTIONS: examples.decisions,
-        RETURNS: examples.returns,
-        SUBTASKS: examples.subtasks,
+def returns_of(demonstration: Demonstration, *, gamma: float, end: float = 0.0) -> Float32:
+    """Return the `[D + 1]` discounted returns; `end` is that of the last timestep.
+
+    The reward after the end of a demonstration is unknown and counts as 0. `gamma` is the discount
+    factor of four frames.
+    """
+    returns = np.empty(demonstration.length + 1, dtype=np.float64)
+    returns[-1] = end
+    discounts = gamma ** (demonstration.frames / STEP_FRAMES)
+    for at in range(demonstration.length - 1, -1, -1):
+        returns[at] = demonstration.rewards[at] + discounts[at] * returns[at + 1]
+    narrow: Float32 = returns.astype(np.float32)
+    return narrow
+
+
+def rows_of(
+    demonstrations: Sequence[Demonstration],
+    subtasks: Mapping[str, npt.NDArray[np.int64]],
+    *,
+    gamma: float,
+) -> Rows:
+    """Return the rows to imitate, without duplicates of inputs and decision.
+
+    `subtasks` has the subtask of each decision (`subtasks_of_decisions`). A noisy replay has the
+    returns of its demonstration from its last timestep on.
+    """
+    returns = {
+        each.name: returns_of(each, gamma=gamma) for each in demonstrations if each.part_of is None
     }
+    found: list[Rows] = []
+    for each in demonstrations:
+        own = returns.get(each.name)
+        if own is None:
+            assert each.part_of is not None
+            name, at = each.part_of
+            if name not in returns:
+                continue
+            own = returns_of(each, gamma=gamma, end=float(returns[name][at]))
+        rows: Rows = {
+            Columns.OBS: each.observations[:-1],
+            POLICY_INPUTS: each.policy_inputs[:-1],
+            Columns.ACTIONS: each.decisions,
+            RETURNS: own[:-1],
+            SUBTASKS: subtasks[each.name],
+        }
+        found.append(_at(rows, each.imitated))
+    every = {name: np.concatenate([rows[name] for rows in found]) for name in found[0]}
+    _, first = np.unique(_keys(every, Columns.ACTIONS), return_index=True)
+    return _at(every, np.sort(first))
+
+
+def held_out(demonstrations: Sequence[Demonstration], *, gamma: float) -> tuple[Rows, Rows]:
+    """Return (training rows, test rows); the last demonstration is the test set.
+
+    Trajectories of one tree share their beginning, so test rows whose inputs occur in the training
+    set are removed. With fewer than two demonstrations the test set is empty.
+    """
+    subtasks = subtasks_of_decisions(demonstrations)
+    names = [each.name for each in demonstrations if each.part_of is None]
+    if len(names) < 2:
+        every = rows_of(demonstrations, subtasks, gamma=gamma)
+        return every, _at(every, np.empty(0, dtype=np.int64))
+    last = names[-1]
+    rest = [each for each in demonstrations if last not in (each.name, *(each.part_of or ()))]
+    learned = rows_of(rest, subtasks, gamma=gamma)
+    tested = rows_of([each for each in demonstrations if each.name == last], subtasks, gamma=gamma)
+    return learned, _at(tested, ~np.isin(_keys(tested), _keys(learned)))
+
+
+def _at(rows: Rows, index: npt.NDArray[Any]) -> Rows:
+    return {name: column[index] for name, column in rows.items()}
+
+
+def _keys(rows: Rows, *more: str) -> npt.NDArray[np.int64]:
+    """Return keys that are equal for equal inputs, and `more` columns."""
+    columns = [rows[name] for name in (Columns.OBS, POLICY_INPUTS, *more)]
+    keys = [hash(tuple(value.tobytes() for value in row)) for row in zip(*columns, strict=True)]
+    return np.array(keys, dtype=np.int64)
 
 
 def subtasks_to_imitate(subtasks: Sequence[SubtaskFigures]) -> list[int] | None:
@@ -89,15 +154,6 @@ def subtasks_to_imitate(subtasks: Sequence[SubtaskFigures]) -> list[int] | None:
     if not subtasks:
         return None
     return [number for number, subtask in enumerate(subtasks) if not subtask.is_mastered]
-
-
-def entropy_floor(settings: CurriculumSettings, subtasks: Sequence[SubtaskFigures]) -> float:
-    """Return the minimum weight of the entropy bonus."""
-    if not subtasks:
-        return settings.entropy
-    return settings.entropy * (
-        1.0 - sum(subtask.is_mastered for subtask in subtasks) / len(subtasks)
-    )
 
 
 def of_all_runners(runners: Sequence[CurriculumFigures]) -> CurriculumFigures:

@@ -53,20 +53,6 @@ NORMALIZE = "normalize_values"
 """Key of `learner_config_dict`: whether a `ValueHead` follows the returns."""
 
 
-class _EntropySchedule:
-    """An entropy schedule of RLlib with a minimum."""
-
-    def __init__(self, schedule: Any) -> None:
-        self._schedule = schedule
-        self.floor = 0.0
-
-    def get_current_value(self) -> Any:
-        return max(self._schedule.get_current_value(), self.floor)
-
-    def update(self, timestep: int) -> float:
-        return max(float(self._schedule.update(timestep=timestep)), self.floor)
-
-
 class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
     """Updates on one finished batch; figures are those of the last minibatch, as in RLlib."""
 
@@ -84,14 +70,8 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
             self.config.learner_config_dict.get(VALUE_LOSS, squared),
             self.config.vf_loss_coeff,
         )
-        schedules = self.entropy_coeff_schedulers_per_module
-        self._entropy = _EntropySchedule(schedules[DEFAULT_MODULE_ID])
-        schedules[DEFAULT_MODULE_ID] = self._entropy
+        self._entropy = self.entropy_coeff_schedulers_per_module[DEFAULT_MODULE_ID]
         self._groups = _parameter_groups(self.module[DEFAULT_MODULE_ID])
-
-    def hold_entropy(self, floor: float) -> None:
-        """Set the minimum weight of the entropy bonus; checkpoints do not contain it."""
-        self._entropy.floor = floor
 
     def configure_optimizers_for_module(self, module_id: str, config: Any = None) -> None:
         """Adam with RLlib's numbers, in one kernel for all parameters."""

@@ -15,15 +15,13 @@ import numpy as np
 from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.description.briefing import brief
 from rlaif.game.description.words import words_of
-from rlaif.game.machine.cartridges import Cartridge
-from rlaif.game.machine.emulator import Emulator, SaveStateError
+from rlaif.game.machine.emulator import SaveStateError
 from rlaif.game.skills.macros import PlanExecutor
 from rlaif.game.skills.script import OptionLimits
 from rlaif.guides.guides import use_worlds
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.trainer.curriculum import library
-from rlaif.trainer.curriculum.course import Course
-from rlaif.trainer.curriculum.demonstrations import Demonstration, identity_of, of_one_order
+from rlaif.trainer.curriculum.course import Course, CourseFollower
 from rlaif.trainer.learner.runners.files import RunnerFiles
 from rlaif.trainer.learner.runners.inference import (
     Policy,
@@ -48,7 +46,6 @@ from rlaif.trainer.play.zelda_env import actions_of
 from rlaif.trainer.rewards.learned.reward_models import check_reward_model
 from rlaif.trainer.rewards.learned.shaping import Float32
 from rlaif.trainer.search.marks import marks_of
-from rlaif.trainer.settings.game import GameSettings
 from rlaif.trainer.settings.learning import CurriculumSettings, RewardSettings
 from rlaif.trainer.settings.planner import GuidanceSettings, PlannerSettings, TakeoverSettings
 
@@ -193,8 +190,10 @@ class EmulatorRunner:
             assert explorer is not None
             return explorer
         if self._course is None:
-            self._course = course_of(curriculum, env.game, game)
-        return self._course.environment(game, explorer)
+            assert curriculum.path is not None
+            demonstrations = library.read(curriculum.path, library.identity_of(env.game))
+            self._course = Course(demonstrations, curriculum, marks_of)
+        return CourseFollower(self._course, game, explorer)
 
     def set_weights(self, weights: Weights, version: int) -> None:
         """Play by these weights, which `version` updates have made."""
@@ -376,27 +375,3 @@ def share(segments: int, *, parts: int, part: int, turn: int) -> int:
     `turn` rises from grant to grant, so that the remainder goes to each part in turn.
     """
     return (segments + (part + turn) % parts) // parts
-
-
-def course_of(settings: CurriculumSettings, play: GameSettings, game: GameEnv) -> Course:
-    """The curriculum of a runner whose environments are like `game`.
-
-    Raises:
-        DemonstrationsError: There are no demonstrations, they do not fit, or none has a subtask.
-    """
-    found = demonstrations_of(settings, play, game.cartridge, game.emulator)
-    course = Course(found, settings, marks_of)
-    if not course.route.subtasks:
-        raise library.DemonstrationsError(
-            "no demonstration reaches a flag with a start state before it: search longer"
-        )
-    return course
-
-
-def demonstrations_of(
-    settings: CurriculumSettings, play: GameSettings, cartridge: Cartridge, emulator: Emulator
-) -> Sequence[Demonstration]:
-    """The demonstrations of a curriculum; raises `DemonstrationsError` as `course_of` does."""
-    assert settings.path is not None
-    identity = identity_of(cartridge, emulator, play.actions)
-    return of_one_order(library.read(settings.path, identity))
