@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +13,15 @@ import pytest
 
 from rlaif.game.decisions.catalog import DECISIONS
 from rlaif.game.decisions.mask import allowed
-from rlaif.game.machine.actions import decode_actions
 from rlaif.game.machine.cartridges import Cartridge, load_cartridge
 from rlaif.game.machine.emulator import Emulator
-from rlaif.game.memory.blocks import read_blocks
-from rlaif.game.starts.power_on import bring_to_control
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.search.opening import TREE, identity_of, open_search
-from rlaif.trainer.search.replay import replay
+from rlaif.trainer.curriculum.player import Player
+from rlaif.trainer.search.opening import TREE, open_search
 from rlaif.trainer.search.search import Figures, SearchSettings
-from rlaif.trainer.search.session import play_step
 from rlaif.trainer.search.tree import Node, Tree, TreeError, read_tree
-from rlaif.trainer.search.worker import ReplayMismatchError
+from rlaif.trainer.search.worker import Begin, Job, ReplayMismatchError, Worker
+from rlaif.trainer.settings.game import GameSettings
 
 FRAMES = 40_000
 
@@ -66,42 +62,35 @@ def test_the_search_finds_flags_without_hints(found: Tree):
     assert len({node.room for node in found.nodes()}) > 6
 
 
-def test_replay_from_power_on_gives_equal_ram_for_every_node(found: Tree, cartridge: Cartridge):
+def replay(tree: Tree, end: Node) -> None:
+    """Decide as the search did, in the environment of a policy."""
+    player = Player(GameSettings())
+    player.begin(tree.state(0))
+    for node in tree.lineage(end.id):
+        buttons = ""
+        for decision, steps in node.decisions:
+            assert allowed(player.ram, "macros")[decision], DECISIONS[decision].name
+            play = player.decide(decision)
+            assert len(play.buttons) == steps
+            buttons += play.buttons
+        assert (buttons, player.digest()) == (node.actions, node.digest)
+    player.close()
+
+
+def test_a_policy_that_decides_as_the_search_did_gets_the_same_ram(found: Tree):
     for end in ends(found)[:3]:
-        emulator = Emulator(cartridge.data)
-        way = replay(found, end.id, emulator, cartridge)
-        emulator.close()
-        assert way[-1] == end
+        replay(found, end)
 
 
-def test_decisions_and_buttons_of_a_node_are_of_the_same_length(found: Tree):
-    for node in found.nodes():
-        assert sum(steps for _, steps in node.decisions) == len(node.actions)
-
-
-def test_every_decision_was_allowed_by_the_action_mask(found: Tree, cartridge: Cartridge):
-    emulator = Emulator(cartridge.data)
-    bring_to_control(emulator, cartridge)
-    for node in found.lineage(ends(found)[0].id):
-        at = 0
-        for index, steps in node.decisions:
-            assert allowed(read_blocks(emulator), "macros")[index], DECISIONS[index].name
-            for action in decode_actions(node.actions[at : at + steps]):
-                play_step(emulator, action)
-            at += steps
-    emulator.close()
-
-
-def test_a_changed_trajectory_is_detected(tmp_path: Path, cartridge: Cartridge):
-    searched(tmp_path, cartridge, frames=1)
-    tree = Tree(tmp_path / TREE, identity_of(cartridge))
-    end = ends(tree)[0]
-    swapped = end.actions.translate(str.maketrans("0123", "1032"))
-    other = replace(end, id=tree.next_id, actions=swapped)
-    tree.add(other)
-    with pytest.raises(ReplayMismatchError, match=f"node {other.id}"):
-        replay(tree, other.id, Emulator(cartridge.data), cartridge)
-    tree.close()
+def test_a_changed_trajectory_is_detected(found: Tree, cartridge: Cartridge):
+    end = ends(found)[0]
+    start, actions = found.nearest_state(end.id)
+    packed = found.packed(start)
+    swapped = f"{(int(actions[0]) + 1) % 4}{actions[1:]}"
+    begin = Begin(end.id, end.cell, *packed, swapped, end.digest, end.frames, save=False)
+    worker = Worker(Emulator(cartridge.data))
+    with pytest.raises(ReplayMismatchError, match=f"node {end.id}"):
+        worker.play(Job(0, (begin,)))
 
 
 def test_equal_seeds_find_equal_trajectories(found: Tree, tmp_path: Path, cartridge: Cartridge):
@@ -116,7 +105,7 @@ def test_workers_share_what_they_find_in_one_tree(tmp_path: Path, cartridge: Car
         cells = [cell for _, cell, *_ in tree.starts]
         assert len(cells) == len(set(cells)) == figures.cells
         end = ends(tree)[0]
-        assert replay(tree, end.id, Emulator(cartridge.data), cartridge)[-1] == end
+        replay(tree, end)
 
 
 def test_above_its_limit_cells_are_dropped_and_trajectories_stay_complete(
@@ -146,7 +135,7 @@ def test_a_killed_search_resumes(tmp_path: Path, cartridge: Cartridge):
     with read_tree(tmp_path / TREE) as tree:
         assert len(tree) > before
         end = ends(tree)[0]
-        assert replay(tree, end.id, Emulator(cartridge.data), cartridge)[-1] == end
+        replay(tree, end)
 
 
 def nodes(folder: Path) -> int:

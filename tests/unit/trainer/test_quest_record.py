@@ -16,23 +16,10 @@ from rlaif.trainer.settings.run import MIN_WHOLE, QuestSettings, is_learned
 SETTINGS = QuestSettings(minutes=100, search_minutes=45, quiet_minutes=10, lineages=5)
 
 
-def test_a_new_run_searches_then_makes_demonstrations_then_trains():
-    record = QuestRecord()
-    assert record.phase == "search"
-    searched = record.model_copy(update={"search_over": "time", "search_seconds": 2700.0})
-    assert searched.phase == "demonstrations"
-    made = searched.model_copy(update={"demonstrations": 5, "demonstrations_seconds": 60.0})
-    assert made.phase == "policy"
-
-
 def test_what_was_written_is_read_again(tmp_path):
     record = QuestRecord(search_over="quiet", search_seconds=12.5, demonstrations=3)
     record.write(tmp_path / "run")
     assert QuestRecord.read(tmp_path / "run") == record
-
-
-def test_a_run_without_a_record_begins_at_the_search(tmp_path):
-    assert QuestRecord.read(tmp_path) == QuestRecord()
 
 
 def test_a_damaged_record_says_what_to_do(tmp_path):

@@ -4,22 +4,6 @@ import pytest
 
 from rlaif.trainer.checks import WrongSettingsError, check
 from rlaif.trainer.settings import TrainerSettings
-from rlaif.trainer.settings.game import GameSettings
-from rlaif.trainer.settings.run import DEFAULTS
-
-
-def test_a_quest_makes_decisions_and_starts_where_its_curriculum_says():
-    settings = TrainerSettings.model_validate({"mode": "quest"})
-    assert settings.actions == "macros"
-    assert settings.explore.restarts == 0
-    for name, value in DEFAULTS.items():
-        found = getattr(settings, name)
-        assert (found.model_dump(include=value) if isinstance(value, dict) else found) == value
-
-
-def test_other_modes_keep_their_defaults():
-    assert TrainerSettings().game == GameSettings()
-    assert TrainerSettings.model_validate({"mode": "pipeline"}).game == GameSettings()
 
 
 def test_what_is_set_counts_in_a_quest_too(monkeypatch):
