@@ -23,6 +23,9 @@ REQUEST_TIMEOUT = timedelta(seconds=5)
 
 logger = logging.getLogger(__name__)
 
+MAILBOX_MESSAGES = 64
+"""Messages that wait for a reader of one plain subscription."""
+
 
 class Link:
     """The connection itself, plain messages and the streams.
@@ -65,14 +68,12 @@ class Link:
     def last_error_note(self) -> str:
         return f" (last error: {self._last_error})" if self._last_error else ""
 
-    async def subscribe(
-        self, subject: str, *, buffer: int = 64
-    ) -> AsyncIterator[tuple[str, bytes]]:
+    async def subscribe(self, subject: str) -> AsyncIterator[tuple[str, bytes]]:
         """Yield plain NATS messages as (subject, payload) until the bus closes.
 
-        A reader that is more than `buffer` messages behind loses the oldest.
+        A reader that is more than `MAILBOX_MESSAGES` behind loses the oldest.
         """
-        mailbox = Mailbox(buffer)
+        mailbox = Mailbox(MAILBOX_MESSAGES)
         self._mailboxes.add(mailbox)
         try:
             subscription = await self.client.subscribe(subject, cb=mailbox.deliver)

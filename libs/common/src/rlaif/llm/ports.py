@@ -62,12 +62,11 @@ class UnavailableError(OutageError):
 class CallTimeoutError(OutageError):
     """A timeout expired; `is_slow`: the server answers other requests."""
 
-    def __init__(
-        self, detail: str, phase: Literal["connect", "total"] = "total", *, is_slow: bool = False
-    ) -> None:
+    is_slow = False
+
+    def __init__(self, detail: str, phase: Literal["connect", "total"] = "total") -> None:
         super().__init__(detail)
         self.fault = f"{phase}_timeout"
-        self.is_slow = is_slow
 
 
 class RouteWaitsError(OutageError):

@@ -52,13 +52,11 @@ def paid(potential: Potential, observations: Float32, gamma: float = DISCOUNT) -
     return float(segment_pay(first, last, steps=len(observations) - 1, gamma=gamma))
 
 
-def paid_of_ends(
-    potential: Potential, ends: Float32, steps: NDArray[np.int64], gamma: float = DISCOUNT
-) -> Float64:
+def paid_of_ends(potential: Potential, ends: Float32, steps: NDArray[np.int64]) -> Float64:
     """`segment_pay` of N segments at once: `[N] float64`.
 
     `ends` are first and last observations `[N, 2, D]`, `steps` the steps between them `[N]`.
     """
     count, _, width = ends.shape
     values = potential(ends.reshape(2 * count, width)).astype(np.float64).reshape(count, 2)
-    return segment_pay(values[:, 0], values[:, 1], steps=steps.astype(np.float64), gamma=gamma)
+    return segment_pay(values[:, 0], values[:, 1], steps=steps.astype(np.float64), gamma=DISCOUNT)

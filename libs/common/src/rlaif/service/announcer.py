@@ -22,12 +22,12 @@ class ReadingSender(Protocol):
 
 
 class HealthAnnouncer:
-    """Sends the readiness of one process; an unknown `instance` is made up."""
+    """Sends the readiness of one process."""
 
-    def __init__(self, service: str, readiness: Readiness, *, instance: str | None = None) -> None:
+    def __init__(self, service: str, readiness: Readiness) -> None:
         self._service = service
         self._readiness = readiness
-        self._instance = instance or _instance_id()
+        self._instance = _instance_id()
 
     @contextlib.asynccontextmanager
     async def announcing(self, sender: ReadingSender) -> AsyncIterator[None]:

@@ -27,6 +27,7 @@ from rlaif.storage.ports import ObjectStore
 from rlaif.testing.invariants import PipelineFindings, check, under_way
 from rlaif.testing.promql import Series, exposed
 
+_REST_SECONDS = 90.0
 _READY = re.compile(r"✓ (?P<name>[a-z0-9-]+) +(?P<where>[a-z]+://\S+)")
 CLOSED = re.compile(
     r"Loop closed: reward model v(?P<version>\d+) from (?P<labels>[\d,]+) labels of "
@@ -126,7 +127,7 @@ class Pipeline:
         os.kill(pid, signal.SIGKILL)
         return pid
 
-    def settle_and_check(self, *, seconds: float = 90.0) -> PipelineFindings:
+    def settle_and_check(self) -> PipelineFindings:
         """Stop the training run, wait until nothing is under way, and check the invariants.
 
         Raises:
@@ -139,17 +140,17 @@ class Pipeline:
             timeout=30,
             trust_env=False,
         ).raise_for_status()
-        return asyncio.run(self._check_at_rest(seconds))
+        return asyncio.run(self._check_at_rest())
 
-    async def _check_at_rest(self, seconds: float) -> PipelineFindings:
+    async def _check_at_rest(self) -> PipelineFindings:
         port = self.where("nats").rsplit(":", 1)[1]
         token = self.secrets()["nats_token"]
         bus = await connect(f"nats://{token}@127.0.0.1:{port}", name="check")
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + _REST_SECONDS
         try:
             while self._spooled() or await under_way(bus):
                 if time.monotonic() > deadline:
-                    raise self._error(f"events are still under way after {seconds:.0f} s")
+                    raise self._error(f"events are still under way after {_REST_SECONDS:.0f} s")
                 await asyncio.sleep(0.5)
             return await check(bus, self._episodes())
         finally:

@@ -162,15 +162,13 @@ def shares_by_source(
     return shares
 
 
-def rubric_mean(
-    values: dict[str, float], weights: dict[str, float], *, least_weight: float = 0.5
-) -> float | None:
+def rubric_mean(values: dict[str, float], weights: dict[str, float]) -> float | None:
     """Weighted mean in [0, 1] of the judged criteria's values, each in [0, 1].
 
-    Nothing is imputed. None when the judged criteria have less than `least_weight` of the weight.
+    Nothing is imputed. None when the judged criteria have less than half of the weight.
     """
     judged = sum(weights[name] for name in values)
-    if judged <= 0 or judged < least_weight * sum(weights.values()):
+    if judged <= 0 or judged < 0.5 * sum(weights.values()):
         return None
     mean = sum(weights[name] * value for name, value in values.items()) / judged
     return min(1.0, max(0.0, mean))

@@ -18,11 +18,11 @@ def colour_of(segment_id: str) -> Colour:
     return (mixed >> 16) & 0xF8, (mixed >> 8) & 0xF8, mixed & 0xF8
 
 
-def walking_film(segment_id: str, *, steps: int = 20, frame_skip: int = 4) -> bytes:
+def walking_film(segment_id: str, *, steps: int = 20) -> bytes:
     """A film of `steps` pictures on a ground of the segment's own colour."""
     ground = colour_of(segment_id)
     patches = [
-        Patch(step, frame_skip * (step + 1), 0, 0, WIDTH, HEIGHT, _picture(ground, 2 * step))
+        Patch(step, 4 * (step + 1), 0, 0, WIDTH, HEIGHT, _picture(ground, 2 * step))
         for step in range(steps)
     ]
     return pack_film(segment_id, patches, type="image/png")

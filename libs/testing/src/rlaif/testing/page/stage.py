@@ -271,10 +271,10 @@ class Stage:
             )
         )
 
-    async def paid_steps(self, count: int, *, first: int = 1, unexplained: float = 0.0) -> None:
+    async def paid_steps(self, count: int, *, unexplained: float = 0.0) -> None:
         """Rewards of the newest decisions of the watched game; the last one is incomplete."""
         steps = []
-        for number in range(first, first + count):
+        for number in range(1, count + 1):
             parts = {"square": 0.05} if number % 3 == 0 else {}
             parts |= {"room": 1.0} if number % 50 == 0 else {}
             parts |= {"damage": -0.25} if number % 37 == 0 else {}
@@ -282,12 +282,11 @@ class Stage:
                 PaidStep(
                     number=number,
                     env_step=8 * number,
-                    reward=sum(parts.values())
-                    + (unexplained if number == first + count - 1 else 0.0),
+                    reward=sum(parts.values()) + (unexplained if number == count else 0.0),
                     parts=parts,
                     paid=0.1 * math.sin(number / 9),
                     reward_model_version=4,
-                    ended=number == first + count // 2,
+                    ended=number == 1 + count // 2,
                 )
             )
         await self._send(PaidSteps(at=_now(), env="env-0", steps=tuple(steps)))
@@ -450,11 +449,11 @@ class Stage:
         }
         await self._send(EnvironmentsSeen.model_validate({**values, **changes}))
 
-    async def frame(self, env: str, shade: int, *, step: int = 90_000) -> None:
+    async def frame(self, env: str, shade: int) -> None:
         """A runner sends a picture of one grey."""
         pixels = np.full((144, 160, 3), shade, dtype=np.uint8)
         now = time.time_ns() // 1000
-        packed = ScreenFrame(1, now, step, webp(pixels)).pack()
+        packed = ScreenFrame(1, now, 90_000, webp(pixels)).pack()
         await self._bus.telemetry().send_bytes(f"{FRAME_SUBJECT}.{env}", packed)
 
     async def status(self, version: int | None, **changes: Any) -> None:

@@ -49,13 +49,13 @@ class ScriptedPlanner:
         self._count(mode, ModeCounts(not_asked={"closed" if self.closed else "busy": 1}))
         return True
 
-    def answer(self, number: int | None = None, *, seconds: float = 0.5) -> None:
+    def answer(self, number: int | None = None) -> None:
         """Let the first `number` of those that wait have their replies; None for all."""
         due = self.waiting[:number]
         del self.waiting[: len(due)]
         for question in due:
-            reply = _reply(question, self._script(question), seconds)
-            self._count(question.mode, one_call(reply.outcome, seconds))
+            reply = _reply(question, self._script(question), 0.5)
+            self._count(question.mode, one_call(reply.outcome, 0.5))
             self._ready.append(reply)
 
     def replies(self) -> list[PlannerReply]:

@@ -32,23 +32,16 @@ class S3Server:
 
     Args:
         data_dir: Its folder, of a short path; made when missing.
-        buckets: Made on start.
         tls: Makes its endpoint https.
     """
 
-    def __init__(
-        self,
-        data_dir: Path,
-        buckets: tuple[str, ...] = (EPISODES_BUCKET, MODELS_BUCKET),
-        *,
-        tls: TlsFiles | None = None,
-    ) -> None:
+    def __init__(self, data_dir: Path, *, tls: TlsFiles | None = None) -> None:
         self.recipe = SeaweedFS(
             data_dir=data_dir,
             ports=_ports(),
             access_key="test",
             secret_key=secrets.token_hex(16),
-            buckets=buckets,
+            buckets=(EPISODES_BUCKET, MODELS_BUCKET),
             tls=tls,
         )
         self._process: subprocess.Popen[bytes] | None = None
