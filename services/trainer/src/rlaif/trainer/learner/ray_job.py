@@ -25,7 +25,7 @@ from ray.job_submission import JobStatus, JobSubmissionClient
 from rlaif.service.child_process import ONE_THREAD
 from rlaif.service.settings import describe, flat_values
 from rlaif.trainer.run_folder.protocol import COMMANDS, MESSAGES, Failed, Stop
-from rlaif.trainer.run_folder.record import RunRecord
+from rlaif.trainer.run_folder.record import CREDENTIALS, RunRecord
 from rlaif.trainer.settings import TrainerSettings
 
 _HERE_ALONE = frozenset(
@@ -36,19 +36,17 @@ _HERE_ALONE = frozenset(
 )  # fmt: skip
 """Settings that mean nothing on the cluster, or something else."""
 
-_CREDENTIALS = frozenset(
-    {"nats_url", "s3_access_key", "s3_secret_key", "api_token", "planner_api_key"}
-)
-"""A job's environment can be read on the dashboard: the cluster's pods hold these as secrets."""
-
 
 def environment(settings: TrainerSettings) -> dict[str, str]:
-    """Environment variables of the job: what differs from the defaults, no credentials."""
+    """Environment variables of the job: what differs from the defaults, no credentials.
+
+    A job's environment can be read on the dashboard: the cluster's pods hold these as secrets.
+    """
     chosen = {}
     values = flat_values(settings)
     for setting in describe(TrainerSettings):
         name, value = setting.name, values[setting.name]
-        if name in _HERE_ALONE | _CREDENTIALS or value == setting.default or value is None:
+        if name in _HERE_ALONE | CREDENTIALS or value == setting.default or value is None:
             continue
         assert not isinstance(value, SecretStr), f"{name} is a credential"
         as_json = isinstance(value, dict)

@@ -43,7 +43,10 @@ class RunRecord(BaseModel):
         write_whole(path, self.model_dump_json(indent=2).encode())
 
 
-_SECRETS = {"s3_secret_key", "s3_access_key", "api_token", "nats_url", "planner_api_key"}
+CREDENTIALS = frozenset(
+    {"nats_url", "s3_access_key", "s3_secret_key", "api_token", "planner_api_key"}
+)
+"""Settings that are in no record and in no environment of a job."""
 
 
 def begin_attempt(
@@ -76,7 +79,7 @@ def begin_attempt(
 def _stored(settings: TrainerSettings) -> str:
     """By flat names, which do not depend on the blocks of a version."""
     values = flat_values(settings)
-    return _FLAT.dump_json({n: values[n] for n in values if n not in _SECRETS}).decode()
+    return _FLAT.dump_json({n: values[n] for n in values if n not in CREDENTIALS}).decode()
 
 
 def finish(data_dir: Path, run_id: str, why: End) -> None:
