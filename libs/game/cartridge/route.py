@@ -10,6 +10,7 @@ from rlaif.game.worlds.tables import (
     DIRECTIONS,
     FREE,
     SEASONS,
+    SIGNS,
     STEPS,
     Condition,
     Flag,
@@ -63,7 +64,8 @@ def _deed(solver: Solver, leg: Leg) -> list[Command]:
     fight: list[Command] = [("beat_boss",), ("press", "NOP", 60), ("collect",)]
     deeds: dict[str, list[Command]] = {
         "chest": [("act", *here), settle], "floor": [("go", *here), settle],
-        "gift": [("act", *here), settle], "shop": [("talk", *here), ("answer", 0), settle],
+        "gift": [("go", *leg.stand), ("act", *here), settle],
+        "shop": [("talk", *here), ("answer", 0), settle],
         "lever": [("cut", *here)], "dig": [("dig", *here)], "scene": [WAIT, settle],
         "boss": [*fight, ("go", *here), WAIT, settle],
         "essence": [("go", row + 2, column), ("take_essence",)],
@@ -147,6 +149,7 @@ def _check(walker: Walker, leg: Leg, room: Room) -> None:
     failures = {
         "chest": not flags & Flag.ITEM, "boss": not flags & Flag.OPEN,
         "lever": not walker.u8("wSwitchState"),
+        "door": walker.index(*leg.goal.thing.tile) == SIGNS["k"].index,
     }  # fmt: skip
     if failures.get(goal.what):
         raise LostError(f"the {goal.what} is as it was")

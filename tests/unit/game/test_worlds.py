@@ -22,7 +22,7 @@ from rlaif.game.worlds.graph import MAX_ROOMS, MIN_ROOMS, SIZES, draw_plan
 from rlaif.game.worlds.guide import guide
 from rlaif.game.worlds.layout import CrampedError, Layout, beyond
 from rlaif.game.worlds.making import make_world, provide
-from rlaif.game.worlds.records import Facts
+from rlaif.game.worlds.records import Facts, use_of
 from rlaif.game.worlds.rom import engine, read_tables
 from rlaif.game.worlds.solver import Solver, UnsolvableError
 from rlaif.game.worlds.tables import (
@@ -242,7 +242,7 @@ def test_the_solver_is_not_content_with_less(item):
 
 
 def test_the_embedded_game_has_the_same_records():
-    world = Facts(engine()).world(game="seedling-vale")
+    world = Facts(engine()).world("seedling-vale")
     assert world["title"] == "Seedling Vale"
     items = [it["item"] for it in world["objectives"] if "item" in it]
     assert items.index("sword") < items.index("bombs") < items.index("bracelet")
@@ -276,6 +276,14 @@ def test_routes_lead_from_the_start_to_the_essence_over_ways_and_doors(made):
             here = there
         if it["what"] != "shop":  # which is left after each purchase
             assert here == it["room"]
+
+
+def test_a_seed_is_for_one_use_alone():
+    uses = [use_of(seed) for seed in range(4000)]
+    assert {*uses} == {"development", "tuning", "testing", "none"}
+    changes = [use for use, before in zip(uses[1:], uses, strict=False) if use != before]
+    assert changes == ["development", "tuning", "testing", "none"]  # each is one range
+    assert make_world(5, 20).facts["use"] == "development"
 
 
 # --- in use -----------------------------------------------------------------------------

@@ -17,17 +17,22 @@ It ends with the exporter: the kernel ends it with its parent (Linux), and an al
 replay on any system.
 """
 
+import hashlib
 import signal
 import sys
 import traceback
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
-from rlaif.contracts.game.captures import Capture
+from rlaif.contracts.game.captures import Capture, GameIdentity
+from rlaif.contracts.game.names import seed_and_size
 from rlaif.exporter.messages import Message, decode, encode
 from rlaif.exporter.replaying import SegmentFiles, replay_segment
 from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.captures.replay import ReplayMismatchError, WrongEmulatorError, WrongGameError
-from rlaif.game.description.words import words_of
+from rlaif.game.description.words import GameWords, words_of
 from rlaif.game.machine.emulator import new_emulator
+from rlaif.game.worlds.making import make_world
 from rlaif.service.child_process import answer, end_with, next_request, own_output
 
 REASONS: dict[type[Exception], str] = {
@@ -38,20 +43,34 @@ REASONS: dict[type[Exception], str] = {
 }
 """Error of a replay → reason of the dead letter."""
 
+_MAX_IDLE = 8
+"""Emulators that wait for a capture of their game."""
+
 _ALARM_GRACE_SECONDS = 5.0
 """The alarm applies if the exporter, which kills late replays, is gone."""
 
 
+@dataclass(frozen=True)
+class _Game:
+    name: str
+    rom: bytes
+    sha256: str
+
+    @cached_property
+    def words(self) -> GameWords:
+        return words_of(self.name, self.rom)
+
+
 class Replayer:
-    """Replays on emulators of one ROM."""
+    """Replays on emulators of one ROM, and of generated worlds, which need none."""
 
     def __init__(self, start: Message) -> None:
-        self._start, (self._rom,) = start.header, start.parts
-        self._words = words_of(self._start["game"], self._rom)
+        self._start, (rom,) = start.header, start.parts
+        self._own = _Game(self._start["game"], rom, self._start["rom_sha256"])
         # Starting an emulator takes far longer than loading a state into it. One is started now, so
         # that an unusable ROM is reported at once.
         sound = bool(self._start["sound_emulated"])
-        self._idle = {sound: new_emulator(self._rom, sound_emulated=sound)}
+        self._idle = {(self._own.sha256, sound): new_emulator(rom, sound_emulated=sound)}
 
     def answer(self, request: Message) -> bytes:
         """Replay a capture and return the result message."""
@@ -69,23 +88,41 @@ class Replayer:
 
     def _replay(self, capture_json: bytes, keyframe: bytes) -> SegmentFiles:
         capture = Capture.model_validate_json(capture_json)
-        sound = capture.emulator.sound_emulated
-        emulator = self._idle.pop(sound, None) or new_emulator(self._rom, sound_emulated=sound)
+        game, sound = self._game_of(capture.game), capture.emulator.sound_emulated
+        emulator = self._idle.pop((game.sha256, sound), None)
+        emulator = emulator or new_emulator(game.rom, sound_emulated=sound)
         try:
             files = replay_segment(
                 emulator,
                 capture,
                 keyframe,
-                rom_sha256=self._start["rom_sha256"],
-                words=self._words,
+                rom_sha256=game.sha256,
+                words=game.words,
                 png_interval_frames=self._start["png_interval_frames"],
                 film_pictures=self._start["film_pictures"],
             )
         except BaseException:
             emulator.close()  # its state may be partially loaded
             raise
-        self._idle[sound] = emulator
+        self._idle[game.sha256, sound] = emulator
+        if len(self._idle) > _MAX_IDLE:
+            self._idle.pop(next(iter(self._idle))).close()
         return files
+
+    def _game_of(self, wanted: GameIdentity) -> _Game:
+        world = seed_and_size(wanted.title)
+        if world is None or wanted.rom_sha256 == self._own.sha256:
+            return self._own
+        try:
+            return _generated(*world)
+        except ValueError as error:
+            raise WrongGameError(str(error)) from error
+
+
+@lru_cache(maxsize=64)
+def _generated(seed: int, rooms: int) -> _Game:
+    made = make_world(seed, rooms)
+    return _Game(made.name, made.rom, hashlib.sha256(made.rom).hexdigest())
 
 
 def main() -> int:

@@ -87,6 +87,7 @@ def check(
         manifest = checkpoints.read_manifest(path)
         name = f"{manifest.run_id}/{path.name}"
         settings = _with_checkpoint_settings(settings, manifest, name, given, resumes=own)
+    _check_worlds(settings)
     _check_sizes(settings)
     _check_policy(settings)
     _check_curriculum(settings)
@@ -142,6 +143,22 @@ def read_reward_model(path: Path) -> tuple[bytes, int]:
         ) from error
     except RewardNetError as error:
         raise WrongSettingsError(f"the reward model {path} cannot be used: {error}") from error
+
+
+def _check_worlds(settings: TrainerSettings) -> None:
+    if not settings.has_many_worlds:
+        return
+    given = {
+        "TRAINER_MODE=quest": settings.mode == "quest",
+        "TRAINER_CURRICULUM_PATH": settings.curriculum.path is not None,
+        "TRAINER_INITIAL_STATE_PATH": bool(settings.initial_states),
+        "TRAINER_PLANNER_BASE_URL": settings.planner.is_on,
+    }
+    if wrong := [name for name, is_given in given.items() if is_given]:
+        raise WrongSettingsError(
+            f"TRAINER_WORLDS names several worlds, but {wrong[0]} is of one: leave it out, or name "
+            "one world"
+        )
 
 
 def _check_sizes(settings: TrainerSettings) -> None:

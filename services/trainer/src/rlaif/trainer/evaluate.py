@@ -137,6 +137,8 @@ def evaluate(
         evaluation_id=f"{manifest.run_id}-{'random' if trial.random else 'trained'}",
         checkpoint=f"{manifest.run_id}/{trial.folder.name}",
         seconds=time.monotonic() - began,
+        rom_sha256=cartridge.sha256,
+        game=cartridge.game,
         seed=trial.seed,
         policy="greedy" if trial.greedy else "sampled",
         player="random" if trial.random else "trained",

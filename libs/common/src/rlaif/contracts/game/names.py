@@ -86,6 +86,7 @@ _WORLD_PLACES = (
     ),
     *(f"{person}'s Hut" for person in WORLD_PEOPLE),
 )
+WORLD_SEEDS = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?(?:x([0-9]{2,3}))?")
 _WORLD = re.compile(r"world-([0-9]{1,5})-([0-9]{2,3})")
 
 NAMED_GAMES = frozenset({SEEDLING_VALE, ORACLE_OF_SEASONS})
@@ -96,6 +97,15 @@ def seed_and_size(game: str) -> tuple[int, int] | None:
     """Of a generated world, which is called `world-SEED-SIZE`; None for any other game."""
     found = _WORLD.fullmatch(game)
     return None if found is None else (int(found[1]), int(found[2]))
+
+
+def world_names(seeds: str) -> tuple[str, ...]:
+    """Worlds by their seeds: `7` or `1-64`, of 30 rooms, or of as many as in `1-64x60`."""
+    found = WORLD_SEEDS.fullmatch(seeds)
+    if found is None:
+        return ()
+    first, last, size = int(found[1]), int(found[2] or found[1]), int(found[3] or 30)
+    return tuple(f"world-{seed}-{size}" for seed in range(first, last + 1))
 
 
 def is_named_game(game: str) -> bool:

@@ -38,6 +38,9 @@ class TrainingProgress(RunFigures, Telemetry):
     SUBJECT: ClassVar[str] = "telemetry.progress"
 
     run_id: Id
+    game: str | None = Field(
+        default=None, max_length=64, description="Name of the game, such as world-7-30."
+    )
     status: str = Field(
         description="starting, training, waiting, stopping, stopped, finished or failed."
     )

@@ -46,17 +46,11 @@ class MadeWorld:
     @cached_property
     def facts(self) -> dict[str, Any]:
         """The contents of world.json."""
-        return facts_of(self.rom, self.name, self.legs)
+        return Facts(self.rom, self.legs).world(self.name)
 
     def write(self, folder: Path) -> list[Path]:
         """Write the cartridge and all that is known of it; returns the files."""
         return _write(folder, self.rom, self.facts)
-
-
-def facts_of(rom: bytes, name: str, legs: list[Leg] | None = None) -> dict[str, Any]:
-    """The contents of world.json of a cartridge; solved again without `legs`."""
-    seed, size = seed_and_size(name) or (0, 0)
-    return Facts(rom, legs).world(game=name, seed=seed, size=size)
 
 
 def _write(folder: Path, rom: bytes, facts: dict[str, Any]) -> list[Path]:
@@ -84,7 +78,7 @@ def provide(folder: Path, rom: bytes | None = None) -> None:
         if rom is None:
             make_world(*known).write(written)
         else:
-            _write(written, rom, facts_of(rom, folder.name))
+            _write(written, rom, Facts(rom).world(folder.name))
         with suppress(FileNotFoundError):
             folder.rename(Path(scratch) / "replaced")
         with suppress(OSError):  # another process was faster

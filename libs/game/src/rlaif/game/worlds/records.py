@@ -4,21 +4,23 @@ The format is in the decision record on generated worlds (docs/adr/0038).
 """
 
 import hashlib
+import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from rlaif.contracts.game.names import seed_and_size
 from rlaif.game.worlds.rom import read_tables
 from rlaif.game.worlds.solver import Goal, Leg, Move, Solver, bcd, name_of
 from rlaif.game.worlds.tables import (
-    COLUMNS,
-    DIRECTIONS,
+    DOWN,
     FREE,
-    ROWS,
+    LEFT,
     SEASONS,
     SIDES,
     SIGNS,
     STEPS,
+    UP,
     Condition,
     Flag,
     Key,
@@ -28,6 +30,7 @@ from rlaif.game.worlds.tables import (
     Thing,
     Treasure,
     neighbour,
+    read_data,
 )
 from rlaif.game.worlds.words import WORDS
 
@@ -53,13 +56,16 @@ class Facts:
         self.rooms = self.tables.rooms
         self._by_key = {room.key: room for room in self.rooms}
 
-    def world(self, **head: Any) -> dict[str, Any]:
-        """The contents of world.json, beginning with `head`."""
+    def world(self, game: str) -> dict[str, Any]:
+        """The contents of world.json."""
         group, number, pos = self.tables.start
+        seed, size = seed_and_size(game) or (None, None)
+        drawn = {} if seed is None else {"seed": seed, "size": size, "use": use_of(seed)}
         signs = sorted({sign for room in self.rooms for line in room.rows for sign in line})
         return {
             "format": FORMAT,
-            **head,
+            "game": game,
+            **drawn,
             "title": " ".join(line.strip() for line in self.tables.title).title(),
             "rom_sha256": hashlib.sha256(self.rom).hexdigest(),
             "start": {"room": _key((group, number)), "tile": divmod(pos, 16), "season": SEASONS[0]},
@@ -253,6 +259,15 @@ class Facts:
         return f"treasure {Treasure[goal.item.upper()]:#04x}"
 
 
+def use_of(seed: int) -> str:
+    """Whether worlds of a seed are for development, tuning or testing; else `none`."""
+    for use, seeds in tomllib.loads(read_data("seeds.toml")).items():
+        first, _, last = seeds.partition("-")
+        if int(first) <= seed <= int(last):
+            return str(use)
+    return "none"
+
+
 def folded(legs: list[Leg]) -> list[Leg]:
     """The legs to what the quest needs, with the detours to whole hearts before them."""
     found, detour = [], []
@@ -270,19 +285,15 @@ def _how(move: Move) -> str:
 
 def passage(room: Room, way: int, depth: int = 0) -> str:
     """Signs of the tiles behind those of an edge that can be passed, `depth` tiles from it."""
-    edge, lines = _lines(room, way, 0), _lines(room, way, depth)
-    return "".join(tile for outer, tile in zip(edge, lines, strict=True) if SIGNS[outer].ways)
+    edge, line = _line(room, way, 0), _line(room, way, depth)
+    return "".join(tile for outer, tile in zip(edge, line, strict=True) if SIGNS[outer].ways)
 
 
-def _lines(room: Room, way: int, depth: int) -> str:
-    match DIRECTIONS[way]:
-        case "UP":
-            return room.rows[depth]
-        case "DOWN":
-            return room.rows[ROWS - 1 - depth]
-        case "LEFT":
-            return "".join(row[depth] for row in room.rows)
-    return "".join(row[COLUMNS - 1 - depth] for row in room.rows)
+def _line(room: Room, way: int, depth: int) -> str:
+    lines = (
+        room.rows if way in (UP, DOWN) else ["".join(line) for line in zip(*room.rows, strict=True)]
+    )
+    return lines[depth if way in (UP, LEFT) else -1 - depth]
 
 
 def _lock(room: Room, way: int) -> str | None:

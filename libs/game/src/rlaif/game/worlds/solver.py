@@ -86,6 +86,7 @@ class Leg:
     """One step of the solution, from the end of the one before."""
 
     goal: Goal
+    stand: Spot  # where it is done
     moves: list[Move] = field(default_factory=list)
     opens: frozenset[Key] = frozenset()  # by a door, lever or boss: rooms that were out of reach
     coins: int = 0  # owned after it, as keys
@@ -266,10 +267,18 @@ class Solver:
         in_room = {goal.room: goal for goal in reversed(goals) if not goal.stands}
         came: _Came = {self._state.node: None}
         for node in self._explore(came):
-            goal = at.get(node[:3]) or in_room.get(node[0])
-            if goal is not None:
+            goal = in_room.get(node[0]) or at.get(node[:3])
+            if goal is not None and (goal.what == "floor" or not self._swims(node)):
                 return self._do(goal, node, came)
         return None
+
+    def _swims(self, node: Node) -> bool:
+        """Whether the player is in water, and can do nothing there but swim."""
+        number, row, column, season = node
+        ways = SIGNS[self._maps[number][row][column]].ways
+        return bool(ways) and not any(
+            way.how != "swim" and way.season in (None, season) for way in ways
+        )
 
     def _explore(self, came: _Came, within: tuple[int, int] | None = None) -> Iterator[Node]:
         """All nodes in reach, or only those of a group and a season, by distance.
@@ -317,6 +326,8 @@ class Solver:
             how = passable.get(the_map[to_row][to_column])
             if how is None:
                 continue
+            if how not in _WALKED and self._swims(node):
+                continue
             if tile in warps:
                 if how in _WALKED or way == UP:
                     yield (*warps[tile], season), (how, tile, way, True)
@@ -340,7 +351,7 @@ class Solver:
         while (step := came[node]) is not None:
             steps.append((*step, node))
             node = step[0]
-        leg = Leg(goal, [self._follow(*step) for step in reversed(steps)])
+        leg = Leg(goal, end[1:3], [self._follow(*step) for step in reversed(steps)])
         self._state.node = end
         self._take(goal)
         if goal.what == "shop":  # what it sells is decided when one comes in

@@ -65,6 +65,9 @@ class Evaluation(BaseModel):
     created_at: AwareDatetime
     seconds: float
     rom_sha256: Sha256
+    game: str | None = Field(
+        default=None, description="Name of the game that was played; null: not recorded."
+    )
     seed: int
     policy: Literal["greedy", "sampled"]
     player: Player = "trained"
@@ -109,6 +112,7 @@ class Evaluation(BaseModel):
             "essence_share": round(fmean(bool(each.essences) for each in self.episodes), 4),
             "episodes": len(self.episodes),
             "milestones_total": self.milestones_total,
+            "game": self.game,
             "player": self.player,
             "run": self.run_id,
             "seed": self.seed,
@@ -132,8 +136,7 @@ def evaluation_of(
         iteration=manifest.counters.iteration,
         env_steps=manifest.counters.env_steps,
         created_at=datetime.now(UTC),
-        rom_sha256=manifest.rom_sha256,
-        **fields,
+        **({"rom_sha256": manifest.rom_sha256, "game": manifest.record.game} | fields),
         **figures(episodes),
     )
 

@@ -34,6 +34,7 @@ class EpisodeSummary:
         milestone_fraction: Share of the main ones among them, 0 to 1.
         gained: How many of `milestones` its start did not show; None if unknown.
         died: A death ended it; None where deaths end no episodes.
+        game: Name of its game, such as `world-7-30`; None in older checkpoints.
     """
 
     length: int
@@ -47,6 +48,7 @@ class EpisodeSummary:
     milestone_fraction: float = 0.0
     gained: int | None = None
     died: bool | None = None
+    game: str | None = None
 
     @property
     def is_practice(self) -> bool:

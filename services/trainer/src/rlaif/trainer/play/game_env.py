@@ -258,14 +258,17 @@ class GameEnv:
         *,
         starts: StartSource | None = None,
         cache: EncoderCache | None = None,
+        number: int = 0,
     ) -> None:
         """Start an emulator; `rng` draws each episode's start and warm-up.
+
+        Of several worlds, that of environment `number` of the run is played.
 
         Without `starts`, episodes start at the save states of `settings`, or at power-on. Several
         environments may share a `cache`.
         """
         self._settings = settings
-        self.cartridge = load_cartridge(settings.rom_path)
+        self.cartridge = load_cartridge(settings.rom_of(number))
         self.emulator = new_emulator(self.cartridge)
         starts = starts or start_set(self.emulator, self.cartridge, settings.initial_states)
         self.source = EpisodeSource(starts, rng)

@@ -32,7 +32,7 @@ class Recording:
     """Recorders and logs of N environments; they share what selects segments.
 
     Attributes:
-        story: Milestones of the game.
+        stories: Milestones of each environment's game.
         recorders: One for each environment.
         captures: Segments of this fragment that were selected and have ended.
         best: Episodes of this fragment that are among the best so far.
@@ -54,8 +54,7 @@ class Recording:
         """
         self._games, self._rng, self._seen = games, rng, seen
         self._segment_steps = config.segment_steps
-        cartridge = games[0].cartridge
-        self.story = story_of(cartridge.game, cartridge.data)
+        self.stories = [story_of(game.cartridge.game, game.cartridge.data) for game in games]
         length = steps_lasting(config.game.episode_length, config.game.frame_skip)
         rules = SelectionRules(config.capture.uniform_share, length // config.segment_steps)
         self._selector = SegmentSelector(rules, rng)
@@ -68,9 +67,9 @@ class Recording:
                 SegmentLog(config.segment_steps),
                 frame_skip=config.game.frame_skip,
                 keyframe_steps=config.capture.keyframe_steps,
-                story=self.story,
+                story=story,
             )
-            for game, env_id in zip(games, env_ids, strict=True)
+            for game, env_id, story in zip(games, env_ids, self.stories, strict=True)
         ]
         self._ranks = BestRanks(config.capture.best_episodes)
         self._logs = [
@@ -108,7 +107,7 @@ class Recording:
             recorder.paying = model
 
     def milestones(self, n: int) -> tuple[Milestone, ...]:
-        return milestones_reached(read_blocks(self._games[n].emulator), self.story)
+        return milestones_reached(read_blocks(self._games[n].emulator), self.stories[n])
 
     def before_segment(self, t: int, n: int) -> None:
         measure = self._disagreement

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -404,10 +405,15 @@ class EmulatorVector:
         config, cache = self._config, EncoderCache()
         life = f"x{config.life:x}" if config.life else ""
         seats = []
+        first: dict[Path | None, StartSource] = {}
         for n, stream in enumerate(streams):
-            game = GameEnv(config.game, np.random.default_rng(stream), starts=starts, cache=cache)
+            number = self.runner * len(streams) + n
+            rom, rng = config.game.rom_of(number), np.random.default_rng(stream)
+            game = GameEnv(
+                config.game, rng, starts=starts or first.get(rom), cache=cache, number=number
+            )
             # Power-on takes a second or two of play: the others start where the first came to.
-            starts = game.source.starts
+            first[rom] = game.source.starts
             name = f"{config.run_id}-{config.attempt}-{self.runner}{life}-{n}"
             seats.append(_Seat(game, DecisionStep(game, gamma=config.gamma), name))
         return seats
@@ -441,7 +447,8 @@ class EmulatorVector:
             start=game.start.provenance,
             frames=game.frames,
             milestones=tuple(names),
-            milestone_fraction=fraction(reached, self._recording.story),
+            milestone_fraction=fraction(reached, self._recording.stories[n]),
+            game=game.cartridge.game,
             gained=None if shown is None else len(set(names) - shown),
             died=(outcome.terminated and game.facts.dead)
             if self._config.game.ends_at_death

@@ -10,6 +10,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, V
 
 from rlaif.contracts.model import Id
 from rlaif.files.whole import write_whole
+from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
 from rlaif.service.settings import flat_values
 from rlaif.trainer.run_folder.plan import End
 from rlaif.trainer.settings import TrainerSettings
@@ -33,6 +34,8 @@ class RunRecord(BaseModel):
     overrides: dict[str, Any] = Field(default_factory=dict)
     """Settings of this run only, by field name."""
     mode: Mode = "continuous"
+    game: str | None = None
+    """Its name, such as `world-7-30`; None in records of 0.1.0."""
     finished: End | None = None  # why it ended; null while it can be resumed
 
     @staticmethod
@@ -72,8 +75,18 @@ def begin_attempt(
         settings=_stored(settings),
         overrides=dict(overrides),
         mode=settings.mode,
+        game=_game(settings),
     ).write(path)
     return path
+
+
+def _game(settings: TrainerSettings) -> str | None:
+    if settings.has_many_worlds:
+        return f"worlds {settings.worlds}"
+    try:
+        return load_cartridge(settings.rom_path).game
+    except CartridgeError:
+        return None  # the process of the run reports it
 
 
 def _stored(settings: TrainerSettings) -> str:

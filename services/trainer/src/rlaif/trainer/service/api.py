@@ -37,6 +37,9 @@ class RunReport(RunFigures):
     created_at: AwareDatetime
     attempts: int = Field(description="Restarts of its process.")
     mode: Mode
+    game: str | None = Field(
+        default=None, description="Name of the game: seedling-vale, world-7-30, worlds 1-64, …"
+    )
     overrides: dict[str, Any] = Field(description="Settings of this run only.")
     status: Status | Literal["on disk"]
     finished: End | None = Field(

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, Field, model_validator
 from pydantic_settings import SettingsConfigDict
 
+from rlaif.contracts.game.names import world_names
 from rlaif.service.settings import PER_SERVICE, ServiceSettings, Setting
 from rlaif.trainer.settings.game import CaptureSettings, ExploreSettings, GameSettings
 from rlaif.trainer.settings.kept import is_fixed
@@ -126,6 +127,14 @@ class TrainerSettings(
     @classmethod
     def _fill_in_what_a_quest_needs(cls, given: Any) -> Any:
         return with_defaults(given) if isinstance(given, dict) else given
+
+    @model_validator(mode="before")
+    @classmethod
+    def _find_the_first_world(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or not (names := world_names(str(given.get("worlds", "")))):
+            return given
+        data_dir = Path(given.get("data_dir", cls.model_fields["data_dir"].default))
+        return given | {"rom_path": data_dir.parent / "worlds" / names[0] / "world.gbc"}
 
     def gives(self, setting: Setting) -> bool:
         """Whether this value was set explicitly.

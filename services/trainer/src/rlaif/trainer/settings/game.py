@@ -7,6 +7,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
+from rlaif.contracts.game.names import WORLD_SEEDS, world_names
 from rlaif.service.settings import INTERNAL
 from rlaif.trainer.settings.kept import FIXED, UNLESS_SET
 
@@ -32,6 +33,13 @@ class GameSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True
         default=None,
         validation_alias="ROM_PATH",
         description="Path of an Oracle of Seasons (US) ROM. Unset: the built-in cartridge.",
+    )
+    worlds: str = Field(
+        default="",
+        pattern=rf"^({WORLD_SEEDS.pattern})?$",
+        description="Generated worlds instead of ROM_PATH, by their seeds: `7` or `1-64`, of 30 "
+        "rooms, or of as many as in `1-64x60`. Each environment plays one of them, in turn. With "
+        "several worlds, episodes start at power-on: there is no archive of states.",
     )
     initial_state_path: Path | None = Field(
         default=None,
@@ -95,6 +103,12 @@ class GameSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True
         return self
 
     @model_validator(mode="after")
+    def _worlds_are_a_range(self) -> Self:
+        if self.worlds and not world_names(self.worlds):
+            raise ValueError(f"worlds is {self.worlds!r}: give the lower seed first, as in 1-64")
+        return self
+
+    @model_validator(mode="after")
     def _initial_states_are_readable(self) -> Self:
         if any(not 0 < weight < math.inf for _, weight in self.initial_states):
             raise ValueError(
@@ -102,6 +116,18 @@ class GameSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True
                 "finite; leave out what is never to be drawn"
             )
         return self
+
+    @property
+    def has_many_worlds(self) -> bool:
+        return len(world_names(self.worlds)) > 1
+
+    def rom_of(self, environment: int) -> Path | None:
+        """The ROM of an environment of the run; the first world's is `rom_path`."""
+        if self.rom_path is None or not self.has_many_worlds:
+            return self.rom_path
+        names = world_names(self.worlds)
+        name = names[environment % len(names)]
+        return self.rom_path.parent.parent / name / self.rom_path.name
 
     @property
     def by_decisions(self) -> bool:

@@ -147,7 +147,7 @@ class EmulatorRunner:
         self.files.close()
         self.files = RunnerFiles(config.explore)
         env: EnvConfig = self.files.environment(replace(config.env, life=self._life))
-        explore = self.files.exploration
+        explore = None if env.game.has_many_worlds else self.files.exploration
         curriculum = self.files.curriculum(config.curriculum)
         follows = explore is not None or curriculum is not None
         self._explorer = self._course = None

@@ -170,6 +170,8 @@ class RoomLog:
         self._leave(n, game.frames)
 
     def see(self, n: int, game: GameEnv) -> None:
+        if self._words.game and game.cartridge.game != self._words.game:
+            return  # of several worlds, the first is shown
         facts = self.seen[n] = game.square_facts
         stay = self._stays[n]
         if facts.dead != self._dead[n]:

@@ -106,6 +106,7 @@ class RunState:
         search: The last report of the search, over all attempts; None without one.
         curriculum: The last report of the curriculum, likewise.
         world: The last report on the game's world, likewise.
+        game: Name of the game; None until its process starts.
     """
 
     run_id: str
@@ -130,6 +131,7 @@ class RunState:
     search: protocol.SearchReport | None = None
     curriculum: protocol.CurriculumReport | None = None
     world: protocol.WorldReport | None = None
+    game: str | None = None
 
     def of_attempt(self, attempt: int) -> "RunState":
         """The initial state of another attempt, with what outlasts a process."""
@@ -261,6 +263,7 @@ class RunState:
         return {
             **(self.last.figures() if self.last is not None else {}),
             "run_id": self.run_id,
+            "game": self.game,
             "status": self.status,
             "iteration": self.iteration,
             "env_steps": self.env_steps,

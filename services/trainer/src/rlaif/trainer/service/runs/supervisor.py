@@ -190,7 +190,8 @@ class RunSupervisor:
             datetime.now(UTC),
             self._overrides,
         )
-        self.state = self.state.of_attempt(RunRecord.read(run_file).attempts)
+        record = RunRecord.read(run_file)
+        self.state = replace(self.state.of_attempt(record.attempts), game=record.game)
         return await self._run_process(run_file, _environment(self._settings))
 
     async def _run_process(self, run_file: Path, environment: dict[str, str]) -> int:
