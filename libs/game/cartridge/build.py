@@ -22,6 +22,7 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
+import json
 import re
 import shutil
 import subprocess
@@ -36,6 +37,7 @@ HERE = Path(__file__).resolve().parent
 ROM_NAME = "seedling.gbc"
 DEFAULT_OUT = HERE.parent / "src" / "rlaif" / "game" / "roms" / ROM_NAME
 WORLD_OUT = DEFAULT_OUT.parent.with_name("worlds") / "engine.gbc"
+FACTS_OUT = HERE.parents[1] / "common/src/rlaif/guides/seedling-vale.json"
 
 TITLE = "SEEDLING"
 TITLE_LETTERS = 11  # what follows them in the header is the maker's code
@@ -198,6 +200,15 @@ def write_tiles(out: Path) -> None:
     image.quantize(256).save(out, optimize=True)
 
 
+def write_facts(out: Path) -> None:
+    """What is known of Seedling Vale, by the package that has just got its engine."""
+    from rlaif.game.worlds.records import Facts
+    from rlaif.game.worlds.rom import engine
+
+    facts = Facts(engine()).world(out.stem)
+    out.write_text(json.dumps(facts, separators=(",", ":")) + "\n", encoding="ascii")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Build the game cartridge.")
     add = parser.add_argument
@@ -228,6 +239,7 @@ def main() -> int:
     args.output.write_bytes(rom)
     if args.output == WORLD_OUT:
         write_tiles(WORLD_OUT.with_name("tiles.png"))
+        write_facts(FACTS_OUT)
     for name, start, size in sorted(areas, key=lambda area: area[1:]):
         print(f"{name:14s} {start:05X}-{start + size - 1:05X} {size:6d} bytes")
     print(f"{args.output} {len(rom)} bytes, sha256 {digest}")

@@ -36,7 +36,7 @@ from rlaif.game.worlds.tables import (
     Treasure,
 )
 from rlaif.game.worlds.words import broken
-from rlaif.guides.guides import guide_of, parse_objectives
+from rlaif.guides.guides import guide_of, parse_objectives, world_json
 
 CARTRIDGE = Path(__file__).parents[3] / "libs/game/cartridge"
 WORLDS = Path(engine_file.__file__).parent
@@ -241,13 +241,34 @@ def test_the_solver_is_not_content_with_less(item):
         Solver(replace(tables, rooms=rooms)).solve()
 
 
-def test_the_embedded_game_has_the_same_records():
-    world = Facts(engine()).world("seedling-vale")
-    assert world["title"] == "Seedling Vale"
-    items = [it["item"] for it in world["objectives"] if "item" in it]
-    assert items.index("sword") < items.index("bombs") < items.index("bracelet")
+def test_the_records_of_the_embedded_game_are_those_that_are_shipped():
+    """Otherwise `python libs/game/cartridge/build.py --world` writes them."""
+    shipped = world_json("seedling-vale")
+    assert shipped is not None
+    world = json.loads(shipped)
+    assert json.loads(json.dumps(Facts(engine()).world("seedling-vale"))) == world
+    assert tuple(it["text"] for it in world["objectives"]) == guide_of("seedling-vale").objectives
     assert world["objectives"][-1]["done"] == {"essences": 1}
     assert world["distances"]["0/119"] == 0
+
+
+def test_coins_are_gathered_where_the_solution_finds_them_and_for_what_it_buys(made):
+    for it in made.facts["objectives"]:
+        if it.get("item") != "rupees":
+            continue
+        later = made.facts["objectives"][it["number"] :]
+        assert it["done"]["items"] == [each["item"] for each in later if each["what"] == "shop"]
+        assert it["done"]["rupees"] <= max(place["rupees"] for place in it["places"])
+        assert it["tile"] in [place["tile"] for place in it["places"]]
+        assert later[0].get("item") != "rupees"
+
+
+def test_what_an_objective_opens_is_out_of_reach_before(made):
+    entered: set[str] = set()
+    for it in made.facts["objectives"]:
+        if it["what"] in ("door", "lever"):
+            assert entered.isdisjoint(it["done"]["rooms"])
+        entered |= {*it["route"]["rooms"]}
 
 
 def test_guide_and_world_agree(made):

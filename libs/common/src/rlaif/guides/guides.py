@@ -26,7 +26,7 @@ _worlds = Path("var/worlds")
 
 
 def use_worlds(folder: Path) -> None:
-    """Look for the guides of generated worlds in this folder: `world-7-30/guide.md`."""
+    """Look for generated worlds in this folder: `world-7-30/guide.md` and `world.json`."""
     global _worlds
     _worlds = folder
 
@@ -51,6 +51,15 @@ def guide_of(game: str | None) -> Guide:
         if page.exists():
             return _read(game, page.read_text("utf-8"))
     return Guide("other", _GENERAL)
+
+
+def world_json(game: str | None) -> str | None:
+    """What is known of a world, the text of its `world.json`; None of any other game."""
+    if game is None or Path(game).name != game:
+        return None
+    shipped, drawn = resources.files("rlaif.guides") / f"{game}.json", _worlds / game / "world.json"
+    found = next((file for file in (shipped, drawn) if file.is_file()), None)
+    return None if found is None else found.read_text("ascii")
 
 
 def guided_games() -> tuple[str, ...]:

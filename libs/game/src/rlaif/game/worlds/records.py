@@ -3,14 +3,16 @@
 The format is in the decision record on generated worlds (docs/adr/0038).
 """
 
+import csv
 import hashlib
 import tomllib
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
-from rlaif.contracts.game.names import seed_and_size
-from rlaif.game.worlds.rom import read_tables
+from rlaif.contracts.game.names import SEEDLING_VALE, seed_and_size
+from rlaif.game.worlds.rom import engine, read_tables
 from rlaif.game.worlds.solver import Goal, Leg, Move, Solver, bcd, name_of
 from rlaif.game.worlds.tables import (
     DOWN,
@@ -22,6 +24,7 @@ from rlaif.game.worlds.tables import (
     STEPS,
     UP,
     Condition,
+    Effect,
     Flag,
     Key,
     Kind,
@@ -33,6 +36,7 @@ from rlaif.game.worlds.tables import (
     read_data,
 )
 from rlaif.game.worlds.words import WORDS
+from rlaif.guides.guides import guide_of
 
 FORMAT = 1
 HEART = "heart_container"
@@ -46,13 +50,26 @@ _LOCK_DEPTH = 2
 """Of tiles from the edge; only a pit can be one farther, as one needs a place to jump from."""
 
 
+@dataclass(frozen=True)
+class Objective:
+    """One objective of the guide: the legs that lead to it, the last of which ends it."""
+
+    legs: tuple[Leg, ...]
+    title: str = ""
+    text: str = ""
+
+
 class Facts:
     """What a cartridge with a directory holds, in the terms of world.json."""
 
     def __init__(self, rom: bytes, legs: list[Leg] | None = None) -> None:
         self.rom, self.tables = rom, read_tables(rom)
-        self._solver = Solver(self.tables)
-        self.legs = folded(self._solver.solve() if legs is None else legs)
+        self._solver = solver = Solver(self.tables)
+        if rom == engine():
+            self._objectives = told(solver)
+        else:
+            self._objectives = grouped(folded(solver.solve() if legs is None else legs))
+        self.legs = [leg for it in self._objectives for leg in it.legs]
         self.rooms = self.tables.rooms
         self._by_key = {room.key: room for room in self.rooms}
 
@@ -71,7 +88,9 @@ class Facts:
             "start": {"room": _key((group, number)), "tile": divmod(pos, 16), "season": SEASONS[0]},
             "signs": {sign: _sign(SIGNS[sign]) for sign in signs},
             "rooms": [self._room(room) for room in self.rooms],
-            "objectives": [self._objective(number) for number in range(1, len(self.legs) + 1)],
+            "objectives": [
+                self._objective(number, it) for number, it in enumerate(self._objectives, 1)
+            ],
             "locks": list(self._locks()),
             "distances": self._distances(),
             "milestones": [*self.milestones()],
@@ -90,7 +109,10 @@ class Facts:
         return {
             "room": _key(room.key), "name": room.name, "map": room.rows, "ways": ways,
             "doors": doors, "solid": [it.tile for it in room.of(Kind.NPC, Kind.SHOP)],
-            "objects": [self._object(room, it) for it in room.things if it.kind in _SHOWN],
+            "objects": [
+                self._object(room, it) for it in room.things
+                if it.kind in _SHOWN or (it.kind, it.b) == (Kind.SOLVE, Effect.KEY)
+            ],
         }  # fmt: skip
 
     def _beside(self, room: Room) -> Iterator[tuple[int, Room]]:
@@ -99,7 +121,7 @@ class Facts:
                 yield way, other
 
     def _object(self, room: Room, it: Thing) -> dict[str, Any]:
-        found: dict[str, Any] = {"kind": _SHOWN[Kind(it.kind)], "tile": it.tile}
+        found: dict[str, Any] = {"kind": _SHOWN.get(Kind(it.kind), "key"), "tile": it.tile}
         match it.kind:
             case Kind.CHEST | Kind.TREASURE | Kind.DIG:
                 found["item"] = name_of(it.a)
@@ -108,6 +130,8 @@ class Facts:
                     found["hidden"] = next(
                         Condition(each.a).name.lower() for each in room.of(Kind.SOLVE)
                     )
+            case Kind.SOLVE:
+                found["hidden"] = Condition(it.a).name.lower()
             case Kind.SHOP:
                 found |= {"item": name_of(it.a), "price": bcd(it.b), "text": self._text(it.c)}
             case Kind.NPC:
@@ -150,45 +174,94 @@ class Facts:
 
     # --- the solution -------------------------------------------------------------
 
-    def _objective(self, number: int) -> dict[str, Any]:
-        leg = self.legs[number - 1]
-        goal, room = leg.goal, self.rooms[leg.goal.room]
-        done = self._done(number - 1)
-        found = {
-            "number": number, "title": self._title(goal), "what": goal.what,
-            "room": _key(room.key), "tile": goal.thing.tile, "stands": goal.stands,
+    def _objective(self, number: int, objective: Objective) -> dict[str, Any]:
+        *first, last = objective.legs
+        title, done = objective.title or self._title(objective), self._done(number)
+        text = objective.text or f"{self._line(objective)} [{self._shown(done)}]"
+        found = {"number": number, "text": text, "title": title, **self._step(last)}
+        if last.goal.item == "rupees":
+            found["places"] = [*self._places(objective)]
+        steps = [self._step(leg) for leg in first if not _coins(leg)]
+        if steps:
+            found["first"] = steps
+        moves = [move for leg in objective.legs for move in leg.moves]
+        route = {
+            "rooms": [_key(move.to) for move in moves if move.to], "steps": len(moves),
+            "changes": [
+                {"room": _key(move.room), "tile": move.tile, "how": _how(move)}
+                for leg in objective.legs for move in leg.changes
+            ],
         }  # fmt: skip
+        return found | {"done": done, "route": route}
+
+    def _step(self, leg: Leg) -> dict[str, Any]:
+        goal = leg.goal
+        found: dict[str, Any] = {
+            "what": goal.what, "room": _key(self.rooms[goal.room].key), "stands": goal.stands,
+        }  # fmt: skip
+        if goal.what != "enter":
+            found["tile"] = goal.thing.tile
         if goal.item:
             found["item"] = goal.item
         if goal.what == "shop":
             found["price"] = bcd(goal.thing.b)
-        route = {
-            "rooms": [_key(move.to) for move in leg.moves if move.to], "steps": len(leg.moves),
-            "changes": [
-                {"room": _key(move.room), "tile": move.tile, "how": _how(move)}
-                for move in leg.changes
-            ],
-        }  # fmt: skip
-        text = f"{self._line(leg)} [{self._shown(done)}]"
-        return found | {"text": text, "done": done, "route": route}
+        return found
 
-    def _done(self, index: int) -> dict[str, Any]:
-        leg = self.legs[index]
+    def _places(self, objective: Objective) -> Iterator[dict[str, Any]]:
+        """Where coins are, and how many the solution owns once it has been there."""
+        owned = {
+            room: max(leg.coins for leg in legs)
+            for room, legs in groupby(
+                (leg for leg in objective.legs if _coins(leg)),
+                key=lambda leg: leg.goal.room,
+            )
+        }
+        for goal in self._solver.goals:
+            if goal.room in owned and goal.item == "rupees":
+                yield {
+                    "room": _key(self.rooms[goal.room].key), "tile": goal.thing.tile,
+                    "stands": goal.stands, "rupees": owned[goal.room],
+                }  # fmt: skip
+
+    def _done(self, number: int) -> dict[str, Any]:
+        objective, later = self._objectives[number - 1], self._objectives[number:]
+        leg = objective.legs[-1]
         item = leg.goal.item
         if item == "rupees":
-            bought = [each.goal.item for each in self.legs[index:] if each.goal.what == "shop"]
-            return {"rupees": leg.coins, "items": bought}
-        if item == "small_key":
-            doors = (each.opens for each in self.legs[index:] if each.goal.what == "door")
-            return {"keys": leg.keys, "rooms": self._keys(next(doors, frozenset()))}
+            shops = [it.legs[-1] for it in later if it.legs[-1].goal.what == "shop"]
+            coins = min(leg.coins, self._cost(later) or leg.coins)
+            return {"rupees": coins, "items": [shop.goal.item for shop in shops]}
         if item == "boss_key":
             return {"boss_key": True}
         if item == "essence":
             return {"essences": 1}
-        return {"items": [item]} if item else {"rooms": self._keys(leg.opens)}
+        if item not in ("", "small_key"):
+            return {"items": [item]}
+        legs = [each for it in later for each in it.legs]
+        if item == "small_key":
+            while legs[0].goal.what != "door":
+                legs.pop(0)
+            return {"keys": leg.keys, "rooms": self._opened(legs)}
+        return {"rooms": self._opened([*objective.legs, *legs])}
 
-    def _keys(self, rooms: frozenset[Key]) -> list[str]:
-        return [_key(room.key) for room in self.rooms if room.key in rooms]
+    def _cost(self, later: list[Objective]) -> int:
+        """Of what is bought before coins are gathered again."""
+        cost = 0
+        for it in later:
+            goal = it.legs[-1].goal
+            if goal.item == "rupees":
+                break
+            cost += bcd(goal.thing.b) if goal.what == "shop" else 0
+        return cost
+
+    def _opened(self, legs: list[Leg]) -> list[str]:
+        """Rooms that the solution first reaches by these legs, in the order of their opening."""
+        before = self.legs[: self.legs.index(legs[0])]
+        known = {move.to for leg in before for move in leg.moves}
+        return [
+            _key(key) for key in dict.fromkeys(key for leg in legs for key in sorted(leg.opens))
+            if key not in known
+        ]  # fmt: skip
 
     def _shown(self, done: dict[str, Any]) -> str:
         """What shows that an objective is done, for the guide."""
@@ -200,27 +273,33 @@ class Facts:
             shown.append(f"place {' or '.join(names[:2])}{' or beyond' * (len(names) > 2)}")
         return ", or ".join(shown)
 
-    def _title(self, goal: Goal) -> str:
+    def _title(self, objective: Objective) -> str:
+        goal = objective.legs[-1].goal
         name = self.rooms[goal.room].name
         if goal.item in ("", "rupees", "small_key"):
             return str(WORDS["titles"][goal.item or goal.what].format(place=name))
         return f"the {WORDS['items'][goal.item]}"
 
-    def _line(self, leg: Leg) -> str:
+    def _line(self, objective: Objective) -> str:
         """An objective as the guide words it."""
-        goal, name = leg.goal, self.rooms[leg.goal.room].name
-        how = WORDS["objectives"][goal.what].format(
-            place=name, price=bcd(goal.thing.b) if goal.what == "shop" else 0
-        )
-        get = f"Get {self._title(goal)}: " if goal.item not in ("", "rupees", "essence") else ""
+        goal = objective.legs[-1].goal
+        how = ", ".join(dict.fromkeys(self._deed(leg.goal) for leg in objective.legs))
+        named = goal.item not in ("", "rupees", "essence")
+        get = f"Get {self._title(objective)}: " if named else ""
         way = dict.fromkeys(
             f"{WORDS['deeds'][move.how].format(thing=self._name_at(move), season=_how(move))} in "
             f"{self._by_key[move.room].name}"
+            for leg in objective.legs
             for move in leg.changes
         )
         return f"{get or ''}{how if get else how[0].upper() + how[1:]}" + (
             f"; on the way {', '.join(way)}." if way else "."
         )
+
+    def _deed(self, goal: Goal) -> str:
+        price = bcd(goal.thing.b) if goal.what == "shop" else 0
+        words = WORDS["objectives"][goal.what]
+        return str(words.format(place=self.rooms[goal.room].name, price=price))
 
     def _name_at(self, move: Move) -> str:
         return SIGNS[self._by_key[move.room].rows[move.tile[0]][move.tile[1]]].name
@@ -232,7 +311,7 @@ class Facts:
             room, test = self.rooms[leg.goal.room], self._test(leg.goal)
             used.add((room.key, leg.goal.thing))
             if test:
-                title = self._title(leg.goal)
+                title = self._title(Objective((leg,)))
                 yield _milestone(title, title.removeprefix("the "), "main", test)
         for room in self.rooms:
             for it in room.of(Kind.CHEST):
@@ -250,13 +329,38 @@ class Facts:
                 stand, tile = goal.stands[0], goal.thing.tile
                 way = STEPS.index((tile[0] - stand[0], tile[1] - stand[1]))
                 return _room_flag(room, 1 << way)
-            case "dig" | "lever", _:
+            case "dig" | "lever" | "enter", _:
                 return ""
             case _, "essence" | "boss_key":
                 return f"{goal.item} 1"
             case _, "rupees" | "small_key":
                 return _room_flag(room, Flag.ITEM)
         return f"treasure {Treasure[goal.item.upper()]:#04x}"
+
+
+def told(solver: Solver) -> list[Objective]:
+    """The objectives of Seedling Vale in the order of its guide, which is not the shortest."""
+    rows = list(csv.DictReader(read_data("seedling.csv").splitlines()))
+    legs = solver.follow([(row["what"], _parse(row["room"]), row["item"]) for row in rows])
+    parts = [
+        (title, tuple(leg for _, leg in part))
+        for title, part in groupby(zip(rows, legs, strict=True), key=lambda each: each[0]["title"])
+    ]
+    lines = guide_of(SEEDLING_VALE).objectives
+    return [Objective(of, title, text) for (title, of), text in zip(parts, lines, strict=True)]
+
+
+def grouped(legs: list[Leg]) -> list[Objective]:
+    """Each leg as an objective, but those to coins that follow each other as one."""
+    found: list[Objective] = []
+    for leg in legs:
+        before = found.pop().legs if found and _coins(leg) and _coins(found[-1].legs[0]) else ()
+        found.append(Objective((*before, leg)))
+    return found
+
+
+def _coins(leg: Leg) -> bool:
+    return leg.goal.item == "rupees"
 
 
 def use_of(seed: int) -> str:

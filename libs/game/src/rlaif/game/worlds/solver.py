@@ -5,7 +5,7 @@ season) finds the nearest thing that is wanted: tools, coins while something mus
 locked door or the lever when nothing else is in reach.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import NamedTuple
@@ -62,7 +62,7 @@ class UnsolvableError(Exception):
 class Goal:
     """Something to do: where one stands for it (nowhere: anywhere in the room) and what it is."""
 
-    what: str  # chest, gift, shop, floor, scene, lever, door, boss, essence, dig
+    what: str  # chest, gift, shop, floor, scene, lever, door, boss, essence, dig, enter
     room: int
     stands: tuple[Spot, ...]
     thing: Thing
@@ -88,7 +88,7 @@ class Leg:
     goal: Goal
     stand: Spot  # where it is done
     moves: list[Move] = field(default_factory=list)
-    opens: frozenset[Key] = frozenset()  # by a door, lever or boss: rooms that were out of reach
+    opens: frozenset[Key] = frozenset()  # by a door, lever, boss, its key: out of reach before
     coins: int = 0  # owned after it, as keys
     keys: int = 0
 
@@ -133,7 +133,7 @@ class Solver:
         self._beyond = [
             [self._number.get(neighbour(room.key, way)) for way in range(4)] for room in self.rooms
         ]
-        self._goals = [goal for i in range(len(self.rooms)) for goal in self._goals_of(i)]
+        self.goals = [goal for i in range(len(self.rooms)) for goal in self._goals_of(i)]
         self._items = self._useful()
         self._begin()
 
@@ -159,6 +159,29 @@ class Solver:
                 return legs
             self._items -= unused
             self._begin()
+
+    def follow(self, steps: Iterable[tuple[str, Key, str]]) -> list[Leg]:
+        """The legs to these goals, each by what is done, its room and its item.
+
+        Raises:
+            UnsolvableError: One is out of reach.
+        """
+        legs = []
+        for what, key, item in steps:
+            number = self._number[key]
+            entered = Goal("enter", number, (), Thing(0, 0))
+            leg = self._next(
+                [
+                    goal
+                    for goal in (*self.goals, entered)
+                    if (goal.what, goal.room, goal.item) == (what, number, item)
+                    and goal not in self._state.done
+                ]
+            )
+            if leg is None:
+                raise UnsolvableError(f"no way to {what} {item} in {self.rooms[number].name}")
+            legs.append(leg)
+        return legs
 
     def _solve(self) -> list[Leg]:
         legs: list[Leg] = []
@@ -204,7 +227,7 @@ class Solver:
         """
         signs = {sign for room in self.rooms for line in room.rows for sign in line}
         found = {need for sign in signs for way in SIGNS[sign].ways for need in way.needs}
-        for goal in self._goals:
+        for goal in self.goals:
             if goal.what == "shop" and goal.item in found and (owner := self._owner(goal)):
                 found.add(owner)
         return frozenset({"sword", "essence", "heart_container", *found})
@@ -218,12 +241,10 @@ class Solver:
     def _wanted(self) -> list[Goal]:
         owned = self._state.owned
         missing = self._items - owned
-        cost = sum(
-            bcd(it.thing.b) for it in self._goals if it.what == "shop" and it.item in missing
-        )
+        cost = sum(bcd(it.thing.b) for it in self.goals if it.what == "shop" and it.item in missing)
         return [
             goal
-            for goal in self._goals
+            for goal in self.goals
             if goal not in self._state.done and self._solvable(goal)
             and (
                 self._state.coins < cost if goal.item == "rupees"
@@ -253,11 +274,11 @@ class Solver:
 
     def _doors(self) -> list[Goal]:
         keys, done = self._state.keys, self._state.done
-        return [it for it in self._goals if keys and it.what == "door" and it not in done]
+        return [it for it in self.goals if keys and it.what == "door" and it not in done]
 
     def _levers(self) -> list[Goal]:
         usable = "sword" in self._state.owned and not self._state.switched
-        return [goal for goal in self._goals if usable and goal.what == "lever"]
+        return [goal for goal in self.goals if usable and goal.what == "lever"]
 
     # --- ways -------------------------------------------------------------------
 
@@ -345,7 +366,8 @@ class Solver:
     # --- doing ------------------------------------------------------------------
 
     def _do(self, goal: Goal, end: Node, came: _Came) -> Leg:
-        before = self._reach() if goal.what in ("door", "lever", "boss") else frozenset()
+        opening = goal.what in ("door", "lever", "boss", "enter") or goal.item == "boss_key"
+        before = self._reach() if opening else frozenset()
         steps: list[tuple[Node, _Step, Node]] = []
         node = end
         while (step := came[node]) is not None:
