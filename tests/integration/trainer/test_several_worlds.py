@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from rlaif.contracts.game.observation import slot_index
 from rlaif.exporter.messages import Message, decode
 from rlaif.exporter.replay_process import Replayer
 from rlaif.exporter.replayers import segment_files, start_request
 from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.memory.memory_map import address
+from rlaif.game.policy_input.layout import POLICY_INPUT, SIZE
 from rlaif.game.worlds.making import make_world
 from rlaif.trainer.checks import WrongSettingsError, check
 from rlaif.trainer.play.capturing.recorder import CaptureContext
@@ -93,3 +96,37 @@ def test_what_is_of_one_world_is_refused_for_several(settings):
     )
     with pytest.raises(WrongSettingsError, match="several worlds"):
         check(quest)
+
+
+def test_a_policy_of_several_worlds_sees_no_numbers_of_rooms_and_texts(settings):
+    """Which mean something else in each world; those of one world stay."""
+    seen = {}
+    for worlds in ("1-2x20", "1-1x20"):
+        game = settings.game.model_copy(update={"worlds": worlds, "actions": "macros"})
+        vector = EmulatorVector(EnvConfig(run_id="run-1", game=game), count=2, runner=0, seed=1)
+        seen[worlds] = vector.policy_inputs.copy()
+        numbers = {game.ram.u8(address("wActiveRoom")) for game in vector.games}
+        vector.close()
+    several, one = seen.values()
+    room = POLICY_INPUT["room"].span
+    assert {*one[:, room].ravel()} == numbers
+    assert not several[:, room].any()
+    others = np.ones(SIZE, dtype=bool)
+    others[room] = others[POLICY_INPUT["text"].span] = False
+    assert np.array_equal(several[0, others], one[0, others])
+
+
+def test_the_learner_gets_what_the_policy_saw(fragment):
+    hidden = fragment.without_room_numbers().transitions.observations
+    bits = slice(slot_index("room_bit_0"), slot_index("dungeon"))
+    assert fragment.transitions.observations[..., bits].any()
+    assert not hidden[..., bits].any()
+    assert np.array_equal(
+        hidden[..., : bits.start], fragment.transitions.observations[..., : bits.start]
+    )
+
+
+def test_a_game_is_named_once(settings, tmp_path):
+    both = TrainerSettings.model_validate({"worlds": "1-2x20", "rom_path": tmp_path / "own.gbc"})
+    with pytest.raises(WrongSettingsError, match="ROM_PATH and TRAINER_WORLDS"):
+        check(both)

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from rlaif.contracts.game.names import world_names
 from rlaif.contracts.game.observation import LAYOUT_VERSION
 from rlaif.game.machine.cartridges import Cartridge, CartridgeError, load_cartridge
 from rlaif.game.machine.emulator import EmulatorError, new_emulator
@@ -146,7 +147,10 @@ def read_reward_model(path: Path) -> tuple[bytes, int]:
 
 
 def _check_worlds(settings: TrainerSettings) -> None:
-    if not settings.has_many_worlds:
+    names = world_names(settings.worlds)
+    if names and (settings.rom_path is None or settings.rom_path.parent.name != names[0]):
+        raise WrongSettingsError("both ROM_PATH and TRAINER_WORLDS name a game: leave one out")
+    if len(names) < 2:
         return
     given = {
         "TRAINER_MODE=quest": settings.mode == "quest",

@@ -4,6 +4,7 @@ They are facts of the games that the memory map fits, never text from a cartridg
 """
 
 import re
+from functools import cache
 
 SEEDLING_VALE = "seedling-vale"
 ORACLE_OF_SEASONS = "oracle-of-seasons"
@@ -99,6 +100,7 @@ def seed_and_size(game: str) -> tuple[int, int] | None:
     return None if found is None else (int(found[1]), int(found[2]))
 
 
+@cache
 def world_names(seeds: str) -> tuple[str, ...]:
     """Worlds by their seeds: `7` or `1-64`, of 30 rooms, or of as many as in `1-64x60`."""
     found = WORLD_SEEDS.fullmatch(seeds)

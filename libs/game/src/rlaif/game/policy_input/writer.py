@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rlaif.contracts.game.observation import slot_index
 from rlaif.game.decisions.catalog import COUNT, Arm
 from rlaif.game.decisions.mask import Flags, allowed
 from rlaif.game.machine.emulator import WRAM_START
@@ -377,6 +378,9 @@ def _own_object(ram: RamBlocks, x: int, y: int) -> tuple[float, float, float, fl
     )
 
 
+_TEXT, _ROOM_CODE = POLICY_INPUT["text"].span, POLICY_INPUT["room"].span
+_ROOMS_PER_GROUP = 256
+_ROOM_BITS = slice(slot_index("room_bit_0"), slot_index("room_bit_7") + 1)
 _CODES = {kind: code for code, kind in enumerate(KINDS, start=1)}
 
 
@@ -387,6 +391,7 @@ def write_policy_input(
     *,
     arm: Arm = "macros",
     in_vain: Collection[int] = (),
+    names_rooms: bool = True,
 ) -> None:
     """Write the input of a moment into `out`, `[SIZE] float32`, all of it.
 
@@ -399,6 +404,8 @@ def write_policy_input(
         arm: Whose decisions the field `allowed` has.
         in_vain: Decisions that were made here and changed nothing; not offered while there are
             others.
+        names_rooms: False leaves out the numbers of room and text, which mean something else in
+            each world.
 
     Raises:
         ValueError: There is no such decision.
@@ -406,8 +413,18 @@ def write_policy_input(
     _write_moment(ram, last_decision, out)
     out[OWNED] = owned(ram)
     out[SCENE] = scene(ram)
+    if not names_rooms:
+        out[_TEXT] = 0
+        out[_ROOM_CODE] -= out[_ROOM_CODE] % _ROOMS_PER_GROUP
     _write_things(ram, out[THINGS])
     out[ALLOWED] = _offered(allowed(ram, arm), in_vain)
+
+
+def without_room_numbers(observations: Row) -> Row:
+    """A copy of observations, `[..., 128]`, whose bits of the room's number are 0."""
+    found = observations.copy()
+    found[..., _ROOM_BITS] = 0
+    return found
 
 
 def policy_input(

@@ -192,7 +192,7 @@ class Recorder(Player):
 
     def _input(self) -> Float32:
         row = np.empty(SIZE, dtype=np.float32)
-        self._step.write_policy_input(row, self._actions)
+        self._step.write_policy_input(row)
         return row
 
 

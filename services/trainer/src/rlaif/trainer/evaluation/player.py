@@ -16,6 +16,7 @@ from rlaif.game.encoder.numba_look import EncoderCache
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.policy_input.layout import SIZE
+from rlaif.game.policy_input.writer import without_room_numbers
 from rlaif.game.stories.milestones import MilestoneLatch, Story
 from rlaif.game.stories.story_lookup import story_of
 from rlaif.trainer.evaluation.result import EvaluatedEpisode
@@ -67,7 +68,7 @@ class _Inputs:
     """Inputs of the policy for a group of games."""
 
     def __init__(self, env: EnvConfig) -> None:
-        self._actions = env.game.actions
+        self._many_worlds = env.game.has_many_worlds
         self.rows: Row = np.zeros((GROUP, 128), dtype=np.float32)
         self._frame_stack = FrameStack(GROUP) if env.pictures else None
         decides = env.game.by_decisions
@@ -79,7 +80,8 @@ class _Inputs:
             more["pictures"] = self._frame_stack.stacks
         if self._inputs is not None:
             more["policy_inputs"] = self._inputs
-        return forward(self.rows, **more)
+        rows = without_room_numbers(self.rows) if self._many_worlds else self.rows
+        return forward(rows, **more)
 
     def update(self, n: int, episode: "_Episode", *, is_new: bool = False) -> None:
         """Read the state of game `n` after an action, or at the start of an episode."""
@@ -89,7 +91,7 @@ class _Inputs:
             else:
                 self._frame_stack.push(n, episode.game.emulator.screen())
         if self._inputs is not None and episode.decision is not None:
-            episode.decision.write_policy_input(self._inputs[n], self._actions)
+            episode.decision.write_policy_input(self._inputs[n])
 
 
 class _Episode:

@@ -27,7 +27,6 @@ from rlaif.game.skills.script import Option
 from rlaif.game.starts.waiting import MAX_RESPAWN_STEPS
 from rlaif.trainer.play.game_env import GameEnv, StepOutcome
 from rlaif.trainer.rewards.learned.shaping import discount_of
-from rlaif.trainer.settings.game import Actions
 
 
 @dataclass(slots=True)
@@ -120,10 +119,17 @@ class DecisionStep:
         if game.square_facts.dead and not outcome.terminated:
             now.died = True
 
-    def write_policy_input(self, row: npt.NDArray[np.float32], actions: Actions) -> None:
-        """Write the policy's own input in the present state, with this action set."""
-        ram = self._game.ram
-        write_policy_input(ram, self.last, row, arm=actions, in_vain=self.in_vain.look(ram))
+    def write_policy_input(self, row: npt.NDArray[np.float32]) -> None:
+        """Write the policy's own input in the present state."""
+        ram, settings = self._game.ram, self._game.settings
+        write_policy_input(
+            ram,
+            self.last,
+            row,
+            arm=settings.actions,
+            in_vain=self.in_vain.look(ram),
+            names_rooms=not settings.has_many_worlds,
+        )
 
     def state_dict(self) -> dict[str, Any]:
         return {

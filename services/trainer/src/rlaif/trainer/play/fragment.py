@@ -1,12 +1,13 @@
 """Result of one call of `sample` of an environment runner: finished arrays, no episode objects."""
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from rlaif.game.policy_input.writer import without_room_numbers
 from rlaif.trainer.play.assist.figures import AssistanceFigures
 from rlaif.trainer.play.followers.episode_log import RecordedEpisode
 from rlaif.trainer.play.followers.frame_stack import HEIGHT, WIDTH, PictureFragment
@@ -135,6 +136,18 @@ class Fragment:
     @property
     def frames(self) -> npt.NDArray[np.int32] | None:
         return self.transitions.frames
+
+    def without_room_numbers(self) -> "Fragment":
+        """With the observations as a policy of several worlds sees them."""
+        seen = self.transitions
+        return replace(
+            self,
+            transitions=replace(
+                seen,
+                observations=without_room_numbers(seen.observations),
+                final_observations=without_room_numbers(seen.final_observations),
+            ),
+        )
 
 
 @dataclass

@@ -1,6 +1,7 @@
 """One emulator played in episodes; shared by the Gymnasium environment and the vector."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -173,7 +174,7 @@ class _Limits:
     """
 
     def __init__(self, settings: GameSettings, emulator: Emulator) -> None:
-        self._settings = settings
+        self.settings = settings
         self._max_frames = STEP_FRAMES * settings.episode_length
         self._emulator = emulator
         self.begin(is_finished=False)
@@ -199,11 +200,11 @@ class _Limits:
         fault = self._stalls.check(still, played)
         cut = self._cut_at
         end = self._max_frames if cut is None else min(self._max_frames, cut)
-        left = -(-(end - frames) // self._settings.frame_skip)
+        left = -(-(end - frames) // self.settings.frame_skip)
         # An uneventful step is checked now and then nevertheless, and so is the last one.
         self.next_check = step + min(1 if self._stalls.suspects else CHECK_STEPS, left)
         is_lost = self._cut_is_lost and cut is not None and frames >= cut
-        terminated = (dies and self._settings.ends_at_death) or finishes or is_lost
+        terminated = (dies and self.settings.ends_at_death) or finishes or is_lost
         return terminated, not terminated and (left <= 0 or fault is not None), fault
 
     def state_dict(self) -> dict[str, Any]:
@@ -258,17 +259,17 @@ class GameEnv:
         *,
         starts: StartSource | None = None,
         cache: EncoderCache | None = None,
-        number: int = 0,
+        rom_path: Path | None = None,
     ) -> None:
         """Start an emulator; `rng` draws each episode's start and warm-up.
 
-        Of several worlds, that of environment `number` of the run is played.
+        Of several worlds, that of `rom_path` is played, else that of `settings`.
 
         Without `starts`, episodes start at the save states of `settings`, or at power-on. Several
         environments may share a `cache`.
         """
-        self._settings = settings
-        self.cartridge = load_cartridge(settings.rom_of(number))
+        self.settings = settings
+        self.cartridge = load_cartridge(rom_path or settings.rom_path)
         self.emulator = new_emulator(self.cartridge)
         starts = starts or start_set(self.emulator, self.cartridge, settings.initial_states)
         self.source = EpisodeSource(starts, rng)
@@ -327,7 +328,7 @@ class GameEnv:
         self._limits.cut_after(frames, lost=lost)
 
     def step(self, action: int, out: Row, *, render: bool = False) -> StepOutcome:
-        self.emulator.step(action, self._settings.frame_skip, render=render)
+        self.emulator.step(action, self.settings.frame_skip, render=render)
         return self.finish_step(action, out, render=render)
 
     def finish_step(self, action: int, out: Row, *, render: bool = False) -> StepOutcome:
@@ -347,7 +348,7 @@ class GameEnv:
             and self.steps < self._limits.next_check
             and not (view.is_alone or encoder.still or self._rewards.asks_each_step)
         ):
-            self.frames += self._settings.frame_skip
+            self.frames += self.settings.frame_skip
             return UNEVENTFUL
         return self._finish_eventful_step(action, out, scene, self._facts_at(x, y), render=render)
 
@@ -357,9 +358,9 @@ class GameEnv:
         view = self._view
         wait, still = 0, view.encoder.still
         if view.is_alone:
-            limit = self._settings.longest_wait_frames
+            limit = self.settings.longest_wait_frames
             wait, scene, still = view.wait(out, scene, limit, render=render)
-        frames = self._settings.frame_skip + wait
+        frames = self.settings.frame_skip + wait
         self.frames += frames
         finishes = self._update_facts(scene, before, waited=wait > 0)
         facts = self.square_facts
@@ -438,7 +439,7 @@ class GameEnv:
         self.emulator.close()
 
     def _drawn_walk(self) -> list[int]:
-        settings, skip, rng = self._settings, self._settings.frame_skip, self.source.rng
+        settings, skip, rng = self.settings, self.settings.frame_skip, self.source.rng
         if self.start.from_play:
             noops = steps_lasting(_NOOPS_FROM_ARCHIVE, skip)
             return [int(Action.NOP)] * int(rng.integers(0, noops + 1))
@@ -451,7 +452,7 @@ class GameEnv:
         self.emulator.load_state(self.start.state)
         played = []
         for action in walk:
-            self.emulator.step(action, self._settings.frame_skip)
-            ram, limit = read_blocks(self.emulator), self._settings.longest_wait_frames
+            self.emulator.step(action, self.settings.frame_skip)
+            ram, limit = read_blocks(self.emulator), self.settings.longest_wait_frames
             played.append((action, wait_for_player(self.emulator, ram, limit)))
         self.start = replace(self.start, warm_up=tuple(played))

@@ -407,11 +407,9 @@ class EmulatorVector:
         seats = []
         first: dict[Path | None, StartSource] = {}
         for n, stream in enumerate(streams):
-            number = self.runner * len(streams) + n
-            rom, rng = config.game.rom_of(number), np.random.default_rng(stream)
-            game = GameEnv(
-                config.game, rng, starts=starts or first.get(rom), cache=cache, number=number
-            )
+            rom = config.game.rom_of(self.runner * len(streams) + n)
+            rng, its_starts = np.random.default_rng(stream), starts or first.get(rom)
+            game = GameEnv(config.game, rng, starts=its_starts, cache=cache, rom_path=rom)
             # Power-on takes a second or two of play: the others start where the first came to.
             first[rom] = game.source.starts
             name = f"{config.run_id}-{config.attempt}-{self.runner}{life}-{n}"
@@ -433,7 +431,7 @@ class EmulatorVector:
             final_input = None
             if self.policy_inputs is not None:
                 final_input = np.empty(SIZE, dtype=np.float32)
-                seat.step.write_policy_input(final_input, self._config.game.actions)
+                seat.step.write_policy_input(final_input)
             buffer.finals.append((t, n, row.copy(), final_input))
         reached = self._recording.milestones(n)
         names = [milestone.name for milestone in reached]
@@ -488,7 +486,7 @@ class EmulatorVector:
     def _read_inputs(self) -> None:
         if self.policy_inputs is not None:
             for seat, row in zip(self._seats, self.policy_inputs, strict=True):
-                seat.step.write_policy_input(row, self._config.game.actions)
+                seat.step.write_policy_input(row)
 
     def _seen_last(self, t: int, n: int, limit: int) -> npt.NDArray[np.float32]:
         seen = min(t, self._seats[n].step.before, limit - 1)

@@ -131,7 +131,9 @@ class TrainerSettings(
     @model_validator(mode="before")
     @classmethod
     def _find_the_first_world(cls, given: Any) -> Any:
-        if not isinstance(given, dict) or not (names := world_names(str(given.get("worlds", "")))):
+        if not isinstance(given, dict) or {"rom_path", "ROM_PATH"} & given.keys():
+            return given
+        if not (names := world_names(str(given.get("worlds", "")))):
             return given
         data_dir = Path(given.get("data_dir", cls.model_fields["data_dir"].default))
         return given | {"rom_path": data_dir.parent / "worlds" / names[0] / "world.gbc"}

@@ -122,7 +122,7 @@ class GameSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True
         return len(world_names(self.worlds)) > 1
 
     def rom_of(self, environment: int) -> Path | None:
-        """The ROM of an environment of the run; the first world's is `rom_path`."""
+        """The ROM of an environment of the run."""
         if self.rom_path is None or not self.has_many_worlds:
             return self.rom_path
         names = world_names(self.worlds)

@@ -206,6 +206,9 @@ class ShapedPPO:
         lag = self._version() - min(fragment.policy_version for fragment in self.fragments)
         self.env_steps += sum(fragment.steps for fragment in self.fragments)
         self.learned = self.rewards.learn_from(self.fragments)
+        env: EnvConfig = self.config.env_config["env"]
+        if env.game.has_many_worlds:
+            self.fragments = [each.without_room_numbers() for each in self.fragments]
         batch = columns(
             self.fragments,
             self.learned.total,

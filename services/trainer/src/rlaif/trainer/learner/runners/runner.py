@@ -16,6 +16,7 @@ from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.description.briefing import brief
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.emulator import SaveStateError
+from rlaif.game.policy_input.writer import without_room_numbers
 from rlaif.game.skills.macros import PlanExecutor
 from rlaif.game.skills.script import OptionLimits
 from rlaif.guides.guides import use_worlds
@@ -234,7 +235,10 @@ class EmulatorRunner:
                     self._explorer.sync()
                 raise StopAskedError
             pictures = None if frame_stack is None else frame_stack.stacks
-            logits[t] = self.policy.logits(vector.observations, pictures, vector.policy_inputs)
+            seen = vector.observations
+            if self.config.env.game.has_many_worlds:
+                seen = without_room_numbers(seen)
+            logits[t] = self.policy.logits(seen, pictures, vector.policy_inputs)
             (logits[t] + noise[t]).argmax(axis=1, out=actions[t])
             vector.step(t, actions[t])
         if self._explorer is not None:
