@@ -104,6 +104,7 @@ def test_a_policy_of_several_worlds_sees_no_numbers_of_rooms_and_texts(settings)
     for worlds in ("1-2x20", "1-1x20"):
         game = settings.game.model_copy(update={"worlds": worlds, "actions": "macros"})
         vector = EmulatorVector(EnvConfig(run_id="run-1", game=game), count=2, runner=0, seed=1)
+        assert vector.policy_inputs is not None
         seen[worlds] = vector.policy_inputs.copy()
         numbers = {game.ram.u8(address("wActiveRoom")) for game in vector.games}
         vector.close()
