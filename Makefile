@@ -80,7 +80,7 @@ export CHECK_PYTHON
 .PHONY: help setup setup-dev demo train test test-unit test-contracts test-integration test-e2e test-ui test-llm coverage chaos \
         test-quick test-serverless test-oldest test-newest test-floors floors lock check check-page format rom clean play replay-check ladder \
         train-cartridge play-trained evaluate-trained film-trained report-cartridge \
-        bench-refresh bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-labels bench-overhead bench-hud bench-planner memory-flat \
+        bench-refresh bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-labels bench-overhead bench-hud bench-planner memory-flat study \
         live-page validate secrets deploy-secrets images image-pins containers containers-test ray-lock
 
 help: ## Show this help
@@ -291,6 +291,10 @@ bench-planner: $(VENV)/.ready-dev ## Measure what a planner with slow and with h
 
 report-cartridge: $(VENV)/.ready-dev ## Report runs of train-cartridge: IQM, intervals, curves (BENCH_ARGS="RUN RUN …")
 	@$(BIN)/python benchmarks/train_cartridge.py $(BENCH_ARGS)
+
+STUDY_A := study_exploration
+study: $(VENV)/.ready-dev ## Play the runs of a study that are left, two at a time, and report: who should select starts (PART=A STUDY_ARGS=…)
+	@$(BIN)/python benchmarks/$(STUDY_$(or $(PART),A)).py $(STUDY_ARGS)
 
 memory-flat: $(VENV)/.ready-dev ## Train for an hour and watch the resident memory
 	@$(BIN)/python benchmarks/memory_flat.py $(BENCH_ARGS)

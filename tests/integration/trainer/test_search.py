@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,12 @@ from rlaif.game.decisions.catalog import DECISIONS
 from rlaif.game.decisions.mask import allowed
 from rlaif.game.machine.cartridges import Cartridge, load_cartridge
 from rlaif.game.machine.emulator import Emulator
+from rlaif.game.memory.blocks import RamBlocks
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.curriculum.player import Player
+from rlaif.trainer.search.draws import BY_COUNTS, DrawSettings
 from rlaif.trainer.search.opening import TREE, open_search
+from rlaif.trainer.search.ratings import Rater
 from rlaif.trainer.search.search import Figures, SearchSettings
 from rlaif.trainer.search.tree import Node, Tree, TreeError, read_tree
 from rlaif.trainer.search.worker import Begin, Job, ReplayMismatchError, Worker
@@ -31,11 +34,27 @@ def cartridge() -> Cartridge:
     return load_cartridge()
 
 
+class Arbitrary:
+    """Rates a state by its sum, at once."""
+
+    def ask(self, states: Sequence[RamBlocks]) -> None:
+        self._answers = [sum(state.wram) % 100 / 10 for state in states]
+
+    def answers(self) -> Sequence[float]:
+        return self._answers
+
+
 def searched(
-    folder: Path, cartridge: Cartridge, *, frames: int, workers: int = 0, **changes: Any
+    folder: Path,
+    cartridge: Cartridge,
+    *,
+    frames: int,
+    workers: int = 0,
+    rater: Rater | None = None,
+    **changes: Any,
 ) -> Figures:
     settings = SearchSettings(seed=3, **changes)
-    search = open_search(folder, cartridge, settings, workers=workers)
+    search = open_search(folder, cartridge, settings, workers=workers, rater=rater)
     for figures in search.run():
         if figures.frames >= frames:
             break
@@ -97,6 +116,18 @@ def test_equal_seeds_find_equal_trajectories(found: Tree, tmp_path: Path, cartri
     searched(tmp_path, cartridge, frames=FRAMES)
     with read_tree(tmp_path / TREE) as again:
         assert list(again.nodes()) == list(found.nodes())
+
+
+def test_equal_seeds_and_ratings_find_equal_trajectories(tmp_path: Path, cartridge: Cartridge):
+    draws = DrawSettings({**BY_COUNTS, "rated": 1.0}, learned=True)
+    found = []
+    for name in ("first", "second"):
+        folder = tmp_path / name
+        searched(folder, cartridge, frames=FRAMES // 2, rater=Arbitrary(), draws=draws)
+        with read_tree(folder / TREE) as tree:
+            found.append((list(tree.nodes()), list(tree.groups())))
+    assert found[0] == found[1]
+    assert any(group.rating is not None for group in found[0][1])
 
 
 def test_workers_share_what_they_find_in_one_tree(tmp_path: Path, cartridge: Cartridge):

@@ -10,9 +10,15 @@ from hypothesis import strategies as st
 
 from rlaif.trainer.search.draws import Draws, DrawSettings
 
-BY_LEVEL = DrawSettings(by_mark=0.0, by_place=0.0)
-BY_MARK = DrawSettings(by_mark=1.0, by_place=0.0)
-BY_PLACE = DrawSettings(by_mark=0.0, by_place=1.0)
+BY_LEVEL = DrawSettings(shares={"level": 1.0})
+BY_FLAG = DrawSettings(shares={"flag": 1.0})
+BY_PLACE = DrawSettings(shares={"place": 1.0})
+
+
+BY_RATING = DrawSettings(shares={"rated": 1.0})
+RATED_AND_LEARNED = DrawSettings(
+    shares={"place": 1.0, "flag": 1.0, "level": 1.0, "rated": 1.0, "uniform": 1.0}, learned=True
+)
 
 
 def add(draws: Draws, cell: bytes, marks: frozenset[str], **changes: Any) -> None:
@@ -23,7 +29,7 @@ def add(draws: Draws, cell: bytes, marks: frozenset[str], **changes: Any) -> Non
 
 def drawn(draws: Draws, times: int, seed: int = 0) -> Counter[bytes]:
     rng = np.random.default_rng(seed)
-    return Counter(draws.draw(rng) for _ in range(times))
+    return Counter(draws.draw(rng)[0] for _ in range(times))
 
 
 def test_a_draw_without_cells_raises():
@@ -66,7 +72,7 @@ def test_a_cell_with_more_untried_proposals_is_drawn_more_often():
 
 
 def test_a_rarely_drawn_flag_is_drawn_despite_higher_levels():
-    draws = Draws(BY_MARK)
+    draws = Draws(BY_FLAG)
     far = frozenset({"treasure:5", "treasure:7", "treasure:16", "treasure:19"})
     add(draws, b"far", far)
     drawn(draws, 500)
@@ -75,7 +81,7 @@ def test_a_rarely_drawn_flag_is_drawn_despite_higher_levels():
 
 
 def test_a_new_flag_does_not_dominate_the_draws_permanently():
-    draws = Draws(BY_MARK)
+    draws = Draws(BY_FLAG)
     add(draws, b"far", frozenset({"treasure:5"}))
     drawn(draws, 500)
     add(draws, b"dug", frozenset({"room:0:78:01"}))
@@ -118,6 +124,40 @@ def test_a_better_state_makes_its_cell_more_likely():
     assert shares[b"1"] > shares[b"2"]
 
 
+def rated(*ratings: float) -> Draws:
+    """A cell in each of some rooms with these ratings."""
+    draws = Draws(BY_RATING)
+    for room, rating in enumerate(ratings, 1):
+        add(draws, b"%d" % room, frozenset(), room=room)
+        draws.rate(frozenset(), room, rating)
+    return draws
+
+
+def test_a_group_that_is_rated_higher_is_drawn_more_often():
+    shares = drawn(rated(2.8, 3.0), 300)
+    assert shares[b"2"] > 1.4 * shares[b"1"]
+
+
+def test_a_group_is_drawn_less_often_the_longer_it_leads_to_nothing():
+    draws, shares, rng = rated(3.0, 3.0), Counter[bytes](), np.random.default_rng(0)
+    for _ in range(300):
+        cell, _ = draws.draw(rng)
+        shares[cell] += 1
+        draws.rewarded(b"1")
+    assert shares[b"1"] > 2 * shares[b"2"]
+
+
+def test_a_wrong_rating_cannot_keep_another_group_from_being_drawn():
+    assert drawn(rated(1.0, 1.5), 3000)[b"1"] > 300
+
+
+def test_a_uniform_draw_takes_all_cells_alike():
+    draws = Draws(DrawSettings(shares={"uniform": 1.0}))
+    add(draws, b"top", frozenset({"treasure:5"}), untried=9)
+    add(draws, b"low", frozenset())
+    assert drawn(draws, 1000)[b"low"] == pytest.approx(500, abs=60)
+
+
 def test_low_and_fruitless_cells_are_dropped_first():
     draws = Draws(BY_LEVEL)
     add(draws, b"top", frozenset({"treasure:5"}))
@@ -137,13 +177,15 @@ CELLS = st.lists(MARKS, min_size=1, max_size=20)
 def test_equal_seed_and_cells_give_equal_draws_also_after_a_restart(
     cells: list[frozenset[str]], seed: int
 ):
-    first, second = Draws(), Draws()
+    first, second = Draws(RATED_AND_LEARNED), Draws(RATED_AND_LEARNED)
     for draws in (first, second):
         for number, marks in enumerate(cells):
             add(draws, b"%d" % number, marks)
+            draws.rate(marks, number + ord("0"), len(marks))
     rng = np.random.default_rng(seed)
-    for _ in range(10):
-        first.draw(rng)
+    for number in range(10):
+        _, rule = first.draw(rng)
+        first.shares.record(rule, number % 3 == 0)
     second.load_state_dict(first.state_dict())
     other = np.random.default_rng()
     other.bit_generator.state = rng.bit_generator.state

@@ -1,22 +1,32 @@
 """Selection of the cell from which to start next, by counts of what was found and tried.
 
-One of three rules is chosen at random for each draw. By level: the highest level is the most
-likely, each lower one 0.4 times as likely as the next higher one, so that optional progress, which
-multiplies cells, does not crowd out the frontier. By flag: a rarely drawn flag, then the highest
-cells that have it, because a quest branches and the state with the highest level may lack an item.
-By place: a rarely drawn place, whatever its flags, so that a half-solved puzzle is not forgotten.
+One of several rules is chosen for each draw (`shares.py`):
+
+- `level`: the highest level is the most likely, each lower one 0.4 times as likely as the next
+  higher one, so that optional progress, which multiplies cells, does not crowd out the frontier.
+- `flag`: a rarely drawn flag, then the highest cells that have it, because a quest branches and the
+  state with the highest level may lack an item.
+- `place`: a rarely drawn place, whatever its flags, so that a half-solved puzzle is not forgotten.
+- `rated`: a group of cells that a judge rates to be far on the quest, unless it was often drawn, or
+  without a discovery. A group has one set of flags and one room. The rule is left out while no
+  group is rated.
+- `uniform`: any cell, as a baseline.
+
 Within a level, all sets of flags have equal weight, then all rooms, then cells by how rarely they
 were drawn and how many proposals are untried there.
 """
 
+import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TypeVar
 
 import numpy as np
 
 from rlaif.trainer.search.marks import Marks, level_of, weight_of
+from rlaif.trainer.search.shares import Shares
 
 _ENOUGH = 9
 """Untried proposals above this number do not make a cell more likely."""
@@ -24,13 +34,18 @@ _ENOUGH = 9
 _Key = TypeVar("_Key", int, bytes)
 
 
+BY_COUNTS: Mapping[str, float] = MappingProxyType({"place": 0.3, "flag": 0.35, "level": 0.35})
+"""The rules that need no judge, with their shares."""
+
+
 @dataclass(frozen=True)
 class DrawSettings:
     """Probabilities of the selection rules."""
 
+    shares: Mapping[str, float] = field(default_factory=lambda: BY_COUNTS)
+    learned: bool = False  # learn the shares from what each rule led to
     level_ratio: float = 0.4  # probability of a level relative to the next higher one
-    by_mark: float = 0.35  # share of the draws that begin with a rarely drawn flag
-    by_place: float = 0.3  # share of the draws that begin with a rarely drawn place
+    temperature: float = 0.1  # objectives that multiply the weight of a rated group by e
 
 
 @dataclass
@@ -74,6 +89,8 @@ class Draws:
         self._drawn_marks: dict[str, int] = {}
         self._places: defaultdict[bytes, _Group] = defaultdict(_Group)  # cells of each
         self._rooms: defaultdict[int, _Group] = defaultdict(_Group)  # places of each
+        self._ratings: dict[tuple[Marks, int], float] = {}  # of groups, by flags and room
+        self.shares = Shares(self._settings.shares, learned=self._settings.learned)
 
     def __len__(self) -> int:
         return len(self._cells)
@@ -126,23 +143,40 @@ class Draws:
                 if not self._having[mark]:
                     del self._having[mark]
 
-    def draw(self, rng: np.random.Generator) -> bytes:
-        """Draw a start cell and count the draw; ValueError if there is no cell."""
+    def draw(self, rng: np.random.Generator) -> tuple[bytes, str]:
+        """Draw a start cell and count the draw; return it, and the rule that was used.
+
+        Raises:
+            ValueError: There is no cell.
+        """
         if not self._cells:
             raise ValueError("no cells: add the start of the game first")
-        sample = rng.random()
-        if sample < self._settings.by_place:
-            cell = self._by_place(rng)
-        elif sample < self._settings.by_place + self._settings.by_mark and self._having:
-            cell = self._by_mark(rng)
-        else:
-            cell = self._of_level(rng, self._levels)
+        rated = self._rated() if "rated" in self._settings.shares else []
+        usable = {"place", "level", "uniform"}
+        usable |= {"flag"} if self._having else set()
+        usable |= {"rated"} if rated else set()
+        rule = self.shares.choose(usable, rng)
+        match rule:
+            case "place":
+                cell = self._by_place(rng)
+            case "flag":
+                cell = self._by_flag(rng)
+            case "rated":
+                cell = self._by_rating(rng, rated)
+            case "uniform":
+                cell = list(self._cells)[int(rng.integers(len(self._cells)))]
+            case _:
+                cell = self._of_level(rng, self._levels)
         known = self._cells[cell]
         known.fruitless += 1
         self._count(known, 1)
         for mark in known.progress:
             self._drawn_marks[mark] += 1
-        return cell
+        return cell, rule
+
+    def rate(self, marks: Marks, room: int, rating: float) -> None:
+        """Set the rating of the cells with these large flags in a room: objectives reached."""
+        self._ratings[marks, room] = rating
 
     def _count(self, known: _Known, draws: int) -> None:
         known.chosen += draws
@@ -182,27 +216,30 @@ class Draws:
         return sorted(self._cells, key=worth)[:count]
 
     def state_dict(self) -> dict[str, object]:
-        """The counts; cells and flags are restored from the tree."""
+        """The counts; cells, flags and ratings are restored from the tree."""
         return {
             "cells": {
                 cell.hex(): [known.chosen, known.fruitless, known.untried]
                 for cell, known in self._cells.items()
             },
             "marks": self._drawn_marks,
+            "shares": self.shares.state_dict(),
         }
 
     def load_state_dict(self, state: dict[str, object]) -> None:
-        cells, marks = state["cells"], state["marks"]
+        cells, marks, shares = state["cells"], state["marks"], state.get("shares", {})
         assert isinstance(cells, dict)
         assert isinstance(marks, dict)
+        assert isinstance(shares, dict)
         for cell, (chosen, fruitless, untried) in cells.items():
             known = self._cells.get(bytes.fromhex(cell))
             if known is not None:
                 known.fruitless, known.untried = fruitless, untried
                 self._count(known, chosen)
         self._drawn_marks.update(marks)
+        self.shares.load_state_dict(shares)
 
-    def _by_mark(self, rng: np.random.Generator) -> bytes:
+    def _by_flag(self, rng: np.random.Generator) -> bytes:
         marks = sorted(self._having)
         weights = [weight_of(mark) / (1 + self._drawn_marks[mark]) for mark in marks]
         mark = marks[_draw_index(rng, weights)]
@@ -221,13 +258,34 @@ class Draws:
         room = rooms[
             _draw_index(rng, [(1.0 + self._untried(each)) / (1 + each.drawn) for each in rooms])
         ]
-        known = [self._cells[cell] for cell in room.members]
+        return self._of_group(rng, room)
+
+    def _of_group(self, rng: np.random.Generator, group: _Group) -> bytes:
+        known = [self._cells[cell] for cell in group.members]
         weights = [(1.0 + min(each.untried, _ENOUGH)) / (1 + each.chosen) for each in known]
-        return room.members[_draw_index(rng, weights)]
+        return group.members[_draw_index(rng, weights)]
 
     def _untried(self, some: _Group) -> int:
         """Return the number of untried proposals of the cell that has most of them."""
         return min(_ENOUGH, max(self._cells[cell].untried for cell in some.members))
+
+    def _rated(self) -> list[tuple[_Group, float]]:
+        """The rated groups that have cells, with their ratings."""
+        return [
+            (self._progress[marks].rooms[room], rating)
+            for (marks, room), rating in self._ratings.items()
+            if marks in self._progress and room in self._progress[marks].rooms
+        ]
+
+    def _by_rating(self, rng: np.random.Generator, rated: list[tuple[_Group, float]]) -> bytes:
+        top = max(rating for _, rating in rated)
+        weights = []
+        for group, rating in rated:
+            fruitless = sum(self._cells[cell].fruitless for cell in group.members)
+            promise = math.exp((rating - top) / self._settings.temperature)
+            tried = (1 + group.drawn) * (1 + fruitless)
+            weights.append(promise * (1 + self._untried(group)) / tried)
+        return self._of_group(rng, rated[_draw_index(rng, weights)][0])
 
     def _by_place(self, rng: np.random.Generator) -> bytes:
         """Draw a room, a place in it, and one of its cells, preferring a high level."""

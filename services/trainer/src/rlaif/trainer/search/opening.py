@@ -6,6 +6,7 @@ from pathlib import Path
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import STATE_VERSION
 from rlaif.trainer.search.pool import InProcess, Processes, WorkerPool
+from rlaif.trainer.search.ratings import Rater
 from rlaif.trainer.search.search import Search, SearchSettings
 from rlaif.trainer.search.tree import Tree
 
@@ -20,6 +21,7 @@ def open_search(
     *,
     workers: int = 1,
     start: Callable[..., WorkerPool] = Processes,
+    rater: Rater | None = None,
 ) -> Search:
     """Start a search in a folder, or resume the one there. With 0 workers, play in this process.
 
@@ -35,7 +37,7 @@ def open_search(
         pool = start(workers, cartridge.data, settings.rollout, sound=sound)
     else:
         pool = InProcess(cartridge.data, settings.rollout, sound=sound)
-    return Search(tree, pool, cartridge, settings)
+    return Search(tree, pool, cartridge, settings, rater=rater)
 
 
 def identity_of(cartridge: Cartridge) -> dict[str, str]:

@@ -10,7 +10,7 @@ from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.predicates import has_control
 from rlaif.game.motion.room_watcher import standing
 from rlaif.trainer.search.cell import Cell, Worth, cell_of, strength_of
-from rlaif.trainer.search.marks import Marks, marks_of
+from rlaif.trainer.search.marks import Marks, level_of, marks_of
 from rlaif.trainer.search.proposals import (
     Tries,
     choose,
@@ -21,6 +21,7 @@ from rlaif.trainer.search.proposals import (
     trip,
     untried,
 )
+from rlaif.trainer.search.ratings import pack_ram
 from rlaif.trainer.search.session import Session
 
 
@@ -52,6 +53,7 @@ class Find:
     digest: str
     untried: int
     played: int  # frames played in this job until then
+    ram: bytes = b""  # packed, of the first state in a cell
 
 
 class Outcome(NamedTuple):
@@ -59,6 +61,7 @@ class Outcome(NamedTuple):
 
     new_cells: int
     untried: int  # kinds of proposals at its start that were untried with the owned items
+    new_flags: float  # by weight, those that were new to the search
 
 
 class Known:
@@ -108,6 +111,7 @@ class Rollout:
         self._settings = settings
         self._finds: list[Find] = []
         self._parent = self._before = self._left = self._new_cells = 0
+        self._new_flags = 0.0
 
     def play(self, node: int, frames: int, finds: list[Find], rng: np.random.Generator) -> Outcome:
         """Play from a node that is loaded in the session; append the states to keep to `finds`.
@@ -117,14 +121,14 @@ class Rollout:
         self._session.mark()
         self._finds, self._parent = finds, node
         self._before = frames - self._session.frames
-        self._left, self._new_cells = self._settings.patience, 0
+        self._left, self._new_cells, self._new_flags = self._settings.patience, 0, 0.0
         left_to_try = untried(proposals(self._session.ram), self._tries)
         for _ in range(self._settings.max_proposals):
             if self._left <= 0 or not self._play_proposal(rng):
                 break
             self._left -= 1
             self._keep_if_better()
-        return Outcome(self._new_cells, left_to_try)
+        return Outcome(self._new_cells, left_to_try, self._new_flags)
 
     def _play_proposal(self, rng: np.random.Generator) -> bool:
         """Draw a proposal and play it; return False if the player does not regain control."""
@@ -166,12 +170,13 @@ class Rollout:
         if not self._known.wants(key, worth):
             return
         is_new = self._known.is_new(key)
-        find = self._find(cell, key, worth)
+        find = self._find(cell, key, worth, is_new=is_new)
         news = self._known.new_marks(find.marks)
         self._known.learn({key: worth}, find.marks)
         self._finds.append(find)
         self._parent = -len(self._finds)
         session.mark()
+        self._new_flags += level_of(news)
         if is_new:
             self._new_cells += 1
             patience = settings.patience_in_old_places
@@ -181,7 +186,7 @@ class Rollout:
                 patience = settings.patience_after_mark
             self._left = max(self._left, patience)
 
-    def _find(self, cell: Cell, key: bytes, worth: Worth) -> Find:
+    def _find(self, cell: Cell, key: bytes, worth: Worth, *, is_new: bool) -> Find:
         session = self._session
         return Find(
             parent=self._parent,
@@ -195,4 +200,5 @@ class Rollout:
             digest=session.digest(),
             untried=untried(proposals(session.ram), self._tries),
             played=session.frames,
+            ram=pack_ram(session.ram) if is_new else b"",
         )

@@ -25,6 +25,7 @@ from rlaif.trainer.search.draws import Draws, DrawSettings
 from rlaif.trainer.search.marks import Marks, large, level_of, marks_of
 from rlaif.trainer.search.pool import WorkerPool
 from rlaif.trainer.search.proposals import Tries
+from rlaif.trainer.search.ratings import Rater, Ratings, pack_ram
 from rlaif.trainer.search.rollout import Find, RolloutSettings
 from rlaif.trainer.search.session import FRAMES
 from rlaif.trainer.search.tree import Node, Tree
@@ -193,6 +194,7 @@ class Search:
         cartridge: Cartridge,
         settings: SearchSettings | None = None,
         *,
+        rater: Rater | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Start a search, or resume the one in the tree."""
@@ -210,6 +212,12 @@ class Search:
         if not len(tree):
             self._add_root(cartridge)
         self._resume()
+        self.ratings = Ratings(tree, self._draws, rater)
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Share of each selection rule in the latest starts."""
+        return self._draws.shares.used
 
     @property
     def figures(self) -> Figures:
@@ -283,6 +291,7 @@ class Search:
         emulator.close()
         self._tree.begin()
         self._tree.add(root)
+        self._tree.add_group(large(root.marks), root.room, pack_ram(ram))
         self._tree.put_state(root.id, sha256, packed)
         self._tree.commit()
 
@@ -341,8 +350,7 @@ class Search:
     def _submit(self, worker: int) -> None:
         starts = []
         for _ in range(self._settings.starts_per_job):
-            cell = self._draws.draw(self._rng)
-            starts.append(self._begin(cell))
+            starts.append(self._begin(*self._draws.draw(self._rng)))
         update = self._updates.take(worker)
         job = Job(
             seed=int(self._rng.integers(1 << 62)),
@@ -356,7 +364,7 @@ class Search:
         self._jobs[worker] = job
         self._pool.submit(worker, job)
 
-    def _begin(self, cell: bytes) -> Begin:
+    def _begin(self, cell: bytes, rule: str) -> Begin:
         """Describe how to return to a cell.
 
         A state costs as much as playing `save_after` frames. It is saved once the frames played to
@@ -368,7 +376,8 @@ class Search:
         kept.returned += len(actions) * FRAMES
         save = bool(actions) and kept.returned >= self._settings.save_after
         sha256, packed = self._tree.packed(base)
-        return Begin(kept.node, cell, sha256, packed, actions, kept.digest, kept.worth.frames, save)
+        frames = kept.worth.frames
+        return Begin(kept.node, cell, sha256, packed, actions, kept.digest, frames, save, rule)
 
     def _take_in(self, worker: int, report: Report) -> None:
         job = self._jobs.pop(worker)
@@ -380,6 +389,7 @@ class Search:
             ids.append(self._keep(worker, find, ids))
         for start, outcome in zip(job.starts, report.outcomes, strict=True):
             self._draws.renew(start.cell, untried=outcome.untried)
+            self._draws.shares.record(start.rule, outcome.new_flags)
             if outcome.new_cells:
                 self._draws.rewarded(start.cell)
         self._found.counts["frames"] += report.frames
@@ -392,6 +402,7 @@ class Search:
         crossings = [c for c in report.crossings if self._graph.add_crossing(c)]
         self._updates.crossings(crossings, by=worker)
         self._shrink()
+        self.ratings.consult(self._found.counts["frames"])
 
     def _keep(self, worker: int, find: Find, ids: list[int]) -> int:
         """Add a find to the tree; it represents its cell if it is the best state there."""
@@ -425,6 +436,7 @@ class Search:
                 place=find.place,
                 untried=find.untried,
             )
+            self.ratings.add(large(find.marks), find.room, find.ram, frames=node.found_at)
         else:
             self._draws.improve(find.cell, untried=find.untried)
         self._rank(node.id, find.marks)

@@ -1,11 +1,12 @@
 """The tree of all discoveries in one file: nodes, how each was reached, and save states.
 
-    tree.sqlite   header | marks | nodes | cells | states | progress
+    tree.sqlite   header | marks | nodes | cells | states | groups | progress
 
 A node is a stored state of the game: its parent, the decisions and the buttons since the parent,
 and the digest of the RAM. `cells` holds the node that represents each cell. Some nodes have a save
-state; the others are reached from the nearest ancestor that has one. `progress` contains the
-counters and random state of the search. All writes are transactions, so a killed search resumes
+state; the others are reached from the nearest ancestor that has one. `groups` holds a RAM and the
+rating of each group of cells (`ratings.py`), `progress` the counters and random state of the
+search. All writes are transactions, so a killed search resumes
 from the last one and nothing is half-written.
 
 The size is bounded: after cells were dropped, `sweep` deletes the nodes that lead to no cell.
@@ -36,6 +37,10 @@ CREATE TABLE IF NOT EXISTS nodes (
 CREATE TABLE IF NOT EXISTS cells (cell BLOB PRIMARY KEY, node INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS states (
     node INTEGER PRIMARY KEY, sha256 TEXT NOT NULL, packed BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS groups (
+    marks INTEGER NOT NULL, room INTEGER NOT NULL, ram BLOB NOT NULL,
+    asked INTEGER NOT NULL DEFAULT 0, rating REAL, PRIMARY KEY (marks, room)
 );
 CREATE TABLE IF NOT EXISTS progress (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
@@ -74,6 +79,16 @@ class Start(NamedTuple):
     strength: float
     frames: int
     digest: str
+
+
+class Group(NamedTuple):
+    """Cells with the same large flags in one room."""
+
+    marks: Marks
+    room: int
+    ram: bytes  # packed, of the first state that was found
+    asked: bool  # whether a judge was asked for its rating
+    rating: float | None  # None without an answer
 
 
 class Tree:
@@ -193,6 +208,26 @@ class Tree:
 
     def put_state(self, node: int, sha256: str, packed: bytes) -> None:
         self._sql.execute("INSERT OR REPLACE INTO states VALUES (?,?,?)", (node, sha256, packed))
+
+    def groups(self) -> Iterator[Group]:
+        """The groups, in the order in which they were found."""
+        rows = self._sql.execute(
+            "SELECT marks, room, ram, asked, rating FROM groups ORDER BY rowid"
+        )
+        for marks, room, ram, asked, rating in rows.fetchall():
+            yield Group(self._marks[marks], room, bytes(ram), bool(asked), rating)
+
+    def add_group(self, marks: Marks, room: int, ram: bytes) -> None:
+        self._sql.execute(
+            "INSERT INTO groups (marks, room, ram) VALUES (?,?,?)", (self._number(marks), room, ram)
+        )
+
+    def put_rating(self, marks: Marks, room: int, rating: float | None) -> None:
+        """Store the answer of a judge; None if it abstained."""
+        self._sql.execute(
+            "UPDATE groups SET asked = 1, rating = ? WHERE marks = ? AND room = ?",
+            (rating, self._number(marks), room),
+        )
 
     def nearest_state(self, node: int) -> tuple[int, str]:
         """Return the nearest ancestor with a save state, and the buttons from there to the node.

@@ -30,6 +30,7 @@ class Begin:
     digest: str  # of the RAM at the node
     frames: int  # from power-on to the node
     save: bool  # report a state of the node, so that the next return is cheaper
+    rule: str = ""  # by which it was selected
 
 
 @dataclass(frozen=True)

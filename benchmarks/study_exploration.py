@@ -1,0 +1,366 @@
+"""Study: how many frames a search needs, by who selects its starts.
+
+    make study PART=A                         all runs of the plan, two at a time, then the report
+    python benchmarks/study_exploration.py --worlds seedling-vale --seeds 11 12 --frames 1.5e6
+    python benchmarks/study_exploration.py --report
+
+Arms: starts are selected uniformly, or by the rules without a judge as they are by default
+(`counts`); `+` adds the rule that follows ratings, with shares learned by the bandit. The expert
+places states by its map; `random` gives each state a position that means nothing, as a control;
+`mistaken` is the expert with a random position for every fifth state.
+
+A run is one process and ends with the first essence, or at --frames. It writes into --data and is
+resumed there; a run that is over is not repeated. Its result depends on world, arm and seed alone
+unless it was interrupted. A generated world is played by one run of each arm, with the seed of the
+world; seeds from 2000 on are test worlds.
+
+Writes `runs.csv` and `finds.csv` (raw) and `report.txt` into --out: interquartile means over the
+runs of a kind of world with bootstrap intervals, and ratios of arms over the same worlds and seeds.
+A run without an essence counts with its limit, so its arm's figure is a lower bound.
+"""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from iqm import interval, paired_ratio
+from outcome import commit, parser_of, say, write_csv
+from search_findings import Findings
+
+from rlaif.contracts.game.names import seed_and_size
+from rlaif.files.whole import write_whole
+from rlaif.game.description.briefing import brief
+from rlaif.game.description.words import words_of
+from rlaif.game.machine.cartridges import Cartridge, load_cartridge
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.stories.story_lookup import story_of
+from rlaif.mock_llm.expert.progress import standing
+from rlaif.mock_llm.expert.situation import situation_of
+from rlaif.trainer.search.draws import BY_COUNTS, DrawSettings
+from rlaif.trainer.search.opening import TREE, open_search
+from rlaif.trainer.search.search import Search, SearchSettings
+from rlaif.trainer.search.tree import read_tree
+
+DATA = Path("var/study/exploration")
+RESULTS = Path(__file__).parent / "results" / "exploration"
+ARMS = ("uniform", "counts", "uniform+expert", "uniform+random", "counts+expert")
+PLAN = (
+    ("seedling-vale", range(1, 6), 9e6, ARMS),
+    ("30 rooms", range(2000, 2005), 9e6, ARMS),
+    ("60 rooms", range(2005, 2010), 20e6, (*ARMS, "uniform+mistaken")),
+)
+NICE = 19
+_REPORT_SECONDS = 60.0
+_MISTAKEN = 0.2
+_ESSENCE = "essence:"
+_GOALS = ("25 %", "50 %", "75 %", "essence")
+"""Share of the main milestones, in any order."""
+_COMPARED = (
+    ("uniform+expert", "counts"), ("uniform+expert", "uniform"), ("uniform+random", "uniform"),
+    ("uniform+expert", "uniform+random"), ("counts+expert", "counts"),
+    ("uniform+mistaken", "uniform+expert"),
+)  # fmt: skip
+
+RUN_ROW = (
+    "world", "arm", "seed", "frames", "essence_frames", "limit", "level", "flags", "milestones",
+    "of_milestones", "cells", "rooms", "deaths", "starts", "cpu_seconds", "requests", "states",
+    "tokens", "shares", "resumed", "commit",
+)  # fmt: skip
+FIND_ROW = ("world", "arm", "seed", "kind", "find", "frames")
+
+
+class Run(NamedTuple):
+    """One search."""
+
+    world: str
+    arm: str
+    seed: int
+    frames: float
+
+    @property
+    def kind(self) -> str:
+        known = seed_and_size(self.world)
+        return f"{known[1]} rooms" if known else self.world
+
+    def folder(self, data: Path) -> Path:
+        return data / self.world / self.arm / str(self.seed)
+
+
+class StudyRater:
+    """A judge for the study, which answers at once; counts tokens as a prompt would have them."""
+
+    def __init__(self, cartridge: Cartridge, kind: str, seed: int) -> None:
+        self._words = words_of(cartridge.game, cartridge.data)
+        self._objectives = sum(
+            m.is_main for m in story_of(cartridge.game, cartridge.data).milestones
+        )
+        self._kind, self._rng = kind, np.random.default_rng(seed)
+        self._answers: list[float | None] | None = None
+        self.tokens = self.states = 0
+
+    def ask(self, states: Sequence[RamBlocks]) -> None:
+        self._answers = [self._position(ram) for ram in states]
+        self.states += len(states)
+
+    def answers(self) -> Sequence[float | None] | None:
+        found, self._answers = self._answers, None
+        return found
+
+    def _position(self, ram: RamBlocks) -> float | None:
+        told = brief(ram, self._words)
+        self.tokens += told.tokens
+        chance, luck = self._rng.random(), self._rng.random() * self._objectives
+        if self._kind == "random" or (self._kind == "mistaken" and chance < _MISTAKEN):
+            return luck
+        found = standing(situation_of(told).moment)
+        return None if found is None else found.position
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(argv)
+    if options.one:
+        world, arm, seed = options.one
+        play(Run(world, arm, int(seed), options.frames), options.data)
+        return 0
+    runs = list(planned(options))
+    if not options.report and not play_all(runs, options):
+        return 1
+    return report(runs, options.data, options.out)
+
+
+def planned(options: argparse.Namespace) -> Iterator[Run]:
+    """The runs, of all arms the first seeds first."""
+    worlds = [
+        (kind, options.seeds or seeds, options.frames or frames, options.arms or arms)
+        for kind, seeds, frames, arms in PLAN
+        if not options.worlds or kind in options.worlds
+    ]
+    for kind, seeds, frames, arms in worlds:
+        for seed in seeds:
+            world = f"world-{seed}-{kind.split()[0]}" if kind.endswith(" rooms") else kind
+            yield from (Run(world, arm, seed, frames) for arm in arms)
+
+
+def play_all(runs: Sequence[Run], options: argparse.Namespace) -> bool:
+    """Play the runs that are not over, each in a process; False if one failed."""
+    waiting = [run for run in runs if not is_over(run, options.data)]
+    say(f"{len(waiting)} of {len(runs)} runs to play")
+    playing: dict[subprocess.Popen[bytes], Run] = {}
+    failed = 0
+    stop = stopping()
+    while (waiting and not stop.is_set()) or playing:
+        while waiting and len(playing) < options.jobs and not stop.is_set():
+            run = waiting.pop(0)
+            command = [sys.executable, __file__, "--data", str(options.data)]
+            command += ["--frames", str(run.frames), "--one", run.world, run.arm, str(run.seed)]
+            playing[subprocess.Popen(command, start_new_session=True)] = run
+        time.sleep(1.0)
+        for process in [each for each in playing if each.poll() is not None]:
+            run = playing.pop(process)
+            failed += process.returncode != 0
+            say(f"{run.world} {run.arm} {run.seed}: ended with {process.returncode}")
+        if stop.is_set():
+            for process in playing:
+                process.terminate()
+    return not failed and not stop.is_set()
+
+
+def stopping() -> threading.Event:
+    """Set by the first signal to end."""
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    return stop
+
+
+def is_over(run: Run, data: Path) -> bool:
+    known = outcome_of(run, data)
+    return known is not None and (
+        known["essence_frames"] is not None or known["frames"] >= run.frames
+    )
+
+
+def outcome_of(run: Run, data: Path) -> dict[str, Any] | None:
+    file = run.folder(data) / "run.json"
+    return json.loads(file.read_text("utf-8")) if file.exists() else None
+
+
+def play(run: Run, data: Path) -> None:
+    """Play or resume a run, until it is over or a signal arrives."""
+    os.nice(NICE)
+    folder, stop = run.folder(data), stopping()
+    path = data / run.world / "world.gbc" if seed_and_size(run.world) else None
+    cartridge = load_cartridge(path)
+    selection, _, judge = run.arm.partition("+")
+    shares = dict(BY_COUNTS) if selection == "counts" else {"uniform": 1.0}
+    draws = DrawSettings(shares | ({"rated": 1.0} if judge else {}), learned=bool(judge))
+    rater = StudyRater(cartridge, judge, run.seed) if judge else None
+    before = outcome_of(run, data) or {}
+    search = open_search(
+        folder, cartridge, SearchSettings(seed=run.seed, draws=draws), workers=0, rater=rater
+    )
+    wrote = time.monotonic()
+    for figures in search.run():
+        done = figures.frames >= run.frames or essence_frames(search) is not None
+        if done or stop.is_set():
+            break
+        if time.monotonic() - wrote > _REPORT_SECONDS:
+            wrote = time.monotonic()
+            say(f"{run.world} {run.arm} {run.seed}: {json.dumps(summary(search))}")
+    search.close()
+    with read_tree(folder / TREE) as tree:
+        found = Findings(tree, story_of(cartridge.game, cartridge.data))
+    steps = {name: node.found_at for name, node in found.first.items() if name in found.main}
+    flags = {first.mark: first.frames for first in search.figures.marks}
+    commits = [*before.get("commit", "").split(), commit()]
+    known = {
+        "milestones": len(steps), "of_milestones": len(found.main),
+        "requests": search.ratings.requests + before.get("requests", 0),
+        "states": (rater.states if rater else 0) + before.get("states", 0),
+        "tokens": (rater.tokens if rater else 0) + before.get("tokens", 0),
+        "resumed": before.get("resumed", -1) + 1, "commit": " ".join(dict.fromkeys(commits)),
+        "finds": {"milestone": steps, "flag": flags},
+    }  # fmt: skip
+    write_whole(folder / "run.json", json.dumps(summary(search) | known, indent=1).encode())
+
+
+def essence_frames(search: Search) -> int | None:
+    """Frames until the first essence; None without one."""
+    found = (first for first in search.figures.marks if first.mark.startswith(_ESSENCE))
+    return next((first.frames for first in found), None)
+
+
+def summary(search: Search) -> dict[str, Any]:
+    figures = search.figures
+    return {
+        "frames": figures.frames,
+        "essence_frames": essence_frames(search),
+        "level": figures.level,
+        "flags": len(figures.marks),
+        "cells": figures.cells,
+        "rooms": figures.rooms,
+        "deaths": figures.deaths,
+        "starts": figures.rollouts,
+        "cpu_seconds": round(figures.cpu_seconds),
+        "shares": {rule: round(share, 3) for rule, share in search.shares.items()},
+    }
+
+
+def report(runs: Sequence[Run], data: Path, out: Path) -> int:
+    """Write raw results and the report on the runs so far."""
+    out.mkdir(parents=True, exist_ok=True)
+    found = {run: known for run in runs if (known := outcome_of(run, data))}
+    write_csv(out / "runs.csv", RUN_ROW, [_run_row(run, known) for run, known in found.items()])
+    write_csv(
+        out / "finds.csv",
+        FIND_ROW,
+        [
+            {
+                "world": run.world,
+                "arm": run.arm,
+                "seed": run.seed,
+                "kind": kind,
+                "find": find,
+                "frames": frames,
+            }
+            for run, known in found.items()
+            for kind, finds in known["finds"].items()
+            for find, frames in sorted(finds.items(), key=lambda each: each[1])
+        ],
+    )
+    text = "\n".join(_lines(found)) + "\n"
+    (out / "report.txt").write_text(text, encoding="utf-8")
+    say(text)
+    return 0
+
+
+def _run_row(run: Run, known: dict[str, Any]) -> dict[str, Any]:
+    shares = " ".join(f"{rule} {share}" for rule, share in known["shares"].items())
+    row = {"world": run.world, "arm": run.arm, "seed": run.seed, "limit": round(run.frames)}
+    return {name: (known | row | {"shares": shares})[name] for name in RUN_ROW}
+
+
+def _lines(found: dict[Run, dict[str, Any]]) -> Iterator[str]:
+    yield f"commit {commit()}; million frames, interquartile mean (95 % interval); * some censored"
+    for kind in dict.fromkeys(run.kind for run in found):
+        here = {run: known for run, known in found.items() if run.kind == kind}
+        arms = list(dict.fromkeys(run.arm for run in here))
+        yield f"\n{kind}\n{'':18}runs ends  " + "".join(f"{goal:24}" for goal in _GOALS)
+        for arm in arms:
+            mine = {run: known for run, known in here.items() if run.arm == arm}
+            ends = sum(known["essence_frames"] is not None for known in mine.values())
+            cells = [_figure([_frames_to(goal, *each) for each in mine.items()]) for goal in _GOALS]
+            yield f"{arm:18}{len(mine):4} {ends:4}  " + "".join(f"{cell:24}" for cell in cells)
+        yield f"ratios over the same worlds and seeds\n{'':28}" + "".join(f"{g:24}" for g in _GOALS)
+        for first, second in _COMPARED:
+            pairs = [
+                (run, run._replace(arm=second))
+                for run in here
+                if run.arm == first and run._replace(arm=second) in here
+            ]
+            if pairs:
+                cells = [_ratio(here, pairs, goal) for goal in _GOALS]
+                name = f"{first} / {second}"
+                yield f"{name:28}" + "".join(f"{cell:24}" for cell in cells)
+        for arm in arms:
+            asked = [known for run, known in here.items() if run.arm == arm and known["requests"]]
+            if asked:
+                sums = {name: sum(each[name] for each in asked) for name in ("requests", "states")}
+                tokens = sum(each["tokens"] for each in asked) / len(asked)
+                yield (
+                    f"{arm}: {sums['requests'] / len(asked):.0f} requests, "
+                    f"{sums['states'] / len(asked):.0f} states, {tokens / 1e3:.0f} k tokens per run"
+                )
+
+
+def _frames_to(goal: str, run: Run, known: dict[str, Any]) -> tuple[float, bool]:
+    """Million frames until a goal, or of the run if it was missed; and whether it was reached."""
+    if goal == "essence":
+        reached = known["essence_frames"]
+    else:
+        needed = -(-known["of_milestones"] * int(goal.split()[0]) // 100)
+        steps = sorted(known["finds"]["milestone"].values())
+        reached = steps[needed - 1] if len(steps) >= needed else None
+    return (run.frames if reached is None else reached) / 1e6, reached is not None
+
+
+def _figure(values: Sequence[tuple[float, bool]]) -> str:
+    found = interval([[value] for value, _ in values])
+    mark = "" if all(reached for _, reached in values) else "*"
+    return f"{found.value:.2f}{mark} ({found.low:.2f} to {found.high:.2f})"
+
+
+def _ratio(here: dict[Run, dict[str, Any]], pairs: Sequence[tuple[Run, Run]], goal: str) -> str:
+    sides = [
+        [_frames_to(goal, run, here[run])[0] for run in runs] for runs in zip(*pairs, strict=True)
+    ]
+    found = paired_ratio(*sides)
+    return f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = parser_of(__doc__)
+    add = parser.add_argument
+    add("--worlds", nargs="+", help="seedling-vale, or '30 rooms'; default: those of the plan")
+    add("--arms", nargs="+", help=", ".join(ARMS))
+    add("--seeds", nargs="+", type=int, help="of the search or of the generated worlds")
+    add("--frames", type=float, help="limit of a run")
+    add("--jobs", type=int, default=2, help="runs at a time")
+    add("--data", type=Path, default=DATA, help="folder of the searches")
+    add("--out", type=Path, default=RESULTS, help="folder of the results")
+    add("--report", action="store_true", help="report on the runs so far, and play none")
+    add("--one", nargs=3, metavar=("WORLD", "ARM", "SEED"), help="play this run in this process")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
