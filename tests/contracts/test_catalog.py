@@ -51,7 +51,7 @@ def test_every_event_but_notices_is_consumed():
     unconsumed = {spec.type for spec in CATALOG if not spec.consumers and spec.stream != "HISTORY"}
     assert unconsumed == {"rlaif.rm.rejected.v1", "rlaif.dead-letter.v1"}
     # Only streams without consumers may drop events when they are full.
-    assert {stream for stream, kept in STREAMS.items() if kept.drops_oldest} == {"HISTORY"}
+    assert {stream for stream, kept in STREAMS.items() if kept.drops_oldest} == {"HISTORY", "DEAD"}
     assert not [spec for spec in CATALOG if spec.stream == "HISTORY" and spec.consumers]
 
 

@@ -1,9 +1,11 @@
+from datetime import UTC, datetime
+
 import pytest
 
-from rlaif.bus.errors import UnknownDeadLetterError
+from rlaif.bus.errors import EventRefusedError, UnknownDeadLetterError
 from rlaif.bus.outcome import Reject
-from rlaif.contracts.catalog import spec_of
-from rlaif.contracts.events import SegmentCaptured
+from rlaif.contracts.catalog import envelop, spec_of
+from rlaif.contracts.events import DeadLetter, SegmentCaptured
 from rlaif.testing.data.events import segment_captured
 from rlaif.testing.waiting import all_answered, eventually
 
@@ -77,3 +79,32 @@ async def test_dead_letters_are_listed_newest_first_up_to_a_limit(bus, start_wor
     await bus.jetstream.publish("dead.CAPTURES", b"not a letter")
     ids = [letter.data.event_id for letter in await bus.dead_letters(limit=3)]
     assert ids == ["captured:segment-3#redrive-4", "captured:segment-4", "captured:segment-2"]
+
+
+@pytest.mark.parametrize(
+    ("stream", "subject"),
+    [
+        ("CAPTURES", "$JS.API.STREAM.PURGE.SCORES"),
+        ("CAPTURES", "segment.scored"),
+        ("DEAD", "dead.CAPTURES"),
+        ("HISTORY", "run.iterated"),
+        ("NONE", "segment.captured"),
+    ],
+)
+async def test_a_letter_to_what_no_consumer_reads_is_not_sent(bus, stream, subject):
+    letter = DeadLetter(
+        stream=stream,
+        subject=subject,
+        consumer="exporter",
+        event_id="harmless",
+        reason="bad",
+        detail="",
+        attempts=1,
+        dead_at=datetime(2026, 1, 1, tzinfo=UTC),
+        original="",
+    )
+    body = envelop(letter, source="rlaif/exporter", time=letter.dead_at).model_dump_json().encode()
+    await bus.jetstream.publish("dead.SEGMENTS", body)
+    with pytest.raises(EventRefusedError, match="harmless"):
+        await bus.redrive("harmless")
+    assert len(await bus.dead_letters()) == 1

@@ -10,9 +10,9 @@ import pytest
 from rlaif.bus.outcome import Reject, Retry, Suspect
 from rlaif.bus.topology import MAX_DELIVER
 from rlaif.bus.worker import DurableWorker
-from rlaif.contracts.catalog import spec_of
+from rlaif.contracts.catalog import envelop, spec_of
 from rlaif.contracts.events import SegmentCaptured
-from rlaif.testing.data.events import segment_captured, segment_exported
+from rlaif.testing.data.events import NOON, segment_captured, segment_exported
 from rlaif.testing.waiting import all_answered, eventually
 
 CAPTURED = spec_of(SegmentCaptured)
@@ -195,20 +195,30 @@ async def test_a_letter_that_its_stream_refuses_is_written_without_the_original(
     assert letter.data.original == "too large to be kept here; it is message 1 of stream CAPTURES"
 
 
-@pytest.mark.usefixtures("published")
-async def test_an_event_whose_letter_finds_no_room_outlives_the_servers_deliveries(
+async def test_dead_letters_without_room_replace_the_oldest_and_hold_up_no_event(
     bus, start_worker, answered
 ):
-    """A full stream of dead letters refuses them; none is lost until there is room."""
     config = (await bus.jetstream.stream_info("DEAD")).config
-    await bus.jetstream.update_stream(config.evolve(max_bytes=1))
-    handler = Script(Reject("bad", "it is bad"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rlaif.bus.delivery._STORE_DEADLINE", timedelta(milliseconds=30))
-        start_worker(handler, retry_cap=SOON)
-        await eventually(lambda: handler.calls > MAX_DELIVER + 2, "more tries than deliveries")
-    await bus.jetstream.update_stream(config)
-    assert await answered() == ["bad"]
+    await bus.jetstream.update_stream(config.evolve(max_bytes=300_000))
+    for number in range(8):
+        await bus.jetstream.publish(CAPTURED.subject, b"\x01" * 60_000 + str(number).encode())
+    await bus.publisher("trainer").publish(segment_captured())
+    handler = Script(None)
+    start_worker(handler)
+    assert await answered() == ["invalid_event"] * 3
+    assert [event.data for event in handler.events] == [segment_captured()]
+
+
+async def test_a_copy_waits_at_most_as_long_as_a_retry_may(bus, start_worker, answered):
+    """Anybody on the bus may write the header; a waiting copy occupies a place of the consumer."""
+    event = (
+        envelop(segment_captured(), source="rlaif/trainer", time=NOON).model_dump_json().encode()
+    )
+    await bus.jetstream.publish(CAPTURED.subject, event, headers={"Rlaif-Wait": "3600"})
+    handler = Script(None)
+    start_worker(handler, retry_cap=SOON)
+    assert await answered() == []
+    assert handler.calls == 1
 
 
 @pytest.mark.usefixtures("published")
@@ -300,12 +310,13 @@ async def test_two_workers_share_one_consumer_without_double_handling(bus, start
 
 async def test_concurrency_is_used_and_never_exceeded(bus, start_worker):
     running, peak, done = 0, 0, 0
+    three = asyncio.Barrier(3)
 
     async def handler(event):
         nonlocal running, peak, done
         running += 1
         peak = max(peak, running)
-        await asyncio.sleep(0.02)
+        await three.wait()
         running -= 1
         done += 1
 

@@ -10,10 +10,10 @@ from typing import Any
 from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 
-from rlaif.bus.errors import UnknownDeadLetterError
+from rlaif.bus.errors import EventRefusedError, UnknownDeadLetterError
 from rlaif.bus.link import Link
 from rlaif.bus.publisher import store
-from rlaif.contracts.catalog import UnknownEventError, parse_event, spec_of
+from rlaif.contracts.catalog import CATALOG, UnknownEventError, parse_event, spec_of
 from rlaif.contracts.events import CloudEvent, DeadLetter
 from rlaif.contracts.untrusted import NotJsonError, read_json
 
@@ -21,7 +21,7 @@ MAX_DETAIL = 2000
 """Characters of `detail`; a traceback's text may be megabytes."""
 
 _BYTES = "data:application/octet-stream;base64,"
-"""Begins an original that was no text (RFC 2397)."""
+"""Begins an original that is stored as bytes (RFC 2397)."""
 
 _MAX_EVENT_ID = 150
 _REDRIVE_MARK = "#redrive-"
@@ -49,8 +49,8 @@ def dead_letter(
 ) -> DeadLetter:
     """Describe a message that `consumer` gave up on, with the message inside.
 
-    A message that is not a JSON object is stored as text, or as base64 if it is not text. One
-    without a readable id is named by stream and sequence.
+    A message that is not a JSON object is stored as text, or as base64 if it is not text or
+    shorter that way. One without a readable id is named by stream and sequence.
     """
     original = _original(payload)
     return DeadLetter(
@@ -96,6 +96,7 @@ async def redrive(link: Link, event_id: str, *, deadline: timedelta) -> str:
 
     Raises:
         UnknownDeadLetterError: No dead letter has this `event_id`.
+        EventRefusedError: The letter names a subject or stream that has no consumers.
     """
     letters = [
         letter
@@ -107,6 +108,13 @@ async def redrive(link: Link, event_id: str, *, deadline: timedelta) -> str:
             f"no dead letter of event {event_id!r}; it was redriven already or never died"
         )
     dead = letters[0].event.data
+    # A letter is a message that anybody on the bus may have written.
+    place = (dead.stream, dead.subject)
+    if place not in {(each.stream, each.subject) for each in CATALOG if each.consumers}:
+        raise EventRefusedError(
+            f"the dead letter of {event_id!r} names subject {dead.subject!r} of stream "
+            f"{dead.stream!r}, which no consumer reads; it is not published"
+        )
     new_id = f"{event_id.partition(_REDRIVE_MARK)[0]}{_REDRIVE_MARK}{letters[0].sequence}"
     await store(
         link,
@@ -137,12 +145,15 @@ def _original(payload: bytes) -> dict[str, Any] | str:
         parsed = None
     if isinstance(parsed, dict):
         return parsed
+    coded = _BYTES + base64.b64encode(payload).decode()
     try:
         text = payload.decode()
     except UnicodeDecodeError:
-        text = _BYTES
-    # A text that looks like our spelling of bytes is spelled as bytes, so that none is mistaken.
-    return _BYTES + base64.b64encode(payload).decode() if text.startswith(_BYTES) else text
+        return coded
+    # A text that looks like coded bytes is coded, too, so that none is mistaken; and so is one that
+    # would grow, up to six-fold, by the escapes of JSON.
+    grows = len(json.dumps(text, ensure_ascii=False).encode()) > len(coded) + 2
+    return coded if grows or text.startswith(_BYTES) else text
 
 
 def _event_id(original: dict[str, Any] | str, fallback: str) -> str:

@@ -60,7 +60,6 @@ _TRIES_HEADER = "Rlaif-Tries"
 _WAIT_HEADER = "Rlaif-Wait"
 """Seconds that this copy is to wait before it is handled."""
 
-_LONGEST_WAIT = timedelta(hours=1)
 _NUMBER = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?")
 
 logger = logging.getLogger(__name__)
@@ -115,7 +114,8 @@ class Delivery:
     async def handle(self, message: Msg) -> Result | None:
         """Handle one message to its end; None if it was not due yet and was given back."""
         if (wait := _wait(message)) and message.metadata.num_delivered == 1:
-            await message.nak(delay=wait)
+            # A waiting copy occupies a place of the consumer, and anybody may write the header.
+            await message.nak(delay=min(wait, self._settings.retry_cap.total_seconds()))
             return None
         try:
             async with self._heartbeats(message):
@@ -218,7 +218,7 @@ class Delivery:
         return timedelta(seconds=seconds)
 
     async def _bury(self, message: Msg, dead: _Dead) -> _Dead | _Again:
-        """Store the dead letter; an event whose letter cannot be stored is not given up."""
+        """Store the dead letter; while NATS cannot be reached, the event is not given up."""
         place = message.metadata
         letter = dead_letter(
             message.data,
@@ -333,7 +333,7 @@ def _tries(message: Msg) -> int:
 
 
 def _wait(message: Msg) -> float:
-    return min(_header(message, _WAIT_HEADER), _LONGEST_WAIT.total_seconds())
+    return _header(message, _WAIT_HEADER)
 
 
 def _header(message: Msg, name: str) -> float:

@@ -240,7 +240,7 @@ async def _ensure_consumer(js: JetStreamContext, stream: str, wanted: ConsumerCo
     return Part(stream, wanted, found, made=False)
 
 
-_OF_A_STREAM = ("num_replicas", "max_bytes")
+_OF_A_STREAM = ("num_replicas", "max_bytes", "discard")
 _OF_A_CONSUMER = ("ack_wait", "max_ack_pending")
 
 

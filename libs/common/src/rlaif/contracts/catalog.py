@@ -76,7 +76,7 @@ class StreamSpec:
     """How one stream keeps its events; a `max_age` of zero keeps them until they are deleted.
 
     `share` is its room, as a share of a busy stream's. A full stream refuses new events, or drops
-    the oldest if `drops_oldest` is set: such events are not handled one by one.
+    the oldest if `drops_oldest` is set: no consumer waits for such events.
     """
 
     name: str
@@ -100,9 +100,8 @@ STREAMS: dict[str, StreamSpec] = {
         StreamSpec("REWARD_MODELS", max_age=timedelta(days=365), share=0.5),
         # For people who look back; a day of training is about 5 MB.
         StreamSpec("HISTORY", max_age=timedelta(days=365), share=0.25, drops_oldest=True),
-        # A dead letter holds its original, and a text that was not JSON grows up to six-fold when
-        # it is escaped.
-        StreamSpec("DEAD", max_age=timedelta(0), max_message_bytes=512 * 1024),
+        # A dead letter that finds no room would keep its event, and so the worker, busy forever.
+        StreamSpec("DEAD", max_age=timedelta(0), max_message_bytes=512 * 1024, drops_oldest=True),
     )
 }
 """Every stream by its name."""

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from rlaif.bus.connection import Bus
-from rlaif.bus.errors import BusError, UnknownDeadLetterError
+from rlaif.bus.errors import BusError, EventRefusedError, UnknownDeadLetterError
 from rlaif.bus.queues import Queue, StreamFill
 from rlaif.contracts.catalog import spec_of
 from rlaif.contracts.events import DeadLetter
@@ -121,6 +121,8 @@ def system_router(
             new_id = await _asked(bus).redrive(request.event_id)
         except UnknownDeadLetterError as error:
             raise Problem(404, "no-such-dead-letter", "No such dead letter", str(error)) from error
+        except EventRefusedError as error:
+            raise Problem(409, "dead-letter-refused", "Not sent again", str(error)) from error
         except BusError as error:
             raise _unavailable(str(error)) from error
         broadcast.redriven(request.event_id)
