@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from rlaif.testing.deployment import commands
+from rlaif.testing.deployment import blocks, commands
 
 ROOT = Path(__file__).parents[3]
 README = ROOT / "README.md"
@@ -161,6 +162,81 @@ def expected_keys() -> dict[str, set[str]]:
             template = (spec["target"].get("template") or {}).get("data")
             keys[spec["target"]["name"]] = set(template or (it["secretKey"] for it in spec["data"]))
     return keys
+
+
+# --- what the cluster page names ------------------------------------------------------------------
+
+KINDS = (
+    "Deployment", "StatefulSet", "Service", "Job", "RayJob", "CronJob", "Secret", "Pod",
+    "PersistentVolumeClaim", "Route",
+)  # fmt: skip
+NAMED = re.compile(rf"\b({'|'.join(KINDS).lower()})[/ ]([a-z][a-z0-9-]*)")
+MADE_HERE = {("secret", "docker-registry"), ("pod", "copy"), ("rayjob", "evaluation-1")}
+"""What the commands of the page make themselves."""
+
+
+def on_cluster() -> Iterator[tuple[str, str]]:
+    """Kind and name of all that overlays and jobs bring, and of what is made of that."""
+    folders = [f"overlays/{each}" for each in ENVIRONMENTS] + [f"jobs/dev/{job}" for job in JOBS]
+    for each in (each for folder in folders for each in rendered(folder)):
+        kind, name = each["kind"].lower(), each["metadata"]["name"]
+        yield kind, name
+        if kind == "rayjob":
+            yield "job", name  # its submitter
+        for claim in each.get("spec", {}).get("volumeClaimTemplates", ()):
+            yield "persistentvolumeclaim", f"{claim['metadata']['name']}-{name}-0"
+    yield from (("secret", name) for environment in ENVIRONMENTS for name in asked_of(environment))
+
+
+def of_this_project(page: Path) -> list[str]:
+    """Commands without their comments; those for a platform's own namespaces are left out."""
+    plain = [re.sub(r" +# .*", "", each) for each in commands(text(page))]
+    return [each for each in plain if not re.search(r"-n (openshift|redhat)", each)]
+
+
+def test_the_readme_and_the_page_show_the_same_way_to_dev_in_at_most_six_commands() -> None:
+    (readme,), (page,) = (
+        [each for each in blocks(text(path)) if each.startswith("git clone")]
+        for path in (README, CLUSTER)
+    )
+    assert readme == page
+    assert len(commands(f"```bash\n{page}```")) <= 6
+
+
+def test_every_object_that_the_page_names_is_there() -> None:
+    named = {found for each in of_this_project(CLUSTER) for found in NAMED.findall(each)}
+    assert len(named) > 15
+    assert named - MADE_HERE - set(on_cluster()) == set()
+
+
+def test_every_selector_of_the_page_finds_something() -> None:
+    there = str([rendered(f"overlays/{each}") for each in ENVIRONMENTS])
+    there += str([rendered(f"jobs/dev/{job}") for job in JOBS])
+    for command in of_this_project(CLUSTER):
+        for name, value in re.findall(r"(app\.kubernetes\.io/[\w-]+)!?=([\w-]+)", command):
+            assert f"'{name}': '{value}'" in there, command
+
+
+def test_a_forwarded_port_is_one_that_listens() -> None:
+    forwarded = re.findall(r"port-forward.* (\w+)/(\w+) (\d+)", "\n".join(commands(text(CLUSTER))))
+    assert forwarded
+    for kind, name, port in forwarded:
+        (target,) = [
+            each for each in rendered("overlays/dev")
+            if (each["kind"].lower(), each["metadata"]["name"]) == (kind, name)
+        ]  # fmt: skip
+        assert re.search(rf"'(containerPort|port)': {port}\b", str(target)), (name, port)
+
+
+def test_settings_and_keys_of_the_store_are_read_by_their_names() -> None:
+    objects = rendered("overlays/dev")
+    (room,) = [each for each in objects if each["metadata"]["name"] == "make-room"]
+    pod = room["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    config = pod["containers"][0]["envFrom"][0]["configMapRef"]["name"]
+    (values,) = [each["data"] for each in objects if each["metadata"]["name"] == config]
+    assert set(re.findall(r"\$\(setting (\w+)\)", text(CLUSTER))) <= set(values)
+    known = expected_keys()["rlaif-s3"] | {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
+    assert set(re.findall(r"\$\(key (\w+)\)", text(CLUSTER))) <= known
 
 
 # --- images ---------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from rlaif.service.problems import install_problem_handlers
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import ObjectInfo, ObjectStore, StoreUnavailableError
-from rlaif.testing.data.events import segment_captured, segment_exported, segment_scored
+from rlaif.testing.data.events import segment_scored
 from rlaif.testing.data.judging.scores import score_record
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -137,17 +137,6 @@ async def test_events_are_paged_by_id(client: httpx.AsyncClient, state: HudState
     assert (body["last_id"], body["gap"], body["epoch"]) == (3, False, "e")
 
 
-async def test_segments_are_paged_newest_first(client: httpx.AsyncClient, state: HudState) -> None:
-    add_scored(state, "segment-1", "segment-2", "segment-3")
-    captured = envelop(segment_captured("segment-4"), source="t", time=NOON)
-    state.apply_event(captured)
-    first = (await client.get("/api/v1/segments", params={"limit": 2})).json()
-    assert [row["segment_id"] for row in first["items"]] == ["segment-3", "segment-2"]
-    rest = await client.get("/api/v1/segments", params={"cursor": first["next_cursor"]})
-    assert [row["segment_id"] for row in rest.json()["items"]] == ["segment-1"]
-    assert rest.json()["next_cursor"] is None
-
-
 async def test_a_segment_comes_with_manifest_score_and_picture_links(
     client: httpx.AsyncClient, state: HudState, file_store: FileStore
 ) -> None:
@@ -163,33 +152,12 @@ async def test_a_segment_comes_with_manifest_score_and_picture_links(
     assert "immutable" in picture.headers["cache-control"]
 
 
-async def test_an_exported_segment_without_a_score_has_none(
-    client: httpx.AsyncClient, state: HudState, file_store: FileStore
-) -> None:
-    put_segment(file_store)
-    state.apply_event(envelop(segment_exported(), source="t", time=NOON))
-    body = (await client.get(ONE)).json()
-    assert body["score"] is None
-    assert body["score_problem"] is None
-    assert body["segment"]["exported_at"] is not None
-
-
 async def test_a_score_that_is_gone_is_said_to_be(
     client: httpx.AsyncClient, state: HudState, file_store: FileStore
 ) -> None:
     put_segment(file_store)
     add_scored(state, "segment-1")
     assert "does not exist" in (await client.get(ONE)).json()["score_problem"]
-
-
-async def test_another_judge_configuration_can_be_asked_for(
-    client: httpx.AsyncClient, file_store: FileStore
-) -> None:
-    put_segment(file_store)
-    put_score(file_store, "config-9")
-    body = (await client.get(ONE, params={"judge_config": "config-9"})).json()
-    assert body["score"] is not None
-    assert body["segment"] is None
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The language model that plays: two kinds of readings in, one section of the snapshot out."""
 
-import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -65,26 +64,6 @@ def test_calls_of_judges_and_of_the_player_on_one_subject_are_told_apart(state):
     assert len(state.judges.calls) == 2
     assert shown.assistance is not None
     assert len(shown.assistance.newest) == 1
-
-
-def test_a_reading_of_before_there_were_two_kinds_is_a_judges(state):
-    """As a judge of the last release wrote it."""
-    old = {
-        "at": "2026-11-20T12:00:00Z", "judge": "state", "route": "/dialog", "model": "m",
-        "segment_id": "s-1", "outcome": "ok", "latency_seconds": 0.4, "rationale": None,
-    }  # fmt: skip
-    seen: Any = Outcomes()
-    hub: Any = Hub(lambda: state.snapshot(NOON), max_clients=1)
-    Broadcast(state, hub, clock=lambda: NOON, metrics=seen).telemetry(
-        "telemetry.llm", json.dumps(old).encode()
-    )
-    assert seen == ["used"]
-    assert len(state.judges.calls) == 1
-
-
-def test_what_a_page_of_before_reads_as_a_judges_call_is_none_of_the_players():
-    with pytest.raises(ValueError, match="judge"):
-        JudgeCall.model_validate_json(player_call().model_dump_json())
 
 
 def test_nothing_is_known_until_the_trainer_has_told(state):

@@ -59,16 +59,6 @@ def sections(outbox: Outbox) -> dict[str, object]:
     return merged
 
 
-def test_what_changed_goes_out_with_the_next_tick() -> None:
-    broadcast, outbox, _ = make()
-    broadcast.telemetry("telemetry.progress", progress(10))
-    broadcast.tick(0.0)
-    sent = sections(outbox)
-    assert set(sent) == {"run", "loop", "now"}, "what the page has is not sent again"
-    broadcast.tick(1.0)
-    assert sections(outbox) == {}
-
-
 def test_what_changed_goes_out_together_twice_a_second() -> None:
     broadcast, outbox, _ = make()
     times = []
@@ -115,16 +105,6 @@ def test_a_page_that_comes_between_two_ticks_and_the_others_agree() -> None:
     seen = snapshot | sections(outbox)
     assert "ready" in [each["state"] for each in seen["services"]]
     assert sections(other)["services"] == seen["services"]
-
-
-def test_the_first_page_after_a_while_starts_from_now() -> None:
-    broadcast, outbox, _ = make()
-    broadcast.hub.leave(outbox)
-    broadcast.telemetry("telemetry.health", health("not ready"))
-    broadcast.tick(0.0)
-    snapshot = broadcast.hub.join().take()
-    assert isinstance(snapshot, str)
-    assert '"not ready"' in snapshot
 
 
 def test_a_frame_goes_out_at_once() -> None:

@@ -199,12 +199,6 @@ def test_a_number_that_is_another_one_is_found() -> None:
     assert len(contradictions([("loop.missing", "1")], state)) == 1
 
 
-def test_a_page_that_moves_may_be_a_moment_behind() -> None:
-    states = [{"screen": {"env_step": step}} for step in (1000, 1400)]
-    assert contradictions([("screen.env_step", "1,200")], *states) == []
-    assert len(contradictions([("screen.env_step", "900")], *states)) == 1
-
-
 def test_a_number_of_another_document_is_held_against_that_document() -> None:
     path = "/api/v1/reward-models?limit=100"
     documents = {path: {"items": [{"manifest": {"labels": 60}}]}}

@@ -8,14 +8,6 @@ from rlaif.hud.read_model.llm import EDGES, histogram
 SECONDS = st.lists(st.one_of(st.floats(0, 2000), st.sampled_from(EDGES)), min_size=1, max_size=80)
 
 
-def test_a_call_that_took_as_long_as_an_edge_is_below_it() -> None:
-    found = histogram([0.2, 0.2001, 0.31])
-    assert found is not None
-    assert [(each.from_seconds, each.to_seconds, each.calls) for each in found] == [
-        (0.15, 0.2, 1), (0.2, 0.3, 1), (0.3, 0.5, 1),
-    ]  # fmt: skip
-
-
 @given(seconds=SECONDS)
 def test_each_call_is_in_the_one_bucket_that_holds_it(seconds: list[float]) -> None:
     found = histogram(seconds)
@@ -34,7 +26,3 @@ def test_buckets_follow_without_a_gap_and_none_is_empty_at_the_ends(seconds: lis
     assert all(one.to_seconds == other.from_seconds for one, other in pairwise(found))
     assert found[0].calls > 0
     assert found[-1].calls > 0
-
-
-def test_edges_rise_and_lie_about_equally_far_apart() -> None:
-    assert all(1.3 < other / one < 1.7 for one, other in pairwise(EDGES))

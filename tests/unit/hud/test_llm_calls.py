@@ -142,15 +142,3 @@ def test_what_was_said_and_followed_is_told_newest_first() -> None:
     assert [call.user for call in page.said(user="planner")] == ["planner", "planner"]
     assert page.said(failed=True) == [late]
     assert page.said(failed=False, limit=1) == [plan]
-
-
-def test_a_call_leads_to_its_segment_where_that_is_known() -> None:
-    page = Page()
-    page.judged("invalid")
-    (call,) = page.said()
-    assert (call.segment_id, call.episode_id) == ("segment-1", "episode-1")
-
-
-def test_before_the_first_call_nothing_is_made_up() -> None:
-    assert Page().view().routes == ()
-    assert Page().said() == []

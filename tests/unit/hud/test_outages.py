@@ -75,10 +75,6 @@ def issues(state: HudState, seconds: float) -> list[str]:
     return [f"{each.service}: {each.description}" for each in state.snapshot(after(seconds)).issues]
 
 
-def test_nothing_is_in_the_way_of_a_fresh_ring() -> None:
-    assert issues(hud(), 0) == []
-
-
 def test_a_trouble_keeps_the_time_at_which_it_began() -> None:
     state = hud()
     judge_says(state, 1, "refused: HTTP 400")

@@ -50,13 +50,6 @@ def test_an_acknowledgement_wakes_only_for_a_frame_that_waits() -> None:
     assert outbox.wake.is_set()
 
 
-def test_an_acknowledgement_of_a_frame_that_was_never_sent_is_harmless() -> None:
-    outbox = Outbox()
-    outbox.acknowledge(99)
-    outbox.put_frame(1, b"1")
-    assert drain(outbox) == [b"1"]
-
-
 def test_a_paused_picture_sends_no_frame_and_events_continue() -> None:
     outbox = Outbox()
     outbox.want(frames=False, texts=True)
@@ -91,15 +84,6 @@ def test_a_hidden_page_gets_replies_only_and_a_snapshot_when_it_resumes() -> Non
     assert drain(outbox) == [RESYNC]
     outbox.want(frames=True, texts=True)
     assert drain(outbox) == []
-
-
-def test_events_keep_their_order_and_go_first() -> None:
-    outbox = Outbox()
-    outbox.put_frame(1, b"frame")
-    outbox.put_sections({"run": "1"}, "7")
-    outbox.put_event("one")
-    outbox.put_event("two")
-    assert drain(outbox)[:2] == ["one", "two"]
 
 
 def test_too_many_events_are_replaced_by_one_snapshot() -> None:

@@ -30,11 +30,6 @@ def test_the_newest_steps_are_kept_with_their_sums() -> None:
     assert view.paid_sum == pytest.approx(0.75)
 
 
-def test_before_the_first_reading_nothing_is_known() -> None:
-    view = StepWindow().view(None)
-    assert (view.env, view.kept, view.reward_sum, view.paid_sum) == (None, 0, None, None)
-
-
 def test_a_sum_with_something_unknown_in_it_is_not_known() -> None:
     window = StepWindow()
     told(window, 1, 2)

@@ -7,7 +7,6 @@ from rlaif.contracts.events import CloudEvent, DeadLetter, EventData
 from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
 from rlaif.contracts.telemetry.readings import TrainingProgress, WatchedPay
 from rlaif.hud.read_model.projections import SECTIONS, HudState
-from rlaif.hud.read_model.views import Snapshot
 from rlaif.testing.data.events import (
     reward_model_published,
     reward_model_rejected,
@@ -77,40 +76,11 @@ def read_scores(state: HudState) -> HudState:
     return state
 
 
-def test_a_fresh_state_knows_nothing_and_says_so() -> None:
-    snapshot = HudState(epoch="e").snapshot(NOON)
-    assert snapshot.run is None
-    assert snapshot.screen is None
-    assert snapshot.loop.captured is None
-    assert snapshot.dead_letters.count is None
-    assert snapshot.reward_models.rejected_count is None
-
-
 def test_an_empty_stream_counts_zero_once_it_is_followed() -> None:
     state = HudState(epoch="e")
     state.streams_opened()
     assert state.snapshot(NOON).loop.captured == 0
     assert state.snapshot(NOON).dead_letters.count == 0
-
-
-def test_a_segment_is_counted_at_each_station() -> None:
-    state = fold(
-        at(1, segment_captured("segment-1")),
-        at(2, segment_captured("segment-2")),
-        at(3, segment_exported("segment-1")),
-        at(4, segment_scored("segment-1")),
-    )
-    loop = state.snapshot(NOON).loop
-    assert (loop.captured, loop.exported, loop.scored) == (2, 1, 1)
-    assert loop.captured_at == NOON + timedelta(seconds=2)
-
-
-def test_a_repeated_event_changes_nothing() -> None:
-    once = at(1, segment_captured())
-    state = fold(once)
-    state.apply_event(once)
-    assert state.snapshot(NOON).loop.captured == 1
-    assert state.journal.last_id == 1
 
 
 def test_events_in_any_order_give_the_same_row() -> None:
@@ -174,13 +144,6 @@ def test_an_answer_for_an_overtaken_score_is_dropped() -> None:
     assert len(state.segments.unread(10)) == 1
 
 
-def test_the_champion_is_the_newest_publication_in_any_order() -> None:
-    first, second = at(1, reward_model_published(1)), at(2, reward_model_published(2))
-    for order in permutations([first, second]):
-        models = fold(*order).snapshot(NOON).reward_models.published
-        assert [(model.version, model.champion) for model in models] == [(2, True), (1, False)]
-
-
 def test_going_back_to_an_old_version_makes_it_the_champion_again() -> None:
     back = reward_model_published(1).model_copy(update={"activation": 3})
     second = reward_model_published(2).model_copy(update={"activation": 2})
@@ -213,22 +176,6 @@ def test_the_version_that_the_trainer_uses_is_marked_with_its_step() -> None:
     [model] = state.snapshot(NOON).reward_models.published
     assert model.loaded_at_steps == (4000,), "the event reports the same load"
     assert "uses reward model v1 since step 4,000" in state.snapshot(NOON).events[-1].text
-
-
-def test_a_version_whose_loading_was_not_seen_has_no_step() -> None:
-    [model] = fold(at(1, reward_model_published(1))).snapshot(NOON).reward_models.published
-    assert model.loaded_at_steps == ()
-    assert not model.in_use
-
-
-def test_unknown_readings_stay_null() -> None:
-    state = fold()
-    state.apply_reading(progress(), NOON + timedelta(seconds=1))
-    run = state.snapshot(NOON).run
-    assert run is not None
-    assert run.episode_return_mean is None
-    assert run.steps_per_second is None
-    assert run.received_at == NOON + timedelta(seconds=1)
 
 
 def test_counts_are_those_of_the_trainers_run() -> None:
@@ -265,12 +212,6 @@ def test_each_section_is_the_same_alone_and_in_the_snapshot() -> None:
     snapshot = state.snapshot(NOON)
     for name in SECTIONS:
         assert state.section(name) == getattr(snapshot, name)
-
-
-def test_a_snapshot_survives_json() -> None:
-    state = fold(at(1, segment_captured()), at(2, segment_scored()), at(3, dead_letter()))
-    snapshot = state.snapshot(NOON)
-    assert Snapshot.model_validate_json(snapshot.model_dump_json()) == snapshot
 
 
 def test_the_pay_of_the_watched_game_is_added_up_over_the_time_that_it_covers():

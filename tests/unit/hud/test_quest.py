@@ -1,6 +1,6 @@
 """What a search found and how far a curriculum came: readings in, sections of the snapshot out."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -38,23 +38,6 @@ def curriculum(**values: Any) -> CurriculumProgress:
 
 def run(run_id: str) -> TrainingProgress:
     return TrainingProgress(at=NOON, run_id=run_id, status="training", iteration=0, env_steps=0)
-
-
-def test_without_a_search_nothing_is_said_of_one(state):
-    state.apply_reading(run("run-1"), NOON)
-    shown = state.snapshot(NOON)
-    assert (shown.search, shown.curriculum) == (None, None)
-
-
-def test_the_newest_reading_is_shown_whole(state):
-    later = NOON + timedelta(seconds=3)
-    state.apply_reading(search(), NOON)
-    state.apply_reading(search(frames=200), later)
-    state.apply_reading(curriculum(), later)
-    shown = state.snapshot(later)
-    assert shown.search.frames == 200
-    assert shown.search.tree[0].marks == ("sword",)
-    assert shown.curriculum.mastered == 12
 
 
 def test_another_run_begins_without_them(state):

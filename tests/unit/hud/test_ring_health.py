@@ -58,13 +58,6 @@ def test_a_service_that_speaks_no_more_is_silent_after_four_words_missed() -> No
     assert "no reports" in findings(ring, NOON + SILENCE)[0][1]
 
 
-def test_a_failing_check_is_named_with_what_it_says() -> None:
-    ring = ServiceReports(NOON)
-    ring.add(told(status="not ready", nats=None, route="HTTP 400: unknown model"), NOON)
-    assert state(ring, NOON) == "not ready"
-    assert findings(ring, NOON) == [("judge", "route: HTTP 400: unknown model")]
-
-
 def test_one_replica_that_cannot_work_makes_its_service_not_ready() -> None:
     ring = ServiceReports(NOON)
     ring.add(told(instance="a", store=None), NOON)

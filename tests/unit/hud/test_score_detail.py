@@ -42,7 +42,3 @@ def test_the_quest_is_shown_as_the_judges_have_it():
     assert shown is not None
     assert (shown.start, shown.end, shown.objectives) == (quest.start, quest.end, 18)
     assert shown.rise == pytest.approx(1 - 0.9 / 2)
-
-
-def test_without_a_quest_nothing_is_claimed():
-    assert score_detail(score_record()).quest is None

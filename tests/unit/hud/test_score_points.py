@@ -5,7 +5,6 @@ from rlaif.hud.read_model.history.scores import (
     score_points,
     thin,
     thin_to_extremes,
-    trailing_means,
 )
 from rlaif.hud.read_model.history.views import ScorePoint
 
@@ -16,21 +15,10 @@ def score(step: int, weighted: float) -> ScorePoint:
     )
 
 
-def test_a_point_names_the_segment_that_it_opens() -> None:
-    (point,) = score_points("run-1", [score(100, 0.25)], 10).points
-    assert (point.env_step, point.weighted) == (100, 0.25)
-    assert (point.episode_id, point.segment_id) == ("episode-1", "segment-100")
-
-
 def test_the_mean_is_of_each_segment_and_the_ones_before_it() -> None:
     view = score_points("run-1", [score(1, 0.5), score(3, 1.0)], 10)
     assert view.means == ((1, 0.5), (3, 0.75))
     assert view.scored == 2
-
-
-def test_a_run_of_which_nothing_is_known_has_no_points() -> None:
-    view = score_points(None, [], 10)
-    assert (view.run_id, view.scored, view.points, view.means) == (None, 0, (), ())
 
 
 @given(values=st.lists(st.floats(0, 1), min_size=1, max_size=300), most=st.integers(3, 60))
@@ -43,23 +31,6 @@ def test_thinning_keeps_the_lowest_the_highest_and_the_newest_in_order(
     assert kept[-1] == scores[-1]
     assert [each.env_step for each in kept] == sorted({each.env_step for each in kept})
     assert {min(values), max(values)} <= {each.weighted for each in kept}
-
-
-def test_thinning_keeps_the_newest_point_and_few_others() -> None:
-    points = [(step, float(step)) for step in range(1000)]
-    kept = thin(points, 100)
-    assert len(kept) <= 100
-    assert kept[-1] == points[-1]
-    assert kept == sorted(kept)
-
-
-def test_a_short_curve_is_not_thinned() -> None:
-    points = [(1, 1.0), (2, 2.0)]
-    assert thin(points, 2) == points
-
-
-def test_a_trailing_mean_starts_with_what_there_is() -> None:
-    assert trailing_means([(1, 1.0), (2, 0.0), (3, 0.5)], 2) == [(1, 1.0), (2, 0.5), (3, 0.25)]
 
 
 def test_a_curve_that_grows_is_told_by_its_new_points() -> None:

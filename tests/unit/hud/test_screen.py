@@ -41,21 +41,6 @@ def test_a_late_frame_is_dropped() -> None:
     assert screen.offer("env-0", frame(500), after(0.1)) is None
 
 
-def test_one_environment_is_watched_while_it_lives() -> None:
-    screen = Screen()
-    screen.offer("env-0", frame(), NOON)
-    assert screen.offer("env-1", frame(1), after(9.9)) is None
-
-
-def test_another_environment_takes_over_after_ten_seconds_of_silence() -> None:
-    screen = Screen()
-    screen.offer("env-0", frame(), NOON)
-    assert screen.offer("env-1", frame(-5_000_000), after(10)) is not None
-    view = screen.view()
-    assert view is not None
-    assert (view.env, view.sequence) == ("env-1", 2)
-
-
 def test_the_rate_is_that_of_the_last_two_seconds() -> None:
     screen = Screen()
     for n in range(61):

@@ -187,13 +187,6 @@ async def test_the_farthest_gap_of_judges_and_model_comes_first(
     assert of_page["model_gap_of"] == 9
 
 
-@pytest.mark.parametrize(
-    "query", ["room=7", "order=best", "min_score=2", "selected_by=" + "x" * 41, "run=A"]
-)
-async def test_a_filter_that_is_none_is_refused(client: httpx.AsyncClient, query: str) -> None:
-    assert (await client.get(f"{ALL}?{query}")).status_code == 422
-
-
 async def test_a_film_is_handed_out_as_it_is_and_kept_for_ever(
     client: httpx.AsyncClient, put: Stored
 ) -> None:

@@ -17,13 +17,6 @@ def scored_table(*seconds: int, keep: int) -> SegmentTable:
     return table
 
 
-def test_the_newest_rows_are_kept_whatever_order_they_came_in() -> None:
-    table = scored_table(3, 1, 4, 2, keep=2)
-    for unread in table.unread(10):
-        table.score_read(unread, score_detail(score_record(segment_id=unread.segment_id)))
-    assert [row.segment_id for row in table.newest(10)] == ["segment-4", "segment-3"]
-
-
 def test_a_mean_is_not_shown_before_the_criteria_that_it_is_the_mean_of() -> None:
     table = scored_table(1, 2, keep=10)
     assert table.newest(10) == ()
@@ -48,10 +41,6 @@ def test_a_score_that_cannot_be_read_now_is_shown_with_the_reason_until_it_can()
 def test_score_objects_of_dropped_rows_are_not_asked_for() -> None:
     table = scored_table(3, 1, 4, 2, keep=2)
     assert [score.segment_id for score in table.unread(10)] == ["segment-4", "segment-3"]
-
-
-def test_only_rows_that_are_shown_have_their_score_read() -> None:
-    assert len(scored_table(1, 2, 3, keep=10).unread(2)) == 2
 
 
 def test_a_segment_that_is_only_captured_is_not_listed() -> None:

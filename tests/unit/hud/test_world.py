@@ -76,16 +76,6 @@ def test_a_takeover_is_announced_and_then_happens_at_its_time_without_another_fr
     assert (switch.at, switch.env_step) == (after(10), 5000)
 
 
-def test_who_came_back_does_not_take_the_screen_again() -> None:
-    screen = watching()
-    screen.selection.alive("2-0", after(9.8))
-    screen.check(after(10))
-    assert screen.offer("1-0", frame(11), after(11)) is None
-    screen.selection.alive("2-0", after(11))
-    assert screen.check(after(11)) is None
-    assert screen.env == "2-0"
-
-
 def test_a_runner_that_waits_for_the_learner_lives_and_keeps_the_screen() -> None:
     screen = watching()
     for second in range(1, 40):
@@ -110,15 +100,6 @@ def test_who_has_sent_no_picture_cannot_take_over() -> None:
     screen = watching()
     screen.selection.alive("2-1", after(9.9))
     assert screen.check(after(10)) is None
-
-
-def test_of_those_that_were_told_of_at_once_the_first_takes_over() -> None:
-    screen = watching()
-    screen.offer("3-0", frame(), NOON)
-    screen.selection.alive("3-0", after(9.6))
-    screen.selection.alive("2-0", after(9.5))
-    screen.check(after(10))
-    assert screen.env == "2-0"
 
 
 def test_a_chosen_environment_is_shown_with_its_first_frame_and_not_before() -> None:

@@ -22,17 +22,6 @@ def test_a_constant_judge_is_accurate_by_luck_and_kappa_says_so() -> None:
     assert constant.pair_accuracy == 0.5
 
 
-def test_a_judge_that_says_the_opposite_is_worse_than_chance() -> None:
-    opposite = _of((0, 2, 10), (2, 0, 10))
-    assert opposite.kappa == pytest.approx(-1.0)
-    assert opposite.pair_accuracy == 0.0
-
-
-def test_kappa_is_cohens() -> None:
-    # Known 0/1 with 20 and 15 right, 5 and 10 wrong: po = 0.7, pe = 0.5.
-    assert _of((0, 0, 20), (0, 1, 5), (1, 0, 10), (1, 1, 15)).kappa == pytest.approx(0.4)
-
-
 def test_nothing_is_said_without_votes_or_without_a_difference() -> None:
     assert (Confusion().accuracy, Confusion().kappa, Confusion().pair_accuracy) == (None,) * 3
     assert _of((1, 1, 5)).kappa is None

@@ -41,20 +41,6 @@ def test_names_and_evidence_are_of_one_canary_each() -> None:
     assert len({canary.evidence.sha256() for canary in canaries()}) == len(canaries())
 
 
-def test_every_theme_that_can_fool_a_judge_is_there() -> None:
-    assert {canary.theme for canary in canaries()} == {
-        "walking",
-        "waiting",
-        "finding",
-        "talking",
-        "puzzles",
-        "texts that speak to the judge",
-    }
-    menus = [canary for canary in canaries() if canary.evidence.control.menu_steps]
-    assert menus
-    assert {canary.rise for canary in menus} == {1}
-
-
 def test_a_way_and_its_way_back_differ_in_nothing_but_the_order() -> None:
     by_name = {canary.name: canary for canary in canaries()}
     turned = {

@@ -111,12 +111,6 @@ class Watched:
         return sum(len(fake.asked) for fake in self.fakes.values())
 
 
-async def test_a_round_costs_no_more_than_eight_calls() -> None:
-    watched = Watched()
-    await watched.segments(1)
-    assert 0 < watched.calls <= 8
-
-
 async def test_after_some_rounds_enough_is_known_and_judges_are_asked_seldom() -> None:
     watched = Watched(every=50)
     await watched.segments(30)

@@ -12,12 +12,12 @@ from rlaif.contracts.judging.comparisons import (
     WantedPair,
     soft_preference,
 )
-from rlaif.contracts.judging.evidence import Changes, Evidence, Moment, Span
+from rlaif.contracts.judging.evidence import Changes, Evidence, Moment
 from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.guides.guides import guide_of
 from rlaif.judge.pairs.choice import KINDS, RequestedPairs, Scored
 from rlaif.judge.pairs.comparisons import Comparisons
-from rlaif.judge.pairs.pair_judge import PairJudge, comparison_messages, read_comparison, turned
+from rlaif.judge.pairs.pair_judge import PairJudge, read_comparison, turned
 from rlaif.judge.panel.schema import InvalidAnswerError
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.llm.ports import Answer, CompletionRequest, UnavailableError
@@ -368,11 +368,3 @@ def test_turning_a_pair_turns_its_preference() -> None:
 def test_an_answer_that_does_not_fit_is_no_preference(text: str) -> None:
     with pytest.raises(InvalidAnswerError):
         read_comparison(text)
-
-
-def test_the_frozen_part_of_a_comparison_does_not_depend_on_the_segments() -> None:
-    heads = {
-        comparison_messages(PUZZLE, Evidence(segment=Span(steps=n)), Evidence())[0]["content"]
-        for n in range(3)
-    }
-    assert len(heads) == 1

@@ -8,7 +8,7 @@ import pytest
 
 from rlaif.bus.outcome import Reject, Retry
 from rlaif.contracts.judging.quest import QuestProgress, Standing
-from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
+from rlaif.contracts.judging.scores import CriterionScore
 from rlaif.judge.epoch import Epoch, EpochPass, find_epoch, judge_epoch, write_report
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
@@ -152,14 +152,3 @@ def test_a_persons_newest_word_stands_in_the_report(store: ObjectStore, segments
     assert _report(epoch, store)["overridden"] == 1
     row = json.loads(store.get("scores/epoch_1/scores.jsonl"))
     assert (row["weighted"], row["provenance"]) == (0.75, "human")
-
-
-def test_an_epoch_without_segments_has_a_report_too(store: ObjectStore) -> None:
-    report = _report(Epoch(7, None), store)
-    assert (report["segments"], report["weighted_mean"]) == (0, None)
-    assert store.get("scores/epoch_7/scores.jsonl") == b""
-
-
-def test_the_seeds_view_is_not_taken_for_a_score() -> None:
-    assert keys.score_ids(keys.epoch_scores(3, "jsonl")) is None
-    assert isinstance(score_record(), ScoreRecord)

@@ -145,13 +145,6 @@ def test_a_moment_names_game_and_place_and_says_where_and_what_is_owned(
     assert end.items == ("sword", "feather", "map")
 
 
-def test_the_way_is_told_by_the_names_of_its_rooms(records: Make, state: Make) -> None:
-    way = ("East Field", "East Field", "Stone Stair", "East Field", "Seedling")
-    rooms = summarise(records([state(0, place=place) for place in way])).rooms
-    assert rooms.in_order == ("0/120", "0/104", "0/120", "0/119")
-    assert rooms.places == ("East Field", "Stone Stair", "East Field", "Seedling")
-
-
 def test_rooms_without_a_name_are_told_by_their_area(records: Make, state: Make) -> None:
     outside = {"group": 0, "room": 1, "name": None, "area": "overworld"}
     cave = {"group": 4, "room": 2, "name": "Snake's Remains", "area": "underground"}
@@ -299,8 +292,3 @@ def test_one_of_nine_parts_and_the_edges_that_are_near(at: Any, told: str) -> No
 def test_a_large_room_has_larger_parts() -> None:
     assert where_in_room((150, 100), large=True) == "middle part"
     assert where_in_room((230, 170), large=True) == "south-east part, at the south and east edge"
-
-
-@pytest.mark.parametrize("at", [(-40, -1), (255, 255), (10**9, 0)])
-def test_a_position_outside_of_the_room_is_at_its_edge(at: Any) -> None:
-    assert "edge" in where_in_room(at, large=False)

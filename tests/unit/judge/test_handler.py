@@ -194,13 +194,6 @@ async def test_a_score_has_the_quest_the_excluded_judges_and_the_shares_of_sourc
     assert bench.metric("quests_total", result="closer") == 1
 
 
-async def test_too_little_of_the_rubric_has_no_weighted_score(bench: Bench) -> None:
-    bench.panel.results |= {"progress": NoVote.INSUFFICIENT}
-    await bench.scorer.handle_segment_exported(_event(write_segment(bench.store)))
-    assert bench.stored().weighted is None
-    assert bench.metric("scores_total", result="abstained") == 1
-
-
 async def test_every_call_is_sent_as_telemetry_and_counted(bench: Bench) -> None:
     await bench.scorer.handle_segment_exported(_event(write_segment(bench.store)))
     (reading,) = bench.telemetry.readings
@@ -308,11 +301,6 @@ async def test_a_stored_score_that_is_none_is_rejected_with_its_key(bench: Bench
     assert raised.value.reason == "corrupt_score"
 
 
-async def test_no_lock_is_left_behind(bench: Bench) -> None:
-    await bench.scorer.handle_segment_exported(_event(write_segment(bench.store)))
-    assert bench.scorer._locks == {}
-
-
 # Provisional scores
 
 
@@ -354,12 +342,6 @@ async def test_a_segment_whose_answers_cannot_be_read_is_scored_again_exactly_on
     await bench.play("seg-3")
     assert bench.notes == [keys.rejudge("jtest", "seg-3")]
     assert len(bench.panel.cases) == 5
-
-
-async def test_nothing_is_judged_again_while_answers_cannot_be_parsed(bench: Bench) -> None:
-    await _scored_provisionally(bench, "seg-1", "seg-2", "seg-3")
-    assert len(bench.panel.cases) == 3
-    assert len(bench.notes) == 3
 
 
 async def test_one_old_segment_for_each_new_one(bench: Bench) -> None:

@@ -96,13 +96,3 @@ async def test_a_segment_that_nobody_judged_cannot_be_overridden(bench: Bench) -
     with pytest.raises(NotJudgedError):
         await bench.human.override("seg-9", Override({"progress": 2}, "ada"))
     assert bench.publisher.published == []
-
-
-@pytest.mark.parametrize(
-    ("config", "revision"),
-    [("human-1", 1), ("human-12", 12), ("human-0", None), ("human", None), ("j1", None)],
-)
-def test_configurations_of_people_are_told_by_their_name(config: str, revision: int | None) -> None:
-    assert keys.human_revision(config) == revision
-    if revision:
-        assert keys.human_config(revision) == config

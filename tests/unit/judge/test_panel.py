@@ -180,13 +180,6 @@ async def test_a_route_out_of_use_leaves_its_criteria_unjudged_and_says_why() ->
     assert isinstance(results["novelty"], CriterionScore)
 
 
-async def test_with_every_route_out_of_use_nothing_is_judged() -> None:
-    panel, fakes = _panel()
-    _out_of_use(panel, fakes, "state", "puzzle", "vision", reason="route_down")
-    with pytest.raises(OutageError, match="no judge can be asked"):
-        await panel.judge(CASE, Calls())
-
-
 async def test_a_last_route_in_trouble_is_no_judge_that_is_left() -> None:
     panel, fakes = _panel()
     _out_of_use(panel, fakes, "state", "puzzle", reason="route_refused")
@@ -325,12 +318,6 @@ async def test_an_audit_hears_a_judge_that_is_not_believed() -> None:
     assert len(fakes["puzzle"].requests) == 3
 
 
-async def test_what_was_not_there_to_judge_is_no_abstention() -> None:
-    panel, _ = _panel()
-    found = await panel.judge(Case(Evidence(), b"png", {"dialog": NoVote.INSUFFICIENT}), Calls())
-    assert set(found.heard) == {"progress", "efficiency", "puzzle", "novelty"}
-
-
 async def test_a_prompt_that_its_model_cannot_take_is_not_sent() -> None:
     small = tuple(replace(judge, context_tokens=700) for judge in JUDGES)
     panel, fakes = _panel(judges=small)
@@ -463,19 +450,6 @@ async def test_progress_that_is_decided_leaves_nothing_to_say_of_the_quest() -> 
     assert found.audits["progress"].value == 1.0
     assert isinstance(found.results["progress"], CriterionScore)
     assert found.results["progress"].value == 0.0
-
-
-async def test_an_adaptive_vote_on_the_quest_stops_when_two_agree_on_the_direction() -> None:
-    distances = iter([(6, 2), (4, 3)])
-    panel, fakes = _panel(
-        voting=VoteSettings(votes=3, adaptive=True),
-        state=lambda request: _standing(request, *next(distances)),
-    )
-    found = await panel.judge(IN_THE_VALE, Calls())
-    assert len(fakes["state"].requests) == 2
-    assert found.quest is not None
-    assert found.quest.votes == 2
-    assert found.quest.doubt > 0
 
 
 class Limited:

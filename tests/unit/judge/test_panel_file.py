@@ -51,13 +51,6 @@ def test_the_built_in_judges_survive_a_round_through_a_file(
     assert read_panel(_write(tmp_path, panel)) == JUDGES
 
 
-def test_a_model_and_a_prompt_are_data(tmp_path: Path, panel: dict[str, Any]) -> None:
-    panel["judges"][0] |= {"model": "qwen3-8b", "guide": "You are strict."}
-    settings = JudgeSettings(panel_file=_write(tmp_path, panel))
-    judge = judges_of(settings)[0]
-    assert (judge.model, judge.guide) == ("qwen3-8b", "You are strict.")
-
-
 def test_who_is_asked_for_the_quest_is_data(tmp_path: Path, panel: dict[str, Any]) -> None:
     state = panel["judges"][0]
     assert state["asks_quest"] is True

@@ -129,12 +129,6 @@ def _blind(request: CompletionRequest) -> ModelError | None:
     return DOWN if request.modality == "pictures" else None
 
 
-async def test_a_route_that_is_well_says_nothing_and_is_asked_nothing_more(bench: Bench) -> None:
-    assert await bench.ask() == "{}"
-    assert bench.prober.check() is None
-    assert len(bench.server.asked) == 1
-
-
 @pytest.mark.parametrize("error", [DOWN, CallTimeoutError("no answer")], ids=["500", "timeout"])
 async def test_a_request_that_alone_never_gets_an_answer_is_given_up_after_some_rounds(
     bench: Bench, error: ModelError
@@ -265,12 +259,6 @@ async def test_a_route_that_fails_on_pictures_alone_goes_on_with_text(bench: Ben
     assert bench.route.broken("text") is None
     assert await bench.ask() == "{}"
     assert "fails on every picture" in bench.told()
-
-
-async def test_one_failed_picture_of_a_route_that_sees_is_no_blindness(bench: Bench) -> None:
-    bench.server.fault = _of("poison", DOWN)
-    assert await bench.ask("poison", pictures=True) is DOWN
-    assert bench.prober.check() is None
 
 
 async def test_a_route_that_hung_is_asked_again_without_a_further_pause(bench: Bench) -> None:

@@ -71,12 +71,3 @@ def test_no_text_inside_the_evidence_can_close_its_fence(text: str) -> None:
     assert "\n" not in inside
     assert not set("`<>") & set(inside)
     assert json.loads(inside) == {"season": attack}
-
-
-def test_the_digest_follows_the_prompt(records: Make) -> None:
-    evidence = summarise(records())
-    first, again, other = (
-        prompts.digest(prompts.messages(STATE, evidence, None, variant=variant))
-        for variant in (0, 0, 1)
-    )
-    assert first == again != other

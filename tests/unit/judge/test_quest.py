@@ -13,7 +13,7 @@ from rlaif.guides.guides import guide_of, guided_games
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.panel import count, enough
 from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, answer_schema, read_answer
-from rlaif.judge.rubric.judges import INSUFFICIENT, JUDGES, Judge, briefed, without
+from rlaif.judge.rubric.judges import INSUFFICIENT, JUDGES, Judge, briefed
 from rlaif.judge.rubric.votes import NoVote, QuestVote, progress_score, tally_quest
 
 STATE, PUZZLE, VISION = JUDGES
@@ -52,13 +52,6 @@ def test_a_judge_of_a_game_with_a_guide_reads_it_behind_the_rules() -> None:
         assert rules < guide < text.index("\nRubric\n") < text.index("\nSchema of the answer\n")
 
 
-def test_briefing_twice_is_briefing_once_and_an_unknown_game_briefs_nobody() -> None:
-    assert briefed(BRIEFED, GAME) == BRIEFED
-    assert briefed(BRIEFED, "oracle-of-seasons") == BRIEFED
-    assert briefed(STATE, None) == STATE
-    assert briefed(STATE, "other") == STATE
-
-
 def test_only_the_state_judge_is_asked_for_the_quest_and_only_with_a_guide() -> None:
     assert [judge.name for judge in JUDGES if briefed(judge, GAME).tells_quest] == ["state"]
     assert not STATE.tells_quest
@@ -80,12 +73,6 @@ def test_the_frozen_part_names_as_many_objectives_as_the_guide_has(game: str) ->
     assert enum == [*range(1, numbers + 1), INSUFFICIENT]
 
 
-def test_without_progress_nothing_of_the_quest_is_asked() -> None:
-    rest = without(BRIEFED, {"progress"})
-    assert rest is not None
-    assert list(answer_schema(rest)["properties"]) == ["rationale", "dialog", "efficiency"]
-
-
 # The answer
 
 
@@ -94,53 +81,6 @@ def test_the_schema_asks_where_the_player_stood_before_it_asks_for_levels() -> N
     assert list(schema["properties"]) == ["rationale", *KEYS, "dialog", "efficiency"]
     assert schema["required"] == list(schema["properties"])
     assert schema["properties"]["distance_end"]["enum"] == [*range(21), INSUFFICIENT]
-
-
-def test_an_answer_says_where_the_player_stood_and_progress_follows() -> None:
-    verdict = read_answer(BRIEFED, json.dumps(GOOD))
-    assert verdict.quest == _vote((1, 3), (1, 1))
-    assert verdict.levels == {"progress": 2, "dialog": None, "efficiency": 2}
-
-
-@pytest.mark.parametrize(
-    ("end", "level"),
-    [((1, 3), 1), ((1, 4), 0), ((1, 2), 2), ((2, 20), 2), ((1, 20), 0), ((2, 0), 2)],
-)
-def test_progress_is_the_level_of_the_rise(end: tuple[int, int], level: int) -> None:
-    answer = GOOD | {"objective_end": end[0], "distance_end": end[1]}
-    assert read_answer(BRIEFED, json.dumps(answer)).levels["progress"] == level
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_who_cannot_tell_one_moment_says_nothing_of_progress(key: str) -> None:
-    verdict = read_answer(BRIEFED, json.dumps(GOOD | {key: INSUFFICIENT}))
-    assert verdict.quest is None
-    assert verdict.levels == {"progress": None, "dialog": None, "efficiency": 2}
-
-
-@pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize(
-    "value",
-    [
-        True,
-        False,
-        2.5,
-        math.nan,
-        math.inf,
-        "1st",
-        "",
-        None,
-        [1],
-        {"n": 1},
-        -1,
-        21,
-        N + 3,
-        10**30,
-    ],
-)
-def test_one_wrong_field_makes_the_whole_answer_invalid(key: str, value: object) -> None:
-    with pytest.raises(InvalidAnswerError):
-        read_answer(BRIEFED, json.dumps(GOOD | {key: value}))
 
 
 _scalars = st.none() | st.booleans() | st.integers(-3, 30) | st.floats() | st.text(max_size=25)
@@ -249,17 +189,6 @@ def test_the_score_of_progress_has_the_level_and_the_strength_of_the_rise(
     assert (score.value, score.votes, score.agreement) == (value, (round(2 * value),) * 3, 1.0)
     assert score.soft == pytest.approx(0.5 + 0.5 * math.tanh(quest.rise / 0.2))
     assert score.source == "votes"
-
-
-def test_a_longer_way_is_a_stronger_score() -> None:
-    ways = [[_vote((1, 20), (1, left))] for left in (20, 18, 10, 0)]
-    softs = []
-    for ballots in ways:
-        quest = _tally(*ballots)
-        assert isinstance(quest, QuestProgress)
-        softs.append(progress_score(quest, ballots).soft or 0.0)
-    assert softs[0] == 0.5
-    assert softs == sorted(set(softs))
 
 
 # One judge's votes together

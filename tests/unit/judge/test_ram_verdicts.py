@@ -57,11 +57,6 @@ def test_the_memory_is_sure_of_a_rise_when_something_was_gained_for_good(
     assert "progress" not in ram_verdicts(evidence, COMPUTED)
 
 
-def test_where_start_and_end_are_one_nobody_came_closer(records: Make, state: Make) -> None:
-    assert known_rise(summarise(records([state(0)] * 75))) == 1
-    assert known_rise(summarise(records([{}, {}]))) is None
-
-
 def test_standing_still_is_no_efficiency_and_no_control_is_none_to_judge(
     records: Make, state: Make
 ) -> None:
@@ -76,10 +71,6 @@ def test_what_the_memory_does_not_show_is_left_to_the_judges(records: Make) -> N
     assert ram_verdicts(unknown, COMPUTED) == {}
     assert ram_levels(unknown) == {}
     assert judges_needed(JUDGES, {}, audit=False) == JUDGES
-
-
-def test_nothing_is_computed_when_the_settings_say_so(records: Make, state: Make) -> None:
-    assert ram_verdicts(_evidence(records, state), frozenset()) == {}
 
 
 def test_an_audit_asks_whoever_can_be_held_against_what_is_certain(

@@ -44,12 +44,6 @@ def _take(wanted: RequestedPairs, segment_id: str = "seg-1") -> tuple[str, str] 
     return None if pair is None else (pair.first, pair.second)
 
 
-def test_each_pair_is_taken_once(store: ObjectStore, wanted: RequestedPairs) -> None:
-    _write(store, *PAIRS)
-    assert {_take(wanted) for _ in PAIRS} == set(PAIRS)
-    assert _take(wanted) is None
-
-
 def test_what_is_compared_already_is_passed_over(
     store: ObjectStore, wanted: RequestedPairs
 ) -> None:

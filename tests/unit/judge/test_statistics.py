@@ -154,10 +154,6 @@ def test_an_order_without_an_answer_does_not_count_for_consistency() -> None:
     assert pairs.first_slot == 1.0
 
 
-def test_before_the_first_answer_there_are_no_figures() -> None:
-    assert (PairStatistics().first_slot, PairStatistics().consistency) == (None, None)
-
-
 def test_position_bias_is_in_metrics_and_in_the_report() -> None:
     service = ServiceMetrics("judge")
     metrics = JudgeMetrics(service)

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlaif.contracts.judging.scores import CriterionScore
-from rlaif.judge.rubric.votes import Ballot, NoVote, certain, settled, tally
+from rlaif.judge.rubric.votes import Ballot, NoVote, settled, tally
 
 NOT_SEEN, INVALID, AWAY = NoVote.INSUFFICIENT, NoVote.INVALID, NoVote.REQUEST_FAILED
 SPLIT = NoVote.SPLIT
@@ -68,9 +68,3 @@ def test_two_ballots_that_agree_settle_an_adaptive_vote_and_lost_ones_do_not() -
     assert not settled([2, 1], 3)
     assert not settled([INVALID, INVALID], 3)
     assert settled([2, 1, 0], 3)
-
-
-def test_a_computed_level_is_told_as_such() -> None:
-    assert certain(1) == CriterionScore(
-        value=0.5, votes=(1,), agreement=1.0, judge="ram", source="computed", soft=0.5
-    )
