@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rlaif.validate.checking import Report, check
+from rlaif.validate.checking import check
 from rlaif.validate.filling_in import to_fill_in
 from rlaif.validate.rendering import NoKustomizeError, find_kustomize
 
@@ -28,11 +28,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return NOT_CHECKED
     reports = []
     for report in check(arguments.deploy, arguments.only):
-        _print_report(report)
         reports.append(report)
-    if arguments.fill_in:
-        for report in filter(lambda each: each.target.folder in _FILLED_IN, reports):
-            _print_placeholders(report, arguments.deploy)
+        mark = "BAD" if report.errors else "ok "
+        _print(f"{mark} {report.target.name}: {len(report.manifests)} objects")
+        for line in report.errors:
+            _print(f"      error: {line}")
+    for report in reports if arguments.fill_in else ():
+        lines = list(to_fill_in(report.manifests, arguments.deploy))
+        if lines and report.target.folder in _FILLED_IN:
+            _print(f"To fill in for {report.target.name}:", *(f"      {line}" for line in lines))
     objects = sum(len(report.manifests) for report in reports)
     errors = sum(len(report.errors) for report in reports)
     _print(f"{len(reports)} streams, {objects} objects: {errors} errors")
@@ -58,22 +62,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _print_report(report: Report) -> None:
-    mark = "BAD" if report.errors else "ok "
-    _print(f"{mark} {report.target.name}: {len(report.manifests)} objects")
-    for line in report.errors:
-        _print(f"      error: {line}")
-
-
-def _print_placeholders(report: Report, deploy: Path) -> None:
-    if lines := list(to_fill_in(report.manifests, deploy)):
-        _print(f"To fill in for {report.target.name}:")
-    for line in lines:
-        _print(f"      {line}")
-
-
-def _print(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
+def _print(*lines: str) -> None:
+    sys.stdout.writelines(f"{line}\n" for line in lines)
 
 
 if __name__ == "__main__":

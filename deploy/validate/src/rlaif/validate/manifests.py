@@ -58,11 +58,6 @@ class Pod:
         yield from self.spec.get("initContainers") or ()
         yield from self.spec.get("containers") or ()
 
-    def lasting_containers(self) -> Iterator[Manifest]:
-        """Those that run as long as the pod does."""
-        if self.lasting:
-            yield from self.spec.get("containers") or ()
-
 
 def pods(manifests: list[Manifest]) -> Iterator[Pod]:
     """Every pod template of the stream.
