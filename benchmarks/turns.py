@@ -177,8 +177,15 @@ def run_command(
     begin()
 
     async def compared(directory: Path) -> dict[str, Any]:
+        task = asyncio.current_task()
+        assert task is not None
+        # As after Ctrl-C: `training` kills its processes, stopped ones included.
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
         return await compare(options, directory)
 
     with tempfile.TemporaryDirectory(prefix="turns-", ignore_cleanup_errors=True) as directory:
-        found = asyncio.run(compared(Path(directory)))
+        try:
+            found = asyncio.run(compared(Path(directory)))
+        except asyncio.CancelledError:
+            return 128 + signal.SIGTERM
     return finish(found, met=found["target_met"])
