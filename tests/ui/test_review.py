@@ -3,6 +3,7 @@
 With `SCREENSHOTS=folder` each state is also saved as a picture.
 """
 
+import zlib
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,17 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 
 from rlaif.bus.connection import Bus
+from rlaif.contracts.game.films import Patch, pack_film
 from rlaif.contracts.judging.reviews import VoteRecord
+from rlaif.game.machine.pictures import png
 from rlaif.hud.app import create_app as hud_app
 from rlaif.hud.settings import HudSettings
 from rlaif.reward_model.app import create_app as reward_model_app
 from rlaif.reward_model.settings import RewardModelSettings, TrainingSettings
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
-from rlaif.testing.data.films import colour_of, walking_film
 from rlaif.testing.data.judging.scored_segments import ForReview, play, write_scored
 from rlaif.testing.page.browser import Shoot
 from rlaif.testing.page.figures import FIGURES, contradictions, differing
@@ -37,6 +40,23 @@ SHOWN = """['a', 'b'].map(side => {
     const pixel = clip.querySelector('canvas').getContext('2d').getImageData(2, 2, 1, 1).data;
     return [clip.dataset.segment, [...pixel].slice(0, 3)];
 })"""
+
+
+def colour_of(segment_id: str) -> tuple[int, int, int]:
+    """A colour that tells segments apart; no two of some hundred are alike."""
+    mixed = zlib.crc32(segment_id.encode())
+    return (mixed >> 16) & 0xF8, (mixed >> 8) & 0xF8, mixed & 0xF8
+
+
+def walking_film(segment_id: str) -> bytes:
+    """A white square walks over a ground of the segment's own colour."""
+    screen = np.full((144, 160, 3), colour_of(segment_id), np.uint8)
+    patches = []
+    for step in range(20):
+        picture = screen.copy()
+        picture[72:88, 2 * step : 2 * step + 16] = 255
+        patches.append(Patch(step, 4 * (step + 1), 0, 0, 160, 144, png(picture)))
+    return pack_film(segment_id, patches, type="image/png")
 
 
 @dataclass

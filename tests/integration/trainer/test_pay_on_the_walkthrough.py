@@ -29,11 +29,13 @@ from rlaif.contracts.game.observation import (
 )
 from rlaif.contracts.judging.quest import SAME_PLACE, Standing
 from rlaif.contracts.reward_models import RewardNetSpec
+from rlaif.game.description.words import words_of
 from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import Emulator
+from rlaif.game.machine.emulator import Emulator, new_emulator
 from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.memory.state import decode
 from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.summary import summarise
 from rlaif.mock_llm.expert.progress import standings
@@ -46,12 +48,15 @@ from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.pay import DISCOUNT, Potential, paid
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.testing.data.walkthrough import (
+    FRAME_SKIP,
     STEPS,
+    Look,
+    look,
+    pressed,
     records,
     segments,
     walkthrough,
 )
-from rlaif.testing.data.wandering import WanderedSegment, states_along, wandered
 from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
 
 Float32 = npt.NDArray[np.float32]
@@ -111,6 +116,94 @@ def paid_right(potential: Potential, of: Sequence[Way]) -> float:
     """Share of the ways that are paid more than the same way back; an equal pay is not more."""
     more = [pay_of(potential, way.observations) > pay_of(potential, way.back) for way in of]
     return float(np.mean(more))
+
+
+SEGMENTS_AN_EPISODE = 2
+LOOKED_AT = frozenset(np.linspace(0, STEPS - 1, 15).round().astype(int).tolist())
+"""Decision steps of a segment that are looked at: the rows that a label keeps."""
+
+_WAYS = (Action.UP, Action.DOWN, Action.LEFT, Action.RIGHT)
+_ALL = tuple(Action)
+
+
+@dataclass(frozen=True)
+class WanderedSegment:
+    """`looks` are those of every fifth decision step, the first and the last among them."""
+
+    segment_id: str
+    episode_id: str
+    start_step: int
+    looks: list[Look]
+
+
+def wandered(count: int, *, until: int | None = None) -> list[WanderedSegment]:
+    """Play `count` segments, two an episode; none starts after frame `until` of the walkthrough.
+
+    Two players take turns, so that what is seen differs: `roam` holds a direction until something
+    is in the way, `sticky` holds a button, whichever, for a while.
+    """
+    cartridge = load_cartridge()
+    words = words_of(cartridge.game, cartridge.data)
+    emulator = new_emulator(cartridge)
+    rng = np.random.default_rng(1)
+    found = []
+    try:
+        places = states_along(emulator, until=until)
+        for episode in range(count // SEGMENTS_AN_EPISODE):
+            emulator.load_state(places[int(rng.integers(len(places)))])
+            actions = _sticky(rng) if episode % 3 == 0 else _roam(emulator, rng)
+            step = 0
+            for number in range(SEGMENTS_AN_EPISODE):
+                looks = []
+                for at in range(STEPS):
+                    action = next(actions)
+                    emulator.step(action, FRAME_SKIP)
+                    if at in LOOKED_AT:
+                        looks.append(look(emulator, FRAME_SKIP * (step + at + 1), action, words))
+                name = f"wandered-1-{episode:04d}"
+                found.append(WanderedSegment(f"{name}-{number}", name, step, looks))
+                pause = int(rng.integers(STEPS))
+                for _ in range(pause):
+                    emulator.step(next(actions), FRAME_SKIP)
+                step += STEPS + pause
+    finally:
+        emulator.close()
+    return found
+
+
+def states_along(emulator: Emulator, *, until: int | None = None) -> list[bytes]:
+    """Save states along the walkthrough from power-on, every 400 frames."""
+    places = []
+    for frame, action in enumerate(pressed(INPUTS), start=1):
+        if until is not None and frame > until:
+            break
+        emulator.step(action, 1)
+        if frame % 400 == 0 and decode(read_blocks(emulator)).running:
+            places.append(emulator.save_state())
+    return places
+
+
+def _sticky(rng: np.random.Generator) -> Iterator[Action]:
+    while True:
+        action = _ALL[int(rng.integers(len(_ALL)))]
+        yield from [action] * int(rng.integers(1, 17))
+
+
+def _roam(emulator: Emulator, rng: np.random.Generator) -> Iterator[Action]:
+    """Looks where it stands before each step; turns after three on one spot."""
+    held, spot, still = Action.DOWN, (0, 0, 0, 0), 0
+    while True:
+        state = decode(read_blocks(emulator))
+        if state.text or not state.has_control:
+            yield Action.A if rng.random() < 0.3 else Action.NOP
+            continue
+        here = (state.group, state.room, state.x, state.y)
+        spot, still = here, still + 1 if here == spot else 0
+        action = held
+        if still >= 3 or rng.random() < 0.03:
+            held, still = _WAYS[int(rng.integers(len(_WAYS)))], 0
+            action = Action.A if rng.random() < 0.3 else held
+        yield action
 
 
 @pytest.fixture(scope="module")
@@ -208,12 +301,12 @@ def fitted(segments: list[LabelledSegment]) -> RewardNet:
 
 @pytest.fixture(scope="module")
 def early() -> RewardNet:
-    return fitted(labels(wandered(INPUTS, EARLY_SEGMENTS, seed=1, until=EARLY_FRAMES)))
+    return fitted(labels(wandered(EARLY_SEGMENTS, until=EARLY_FRAMES)))
 
 
 @pytest.fixture(scope="module")
 def wandered_everywhere() -> list[LabelledSegment]:
-    return labels(wandered(INPUTS, WHOLE_SEGMENTS, seed=1))
+    return labels(wandered(WHOLE_SEGMENTS))
 
 
 @pytest.fixture(scope="module")
@@ -273,7 +366,7 @@ def menus() -> Iterator[tuple[Float32, Float32]]:
     """Observations of the frames before and with the menu, from all over the walkthrough."""
     emulator = Emulator(load_cartridge().data)
     try:
-        for state in states_along(emulator, INPUTS):
+        for state in states_along(emulator):
             emulator.load_state(state)
             before = encode(read_blocks(emulator))
             for frame in range(240):

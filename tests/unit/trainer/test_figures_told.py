@@ -18,7 +18,7 @@ FIGURES = RunFigures(
     seconds_left=60.0,
     episode_return_mean=1.5, shaped_return_mean=0.5, episode_length_mean=100.0, rooms_mean=4.0,
     milestone_fraction=0.25, milestones_mean=2.0, milestones=["sword"], potential_mean=0.1,
-    segments_captured=8, segments_skipped=2, reward_model_share=0.4, reward_model_waiting=9,
+    segments_captured=8, segments_skipped=2, reward_model_share=0.4,
     paid_share=0.3, paid_advantage_share=0.1,
 )  # fmt: skip
 DONE = IterationDone(

@@ -91,7 +91,7 @@ def iteration(version: int | None) -> IterationDone:
         reward_statistics={
             "shaping": PartFigures(sum=2.0, mean=0.5, std=0.1, share=0.25, advantage_share=None)
         },
-        reward_model_version=version, reward_model_share=0.4, reward_model_waiting=9,
+        reward_model_version=version, reward_model_share=0.4,
     )  # fmt: skip
 
 

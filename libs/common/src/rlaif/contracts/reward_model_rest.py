@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from rlaif.contracts.model import Contract
-from rlaif.contracts.reward_models import GamingAlarm, GateMetrics, RewardModelManifest
+from rlaif.contracts.reward_models import GamingAlarm, RewardModelManifest
 
 BY_HAND = "set by hand"
 """Reason of a change that was made without one."""
@@ -63,8 +63,6 @@ class ComparisonReport(Contract):
     second_accuracy: MeasuredAccuracy
     correlation: float | None = Field(description="Rank correlation of both potentials.")
     disagree: float | None = Field(description="Share of pairs that they rank differently.")
-    first_metrics: GateMetrics = Field(description="Measurements of the gate at that time.")
-    second_metrics: GateMetrics
 
 
 class WatchdogReport(Contract):

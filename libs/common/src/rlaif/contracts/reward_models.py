@@ -60,7 +60,6 @@ class GateMetrics(Contract):
     paid_accuracy: Share | None = Field(
         default=None, description="Held-out pairs ranked by the shaping reward of the segments."
     )
-    paid_accuracy_low: Share | None = None
     best_slot: str | None = Field(
         default=None, description="The single number of the observation that ranks best."
     )

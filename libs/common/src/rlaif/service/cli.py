@@ -6,6 +6,7 @@ Exit codes: 0 stopped as asked, 1 the app failed to start or broke, 2 a setting 
 
 import argparse
 import logging
+import pkgutil
 import re
 import signal
 import socket
@@ -54,14 +55,15 @@ class InvalidSettingsError(Exception):
 
 def run(
     settings_class: type[S],
-    create_app: Callable[[S], "FastAPI"],
+    create_app: Callable[[S], "FastAPI"] | str,
     *,
     description: str,
     argv: Sequence[str] | None = None,
 ) -> int:
     """Run a service until SIGTERM or SIGINT; returns its exit code.
 
-    `create_app` should import the app's modules inside, so that `--help` stays fast.
+    `create_app` is the function or its name, `module:function`, which is imported after the
+    options were read, so that `--help` stays fast.
     """
     return command(settings_class.service_name())(_run)(
         settings_class, create_app, description, argv
@@ -70,7 +72,7 @@ def run(
 
 def _run(
     settings_class: type[S],
-    create_app: Callable[[S], "FastAPI"],
+    create_app: Callable[[S], "FastAPI"] | str,
     description: str,
     argv: Sequence[str] | None,
 ) -> int:
@@ -92,8 +94,9 @@ def _run(
             return 0
         configure_logging(name, settings.log_level, settings.log_format)
         export_spans(name)
+        make = pkgutil.resolve_name(create_app) if isinstance(create_app, str) else create_app
         with bind(settings) as listener:
-            return _serve(name, create_app(settings), listener)
+            return _serve(name, make(settings), listener)
     except (InvalidSettingsError, UnknownExporterError) as error:
         return _fail(name, str(error), 2)
     except StartupError as error:

@@ -59,9 +59,6 @@ class RunFigures(Contract):
         description="Weight of the live version; below 1 while it ramps in, the rest is the one "
         "before it.",
     )
-    reward_model_waiting: int | None = Field(
-        default=None, description="Version that is loaded after the present ramp-in."
-    )
 
     def figures(self) -> dict[str, Any]:
         """The figures alone, by name, for another record that contains them."""

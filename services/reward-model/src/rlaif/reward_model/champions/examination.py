@@ -119,8 +119,6 @@ def compare_versions(
         second_accuracy=_measured(accuracies[1]),
         correlation=correlation,
         disagree=disagree,
-        first_metrics=registry.manifest(first).metrics,
-        second_metrics=registry.manifest(second).metrics,
     )
 
 

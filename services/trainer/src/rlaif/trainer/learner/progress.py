@@ -401,7 +401,7 @@ def report(
     not_written: str | None = None,
 ) -> IterationDone:
     """The message about an iteration; `module` are the learner's figures."""
-    learned, waiting = algorithm.learned, algorithm.rewards.models.waiting
+    learned = algorithm.learned
     counts = learned.reward_model_version is not None
     paid = learned.statistics.get(SHAPING) if counts else None
     measured = {
@@ -412,7 +412,6 @@ def report(
         "paid_share": paid.share if paid else None,
         "paid_advantage_share": paid.advantage_share if paid else None,
         "reward_model_share": learned.reward_model_share,
-        "reward_model_waiting": waiting.version if waiting else None,
     }
     return IterationDone(
         **(tally.figures().figures() | measured),

@@ -96,27 +96,27 @@ class CaptureUploader:
 
     def _store_capture(self, item: SpooledCapture) -> SegmentCaptured:
         capture = item.capture
-        keyframe_key = keys.keyframe(capture.keyframe_sha256)
         if capture.keyframe_sha256 not in self._keyframes:
-            self._store.put_once(keyframe_key, item.keyframe, content_type="application/zstd")
+            key = keys.keyframe(capture.keyframe_sha256)
+            self._store.put_once(key, item.keyframe, content_type="application/zstd")
             self._keyframes[capture.keyframe_sha256] = None
             if len(self._keyframes) > _KNOWN_KEYFRAMES:
                 self._keyframes.pop(next(iter(self._keyframes)))
-        key = keys.capture(capture.episode_id, capture.segment_id)
         data = capture.model_dump_json().encode()
-        self._store.put_once(key, data, content_type="application/json")
-        return captured_event(capture, key, data, keyframe_key)
+        event = captured_event(capture, data)
+        self._store.put_once(event.capture_key, data, content_type="application/json")
+        return event
 
 
-def captured_event(capture: Capture, key: str, data: bytes, keyframe_key: str) -> SegmentCaptured:
+def captured_event(capture: Capture, data: bytes) -> SegmentCaptured:
     """The event that announces a stored capture."""
     return SegmentCaptured(
         segment_id=capture.segment_id,
         episode_id=capture.episode_id,
         run_id=capture.run_id,
-        capture_key=key,
+        capture_key=keys.capture(capture.episode_id, capture.segment_id),
         capture_sha256=sha256(data).hexdigest(),
-        keyframe_key=keyframe_key,
+        keyframe_key=keys.keyframe(capture.keyframe_sha256),
         keyframe_sha256=capture.keyframe_sha256,
         decision_steps=len(capture.actions),
         env_step=capture.env_step,

@@ -94,7 +94,6 @@ class Examination:
                 "heldout_accuracy_low": heldout.low,
                 "heldout_accuracy_high": heldout.high,
                 "paid_accuracy": heldout.value,
-                "paid_accuracy_low": heldout.low,
                 "ram_accuracy": ram.value,
                 "ram_accuracy_high": ram.high,
                 "ram_pairs": ram.pairs,
