@@ -1,11 +1,10 @@
-"""The built-in game from states of its walkthrough, played by scripts and paid by both presets."""
+"""The built-in game from states of its walkthrough, played by scripts and paid by all presets."""
 
 import json
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pytest
@@ -25,7 +24,7 @@ from rlaif.game.stories.story_lookup import story_of
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.start import Start, StartSet
 from rlaif.trainer.rewards.game.ledger import EpisodeRewards
-from rlaif.trainer.rewards.game.presets import PARTS, preset
+from rlaif.trainer.rewards.game.presets import PARTS, RewardPreset, preset
 from rlaif.trainer.settings.game import GameSettings
 
 WALKTHROUGH = Path(__file__).parents[3] / "libs/game/cartridge/walkthrough.json"
@@ -33,7 +32,7 @@ FRAME_SKIP = 4
 PATIENCE = 400
 """Decision steps that one deed may take."""
 
-PRESETS: tuple[Literal["seed", "default"], ...] = ("seed", "default")
+PRESETS: tuple[RewardPreset, ...] = ("seed", "default", "judges")
 
 CHAPTERS = (
     "sword", "shield", "shovel", "bombs", "quarry_open", "bracelet", "rod_of_seasons", "feather",
@@ -97,12 +96,14 @@ def _moments() -> dict[str, Moment]:
 
 
 class Player:
-    """Plays the game by script, with the ledgers of both presets.
+    """Plays the game by script, with the ledgers of all presets.
 
     Attributes:
         game: The environment; a death does not end it here.
         payments: Preset → part → how often it paid above 0.
         paid_for_old_squares: Payments of a square that had been walked before: there must be none.
+        rows: Observations of the episode so far.
+        died: Whether the player was dead after each step.
     """
 
     def __init__(self, start: bytes) -> None:
@@ -111,6 +112,7 @@ class Player:
         self.game = GameEnv(settings, np.random.default_rng(0), starts=given)
         self.row = np.zeros(128, dtype=np.float32)
         self.game.reset(self.row)
+        self.rows, self.died = [self.row.copy()], [False]
         self.ledgers: dict[str, EpisodeRewards] = {
             name: EpisodeRewards(preset(name)) for name in PRESETS
         }
@@ -243,6 +245,8 @@ class Player:
     def _judge(self, action: Action) -> None:
         self.game.finish_step(action, self.row)
         facts = self.game.facts
+        self.rows.append(self.row.copy())
+        self.died.append(facts.dead)
         is_old = facts.square_index in self.walked
         if facts.settled:
             self.walked.add(facts.square_index)

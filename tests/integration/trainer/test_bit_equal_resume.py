@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from rlaif.trainer.learner import saving
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.networks.decision_module import ADDED
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.learner.runners.driver_files import RunningArchiveServer
 from rlaif.trainer.learner.runners.opening import open_runners
@@ -22,6 +24,7 @@ from rlaif.trainer.play.exploration.explorer import ExplorationFollower, Explore
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.run_folder import npz_tree
+from rlaif.trainer.run_folder.checkpoints import LEARNER, POLICY
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.game import ExploreSettings, GameSettings
 
@@ -218,4 +221,38 @@ def test_a_stop_while_games_are_played_saves_what_the_last_iteration_left(
         two.train()
         assert parameters(two) != before
         assert two.env_steps > steps
+        two.stop()
+
+
+def test_a_checkpoint_without_the_critics_own_inputs_resumes(tmp_path: Path):
+    """As of 0.1.0: the critic starts with what it knew, and the optimizer with its moments."""
+    checkpoint = tmp_path / "checkpoint"
+    checkpoint.mkdir()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one = algorithm(tmp_path, 0, "macros", attempt=0, resumes=False, away=False)
+        one.train()
+        saving.save(one, RunTally(), checkpoint, tmp_path)
+        one.stop()
+        policy = load_file(checkpoint / POLICY)
+        for name in ADDED:
+            policy.pop(name)
+        save_file(policy, checkpoint / POLICY)
+        state = npz_tree.read(checkpoint / LEARNER)
+        (moments,) = state["optimizer"].values()
+        moments.pop(max(moments))
+        npz_tree.write(checkpoint / LEARNER, state)
+
+        two = algorithm(tmp_path, 0, "macros", attempt=1, resumes=True, away=False)
+        assert saving.restore(two, RunTally(), checkpoint) == []
+        learner = two.learner_group.get_state()["learner"]
+        weights = dict(learner["rl_module"]["default_policy"])
+        assert not any(np.any(weights.pop(name)) for name in ADDED)
+        assert all(np.array_equal(weights[name], policy[name]) for name in weights)
+        (each,) = learner["optimizer"].values()
+        resumed = each["state"]["state"]
+        assert all(np.array_equal(resumed[n]["exp_avg"], moments[n]["exp_avg"]) for n in moments)
+        before = parameters(two)
+        two.train()
+        assert parameters(two) != before
         two.stop()

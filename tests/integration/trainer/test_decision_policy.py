@@ -15,7 +15,7 @@ from rlaif.trainer.learner import saving
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.evaluating import play_on_runners
 from rlaif.trainer.learner.networks.button_networks import module_logits
-from rlaif.trainer.learner.networks.decision_module import decision_spec
+from rlaif.trainer.learner.networks.decision_module import ADDED, decision_spec
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, actions_of
@@ -78,7 +78,7 @@ def test_it_learns_from_what_its_runner_saw():
         assert np.allclose(logits, fragment.action_dist_inputs, atol=1e-5)
         after = weights(algorithm)
         still = {name for name in after if np.array_equal(after[name], at_first[name])}
-        assert not still
+        assert still == set(ADDED), "which no shaping and no deadline moved"
         assert after["scale.count"] == 80, "the figures of what it reads"
     finally:
         algorithm.stop()

@@ -307,11 +307,28 @@ def test_an_episode_can_be_cut_from_outside(lost: bool):
         outcomes = [each.step(Action.NOP, row) for _ in range(3)]
         assert [outcome.truncated for outcome in outcomes] == [False, False, not lost]
         assert [outcome.terminated for outcome in outcomes] == [False, False, lost]
+        assert [outcome.lost for outcome in outcomes] == [False, False, lost]
         assert each.frames == 16
         each.reset(row)
         after = each.step(Action.NOP, row)
         assert not any((after.truncated, after.terminated)), "of that episode alone"
         each.close()
+
+
+def test_a_fragment_tells_the_time_left_and_which_attempts_were_lost():
+    vector = EmulatorVector(config_of("macros"), count=2, runner=1, seed=0)
+    vector.games[1].cut_after(400, lost=True)
+    fragment = play(vector, 40)
+    vector.close()
+    left, lost = fragment.frames_left, fragment.transitions.lost
+    assert left is not None
+    assert lost is not None
+    assert np.isinf(left[:, 0]).all()
+    (end,) = np.flatnonzero(lost[:, 1])
+    assert fragment.transitions.terminated[end, 1]
+    played = np.cumsum(fragment.frames[:end, 1])
+    assert left[: end + 1, 1].tolist() == [400, *(400 - played)]
+    assert np.isinf(left[end + 1 :, 1]).all(), "of that episode alone"
 
 
 @pytest.fixture(scope="module")

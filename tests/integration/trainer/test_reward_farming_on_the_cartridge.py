@@ -10,14 +10,18 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.predicates import is_menu, is_text
+from rlaif.reward_net.pay import Potential
+from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
 
 ROUNDS = 5
 SQUARES = {"square", "novelty"}
-PAID_BY_DESIGN = {"seed": {"move", "rupee"}, "default": set[str]()}
+PAID_BY_DESIGN = {"seed": {"move", "rupee"}, "default": set[str](), "judges": set[str]()}
 BOMB, SWORD, ROD, SHOVEL, FEATHER, SATCHEL = 0x03, 0x05, 0x07, 0x15, 0x17, 0x19
 
 Loop = Callable[[Any, Any], None]
@@ -302,3 +306,29 @@ def test_a_loop_earns_once_and_never_again(
         assert every == first, f"{name}: a later round was paid"
         assert all(n <= first_round.get(part, 0) for part, n in first.items()), (name, first)
     assert player.paid_for_old_squares == 0
+    assert not player.payments["judges"]
+    for seed in range(3):
+        potential = some_potential(seed)
+        phi = potential(np.stack(player.rows))
+        assert height_paid(player, potential) <= float(phi.max() - phi[0]) + 1e-5
+
+
+def some_potential(seed: int) -> Potential:
+    """One that means nothing, so that a loop is as likely to be rewarded as anything."""
+    weights = np.random.default_rng(seed).normal(size=128).astype(np.float32)
+
+    def potential(observations: npt.NDArray[np.float32], /) -> npt.NDArray[np.float32]:
+        return np.tanh(observations @ weights)
+
+    return potential
+
+
+def height_paid(player: Any, potential: Potential) -> float:
+    """What `height` pays for all rounds, as one episode."""
+    rows, died = np.stack(player.rows)[:, None], np.array(player.died[1:])[:, None]
+    never = np.zeros_like(died)
+    none = np.empty((0, 2), np.int64), np.empty((0, 128), np.float32)
+    shaper = PotentialShaper(gamma=1.0, weight=1.0, mode="height")
+    paid = shaper.shape(0, Transitions(rows, never, never, *none, died=died), potential)
+    assert paid.min() >= 0
+    return float(paid.sum(dtype=np.float64))

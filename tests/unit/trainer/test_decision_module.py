@@ -13,6 +13,7 @@ from rlaif.game.decisions.catalog import COUNT, GO_TO
 from rlaif.game.policy_input.layout import ALLOWED, POLICY_INPUT, SIZE, THINGS
 from rlaif.trainer.learner.networks.decision_layout import NEVER
 from rlaif.trainer.learner.networks.decision_module import (
+    CRITIC_INPUTS,
     POLICY_INPUTS,
     DecisionModule,
     decision_spec,
@@ -47,6 +48,7 @@ def batch_of(rows: int = ROWS, seed: int = 1) -> dict[str, torch.Tensor]:
     return {
         Columns.OBS: torch.from_numpy(rng.random((rows, 128), dtype=np.float32)),
         POLICY_INPUTS: torch.from_numpy(inputs),
+        CRITIC_INPUTS: torch.from_numpy(rng.random((rows, 2), dtype=np.float32)),
     }
 
 
@@ -55,7 +57,8 @@ def allowed(batch: dict[str, torch.Tensor]) -> torch.Tensor:
 
 
 def of_critic(module: DecisionModule) -> set[str]:
-    return {name for name, _ in module.named_parameters() if name.startswith(("critic.", "vf."))}
+    of = ("critic", "vf.")
+    return {name for name, _ in module.named_parameters() if name.startswith(of)}
 
 
 def test_what_is_not_allowed_has_probability_0_and_all_is_a_number():
@@ -114,6 +117,34 @@ def test_the_critics_loss_moves_nothing_of_the_policy_and_the_policys_nothing_of
     TorchCategorical.from_logits(out).entropy().sum().backward()
     moved = {name for name, each in module.named_parameters() if each.grad is not None}
     assert moved == {name for name, _ in module.named_parameters()} - critic
+
+
+@pytest.mark.parametrize("reads", [True, False], ids=["it reads them", "it does not"])
+def test_the_critic_learns_what_depends_on_reference_and_deadline_alone(reads: bool):
+    """One state: worth less the higher above its reference, and nothing close to a deadline."""
+    module, rows = module_of(), 64
+    batch = {name: each[:1].expand(rows, -1).contiguous() for name, each in batch_of().items()}
+    counted, near = np.random.default_rng(2).random((2, rows), dtype=np.float32)
+    batch[CRITIC_INPUTS] = torch.from_numpy(np.stack([5 * counted, near], axis=1))
+    returns = torch.from_numpy((1 - near) * (4 - 5 * counted))
+    if not reads:
+        del batch[CRITIC_INPUTS]
+    optimiser = torch.optim.Adam(module.parameters(), lr=1e-2)
+    for _ in range(300):
+        loss = (module.compute_values(batch) - returns).square().mean()
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    share = float(loss.detach()) / float(returns.var())
+    assert share < 0.1 if reads else share > 0.9
+
+
+def test_the_policy_does_not_read_what_the_critic_does():
+    module, batch = module_of(), batch_of()
+    other = batch | {CRITIC_INPUTS: torch.ones(ROWS, 2)}
+    with torch.no_grad():
+        logits = [module.forward_train(each)[Columns.ACTION_DIST_INPUTS] for each in (batch, other)]
+    assert torch.equal(*logits)
 
 
 def test_shared_layers_are_moved_by_both():

@@ -1,6 +1,7 @@
 """Shaping must not change what is worth doing: over an episode that ends it sums to nothing."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -200,3 +201,114 @@ def test_a_shaper_goes_on_from_its_state():
     resumed.load_state_dict(whole.state_dict())
     for part in parts[3:]:
         assert np.array_equal(whole.shape(0, part, Linear(9)), resumed.shape(0, part, Linear(9)))
+
+
+def test_the_end_of_a_failed_attempt_is_a_cut_whatever_start_it_had():
+    """A critic that expects nothing after it would see the whole potential charged at once."""
+    rng = np.random.default_rng(21)
+    observations, terminated, _ = play([5], rng)
+    part = Transitions(
+        observations, terminated, np.zeros_like(terminated), np.empty((0, 2), np.int64),
+        np.empty((0, WIDTH), np.float32), lost=terminated,
+    )  # fmt: skip
+    by_the_game = replace(part, lost=None)
+    model = Linear(4)
+    before = model(observations[4])[0] - model(observations[0])[0]
+    assert abs(before) > 0.1
+    for mode, expected in (("potential", (GAMMA - 1.0) * before), ("height", 0.0)):
+        got = PotentialShaper(gamma=GAMMA, weight=1.0, mode=mode).shape(0, part, model)
+        assert got[-1, 0] == pytest.approx(expected, abs=1e-6)
+    charged = PotentialShaper(gamma=GAMMA, weight=1.0).shape(0, by_the_game, model)
+    assert charged[-1, 0] == pytest.approx(-before, abs=1e-6)
+
+
+# --- height ---
+
+Path = list[float]
+PATHS = st.lists(st.floats(-1, 1, width=32), min_size=2, max_size=40)
+
+
+def climb(
+    path: Path, *, size: int = 7, deaths: tuple[int, ...] = (), weight: float = WEIGHT
+) -> np.ndarray:
+    """Rewards `[T]` of an episode through states of these potentials, in fragments of `size`."""
+    rows = np.array(path, np.float32)[:, None, None]
+    steps = len(path) - 1
+    died = np.isin(np.arange(steps), deaths)[:, None]
+    shaper = PotentialShaper(gamma=GAMMA, weight=weight, mode="height")
+    never = np.zeros((steps, 1), dtype=bool)
+    nothing = np.empty((0, 2), np.int64), np.empty((0, 1), np.float32)
+    paid = []
+    for start in range(0, steps, size):
+        part = slice(start, start + size)
+        steps_of = Transitions(
+            rows[start : start + size + 1], never[part], never[part], *nothing, died=died[part]
+        )
+        paid.append(shaper.shape(0, steps_of, lambda seen: seen[:, 0]))
+    return np.concatenate(paid)[:, 0]
+
+
+@given(path=PATHS, size=st.integers(1, 41))
+def test_an_episode_is_paid_how_far_it_rose_above_its_start(path: Path, size: int):
+    paid = climb(path, size=size)
+    assert (paid >= 0).all(), "nothing is taken back"
+    assert paid.sum() == pytest.approx(WEIGHT * (max(path) - path[0]), abs=1e-5)
+
+
+@given(path=PATHS, detour=PATHS, at=st.integers(0, 39))
+def test_a_detour_through_states_no_higher_changes_nothing(path: Path, detour: Path, at: int):
+    at = min(at, len(path) - 1)
+    below = [min(each, max(path[: at + 1])) for each in detour]
+    around = [*path[: at + 1], *below, *path[at:]]
+    assert climb(around).sum() == pytest.approx(climb(path).sum(), abs=1e-5)
+
+
+@given(path=PATHS, rounds=st.integers(1, 5))
+def test_a_loop_is_paid_once_however_often_it_is_walked(path: Path, rounds: int):
+    assert climb(path * rounds).sum() == pytest.approx(climb(path).sum(), abs=1e-5)
+
+
+@given(path=PATHS, deaths=st.sets(st.integers(0, 38)))
+def test_dying_does_not_make_the_way_back_worth_anything(path: Path, deaths: set[int]):
+    """Nor the jump to the respawn point: a death can only lower what an episode is paid."""
+    paid = climb(path, deaths=tuple(deaths))
+    assert not paid[sorted(each for each in deaths if each < len(paid))].any()
+    assert paid.sum() <= WEIGHT * (max(path) - path[0]) + 1e-5
+
+
+@given(before=PATHS, after=PATHS)
+def test_a_new_episode_is_paid_from_its_own_start(before: Path, after: Path):
+    """The episode before it was cut in the highest state there is."""
+    rows, cut = np.array([*before, *after], np.float32)[:, None, None], len(before) - 1
+    truncated = np.zeros((len(rows) - 1, 1), dtype=bool)
+    truncated[cut] = True
+    part = Transitions(
+        rows, np.zeros_like(truncated), truncated, np.array([[cut, 0]]), np.ones((1, 1), np.float32)
+    )
+    shaper = PotentialShaper(gamma=GAMMA, weight=1.0, mode="height")
+    paid = shaper.shape(0, part, lambda seen: seen[:, 0])[:, 0]
+    assert paid[: cut + 1].sum() == pytest.approx(1.0 - before[0], abs=1e-5)
+    assert paid[cut + 1 :].sum() == pytest.approx(max(after) - after[0], abs=1e-5)
+
+
+def test_a_swap_of_models_does_not_pay_what_two_models_differ_by():
+    rng = np.random.default_rng(14)
+    before, after = fragments(*play([20, 60], rng), 40, rng)
+    shaper = PotentialShaper(gamma=GAMMA, weight=1.0, mode="height")
+    shaper.shape(0, before, Linear(1))
+    below = float(shaper.state_dict()["0/potentials"][0])
+    new = Linear(2)
+    phi = new(after.observations[:-1, 0]).astype(np.float64)
+    highest = np.maximum.accumulate(np.concatenate([[phi[0] - below], phi[1:]]))
+    got = shaper.shape(0, after, new)[:-1, 0]
+    assert got == pytest.approx(np.diff(highest), abs=1e-6)
+
+
+def test_a_run_that_changes_to_height_is_not_paid_the_potential_that_it_had():
+    shaper = PotentialShaper(gamma=GAMMA, weight=1.0, mode="height")
+    row = np.zeros((1, WIDTH), np.float32)
+    shaper.load_state_dict({"0/potentials": np.array([1.5]), "0/observations": row})
+    rng = np.random.default_rng(3)
+    (part,) = fragments(*play([6], rng), 6, rng)
+    part.observations[0] = row
+    assert shaper.shape(0, part, lambda rows: np.zeros(len(rows), np.float32)).max() == 0.0

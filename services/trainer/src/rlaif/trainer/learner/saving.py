@@ -24,6 +24,7 @@ from safetensors.numpy import save as serialized
 from rlaif.trainer import checks
 from rlaif.trainer.evaluation import result
 from rlaif.trainer.learner.algorithm.ppo import SAMPLE_SECONDS, ShapedPPO
+from rlaif.trainer.learner.networks.decision_module import ADDED
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.learner.runners.runner import EmulatorRunner, StopAskedError
@@ -278,11 +279,16 @@ def restore_policy(algorithm: ShapedPPO, directory: Path) -> None:
 
 def _restore_learner(algorithm: ShapedPPO, directory: Path, state: dict[str, Any] | None) -> None:
     group = algorithm.learner_group
-    learner: dict[str, Any] = {
-        COMPONENT_RL_MODULE: {DEFAULT_MODULE_ID: load_file(directory / checkpoints.POLICY)}
+    built = group.get_state()[COMPONENT_LEARNER]
+    added = {
+        name: weight
+        for name, weight in built[COMPONENT_RL_MODULE][DEFAULT_MODULE_ID].items()
+        if name in ADDED
     }
+    policy = added | load_file(directory / checkpoints.POLICY)
+    learner: dict[str, Any] = {COMPONENT_RL_MODULE: {DEFAULT_MODULE_ID: policy}}
     if state is not None:
-        current = group.get_state()[COMPONENT_LEARNER][COMPONENT_OPTIMIZER]
+        current = built[COMPONENT_OPTIMIZER]
         # The learning rate is the one of the settings; moments and step counts are restored.
         learner[COMPONENT_OPTIMIZER] = {
             name: {**each, "state": {**each["state"], "state": state["optimizer"][name]}}

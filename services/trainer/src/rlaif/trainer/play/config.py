@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rlaif.reward_net.pay import Potential
+from rlaif.trainer.rewards.learned.shaping import ShapingMode
 from rlaif.trainer.settings.game import CaptureSettings, GameSettings
 
 
@@ -14,12 +15,14 @@ class PayingModel:
     Attributes:
         gamma: Discount of the run.
         weight: Scale of the potential.
+        mode: What of it is rewarded.
     """
 
     version: int
     potential: Potential
     gamma: float
     weight: float
+    mode: ShapingMode = "potential"
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,9 @@ class Fragment:
         policy_inputs: `[T+1, N, S] float32`, the policy's input besides the observations
             (`rlaif.game.policy_input`), row by row like them; None with the action set `seed`.
         final_policy_inputs: `[K, S] float32`, the same of `transitions.final_observations`.
+        frames_left: `[T+1, N] float32`, game frames until a deadline terminates the attempt, row by
+            row like the observations; infinite without a deadline. None in fragments of releases
+            before it was recorded.
         base_steps: Base steps; a decision is one or more.
         seconds: Wall time in which it was played.
         by_planner: `[T, N] bool`, the planner chose the action, not the policy (ADR 0023); all
@@ -112,6 +115,7 @@ class Fragment:
     assistance: AssistanceFigures | None = None
     policy_inputs: npt.NDArray[np.float32] | None = None
     final_policy_inputs: npt.NDArray[np.float32] | None = None
+    frames_left: npt.NDArray[np.float32] | None = None
     base_steps: int = 0
     seconds: float = 0.0
     course: CurriculumFigures | None = None
@@ -175,6 +179,8 @@ class FragmentBuffer:
     truncated: Bool
     frames: npt.NDArray[np.int32]
     died: Bool
+    lost: Bool
+    frames_left: Float32
     parts: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(len(PARTS)))
     base_steps: int = 0
     finals: list[tuple[int, int, Float32, Float32 | None]] = field(default_factory=list)
@@ -206,6 +212,8 @@ class FragmentBuffer:
             truncated=np.zeros(shape, dtype=np.bool_),
             frames=np.zeros(shape, dtype=np.int32),
             died=np.zeros(shape, dtype=np.bool_),
+            lost=np.zeros(shape, dtype=np.bool_),
+            frames_left=np.zeros((steps + 1, shape[1]), dtype=np.float32),
         )
 
     @property
@@ -220,6 +228,7 @@ class FragmentBuffer:
             final_observations=_stacked(rows, self.observations),
             frames=self.frames,
             died=self.died,
+            lost=self.lost,
         )
 
     @property

@@ -61,6 +61,7 @@ class StepOutcome(NamedTuple):
         truncated: The episode reached its limit, or the game is stalled.
         wait: Game frames played after the step because the player had no control.
         fault: Why the stall detector truncated the episode.
+        lost: It was terminated by a missed deadline alone.
     """
 
     reward: float
@@ -69,6 +70,7 @@ class StepOutcome(NamedTuple):
     truncated: bool
     wait: int = 0
     fault: Fault | None = None
+    lost: bool = False
 
     @property
     def is_last(self) -> bool:
@@ -190,10 +192,16 @@ class _Limits:
         self._cut_at, self._cut_is_lost = frames, lost
         self.next_check = 0
 
+    def frames_left(self, frames: int) -> int | None:
+        """Until the deadline that terminates an episode of length `frames`; None without one."""
+        if self._cut_at is None or not self._cut_is_lost:
+            return None
+        return max(0, self._cut_at - frames)
+
     def check(
         self, step: int, frames: int, played: int, *, still: bool, dies: bool, finishes: bool
-    ) -> tuple[bool, bool, Fault | None]:
-        """Whether step number `step` terminates or truncates the episode, and the fault.
+    ) -> tuple[bool, bool, bool, Fault | None]:
+        """Whether step number `step` terminates, loses or truncates the episode, and the fault.
 
         `frames` is the length of the episode, `played` that of the step.
         """
@@ -203,9 +211,10 @@ class _Limits:
         left = -(-(end - frames) // self.settings.frame_skip)
         # An uneventful step is checked now and then nevertheless, and so is the last one.
         self.next_check = step + min(1 if self._stalls.suspects else CHECK_STEPS, left)
-        is_lost = self._cut_is_lost and cut is not None and frames >= cut
-        terminated = (dies and self.settings.ends_at_death) or finishes or is_lost
-        return terminated, not terminated and (left <= 0 or fault is not None), fault
+        ends = (dies and self.settings.ends_at_death) or finishes
+        is_lost = not ends and self.frames_left(frames) == 0
+        truncated = not (ends or is_lost) and (left <= 0 or fault is not None)
+        return ends or is_lost, is_lost, truncated, fault
 
     def state_dict(self) -> dict[str, Any]:
         return {
@@ -327,6 +336,11 @@ class GameEnv:
     def cut_after(self, frames: int, *, lost: bool = False) -> None:
         self._limits.cut_after(frames, lost=lost)
 
+    @property
+    def frames_left(self) -> int | None:
+        """Game frames until a deadline terminates the episode; None without a deadline."""
+        return self._limits.frames_left(self.frames)
+
     def step(self, action: int, out: Row, *, render: bool = False) -> StepOutcome:
         self.emulator.step(action, self.settings.frame_skip, render=render)
         return self.finish_step(action, out, render=render)
@@ -365,12 +379,12 @@ class GameEnv:
         finishes = self._update_facts(scene, before, waited=wait > 0)
         facts = self.square_facts
         parts = self._rewards.step(facts, action)
-        terminated, truncated, fault = self._limits.check(
+        terminated, lost, truncated, fault = self._limits.check(
             self.steps, self.frames, frames, still=still, dies=facts.dead, finishes=finishes
         )
         if parts is NOTHING and not (wait or terminated or truncated):
             return UNEVENTFUL
-        return StepOutcome(total(parts), parts, terminated, truncated, wait, fault)
+        return StepOutcome(total(parts), parts, terminated, truncated, wait, fault, lost)
 
     def _update_facts(self, scene: RamBlocks | None, before: GameFacts, *, waited: bool) -> bool:
         """Read the facts; returns whether the game was completed just now."""

@@ -147,6 +147,7 @@ class EmulatorVector:
         self._screen.open()
         stacks = None if self.frame_stack is None else self.frame_stack.stacks
         self._buffer = FragmentBuffer.begin(steps, self.observations, self.policy_inputs, stacks)
+        self._read_deadlines(0)
         if self._assistance is not None:
             self._assistance.begin_fragment()
         base_steps = steps * self.count * self._progress.pace
@@ -178,6 +179,7 @@ class EmulatorVector:
         ended = self._play_row(t, actions.tolist())
         if helped is not None:
             helped.after_step(ended)
+        self._read_deadlines(t + 1)
         self.observations = buffer.observations[t + 1]
         if buffer.policy_inputs is not None:
             self.policy_inputs = buffer.policy_inputs[t + 1]
@@ -269,6 +271,7 @@ class EmulatorVector:
                 truncated=outcome.truncated,
                 frames=now.frames,
                 died=now.died,
+                lost=outcome.lost,
                 env_step=self._progress.env_steps,
             )
 
@@ -304,6 +307,7 @@ class EmulatorVector:
             segments_skipped=self._recording.skipped,
             rooms=self._rooms.end_fragment(self.games),
             base_steps=buffer.base_steps,
+            frames_left=buffer.frames_left,
             policy_inputs=buffer.policy_inputs,
             final_policy_inputs=buffer.final_policy_inputs,
         )
@@ -425,7 +429,7 @@ class EmulatorVector:
     def _end_episode(self, t: int, n: int, outcome: StepOutcome) -> None:
         seat, buffer = self._seats[n], self._buffer
         game, row = seat.game, buffer.observations[t + 1, n]
-        buffer.terminated[t, n] = outcome.terminated
+        buffer.terminated[t, n], buffer.lost[t, n] = outcome.terminated, outcome.lost
         buffer.truncated[t, n] = outcome.truncated
         if outcome.truncated:
             final_input = None
@@ -487,6 +491,10 @@ class EmulatorVector:
         if self.policy_inputs is not None:
             for seat, row in zip(self._seats, self.policy_inputs, strict=True):
                 seat.step.write_policy_input(row)
+
+    def _read_deadlines(self, row: int) -> None:
+        left = [seat.game.frames_left for seat in self._seats]
+        self._buffer.frames_left[row] = [np.inf if each is None else each for each in left]
 
     def _seen_last(self, t: int, n: int, limit: int) -> npt.NDArray[np.float32]:
         seen = min(t, self._seats[n].step.before, limit - 1)

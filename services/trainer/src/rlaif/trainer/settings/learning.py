@@ -156,8 +156,15 @@ class SamplingSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=
 
 
 class ShapingSettings(BaseModel, frozen=True, extra="forbid"):
-    """Scale of the shaping reward, and swaps of reward models."""
+    """Kind and scale of the shaping reward, and swaps of reward models."""
 
+    mode: Literal["potential", "height"] = Field(
+        default="potential",
+        description="What of the reward model's potential is rewarded. potential: its differences, "
+        "which leave the optimal policies as they are; height: rises above its highest value in "
+        "the episode, which later losses do not change (ADR 0007).",
+        json_schema_extra=UNLESS_SET,
+    )
     weight: float = Field(
         default=10.0,
         ge=0,

@@ -5,6 +5,7 @@ terminated ones do not. Decisions that take several steps discount by their leng
 decisions. A takeover by the planner truncates the policy's part (ADR 0023).
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -17,10 +18,10 @@ from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.policy.sample_batch import SampleBatch
 
 from rlaif.trainer.learner.networks.button_networks import PICTURES
-from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
+from rlaif.trainer.learner.networks.decision_module import CRITIC_INPUTS, POLICY_INPUTS
 from rlaif.trainer.play.followers.frame_stack import UInt8
 from rlaif.trainer.play.fragment import Fragment
-from rlaif.trainer.rewards.learned.shaping import Float32, discounts
+from rlaif.trainer.rewards.learned.shaping import Float32, Shaped, discounts
 
 Bool = npt.NDArray[np.bool_]
 
@@ -30,6 +31,9 @@ _FLOATS = (
     Postprocessing.ADVANTAGES,
     Postprocessing.VALUE_TARGETS,
 )
+
+_NEAR_FRAMES = 600.0
+"""Game frames before a deadline, 10 s, at which the critic's input for it is one half."""
 
 _MAX_ROWS = 512
 """Rows of a forward pass of a critic with more inputs: with pictures 25 MB of activations."""
@@ -42,20 +46,24 @@ def columns(
     *,
     gamma: float,
     lam: float,
+    shaped: Sequence[Shaped] | None = None,
 ) -> SampleBatch:
     """What RLlib's PPO loss reads: rows of (fragment, t, n), in time order.
 
-    `rewards` are those to learn from, `[T, N]` for each fragment. Advantages are standardized over
+    `rewards` are those to learn from, `[T, N]` for each fragment, and `shaped` the shaping in them;
+    None: there is none. Advantages are standardized over
     the rows in which they are finite. In rows of a planner advantages and value targets are NaN;
     `by_policy` removes these rows.
     """
     parts: dict[str, list[np.ndarray[Any, Any]]] = {}
-    for fragment, reward in zip(fragments, rewards, strict=True):
+    shapings: Sequence[Shaped | None] = shaped or [None] * len(fragments)
+    for fragment, reward, shaping in zip(fragments, rewards, shapings, strict=True):
         trans = fragment.transitions
         seen = None
         if fragment.pictures is not None:
             seen = fragment.pictures.stacks(trans.ended, trans.final_index)
-        values, next_values = values_of(fragment, learner_group, seen)
+        read = critic_inputs(fragment, shaping)
+        values, next_values = values_of(fragment, learner_group, seen, read)
         ended = cut_by_planner(trans.ended, fragment.by_planner)
         discount = discounts(trans.frames, gamma)
         adv = advantages(reward, values, next_values, ended, gamma=discount, lam=lam)
@@ -71,6 +79,7 @@ def columns(
             rows[PICTURES] = seen[0][:-1]
         if fragment.policy_inputs is not None:
             rows[POLICY_INPUTS] = fragment.policy_inputs[:-1]
+            rows[CRITIC_INPUTS] = read[0][:-1]
         for name, array in rows.items():
             parts.setdefault(name, []).append(array.reshape(-1, *array.shape[2:]))
     flat = {name: np.concatenate(arrays) for name, arrays in parts.items()}
@@ -152,12 +161,33 @@ def standardized(values: Float32) -> Float32:
     return narrow
 
 
+def critic_inputs(fragment: Fragment, shaped: Shaped | None) -> tuple[Float32, Float32]:
+    """What determines the return of a state and is not in it: `[T+1, N, 2]`, and `[K, 2]` finals.
+
+    The shaping reward depends on the value that it is counted from (`Shaped.counted`), and a failed
+    attempt on its deadline (Pardo et al. 2018, arXiv 1712.00378): 1 at the deadline, 0 without one.
+    No deadline counts after a final observation, whose episode was cut and not lost.
+    """
+    steps, envs = fragment.transitions.terminated.shape
+    rows = np.zeros((steps + 1, envs, 2), dtype=np.float32)
+    finals = np.zeros((len(fragment.transitions.final_index), 2), dtype=np.float32)
+    if shaped is not None:
+        rows[..., 0], finals[:, 0] = shaped.counted, shaped.final_counted
+    if fragment.frames_left is not None:
+        rows[..., 1] = _NEAR_FRAMES / (_NEAR_FRAMES + fragment.frames_left)
+    return rows, finals
+
+
 def values_of(
-    fragment: Fragment, learner_group: Any, seen: tuple[UInt8, UInt8] | None = None
+    fragment: Fragment,
+    learner_group: Any,
+    seen: tuple[UInt8, UInt8] | None = None,
+    read: tuple[Float32, Float32] | None = None,
 ) -> tuple[Float32, Float32]:
     """V of each step's state and of the state after it, `[T, N]` each, by the learner's critic.
 
-    `seen` is what `PictureFragment.stacks` returned, for a critic that reads pictures.
+    `seen` is what `PictureFragment.stacks` returned, for a critic that reads pictures, and `read`
+    what `critic_inputs` did.
     """
     trans = fragment.transitions
     rows, envs, width = trans.observations.shape
@@ -171,6 +201,8 @@ def values_of(
     if fragment.policy_inputs is not None and fragment.final_policy_inputs is not None:
         inputs = fragment.policy_inputs.reshape(rows * envs, -1)
         more[POLICY_INPUTS] = np.concatenate([inputs, fragment.final_policy_inputs])
+        if read is not None:
+            more[CRITIC_INPUTS] = np.concatenate([read[0].reshape(rows * envs, -1), read[1]])
     out = next(iter(learner_group.foreach_learner(partial(_critic, flat, more)))).get()
     grid = out[: rows * envs].reshape(rows, envs)
     next_values = grid[1:].copy()

@@ -36,11 +36,11 @@ from rlaif.trainer.learner.algorithm.imitation import (
 )
 from rlaif.trainer.learner.algorithm.loss import LEARNED, PpoLoss, ValueLoss
 from rlaif.trainer.learner.networks.button_networks import PICTURES
-from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
+from rlaif.trainer.learner.networks.decision_module import CRITIC_INPUTS, POLICY_INPUTS
 from rlaif.trainer.learner.networks.fast_layers import distinct
 from rlaif.trainer.learner.networks.running_scale import ValueHead
 
-_INPUTS = (Columns.OBS, PICTURES, POLICY_INPUTS)
+_INPUTS = (Columns.OBS, PICTURES, POLICY_INPUTS, CRITIC_INPUTS)
 """What the networks read, as far as a batch contains it."""
 
 _DEMONSTRATED_SHARE = 0.25

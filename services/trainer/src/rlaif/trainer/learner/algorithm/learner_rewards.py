@@ -24,7 +24,13 @@ from rlaif.trainer.rewards.learned.reward_models import (
     State,
     check_reward_model,
 )
-from rlaif.trainer.rewards.learned.shaping import Bool, Float32, PotentialShaper, discounts
+from rlaif.trainer.rewards.learned.shaping import (
+    Bool,
+    Float32,
+    PotentialShaper,
+    Shaped,
+    discounts,
+)
 from rlaif.trainer.rewards.learned.statistics import PartStatistics, part_statistics
 from rlaif.trainer.settings.learning import RewardSettings
 
@@ -39,6 +45,7 @@ class LearnedRewards:
     Attributes:
         parts: Part → `[T, N] float32` for each fragment. They sum to the reward to learn from.
         reward_model_share: Share of the live model in the mix with the one before it, 0 to 1.
+        shaped: Shaping of each fragment; the critic reads what it is counted from.
         potential_mean: Mean potential of the live model over the observations. If it rises and the
             milestones do not, the policy exploits the model.
         policy_lag: Updates between the policy that played and the one that learned from it; 0
@@ -49,6 +56,7 @@ class LearnedRewards:
 
     parts: dict[str, list[Float32]] = field(default_factory=dict)
     statistics: dict[str, PartStatistics] = field(default_factory=dict)
+    shaped: list[Shaped] = field(default_factory=list)
     reward_model_version: int | None = None
     reward_model_share: float = 0.0
     potential_mean: float | None = None
@@ -91,7 +99,9 @@ class LearnerRewards:
         self.models = ModelSchedule(
             settings.shaping.ramp_iterations, settings.shaping.swap_iterations
         )
-        self._shaper = PotentialShaper(gamma=gamma, weight=settings.shaping.weight)
+        self._shaper = PotentialShaper(
+            gamma=gamma, weight=settings.shaping.weight, mode=settings.shaping.mode
+        )
         weight = settings.curiosity.weight
         self._curiosity = (
             Curiosity(inputs=OBSERVATION_SIZE, weight=weight, seed=seed) if weight > 0 else None
@@ -104,7 +114,8 @@ class LearnerRewards:
     def learn_from(self, fragments: list[Fragment]) -> LearnedRewards:
         by_planner: list[Bool] = [fragment.by_planner for fragment in fragments]
         parts = {GAME: [fragment.rewards for fragment in fragments]}
-        parts[SHAPING] = self._shaping(fragments)
+        shaped = self._shaping(fragments)
+        parts[SHAPING] = [each.rewards for each in shaped]
         if any(fragment.guidance is not None for fragment in fragments):
             parts[GUIDANCE] = [
                 np.zeros_like(each.rewards) if each.guidance is None else each.guidance
@@ -135,6 +146,7 @@ class LearnerRewards:
                 ],
                 own=[~taken for taken in by_planner],
             ),
+            shaped=shaped,
             reward_model_version=self.version,
             reward_model_share=self.models.share if self.models.live else 0.0,
             potential_mean=self._potential_mean(fragments),
@@ -142,14 +154,14 @@ class LearnerRewards:
         self.models.end_iteration()
         return learned
 
-    def _shaping(self, fragments: list[Fragment]) -> list[Float32]:
-        """Shaping rewards of all fragments, by one mix of models.
+    def _shaping(self, fragments: list[Fragment]) -> list[Shaped]:
+        """Shaping of all fragments, by one mix of models.
 
         A takeover changes the potential as any play does, whether or not its steps are rewarded.
         """
         potentials = self._potentials([each.transitions.visited() for each in fragments])
         return [
-            self._shaper.shape(
+            self._shaper.evaluate(
                 fragment.runner, fragment.transitions, known, continues=fragment.continues
             )
             for fragment, known in zip(fragments, potentials, strict=True)

@@ -215,6 +215,7 @@ class ShapedPPO:
             self.learner_group,
             gamma=self.config.gamma,
             lam=self.config.lambda_,
+            shaped=self.learned.shaped,
         )
         self._imitate_best_segments(batch)
         if self.curriculum is not None:

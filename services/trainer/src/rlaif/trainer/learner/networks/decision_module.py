@@ -36,6 +36,12 @@ from rlaif.trainer.learner.networks.running_scale import RunningScale, ValueHead
 POLICY_INPUTS = "policy_inputs"
 """Column of a batch: `[B, SIZE] float32`, what `write_policy_input` wrote."""
 
+CRITIC_INPUTS = "critic_inputs"
+"""Column of a batch: `[B, 2] float32`, what only the critic reads (`critic_inputs`)."""
+
+ADDED = ("critic_told.weight",)
+"""Weights that releases up to 0.1.0 did not have. 0 leaves the critic as it was."""
+
 _SMALL_HEAD = 0.01
 """Gain of the last layers of the policy: the initial policy is nearly uniform."""
 
@@ -160,8 +166,13 @@ class Sight(nn.Module):
         rows = torch.cat([before, looked_up, after], dim=1)
         return torch.relu(self.second(torch.relu(self.first(rows))))
 
-    def learn(self, seen: Seen, varying: Varying) -> Tensor:
-        """The same up to rounding, for a minibatch of an update."""
+    def learn(
+        self, seen: Seen, varying: Varying, more: tuple[Tensor, Tensor] | None = None
+    ) -> Tensor:
+        """The same up to rounding, for a minibatch of an update.
+
+        `more` are further inputs of the second layer, `[B, M]`, with their weights `[hidden, M]`.
+        """
         codes, rooms, looks = self._tables()
         out = split_dense(
             self.first.weight,
@@ -173,7 +184,10 @@ class Sight(nn.Module):
             look_up((seen.near.index_select(0, varying.nearby.first),), looks),
             varying.nearby,
         )
-        return dense(out, self.second.weight, self.second.bias, "relu")
+        weight = self.second.weight
+        if more is not None:
+            out, weight = torch.cat([out, more[0]], dim=1), torch.cat([weight, more[1]], dim=1)
+        return dense(out, weight, self.second.bias, "relu")
 
     def _tables(self) -> tuple[Tensor, Tensor, Tensor]:
         return self.codes.weight, self.rooms.weight, self.looks.weight
@@ -259,7 +273,8 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
     """Policy and critic.
 
     `model_config` has `hidden` (units per layer), `share_layers` (the critic uses the policy's
-    features), `seed` (of the initial weights) and `normalize_inputs` (for the 128 numbers).
+    features, and no `CRITIC_INPUTS`), `seed` (of the initial weights) and `normalize_inputs` (for
+    the 128 numbers).
     """
 
     def setup(self) -> None:
@@ -277,10 +292,14 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
             self.vf = ValueHead(hidden)
             nn.init.orthogonal_(self.vf.linear.weight, 1.0)
             nn.init.zeros_(self.vf.linear.bias)
+            # The last parameter: the optimizer's state of a release without it stays in order.
+            self.critic_told = None if self.shares else nn.Linear(2, hidden, bias=False)
+            if self.critic_told is not None:
+                nn.init.zeros_(self.critic_told.weight)
         self.action_dist_cls = TorchCategorical
 
     def get_non_inference_attributes(self) -> list[str]:
-        return ["vf"] if self.shares else ["critic", "vf"]
+        return ["vf"] if self.shares else ["critic", "vf", "critic_told"]
 
     def _read(self, batch: dict[str, Any]) -> Seen:
         seen: Seen = self.reader(self.scale(batch[Columns.OBS]), batch[POLICY_INPUTS])
@@ -302,7 +321,9 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
         seen = self._read(batch)
         varying = self.reader.varying(seen)
         features = self.sight.learn(seen, varying)
-        critics = features if self.critic is None else self.critic.learn(seen, varying)
+        critics = features
+        if self.critic is not None:
+            critics = self.critic.learn(seen, varying, self._told(batch))
         return {
             Columns.ACTION_DIST_INPUTS: self._logits(features, seen, batch),
             Columns.EMBEDDINGS: critics,
@@ -312,9 +333,14 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
         if embeddings is None:
             seen = self._read(batch)
             sight = self.sight if self.critic is None else self.critic
-            embeddings = sight.learn(seen, self.reader.varying(seen))
+            embeddings = sight.learn(seen, self.reader.varying(seen), self._told(batch))
         values: Tensor = self.vf(embeddings).squeeze(-1)
         return values
+
+    def _told(self, batch: dict[str, Any]) -> tuple[Tensor, Tensor] | None:
+        if self.critic_told is None or CRITIC_INPUTS not in batch:
+            return None
+        return batch[CRITIC_INPUTS], self.critic_told.weight
 
     def observe(self, batch: dict[str, Any]) -> None:
         """Add the observations of an update to the statistics; the outputs do not change.

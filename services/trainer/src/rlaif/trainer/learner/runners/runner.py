@@ -268,13 +268,9 @@ class EmulatorRunner:
             return
         answers = model.answers()
         vector.ask_about(disagreement_by(answers))
+        shaping = self.config.rewards.shaping
         vector.pay_by(
-            PayingModel(
-                version=model.version,
-                potential=answers,
-                gamma=self.config.gamma,
-                weight=self.config.rewards.shaping.weight,
-            )
+            PayingModel(model.version, answers, self.config.gamma, shaping.weight, shaping.mode)
         )
 
     def state_dict(self) -> dict[str, Any]:

@@ -97,6 +97,9 @@ class SegmentLog:
             after[-1] = 0.0
         gamma = np.array([discount_of(n, model.gamma) for n in self._frames])
         paid = model.weight * step_pay(counted[:-1], after, gamma=gamma)
+        if model.mode == "height":
+            rises = np.diff(np.maximum.accumulate(potentials))
+            paid = model.weight * np.where(self._dead, 0.0, rises)
         return SegmentPay(
             **game,
             reward_model_version=model.version,
@@ -290,6 +293,6 @@ class EnvRecorder:
         more = {
             "rooms": self._log.rooms,
             "milestones": seen_first.milestones,
-            "pay": self._log.pay(self.paying, terminated=outcome.terminated),
+            "pay": self._log.pay(self.paying, terminated=outcome.terminated and not outcome.lost),
         }
         return SpooledCapture(capture.model_copy(update=more), episode.keyframe.data)

@@ -42,6 +42,7 @@ class _Step:
     terminated: bool
     truncated: bool
     died: bool
+    lost: bool
     frames: int
 
 
@@ -73,6 +74,7 @@ class PayMeter:
         self._model = model
         if model is not None:
             self._shaper.gamma, self._shaper.weight = model.gamma, model.weight
+            self._shaper.mode = model.mode
 
     def resume_at(self, row: Float32) -> None:
         """Measure another game, whose observation is `row`, `[D]`; one number is left out."""
@@ -95,11 +97,12 @@ class PayMeter:
         truncated: bool,
         frames: int = STEP_FRAMES,
         died: bool = False,
+        lost: bool = False,
         env_step: int = 0,
     ) -> None:
         """A decision reached `row`, `[D]`. After an end `begin_episode` follows.
 
-        `frames` and `died` as in `Transitions`; `env_step` as with the picture.
+        `frames`, `died` and `lost` as in `Transitions`; `env_step` as with the picture.
         """
         ended = terminated or truncated
         self._number += 1
@@ -107,7 +110,7 @@ class PayMeter:
         self._game[:] = 0.0
         game = StepReward(self._number, env_step, reward, tuple(parts), ended=ended)
         row = self._newest = row.copy()
-        step = _Step(game, row, None if ended else row, terminated, truncated, died, frames)
+        step = _Step(game, row, None if ended else row, terminated, truncated, died, lost, frames)
         self._steps.append(step)
         if len(self._steps) > _MAX_PENDING:
             self._settle()
@@ -182,4 +185,5 @@ class PayMeter:
             final_observations=np.array(finals, dtype=np.float32).reshape(-1, len(self._first)),
             frames=np.array([[step.frames] for step in steps], dtype=np.int32),
             died=np.array([[step.died] for step in steps], dtype=np.bool_),
+            lost=np.array([[step.lost] for step in steps], dtype=np.bool_),
         )

@@ -1,21 +1,29 @@
-"""Potential-based shaping from a reward model: fragments of experience in, shaping rewards out.
+"""Shaping by a reward model: fragments of experience in, shaping rewards out.
 
-F = weight * (gamma * P(s') - P(s)), where P is the potential counted from the episode's start
-(`rlaif.reward_net.pay`): 0 at its first state, 0 after the game's end. Over an episode that ends
-the discounted sum of F is therefore 0, whatever start it had.
+Both modes count the potential Phi from a reference, P(s) = Phi(s) - reference:
 
-The value of P is stored when its state is reached (Devlin & Kudenko, AAMAS 2012):
+* `potential`: F = weight * (gamma * P(s') - P(s)); the reference is Phi of the episode's first
+  state, and P is 0 after the game's end (`rlaif.reward_net.pay`). Over an episode that the game
+  ends the discounted sum of F is 0, whatever start it had.
+* `height`: F = weight * max(0, P(s')); the reference is the highest Phi of the episode so far. The
+  sum of F over an episode is weight * (highest Phi - Phi of the first state): bounded, never taken
+  back, and the same whatever detours it made.
+
+weight * P is stored when its state is reached (Devlin & Kudenko, AAMAS 2012):
 
 * After a swap of models within an episode, P continues from its value with the differences of the
   new model: the swap gives no reward.
-* weight * P is stored, so a change of the weight gives no reward either.
-* Nor does a death after which the player is placed somewhere else.
+* A change of the weight gives no reward either.
+* Nor does a death after which the player is placed somewhere else, nor the end of a failed attempt:
+  that is a cut, although the critic expects nothing after it.
 
-For decisions of different lengths, gamma is that of their frames (`discounting`).
+P is the part of the state that determines F and is not in the observation: the critic reads it.
+
+For decisions of different lengths, gamma is that of their frames (`discounts`).
 """
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +70,8 @@ class Transitions:
         frames: `[T, N] int32`, game frames of each decision, waits included; None: four.
         died: `[T, N] bool`; the player died and the episode continued at the respawn point; None:
             deaths end episodes.
+        lost: `[T, N] bool`; those of `terminated` that ended a failed attempt, not the game; None:
+            there are no attempts.
     """
 
     observations: Float32
@@ -71,6 +81,7 @@ class Transitions:
     final_observations: Float32
     frames: Int32 | None = None
     died: Bool | None = None
+    lost: Bool | None = None
 
     def visited(self) -> Float32:
         """`[(T+1)*N + K, D]`: every row, then every final observation."""
@@ -101,6 +112,23 @@ class Transitions:
         return rows
 
 
+ShapingMode = Literal["potential", "height"]
+
+
+class Shaped(NamedTuple):
+    """The shaping of a fragment.
+
+    Attributes:
+        rewards: `[T, N] float32`
+        counted: `[T+1, N] float32`, weight * P of each row of the observations.
+        final_counted: `[K] float32`, weight * P of each final observation.
+    """
+
+    rewards: Float32
+    counted: Float32
+    final_counted: Float32
+
+
 class _Last(NamedTuple):
     """The states in which a runner's last fragment ended, and their values."""
 
@@ -119,6 +147,7 @@ class PotentialShaper:
 
     gamma: float
     weight: float
+    mode: ShapingMode = "potential"
     _last: dict[int, _Last] = field(default_factory=dict)
 
     def shape(
@@ -129,7 +158,18 @@ class PotentialShaper:
         *,
         continues: bool = True,
     ) -> Float32:
-        """Shaping rewards of one fragment, `[T, N] float32`; without a `potential` it is 0.
+        """Shaping rewards of one fragment, `[T, N] float32`: `evaluate` without the rest."""
+        return self.evaluate(runner, transitions, potential, continues=continues).rewards
+
+    def evaluate(
+        self,
+        runner: int,
+        transitions: Transitions,
+        potential: Potential | None,
+        *,
+        continues: bool = True,
+    ) -> Shaped:
+        """Shaping of one fragment; without a `potential` it is 0.
 
         The state of a runner is dropped if its fragment does not continue the last one.
         """
@@ -141,19 +181,25 @@ class PotentialShaper:
             values, final_values = _evaluate(transitions, potential)
             phi += self.weight * values
             phi_final += self.weight * final_values
-        baseline = _baselines(phi, self._carried(runner, transitions, continues), transitions)
-        counted = phi - baseline
+        carried = self._carried(runner, transitions, continues)
+        reference = _references(phi, carried, transitions, self.mode)
+        counted = phi - reference
         self._last[runner] = _Last(counted[steps].copy(), transitions.observations[steps].copy())
 
-        after = counted[1:].copy()
-        if len(phi_final):
-            t, n = transitions.final_index.T
-            after[t, n] = phi_final - baseline[t, n]
-        if transitions.died is not None:
-            after[transitions.died] = counted[:-1][transitions.died]
+        t, n = transitions.final_index.T
+        counted_final = phi_final - reference[t, n]
+        after = phi[1:] - reference[:-1]
+        after[t, n] = counted_final
         after[transitions.terminated] = 0.0
-        gamma = np.asarray(discounts(transitions.frames, self.gamma), dtype=np.float64)
-        return step_pay(counted[:-1], after, gamma=gamma).astype(np.float32)
+        for unknown in (transitions.died, transitions.lost):
+            if unknown is not None:
+                after[unknown] = counted[:-1][unknown]
+        if self.mode == "height":
+            rewards, counted_final = np.maximum(after, 0.0), np.minimum(counted_final, 0.0)
+        else:
+            gamma = np.asarray(discounts(transitions.frames, self.gamma), dtype=np.float64)
+            rewards = step_pay(counted[:-1], after, gamma=gamma)
+        return Shaped(*[each.astype(np.float32) for each in (rewards, counted, counted_final)])
 
     def _carried(self, runner: int, transitions: Transitions, continues: bool) -> Float64:
         """`[N]` value of the first row; 0 where an episode begins or is unknown."""
@@ -185,21 +231,27 @@ class PotentialShaper:
         }
 
 
-def _baselines(phi: Float64, carried: Float64, transitions: Transitions) -> Float64:
+def _references(
+    phi: Float64, carried: Float64, transitions: Transitions, mode: ShapingMode
+) -> Float64:
     """`[T+1, N]` what is subtracted from each row's potential `phi`.
 
-    An episode's first row then counts 0, and the row after a death as much as the one before it.
-    `carried`, `[N]`, is the value of the first row.
+    An episode's first row then counts 0. `carried`, `[N]`, is the value of the first row. After a
+    death a row counts as much as the one before it, or with `height` at most 0: what the episode
+    has reached before the death is not rewarded again on the way back.
     """
     died = transitions.died
-    baseline = np.empty_like(phi)
-    baseline[0] = phi[0] - carried
+    reference = np.empty_like(phi)
+    # A run that was shaped by `potential` before has values above 0.
+    reference[0] = phi[0] - (np.minimum(carried, 0.0) if mode == "height" else carried)
     for t, ends in enumerate(transitions.ended):
-        continued = baseline[t]
-        if died is not None:
+        continued = reference[t]
+        if mode == "height":
+            continued = np.maximum(continued, phi[t + 1])
+        elif died is not None:
             continued = continued + np.where(died[t], phi[t + 1] - phi[t], 0.0)
-        baseline[t + 1] = np.where(ends, phi[t + 1], continued)
-    return baseline
+        reference[t + 1] = np.where(ends, phi[t + 1], continued)
+    return reference
 
 
 def _evaluate(transitions: Transitions, potential: Potential) -> tuple[Float32, Float32]:
