@@ -320,13 +320,14 @@ def test_a_fragment_tells_the_time_left_and_which_attempts_were_lost():
     vector.games[1].cut_after(400, lost=True)
     fragment = play(vector, 40)
     vector.close()
-    left, lost = fragment.frames_left, fragment.transitions.lost
+    left, lost, frames = fragment.frames_left, fragment.transitions.lost, fragment.frames
     assert left is not None
     assert lost is not None
+    assert frames is not None
     assert np.isinf(left[:, 0]).all()
     (end,) = np.flatnonzero(lost[:, 1])
     assert fragment.transitions.terminated[end, 1]
-    played = np.cumsum(fragment.frames[:end, 1])
+    played = np.cumsum(frames[:end, 1])
     assert left[: end + 1, 1].tolist() == [400, *(400 - played)]
     assert np.isinf(left[end + 1 :, 1]).all(), "of that episode alone"
 
