@@ -172,12 +172,9 @@ class ShapingSettings(BaseModel, frozen=True, extra="forbid"):
         "Higher values dominate the rewards of the game. 0 trains without judges.",
         json_schema_extra=UNLESS_SET,
     )
-    ramp_iterations: int = Field(
-        default=5,
-        ge=0,
-        description="Iterations over which a new reward model replaces the previous one. More are "
-        "easier for the critic but delay the new model; 0 and 1 swap at once.",
-    )
+    ramp_iterations: int = Field(default=5, ge=0, json_schema_extra=INTERNAL)
+    """Iterations over which a new reward model replaces the previous one. More are easier for the
+    critic but delay the new model; 0 and 1 swap at once."""
     swap_iterations: int = Field(default=10, ge=0, json_schema_extra=INTERNAL)
     """Minimum iterations between two swaps of the reward model; not below the ramp. The first one
     of a run does not wait."""
