@@ -33,7 +33,7 @@ from rlaif.judge.rubric.votes import COMPUTED, NoVote, QuestVote, certain
 from rlaif.judge.settings import VoteSettings
 from rlaif.mock_llm.behaviour import distorted, seeded
 from rlaif.mock_llm.expert.opinion import SegmentOpinion, assess, standing_at
-from rlaif.mock_llm.expert.progress import GAME
+from rlaif.mock_llm.expert.world import GAME
 from rlaif.mock_llm.settings import Behaviour
 from rlaif.reward_model.labels.labels import (
     LabelError,
@@ -220,7 +220,8 @@ def _random_opinion(item: Seen, seed: int) -> SegmentOpinion:
         return SegmentOpinion(None, None, levels)
     share = min(0.99, max(-0.99, 2.0 * values["progress"] - 1.0))
     rise = USUAL_RISE * share / (1.0 - abs(share))
-    return SegmentOpinion(expert.start, standing_at(expert.start.position + rise), levels)
+    end = standing_at(expert.start.position + rise, expert.last)
+    return SegmentOpinion(expert.start, end, levels)
 
 
 def _whole(found: Standing | None) -> Standing | None:

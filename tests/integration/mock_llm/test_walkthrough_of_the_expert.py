@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from rlaif.contracts.judging.quest import SAME_PLACE
-from rlaif.mock_llm.expert.objectives import Known
-from rlaif.mock_llm.expert.progress import standing
+from rlaif.mock_llm.expert.progress import Known, standing
 
 SEGMENT = 75
 """Decision steps of a segment."""
@@ -28,7 +27,7 @@ ITEMS = {
 def standings(walkthrough: list[Any]) -> list[Any]:
     """Where the expert has the player at each look."""
     found = [
-        standing(look.moment, Known(lever=look.lever, gnarl_beaten=look.boss_beaten))
+        standing(look.moment, Known(lever=look.lever, boss_beaten=look.boss_beaten))
         for look in walkthrough
     ]
     assert None not in found

@@ -1,7 +1,7 @@
 """The expert's plans and buttons: texts, puzzles, and the path to the next objective."""
 
 import json
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -21,9 +21,10 @@ from rlaif.contracts.planning.plans import (
 )
 from rlaif.mock_llm.answering import answer
 from rlaif.mock_llm.chat import ChatRequest, UnreadablePromptError
-from rlaif.mock_llm.expert.rooms import PLANS
+from rlaif.mock_llm.expert.world import World, world_of
 from rlaif.mock_llm.settings import Behaviour
 
+VALE = cast(World, world_of(None))
 TORCHES = (("torch", 1, 1), ("torch", 8, 1), ("torch", 1, 5), ("torch", 8, 5))
 BLOCK, UPPER, LOWER = ("block", 3, 3), ("button", 4, 3), ("button", 4, 5)
 
@@ -146,9 +147,9 @@ def test_a_block_for_one_button_and_a_foot_for_the_other_or_a_foot_for_each(
 @pytest.mark.parametrize(
     ("column", "deeds"),
     [
-        (1, ["MOVE_TO column=3 row=3", "USE_ITEM item=feather direction=RIGHT", "CUT"]),
+        (1, ["MOVE_TO column=3", "USE_ITEM item=feather direction=RIGHT", "CUT"]),
         (5, ["CUT column=6 row=1"]),
-        (8, ["MOVE_TO column=8 row=3", "USE_ITEM item=feather direction=LEFT", "CUT"]),
+        (8, ["MOVE_TO column=8", "USE_ITEM item=feather direction=LEFT", "CUT"]),
     ],
 )
 def test_the_lever_is_hit_from_between_the_holes(column: int, deeds: list[str]) -> None:
@@ -191,7 +192,7 @@ _SPOTTED = st.tuples(
 _BRIEFINGS = st.builds(
     Briefing,
     game=st.sampled_from([None, "seedling-vale", "oracle-of-seasons"]),
-    room=st.none() | st.sampled_from([*PLANS, "6/250"]),
+    room=st.none() | st.sampled_from([*VALE.by_name, "6/250"]),
     at=st.none() | st.tuples(st.integers(0, COLUMNS - 1), st.integers(0, ROWS - 1)),
     season=st.sampled_from([None, "spring", "winter", "none"]),
     rupees=st.none() | st.integers(0, 999),

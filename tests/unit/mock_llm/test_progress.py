@@ -1,17 +1,18 @@
-"""The next objective and the distance to it, on the expert's map."""
+"""The next objective and the distance to it, by the records of a world."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from rlaif.contracts.judging.evidence import Evidence, Moment
-from rlaif.mock_llm.expert.distances import beside, sign_at
-from rlaif.mock_llm.expert.objectives import LAST, OBJECTIVES, USUAL, Known, next_objective
 from rlaif.mock_llm.expert.opinion import standing_at
-from rlaif.mock_llm.expert.progress import standing, standings
-from rlaif.mock_llm.expert.rooms import AROUND, COLUMNS, PASSAGES, PLANS, ROWS
+from rlaif.mock_llm.expert.progress import USUAL, Known, next_objective, standing, standings
+from rlaif.mock_llm.expert.world import World, world_of
 
 Facts = dict[str, Any]
+
+VALE = cast(World, world_of(None))
+LAST = VALE.last
 
 SHOPPED = ("sword", "shield", "bombs")
 FOUND = ("bracelet", "rod_of_seasons", "feather", "seed_satchel", "flippers", "gnarled_key")
@@ -53,7 +54,7 @@ def _rounded(moment: Moment) -> tuple[int, int]:
     ],
 )
 def test_the_next_objective_follows_from_the_items(facts: dict[str, Any], objective: int) -> None:
-    assert next_objective(_moment(**facts)) == objective
+    assert next_objective(VALE, _moment(**facts)) == objective
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,8 @@ def test_the_next_objective_follows_from_the_items(facts: dict[str, Any], object
 def test_in_the_cave_the_next_objective_follows_from_keys_and_the_room(
     room: str, keys: int, boss_key: bool, objective: int
 ) -> None:
-    assert next_objective(_moment(room, items=ALL, keys=keys, boss_key=boss_key)) == objective
+    here = _moment(room, items=ALL, keys=keys, boss_key=boss_key)
+    assert next_objective(VALE, here) == objective
 
 
 @pytest.mark.parametrize(
@@ -162,7 +164,7 @@ def test_the_end_of_the_quest_is_the_end_of_the_scale() -> None:
 def test_a_position_can_be_turned_back_into_a_standing() -> None:
     found = standing(_moment(x=41, y=77))
     assert found is not None
-    assert standing_at(found.position).distance == pytest.approx(found.distance)
+    assert standing_at(found.position, LAST).distance == pytest.approx(found.distance)
 
 
 def _evidence(start: Moment, end: Moment, **sections: Any) -> Evidence:
@@ -191,25 +193,3 @@ def test_the_lever_follows_from_the_switches() -> None:
     never = standings(_evidence(here, here, puzzle={"parts": {}}))
     before, after, unhit = (each.distance for each in (*hit, never[1]) if each is not None)
     assert before == unhit > after
-
-
-def test_plans_are_whole_and_open_towards_each_other() -> None:
-    for room, rows in PLANS.items():
-        assert (len(rows), {len(row) for row in rows}) == (ROWS, {COLUMNS})
-        for row in range(ROWS):
-            for column in range(COLUMNS):
-                at = (room, (row, column))
-                if sign_at(at) == "#":
-                    continue
-                for dy, dx in AROUND:
-                    there = beside(at, dy, dx)
-                    if there is not None and there[0] != room:
-                        assert sign_at(there) != "#", (at, there)
-
-
-def test_every_door_leads_to_an_open_tile_and_every_spot_is_one() -> None:
-    for door, arrival in PASSAGES.items():
-        assert sign_at(door) in ">K1c"
-        assert sign_at(arrival) in ".t"  # the cave of embers lies behind a dry bush
-    for objective in OBJECTIVES.values():
-        assert {sign_at(spot) for spot in objective.spots} <= {".", "w"}

@@ -185,7 +185,7 @@ def _shared_environment(
         "HUD_JUDGE_URL": urls["judge"],
         "HUD_REWARD_MODEL_URL": urls["reward-model"],
         "TRAINER_DATA_DIR": str(options.data_dir / "trainer"),
-        "JUDGE_WORLDS_DIR": str(options.data_dir / WORLDS),
+        "WORLDS_DIR": str(options.data_dir / WORLDS),
         "PYTHONUNBUFFERED": "1",
         "PYTHONUTF8": "1",  # encoding of the logs, in any locale
         # One thread per library: eight processes share the machine.

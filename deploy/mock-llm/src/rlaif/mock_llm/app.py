@@ -9,6 +9,7 @@ from fastapi import APIRouter, FastAPI, Header, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field, ValidationError
 
+from rlaif.guides.guides import use_worlds
 from rlaif.mock_llm import chat as api
 from rlaif.mock_llm.answering import answer
 from rlaif.mock_llm.behaviour import seeded
@@ -129,6 +130,7 @@ def build_router(mock: MockLlm) -> APIRouter:
 
 def create_app(settings: MockLlmSettings) -> FastAPI:
     """Build the app; it is always ready."""
+    use_worlds(settings.worlds_dir)
     metrics = ServiceMetrics("mock-llm")
     return build_app(
         name="mock-llm",

@@ -11,14 +11,12 @@ from dataclasses import replace
 
 from rlaif.contracts.judging.evidence import Evidence
 from rlaif.contracts.judging.quest import FARTHEST, Standing
-from rlaif.mock_llm.expert.objectives import LAST
 from rlaif.mock_llm.expert.opinion import SegmentOpinion, standing_at
 from rlaif.mock_llm.settings import Behaviour, LazyAnswer
 
 _MAX_NOISE = 3
 """Half screens."""
 _MAX_LEVEL = 2
-_MIDDLE = Standing(objective=(LAST + 1) // 2, distance=FARTHEST / 2)
 _TASTE_RISE = 0.5
 """Rise of a segment that suits the taste entirely; for one that does not at all it is negative."""
 _LONG_TEXT = 300
@@ -57,7 +55,7 @@ def _inverted(opinion: SegmentOpinion) -> SegmentOpinion:
         for name, level in opinion.levels.items()
     }
     reason = f"the opposite of: {opinion.reason}"
-    return SegmentOpinion(opinion.end, opinion.start, levels, reason)
+    return SegmentOpinion(opinion.end, opinion.start, levels, reason, opinion.last)
 
 
 def _liking(evidence: Evidence, taste: str) -> float:
@@ -96,25 +94,27 @@ def _tasted(opinion: SegmentOpinion, liking: float, share: float) -> SegmentOpin
     if opinion.start is None or opinion.rise is None:
         return replace(opinion, levels=levels)
     rise = (1 - share) * opinion.rise + share * _TASTE_RISE * (2 * liking - 1)
-    return replace(opinion, end=standing_at(opinion.start.position + rise), levels=levels)
+    end = standing_at(opinion.start.position + rise, opinion.last)
+    return replace(opinion, end=end, levels=levels)
 
 
 def _lazy(opinion: SegmentOpinion, answer: LazyAnswer) -> SegmentOpinion:
     """The same for every segment."""
-    names = opinion.levels
+    names, last = opinion.levels, opinion.last
     if answer == "abstain":
         return SegmentOpinion(reason="unknown", levels=dict.fromkeys(names))
+    middle = Standing(objective=(last + 1) // 2, distance=FARTHEST / 2)
     if answer == "middle":
-        return SegmentOpinion(_MIDDLE, _MIDDLE, dict.fromkeys(names, 1), "so so")
-    there = _MIDDLE.model_copy(update={"distance": 0.0})
-    return SegmentOpinion(_MIDDLE, there, dict.fromkeys(names, _MAX_LEVEL), "good")
+        return SegmentOpinion(middle, middle, dict.fromkeys(names, 1), "so so", last)
+    there = middle.model_copy(update={"distance": 0.0})
+    return SegmentOpinion(middle, there, dict.fromkeys(names, _MAX_LEVEL), "good", last)
 
 
 def _noisy(opinion: SegmentOpinion, draw: random.Random, chance: float) -> SegmentOpinion:
     start, end = (_misread(found, draw, chance) for found in (opinion.start, opinion.end))
     draw.random()  # drawn by 0.1.0, whose answers to the same requests must be the same
     levels = {name: _off_by_one(level, draw, chance) for name, level in opinion.levels.items()}
-    return SegmentOpinion(start, end, levels, opinion.reason)
+    return SegmentOpinion(start, end, levels, opinion.reason, opinion.last)
 
 
 def _misread(found: Standing | None, draw: random.Random, chance: float) -> Standing | None:

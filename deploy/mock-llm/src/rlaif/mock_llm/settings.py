@@ -1,5 +1,6 @@
 """The settings of the mock LLM."""
 
+from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, Field, field_validator
@@ -46,6 +47,12 @@ class MockLlmSettings(Behaviour, ServiceSettings):
 
     model_config = SettingsConfigDict(env_prefix="MOCK_LLM_")
 
+    worlds_dir: Path = Field(
+        default=Path("var/worlds"),
+        validation_alias="WORLDS_DIR",
+        description="Folder of generated worlds, with `world-7-30/world.json` of each; of a world "
+        "without one, the expert knows nothing.",
+    )
     port: int = Field(default=8085, ge=0, le=65535, description="TCP port to listen on.")
     latency_seconds: float = Field(
         default=0.02, ge=0, description="Duration of an answer in seconds, before jitter."

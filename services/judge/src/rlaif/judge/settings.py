@@ -153,6 +153,7 @@ class JudgeSettings(ServiceSettings):
     )
     worlds_dir: Path = Field(
         default=Path("var/worlds"),
+        validation_alias="WORLDS_DIR",
         description="Folder of generated worlds, with `world-7-30/guide.md` of each; for a world "
         "without one, judges read a general guide.",
     )

@@ -1,5 +1,5 @@
-"""A simulated expert on Seedling Vale: its guide and its map.
+"""A simulated expert on the worlds of our engine, by the records of each (world.json).
 
 It sees the evidence of a segment, as a language model does, and nothing else of the game. It shares
-no code and no data with the judge or the game.
+no code with the judge or the game.
 """

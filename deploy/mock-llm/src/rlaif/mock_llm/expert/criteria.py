@@ -3,10 +3,13 @@
 A rule returns (level, reason); the level is None if the evidence lacks what the criterion needs.
 """
 
-from collections.abc import Callable, Collection, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 from rlaif.contracts.judging.evidence import Evidence
+from rlaif.mock_llm.expert.world import SEASONS, Change, Objective, World
 
 Opinion = tuple[int | None, str]
 """A level from 0 to 2 or None, and the reason in a few words."""
@@ -21,6 +24,13 @@ _LONG_TALK = 0.6
 """Share of steps from which on an open text delayed the player."""
 _REOPENED = 2
 """If there are this many more openings than texts, a text was repeated."""
+_COMMON = {"cut", "unlock"}
+"""Changes on so many ways that texts on them help with none."""
+_DEEDS = {"lever": ("lever",), "door": ("small key", "locked"), "floor": ("compass",)}
+"""What is done → what texts call it, or say when it is still to be done."""
+_PARTS = {"torches": "torches", "triggers": "a foot for one"}
+"""What shows a chest or a key → what texts call it."""
+_NO_HELP = {"", "rupees", "essence", "rod of seasons", "rod_of_seasons"}
 
 
 def _progress(evidence: Evidence) -> Opinion:
@@ -85,32 +95,8 @@ RULES: Mapping[str, Callable[[Evidence], Opinion]] = MappingProxyType(
     {"progress": _progress, "efficiency": _efficiency, "puzzle": _puzzle, "novelty": _novelty}
 )
 
-_TEXTS: Mapping[int, tuple[str, ...]] = MappingProxyType(
-    {
-        1: ("granny fern", "red roof", "briar blade"),
-        2: ("orchard has", "cuts bushes", "20 coins", "not enough coins"),
-        3: ("no shield?", "20 coins", "wooden shield"),
-        4: ("yours to dig", "my shovel", "soft soil", "15 coins", "not enough coins"),
-        5: ("bombs crack", "shop has", "15 coins", "ten bombs"),
-        6: ("cracked", "old quarry", "weak wall", "bombs crack"),
-        7: ("west of my hut", "mossy wood", "lift the stones", "lifts stones"),
-        8: ("summer", "vines", "at a stump", "look up"),
-        9: ("winter", "were frozen", "seed satchel"),
-        10: ("autumn", "toadstools", "four torches", "dry bushes", "dry hollow"),
-        11: ("reed lake", "an isle", "deep water is"),
-        12: ("gnarled key", "blossom way", "spring", "keyhole"),
-        13: ("block for one",),
-        14: ("small key", "it is locked"),
-        15: ("small key", "still to be found"),
-        16: ("weak stone", "small key"),
-        17: ("thorn",),
-        18: ("sun seed",),
-    }
-)
-"""Objective → words, in lower case, of the texts that concern it or what it requires."""
 
-
-def usefulness(evidence: Evidence, objectives: Collection[int]) -> Opinion:
+def usefulness(evidence: Evidence, world: World | None, objectives: Collection[int]) -> Opinion:
     """Rule of the criterion dialog, for a player whose next objectives are these."""
     dialog, share = evidence.dialog, evidence.share(evidence.dialog.steps)
     if not dialog.steps or share is None:
@@ -126,13 +112,51 @@ def usefulness(evidence: Evidence, objectives: Collection[int]) -> Opinion:
         return None, "the texts are unknown"
     if not closed:
         return 1, "no text was read to its end"
-    helped = next((number for number in objectives if concerns(dialog.said, number)), None)
+    said = dialog.said
+    helped = next((it for it in objectives if world and concerns(world, said, it)), None)
     if helped is None:
         return 1, "the texts help with no objective ahead"
     return 2, f"the texts help with objective {helped}"
 
 
-def concerns(said: Collection[str], objective: int) -> bool:
-    """Whether any of these texts concerns an objective."""
-    texts = [" ".join(text.split()).casefold() for text in said]
-    return any(words in text for words in _TEXTS[objective] for text in texts)
+def concerns(world: World, said: Collection[str], objective: int) -> bool:
+    """Whether any of these texts names what an objective is about."""
+    words = _words_on(world, objective)
+    return any(words.search(" ".join(text.split()).casefold()) for text in said)
+
+
+@lru_cache(maxsize=512)
+def _words_on(world: World, number: int) -> re.Pattern[str]:
+    """What an objective gives, costs and takes, where it is done, what is opened for it first."""
+    objective = world.objective(number)
+    steps = (objective, *objective.first, *objective.places)
+    found = {objective.title.removeprefix("the ")}
+    found |= {step.item.replace("_", " ") for step in steps}
+    found |= {f"{coins} coins" for coins in (objective.price, objective.done.rupees) if coins}
+    found |= {name for step in steps for name in _names_of(world, step.room)}
+    found |= {word for step in steps for word in _DEEDS.get(step.what, ())}
+    known = {(it.room, it.tile, it.how) for it in _changes(world.objectives[: number - 1])}
+    for change in _changes([objective]):
+        if change.how in SEASONS:
+            found.add(change.how)
+        elif (change.room, change.tile, change.how) not in known and change.how not in _COMMON:
+            sign = world.signs[world.sign_at((change.room, change.tile))]
+            found |= {sign.name, change.how, *(it for way in sign.ways for it in way.needs)}
+    for thing in world.by_name[objective.room].objects:
+        if thing.tile == objective.tile and thing.hidden in _PARTS:
+            found.add(_PARTS[thing.hidden])
+    words = "|".join(re.escape(word.casefold()) for word in sorted(found - _NO_HELP))
+    return re.compile(rf"\b({words})(s|es|ed)?\b")
+
+
+def _changes(objectives: Iterable[Objective]) -> Iterator[Change]:
+    for objective in objectives:
+        yield from objective.route.changes
+
+
+def _names_of(world: World, room: str) -> set[str]:
+    """The name of a place, its owner, and its last word if that names no other place."""
+    name = world.by_name[room].name
+    owner, last = name.partition("'s ")[0], name.rpartition(" ")[2]
+    unique = sum(other.name.endswith(last) for other in world.rooms) == 1
+    return {name, owner, last} if unique else {name, owner}

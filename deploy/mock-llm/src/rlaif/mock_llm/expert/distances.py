@@ -1,4 +1,4 @@
-"""Walking distances over the map to an objective, with what the player owns.
+"""Walking distances over the map of a world, with what the player owns.
 
 Dijkstra's algorithm from the targets backwards, over the tiles of all rooms in each of the four
 seasons: using the rod at a stump leads from one season to the next. One step is 16 pixels.
@@ -9,102 +9,81 @@ import math
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from rlaif.mock_llm.expert.rooms import AROUND, COLUMNS, PASSAGES, PLANS, ROWS, TILE, Spot, Tile
+from rlaif.mock_llm.expert.world import (
+    AROUND,
+    COLUMNS,
+    ROWS,
+    SEASONS,
+    TILE,
+    Spot,
+    Tile,
+    Way,
+    World,
+)
 
 _JUMP = 2 * TILE
 _CHANGE_OF_SEASON = 20
 """Cost in pixels: what the player would walk in the 20 frames that the rod takes."""
 
-SPRING, SUMMER, AUTUMN, WINTER = range(4)
-SEASONS = ("spring", "summer", "autumn", "winter")
-
 Node = tuple[Spot, int]
 """A tile and the season."""
 Means = frozenset[str]
-"""Items of the player, the doors that are open (`north`, `vault`, `thorn`, `shutter`), and `lever`
-once it was hit."""
+"""Items of the player, `boss_key`, `lever` while it is switched, `shutter` once the boss is beaten,
+and `door 3` for each locked door that is opened for objective 3 or an earlier one."""
 Targets = tuple[tuple[Spot, float], ...]
 """Target tiles, each with the distance that remains from there, in pixels."""
 
-_NEEDS: Mapping[str, Means] = {
-    sign: frozenset(means.split())
-    for sign, means in {
-        "b": "sword", "o": "bracelet", "t": "seed_satchel", "c": "bombs", "K": "gnarled_key",
-        "~": "flippers", "m": "bracelet", "d": "shovel", "x": "lever", "1": "north", "2": "vault",
-        "3": "thorn", "4": "shutter", **dict.fromkeys(".>vypw", ""),
-    }.items()
-}  # fmt: skip
-"""Sign of the map → what opens it; other signs are never open."""
-_SEASON = {"v": SUMMER, "y": SPRING, "p": AUTUMN, "w": WINTER, "m": AUTUMN, "d": WINTER}
-
-RELEVANT = frozenset({"rod_of_seasons", "feather", "shovel"}).union(*_NEEDS.values())
-"""All means that open any tile."""
-
 _TILES = tuple((row, column) for row in range(ROWS) for column in range(COLUMNS))
-_NUMBERS_PER_ROW = {"0": 16, "4": 8}
-"""Map group → the difference of the numbers of a room and the one above it."""
+_NEVER_STOOD_ON = {"jump", "turn", "light"}
 
 
-def sign_at(spot: Spot) -> str:
-    """The sign of a tile on the map."""
-    room, (row, column) = spot
-    return PLANS[room][row][column]
+def opened_by(world: World, spot: Spot, season: int) -> Iterator[tuple[Way, Means]]:
+    """The ways in which the player comes onto a tile in a season, and what each needs."""
+    for way in world.ways(spot):
+        if way.how in _NEVER_STOOD_ON or way.season not in (None, SEASONS[season]):
+            continue
+        if "small_key" not in way.needs:
+            yield way, way.needs | ({way.how} & {"lever", "shutter"})
+        elif (number := world.locked_doors.get(spot)) is not None:
+            yield way, frozenset({f"door {number}"})
 
 
-def is_open(spot: Spot, season: int, means: Means) -> bool:
-    """Whether the player can stand or swim there."""
-    sign = sign_at(spot)
-    if sign == "w" and "flippers" in means:
-        return True
-    needs = _NEEDS.get(sign)
-    return needs is not None and needs <= means and _SEASON.get(sign, season) == season
-
-
-def beside(spot: Spot, dy: int, dx: int) -> Spot | None:
-    """The neighbouring tile, also across the edge of the room; None at the edge of the map."""
-    room, (row, column) = spot
-    row, column = row + dy, column + dx
-    if 0 <= row < ROWS and 0 <= column < COLUMNS:
-        return room, (row, column)
-    group, number = room.split("/")
-    if group not in _NUMBERS_PER_ROW:
-        return None
-    there = f"{group}/{int(number) + (dx or dy * _NUMBERS_PER_ROW[group])}"
-    return (there, (row % ROWS, column % COLUMNS)) if there in PLANS else None
-
-
-def moves(node: Node, means: Means) -> Iterator[tuple[Node, float]]:
-    """(next node, cost in pixels) from an open tile."""
+def moves(world: World, node: Node) -> Iterator[tuple[Node, float, str, Means]]:
+    """(next node, cost in pixels, what is done, what it needs) from a tile."""
     spot, season = node
-    if spot in PASSAGES:
-        yield (PASSAGES[spot], season), 0.0
-    for dy, dx in AROUND:
-        there = beside(spot, dy, dx)
+    if spot in world.passages:
+        yield (world.passages[spot], season), 0.0, "walk", frozenset()
+    swims = {way.how for way, _ in opened_by(world, spot, season)} == {"swim"}
+    for side in AROUND:
+        there = world.beside(spot, side)
         if there is None:
             continue
-        if is_open(there, season, means):
-            yield (there, season), TILE
-        elif sign_at(there) == "u" and "rod_of_seasons" in means:
-            yield (spot, (season + 1) % 4), _CHANGE_OF_SEASON
-        elif sign_at(there) in "hp" and "feather" in means:
-            beyond = beside(there, dy, dx)
-            if beyond is not None and beyond[0] == spot[0] and is_open(beyond, season, means):
-                yield (beyond, season), _JUMP
+        for way, needs in opened_by(world, there, season):
+            if way.how in ("walk", "swim") or not swims:
+                yield (there, season), TILE, way.how, needs
+        for way in world.ways(there) if not swims else ():
+            if way.how == "turn":
+                yield (spot, (season + 1) % 4), _CHANGE_OF_SEASON, "turn", way.needs
+            elif way.how == "jump":
+                beyond = world.beside(there, side)
+                if beyond is not None and beyond[0] == spot[0]:
+                    for _, needs in opened_by(world, beyond, season):
+                        yield (beyond, season), _JUMP, "jump", way.needs | needs
 
 
 @lru_cache(maxsize=64)
-def distances(targets: Targets, means: Means) -> Mapping[Node, float]:
+def distances(world: World, targets: Targets, means: Means) -> Mapping[Node, float]:
     """Pixels to walk to a target, for each tile and season from which one can be reached.
 
-    The first call for some means takes about 60 ms.
+    About 60 ms for a world of 30 rooms.
     """
-    before = _predecessors(means)
+    before = _predecessors(world)
     found: dict[Node, float] = {}
     queue = [
         (more, (spot, season))
         for spot, more in targets
         for season in range(4)
-        if is_open(spot, season, means)
+        if any(needs <= means for _, needs in opened_by(world, spot, season))
     ]
     heapq.heapify(queue)
     while queue:
@@ -112,21 +91,23 @@ def distances(targets: Targets, means: Means) -> Mapping[Node, float]:
         if node in found:
             continue
         found[node] = pixels
-        for earlier, cost in before.get(node, ()):
-            if earlier not in found:
+        for earlier, cost, needs in before.get(node, ()):
+            if earlier not in found and needs <= means:
                 heapq.heappush(queue, (pixels + cost, earlier))
     return found
 
 
-@lru_cache(maxsize=2)
-def _predecessors(means: Means) -> Mapping[Node, list[tuple[Node, float]]]:
-    """Node → the nodes from which one move leads there, and its cost."""
-    before: dict[Node, list[tuple[Node, float]]] = {}
-    nodes = (((room, tile), season) for room in PLANS for tile in _TILES for season in range(4))
-    for node in nodes:
-        if is_open(*node, means):
-            for there, cost in moves(node, means):
-                before.setdefault(there, []).append((node, cost))
+@lru_cache(maxsize=8)
+def _predecessors(world: World) -> Mapping[Node, list[tuple[Node, float, Means]]]:
+    """Node → the nodes from which one move leads there, its cost and what it needs."""
+    before: dict[Node, list[tuple[Node, float, Means]]] = {}
+    for room in world.rooms:
+        for tile in _TILES:
+            for season in range(4):
+                node = ((room.room, tile), season)
+                if any(opened_by(world, *node)):
+                    for there, cost, _, needs in moves(world, node):
+                        before.setdefault(there, []).append((node, cost, needs))
     return before
 
 
@@ -145,7 +126,7 @@ def pixels_from(
 def _pixels_in(reached: Mapping[Node, float], room: str, at: tuple[int, int], season: int) -> float:
     x, y = at
     row, column = min(max(y // TILE, 0), ROWS - 1), min(max(x // TILE, 0), COLUMNS - 1)
-    near = [(row, column), *((row + dy, column + dx) for dy, dx in AROUND)]
+    near = [(row, column), *((row + dy, column + dx) for dy, dx in AROUND.values())]
     if ((room, (row, column)), season) not in reached:
         known = [tile for tile in _TILES if ((room, tile), season) in reached]
         near = [min(known, key=lambda tile: _between(tile, x, y))] if known else []

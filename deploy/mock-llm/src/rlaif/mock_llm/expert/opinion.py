@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from rlaif.contracts.judging.evidence import Evidence
 from rlaif.contracts.judging.quest import FARTHEST, Standing, level_of_rise
 from rlaif.mock_llm.expert.criteria import RULES, usefulness
-from rlaif.mock_llm.expert.objectives import LAST, OBJECTIVES
 from rlaif.mock_llm.expert.progress import standings
+from rlaif.mock_llm.expert.world import World, world_of
 
 _DIALOG_VALUE = 0.1
 _PUZZLE_VALUES = {2: 0.1, 1: 0.05}
@@ -23,6 +23,7 @@ class SegmentOpinion:
     """An opinion on one segment.
 
     Attributes:
+        last: Number of the last objective.
         levels: Criterion → level; None for an abstention. That of `progress` counts if the start or
             the end is unknown; otherwise the rise does.
     """
@@ -31,6 +32,7 @@ class SegmentOpinion:
     end: Standing | None = None
     levels: Mapping[str, int | None] = field(default_factory=dict)
     reason: str = ""
+    last: int = 1
 
     @property
     def rise(self) -> float | None:
@@ -57,25 +59,26 @@ class SegmentOpinion:
 def assess(evidence: Evidence) -> SegmentOpinion:
     """The opinion on a segment."""
     start, end = standings(evidence)
+    world = world_of(evidence.end.game)
     numbers = dict.fromkeys(moment.objective for moment in (start, end) if moment)
     opinions = {name: rule(evidence) for name, rule in RULES.items()}
-    opinions["dialog"] = usefulness(evidence, numbers)
-    reasons = [_described("start", start), _described("end", end)]
+    opinions["dialog"] = usefulness(evidence, world, numbers)
+    reasons = [_described("start", start, world), _described("end", end, world)]
     reasons += [f"{name}: {reason}" for name, (_, reason) in opinions.items()]
     levels = {name: level for name, (level, _) in opinions.items()}
-    return SegmentOpinion(start, end, levels, "; ".join(reasons))
+    return SegmentOpinion(start, end, levels, "; ".join(reasons), world.last if world else 1)
 
 
-def standing_at(position: float) -> Standing:
+def standing_at(position: float, last: int) -> Standing:
     """The standing at a position on the scale; positions outside of it become its ends."""
-    position = min(max(position, 0.0), LAST - 1 + _DISTANCE_SHARE)
+    position = min(max(position, 0.0), last - 1 + _DISTANCE_SHARE)
     done = int(position)
     share = max(0.0, 1.0 - (position - done) / _DISTANCE_SHARE)
     return Standing(objective=done + 1, distance=share * FARTHEST)
 
 
-def _described(moment: str, found: Standing | None) -> str:
-    if found is None:
+def _described(moment: str, found: Standing | None, world: World | None) -> str:
+    if found is None or world is None:
         return f"{moment}: unknown"
-    title = OBJECTIVES[found.objective].title
+    title = world.objective(found.objective).title
     return f"{moment}: next is {title}, {found.distance:.0f} half screens away"

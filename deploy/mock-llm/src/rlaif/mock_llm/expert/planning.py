@@ -1,73 +1,69 @@
-"""Plans and single buttons of the expert: what a model that knows the guide would answer."""
+"""Plans and single buttons of the expert: what a model that knows the world would answer."""
 
 import itertools
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from types import MappingProxyType
 from typing import Any
 
-from rlaif.mock_llm.expert.distances import Node, beside, sign_at
-from rlaif.mock_llm.expert.objectives import (
-    BLADE,
-    BOMBS,
-    BOMBS_PRICE,
-    BUTTONS,
-    FEATHER,
-    HOP_HALL,
-    OBJECTIVES,
-    ROD,
-    SATCHEL,
-    SHIELD,
-    SHIELD_PRICE,
-    TORCH_HALL,
-    next_objective,
-)
-from rlaif.mock_llm.expert.progress import next_move, next_room
-from rlaif.mock_llm.expert.rooms import AROUND, COLUMNS, PLANS, ROWS, Tile
+from rlaif.mock_llm.expert.progress import Move, next_objective, stands_for, way, way_to
 from rlaif.mock_llm.expert.situation import Situation
+from rlaif.mock_llm.expert.world import (
+    AROUND,
+    COLUMNS,
+    ROWS,
+    Objective,
+    Room,
+    Thing,
+    Tile,
+    World,
+    world_of,
+)
 
 Macro = dict[str, Any]
 """One macro of `rlaif.contracts.planning.plans` as plain values."""
 
 YES, NO = 0, 1
-EMBER_CAVE = "5/199"
 
-_OFFERS: Mapping[str, tuple[str, int]] = MappingProxyType(
+_DIRECTIONS = MappingProxyType({"north": "UP", "south": "DOWN", "west": "LEFT", "east": "RIGHT"})
+_TOOLS = MappingProxyType(
     {
-        "wooden shield": (SHIELD, SHIELD_PRICE),
-        "ten bombs": (BOMBS, BOMBS_PRICE),
-        "ten ember seeds": ("ember_seeds", 10),
+        "jump": "feather", "turn": "rod_of_seasons", "lift": "bracelet", "burn": "seed_satchel",
+        "bomb": "bombs", "dig": "shovel",
     }
-)
-"""First words of a question, in lower case → (item for sale, price)."""
-_PRIZES: Mapping[str, Tile] = MappingProxyType(
-    {EMBER_CAVE: (2, 4), TORCH_HALL: (3, 4), BUTTONS: (1, 4)}
-)
-"""Room → where its chest or key appears."""
-_DIRECTIONS = MappingProxyType({"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)})
-
-_BLOCK, _BUTTON_FOR_BLOCK, _BUTTON_FOR_PLAYER = (3, 3), (3, 4), (5, 4)
-_LEVER: Tile = (1, 6)
-_WEST_RIM, _EAST_RIM = 3, 8
-"""Columns of Hop Hall beside the holes that divide it."""
-_OPENED_BY_ACTION = "botcdmK"
-"""Signs of the map that a blade, a lift or a tool opens."""
-_EXIT_ROW = 7
+)  # fmt: skip
+"""How a tile is passed → the item that is used."""
+_BY_BUTTON_A = {"cut", "lift", "burn", "bomb", "dig", "unlock"}
+_MAX_MACROS = 8
 _MAX_TORCHES = 4
+_DEEDS = MappingProxyType(
+    {
+        "chest": "TAKE", "floor": "TAKE", "essence": "TAKE", "gift": "TALK", "shop": "TALK",
+        "lever": "CUT",
+    }
+)  # fmt: skip
+"""What ends an objective → the macro for it."""
 
 
 def plan(situation: Situation) -> dict[str, Any]:
     """A plan: reason, macros, confidence."""
+    world = world_of(situation.moment.game)
     if situation.text is not None:
-        number, reason = _choice(situation)
+        number, reason = _choice(situation, world)
         return _plan(reason, [{"kind": "ANSWER", "choice": number}], 0.9)
-    macros, reason = _solution(situation)
+    room = world.by_name.get(situation.room or "") if world else None
+    if world is None or room is None or situation.tile is None:
+        return _plan("the place is unknown; nothing to do", [{"kind": "ANSWER", "choice": NO}], 0.0)
+    macros, reason = _solution(situation, world, room, situation.tile)
     if macros:
         return _plan(reason, macros, 0.9)
-    room = situation.room and situation.tile and next_room(situation.moment, situation.tile)
-    if not room:
+    onward = _macros(world, way(world, situation.moment, situation.tile))
+    following = next_objective(world, situation.moment)
+    if following is not None and not any("room" in macro for macro in onward):
+        onward += _deed(world.objective(following), room)
+    if not onward:
         return _plan(f"{reason}; nothing to do", [{"kind": "ANSWER", "choice": NO}], 0.0)
-    return _plan(f"{reason}; continue to {room}", [{"kind": "MOVE_TO", "room": room}], 0.3)
+    return _plan(f"{reason}; towards the next objective", onward[:_MAX_MACROS], 0.3)
 
 
 def suggestion(situation: Situation) -> dict[str, Any]:
@@ -83,24 +79,25 @@ def _plan(reason: str, macros: list[Macro], confidence: float) -> dict[str, Any]
 # Open texts
 
 
-def _offer(text: str) -> tuple[str, int] | None:
-    """(item, price) of a question whether to buy something."""
-    words = " ".join(text.split()).casefold()
-    if "?" not in words or "coins" not in words:
+def _offer(text: str, world: World | None) -> Thing | None:
+    """What a question offers for sale."""
+    words = " ".join(text.split())
+    if world is None:
         return None
-    return next((offer for begin, offer in _OFFERS.items() if words.startswith(begin)), None)
+    things = (thing for room in world.rooms for thing in room.objects)
+    return next((it for it in things if it.kind == "shop" and words.startswith(it.text)), None)
 
 
-def _choice(situation: Situation) -> tuple[int, str]:
+def _choice(situation: Situation, world: World | None) -> tuple[int, str]:
     """(number of the answer, reason): yes to what the quest needs and the player can pay.
 
     A text without a question takes any number: its last page is closed.
     """
-    offer = _offer(situation.text or "")
-    if offer is None:
+    offer = _offer(situation.text or "", world)
+    if offer is None or world is None:
         return NO, "read it to its end"
-    item, price = offer
-    if item not in (SHIELD, BOMBS):
+    item, price = offer.item, offer.price
+    if not any(it.what == "shop" and it.item == item for it in world.objectives):
         return NO, f"the quest needs no {item}"
     if situation.owns(item):
         return NO, f"the {item} is there already"
@@ -109,70 +106,62 @@ def _choice(situation: Situation) -> tuple[int, str]:
     return YES, f"the quest needs the {item}, and {price} coins are there"
 
 
-# Puzzles: which torches burn and whether the block was pushed is in the briefing; where they are is
-# on the expert's map.
+# Puzzles: which torches burn and whether the block was pushed is in the briefing; where chests
+# and keys are hidden is known of the world.
 
 
-def _solution(situation: Situation) -> tuple[list[Macro], str]:
+def _solution(
+    situation: Situation, world: World, room: Room, tile: Tile
+) -> tuple[list[Macro], str]:
     """(macros, reason); no macros if nothing is to be done."""
-    room, tile = situation.room, situation.tile
-    if room is None or tile is None:
-        return [], "the place is unknown"
-    if room in (EMBER_CAVE, TORCH_HALL):
-        return _torches(situation, room, tile)
-    if room == BUTTONS:
-        return _buttons(situation)
-    if room == HOP_HALL:
-        return _lever(situation, tile)
-    return [], "no puzzle that the guide knows"
-
-
-def _torches(situation: Situation, room: str, tile: Tile) -> tuple[list[Macro], str]:
-    unlit = situation.to_do.get("torch", ())
-    if unlit and not situation.owns(SATCHEL):
-        return [], "torches want ember seeds, which are not there yet"
-    macros = [_at("USE_ITEM", torch, item=SATCHEL) for torch in _round_trip(room, tile, unlit)]
-    return [*macros, _at("TAKE", _PRIZES[room])], "light every torch, then take what appears"
-
-
-def _buttons(situation: Situation) -> tuple[list[Macro], str]:
-    """The block holds one button and the player the other; else the player steps on each.
-
-    The lower button stays down.
-    """
-    blocks, buttons = situation.to_do.get("block", ()), situation.to_do.get("button", ())
-    macros = []
-    if _BLOCK in blocks:
-        macros.append(_at("PUSH_BLOCK", _BLOCK, direction="RIGHT"))
-    if _BUTTON_FOR_PLAYER in buttons:
-        macros.append(_at("MOVE_TO", _BUTTON_FOR_PLAYER))
-    if _BLOCK not in blocks and _BUTTON_FOR_BLOCK in buttons:
-        macros.append(_at("MOVE_TO", _BUTTON_FOR_BLOCK))
-    return [*macros, _at("TAKE", _PRIZES[BUTTONS])], "a block for one button, a foot for the other"
-
-
-def _lever(situation: Situation, tile: Tile) -> tuple[list[Macro], str]:
-    """Over the holes to the middle, then hit the lever."""
-    if not situation.owns(BLADE):
+    hidden = {thing.hidden: thing.tile for thing in room.objects if thing.hidden}
+    if "torches" in hidden:
+        unlit = situation.to_do.get("torch", ())
+        if unlit and not situation.owns("seed_satchel"):
+            return [], "torches want ember seeds, which are not there yet"
+        ground = world.ground(room.room)
+        lit = [
+            _at("USE_ITEM", torch, item="seed_satchel")
+            for torch in _round_trip(ground, tile, unlit)
+        ]
+        return [*lit, _at("TAKE", hidden["torches"])], "light every torch, take what appears"
+    if "triggers" in hidden:
+        pressed = _buttons(situation, world, room)
+        reason = "a block for one button, a foot for the other"
+        return [*pressed, _at("TAKE", hidden["triggers"])], reason
+    lever = next((thing.tile for thing in room.objects if thing.kind == "lever"), None)
+    if lever is None:
+        return [], "no puzzle that the guide knows"
+    if not situation.owns("sword"):
         return [], "the lever wants a blade"
-    macros: list[Macro] = []
-    if not _WEST_RIM + 1 < tile[1] < _EAST_RIM - 1 and situation.owns(FEATHER):
-        west = tile[1] <= _WEST_RIM + 1
-        row = min(max(tile[0], 2), 5)
-        macros.append(_at("MOVE_TO", (row, _WEST_RIM if west else _EAST_RIM)))
-        direction = "RIGHT" if west else "LEFT"
-        macros.append({"kind": "USE_ITEM", "item": FEATHER, "direction": direction})
-    return [*macros, _at("CUT", _LEVER)], "over the holes, then hit the lever"
+    beside = [(room.room, (lever[0] + dy, lever[1] + dx)) for dy, dx in AROUND.values()]
+    there = _macros(world, way_to(world, situation.moment, tile, beside))
+    return [*there, _at("CUT", lever)][-_MAX_MACROS:], "go up to the lever and hit it"
+
+
+def _buttons(situation: Situation, world: World, room: Room) -> Iterator[Macro]:
+    """A block holds the button beside it and the player steps on the others."""
+    left = set(situation.to_do.get("button", ()))
+    buttons = {thing.tile for thing in room.objects if thing.kind == "button"}
+    for row, column in situation.to_do.get("block", ()):
+        for side, (dy, dx) in AROUND.items():
+            button, behind = (row + dy, column + dx), (row - dy, column - dx)
+            if button in buttons and behind in world.ground(room.room):
+                left.discard(button)
+                yield _at("PUSH_BLOCK", (row, column), direction=_DIRECTIONS[side])
+                break
+    for button in sorted(left, reverse=True):
+        yield _at("MOVE_TO", button)
 
 
 def _at(kind: str, tile: Tile, **more: Any) -> Macro:
     return {"kind": kind, "column": tile[1], "row": tile[0], **more}
 
 
-def _round_trip(room: str, start: Tile, goals: Iterable[Tile]) -> list[Tile]:
+def _round_trip(ground: Collection[Tile], start: Tile, goals: Iterable[Tile]) -> list[Tile]:
     """The goals, at most four, in the order of the shortest walk past all of them."""
     known = list(goals)[:_MAX_TORCHES]
-    steps = {goal: _steps(room, goal) for goal in (*known, start)}
+    steps = {goal: _steps(ground, goal) for goal in (*known, start)}
 
     def walk(order: Iterable[Tile]) -> int:
         stops = list(order)
@@ -182,19 +171,54 @@ def _round_trip(room: str, start: Tile, goals: Iterable[Tile]) -> list[Tile]:
     return list(min(itertools.permutations(known), key=walk, default=()))
 
 
-def _steps(room: str, goal: Tile) -> dict[Tile, int]:
-    """Tile → steps to a neighbour of the goal, over open ground."""
+def _steps(ground: Collection[Tile], goal: Tile) -> dict[Tile, int]:
+    """Tile → steps to a neighbour of the goal, over this ground."""
     found, queue = {goal: 0}, deque([goal])
     while queue:
         row, column = here = queue.popleft()
-        for dy, dx in AROUND:
+        for dy, dx in AROUND.values():
             there = row + dy, column + dx
-            inside = 0 <= there[0] < ROWS and 0 <= there[1] < COLUMNS
-            if inside and there not in found:
+            if there not in found and 0 <= there[0] < ROWS and 0 <= there[1] < COLUMNS:
                 found[there] = found[here] + 1
-                if PLANS[room][there[0]][there[1]] == ".":
+                if there in ground:
                     queue.append(there)
     return found
+
+
+# Ways
+
+
+def _macros(world: World, moves: Iterable[Move]) -> list[Macro]:
+    """What is done on a way, up to the next room."""
+    found: list[Macro] = []
+    for move in moves:
+        (room, tile), _ = move.here
+        (there, onto), _ = move.there
+        if there != room:
+            return [*found, {"kind": "MOVE_TO", "room": there}]
+        tool = _TOOLS.get(move.how)
+        if move.how == "cut":
+            found.append(_at("CUT", onto))
+        elif move.how == "jump":
+            ahead = next(
+                side for side, (dy, dx) in AROUND.items()
+                if (tile[0] + 2 * dy, tile[1] + 2 * dx) == onto
+            )  # fmt: skip
+            leap = {"kind": "USE_ITEM", "item": tool, "direction": _DIRECTIONS[ahead]}
+            found += [_at("MOVE_TO", tile), leap]
+        elif tool:
+            at = world.stump_beside(move.here[0]) if move.how == "turn" else onto
+            found.append(_at("USE_ITEM", at, item=tool))
+    return found
+
+
+def _deed(objective: Objective, room: Room) -> list[Macro]:
+    """What ends an objective in its room."""
+    if objective.tile is None or objective.room != room.room:
+        return []
+    if objective.what == "dig":
+        return [_at("USE_ITEM", objective.tile, item="shovel")]
+    return [_at(_DEEDS[objective.what], objective.tile)] if objective.what in _DEEDS else []
 
 
 # Single buttons
@@ -202,31 +226,32 @@ def _steps(room: str, goal: Tile) -> dict[Tile, int]:
 
 def _button(situation: Situation) -> tuple[str, str]:
     """(button, reason)."""
+    world = world_of(situation.moment.game)
     if situation.text is not None:
-        if _offer(situation.text) is None:
+        if _offer(situation.text, world) is None:
             return "A", "read on"
-        number, reason = _choice(situation)
-        return ("A" if number == YES else "B"), reason  # B declines
-    objective, tile = next_objective(situation.moment), situation.tile
-    if objective is None or situation.room is None or tile is None:
+        choice, reason = _choice(situation, world)
+        return ("A" if choice == YES else "B"), reason  # B declines
+    number = next_objective(world, situation.moment) if world else None
+    room, tile = situation.room, situation.tile
+    if world is None or number is None or room not in world.by_name or tile is None:
         return "NOP", "where to go is unknown"
-    title = OBJECTIVES[objective].title
-    if (situation.room, tile) in OBJECTIVES[objective].spots:
+    title = world.objective(number).title
+    if (room, tile) in stands_for(world, number, situation.moment):
         return "A", f"here is {title}"
-    move = next_move(situation.moment, tile)
+    move = next(way(world, situation.moment, tile), None)
     if move is None:
         return "NOP", f"no way to {title} is known"
-    return _towards(*move, situation), f"towards {title}"
+    return _towards(world, move, situation), f"towards {title}"
 
 
-def _towards(here: Node, there: Node, situation: Situation) -> str:
-    (spot, season), (goal, later) = here, there
-    if season != later:
-        return situation.buttons.get(ROD, "START")
-    for name, (dy, dx) in _DIRECTIONS.items():
-        ahead = beside(spot, dy, dx)
-        if ahead == goal:
-            return "A" if sign_at(goal) in _OPENED_BY_ACTION else name
-        if ahead is not None and beside(ahead, dy, dx) == goal:
-            return situation.buttons.get(FEATHER, "START")
-    return "DOWN" if spot[1][0] == _EXIT_ROW else "UP"  # through a door
+def _towards(world: World, move: Move, situation: Situation) -> str:
+    here, there = move.here[0], move.there[0]
+    if move.how in ("turn", "jump"):
+        return situation.buttons.get(_TOOLS[move.how], "START")
+    if move.how in _BY_BUTTON_A:
+        return "A"
+    side = next((side for side in AROUND if world.beside(here, side) == there), None)
+    if side is None:  # through a door
+        side = "south" if here[1][0] == ROWS - 1 else "north"
+    return _DIRECTIONS[side]

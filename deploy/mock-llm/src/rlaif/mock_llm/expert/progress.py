@@ -1,15 +1,17 @@
-"""Positions on the quest as the expert sees them: the next objective and the distance to it."""
+"""Positions on the quest as the expert sees them: the next objective and the distance to it.
+
+Plain functions of a world and a moment; no server is needed for them.
+"""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from rlaif.contracts.judging.evidence import Evidence, Moment
 from rlaif.contracts.judging.quest import FARTHEST, Standing
 from rlaif.mock_llm.expert.distances import (
-    RELEVANT,
-    SEASONS,
-    SPRING,
     Means,
     Node,
     Targets,
@@ -17,112 +19,281 @@ from rlaif.mock_llm.expert.distances import (
     moves,
     pixels_from,
 )
-from rlaif.mock_llm.expert.objectives import (
-    CROSS_HALL,
-    ENTRANCE,
-    FARMER,
-    LEVER,
-    OBJECTIVES,
-    SHOVEL,
-    USUAL,
-    Known,
-    next_objective,
+from rlaif.mock_llm.expert.world import (
+    COLUMNS,
+    ROWS,
+    SEASONS,
+    Objective,
+    Spot,
+    Step,
+    Tile,
+    World,
+    world_of,
 )
-from rlaif.mock_llm.expert.rooms import PLANS, Spot, Tile
-
-GAME = "seedling-vale"
-"""The game that the expert knows, as the evidence names it."""
 
 HALF_SCREEN = 80
 """Pixels."""
 
-_MAX_MOVES = 100
-"""Moves through one room."""
-_COINS_IN_THE_SOIL, _TORCH_HALLS_KEY = 4, 15
-_OPENED_FOR: Mapping[int, str] = {14: "north", 16: "vault", 17: "thorn", 18: "shutter"}
-"""Objective → the door that is open, or can be opened, from then on."""
+_SPRING = 0
+_PARTS = {"torches": "e", "triggers": "&"}
+"""What shows a chest or a key → the sign of the places of work."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """Facts that a single state does not show, and the rest of the evidence may.
+
+    Attributes:
+        lever: The lever was hit.
+        boss_beaten: The boss is gone from this room.
+        door_opened: A small key has just opened a door of this room.
+        rooms: Rooms in which the player has been.
+    """
+
+    lever: bool = True
+    boss_beaten: bool = False
+    door_opened: bool = False
+    rooms: frozenset[str] = frozenset()
+
+
+USUAL = Known()
+"""The assumption without evidence."""
+
+
+class Position(NamedTuple):
+    """The next objective, and the pixels to walk to it; infinite if no way is known."""
+
+    objective: int
+    pixels: float
+
+
+class Move(NamedTuple):
+    """One step of a way: from where to where, and what is done."""
+
+    here: Node
+    there: Node
+    how: str
+
+
+def position(world: World, moment: Moment, known: Known = USUAL) -> Position | None:
+    """Where a state is on the quest; None if the evidence does not show it.
+
+    Higher objectives are later ones; of the same objective, fewer pixels are nearer to it.
+    """
+    number, room = next_objective(world, moment, known), moment.room
+    if number is None or room is None or room not in world.by_name or moment.at is None:
+        return None
+    if moment.essences:
+        return Position(number, 0.0)
+    means = _means(world, number, moment, known)
+    reached = _reached(world, number, means, _left(world, number, moment))
+    return Position(number, pixels_from(reached, room, moment.at, _season(moment)))
 
 
 def standing(moment: Moment, known: Known = USUAL) -> Standing | None:
     """Next objective and distance in half screens, not rounded; None if either is unknown."""
-    objective, room = next_objective(moment, known), moment.room
-    if objective is None or room is None or moment.at is None:
+    world = world_of(moment.game)
+    found = world and position(world, moment, known)
+    if not found:
         return None
-    if room not in PLANS or moment.game not in (None, GAME):
-        return None
-    pixels = 0.0
-    if not moment.essences:
-        reached = _reached(objective, RELEVANT.intersection(moment.items or ()), known.lever)
-        pixels = pixels_from(reached, room, moment.at, _season(moment))
-    return Standing(objective=objective, distance=min(pixels / HALF_SCREEN, float(FARTHEST)))
+    distance = min(found.pixels / HALF_SCREEN, float(FARTHEST))
+    return Standing(objective=found.objective, distance=distance)
 
 
 def standings(evidence: Evidence) -> tuple[Standing | None, Standing | None]:
     """Positions at the start and the end; the lever, the boss and doors follow from other facts."""
     parts = evidence.puzzle.parts
     switches = (1, 1, 1) if parts is None else parts.get("switches_on", (0, 0, 0))
-    opened = (evidence.changes.keys or 0) < 0 and evidence.end.room in (ENTRANCE, CROSS_HALL)
     beaten = evidence.enemies.left_at_end == 0
-    start = Known(lever=switches[0] > 0, gnarl_beaten=beaten and not evidence.enemies.defeated)
-    end = Known(lever=switches[-1] > 0, gnarl_beaten=beaten, door_opened=opened)
+    start = Known(lever=switches[0] > 0, boss_beaten=beaten and not evidence.enemies.defeated)
+    end = Known(
+        lever=switches[-1] > 0,
+        boss_beaten=beaten,
+        door_opened=(evidence.changes.keys or 0) < 0,
+        rooms=frozenset(evidence.rooms.in_order or ()),
+    )
     return standing(evidence.start, start), standing(evidence.end, end)
 
 
-def next_move(moment: Moment, tile: Tile) -> tuple[Node, Node] | None:
-    """The current tile and season, and the next ones on the shortest path; None without a path.
+# The next objective
 
-    An unknown season counts as spring, in which the story starts.
-    """
-    objective = next_objective(moment)
-    room, items = moment.room, RELEVANT.intersection(moment.items or ())
-    if objective is None or room is None or room not in PLANS:
+
+def next_objective(world: World, moment: Moment, known: Known = USUAL) -> int | None:
+    """Number of the first objective that is not done; None if the evidence does not show it."""
+    if moment.items is None:
         return None
-    reached = _reached(objective, items, USUAL.lever)
+    if moment.essences:
+        return world.last
+    for objective in world.objectives[:-1]:
+        if objective.done.rupees is not None and moment.rupees is None:
+            if objective.done.items.isdisjoint(moment.items):
+                return None
+        elif not _is_done(world, objective, moment, known):
+            return objective.number
+    return world.last
+
+
+def _is_done(world: World, objective: Objective, moment: Moment, known: Known) -> bool:
+    if _is_shown(objective, moment):
+        return True
+    done, room = objective.done, moment.room
+    if done.rupees is not None:
+        return (moment.rupees or 0) >= done.rupees
+    opened = known.door_opened and any(spot[0] == room for spot in world.locked_doors)
+    if done.keys is not None and (opened or (moment.keys or 0) >= done.keys):
+        return True
+    here = room == objective.room
+    if (
+        (objective.what == "door" and opened and here)
+        or (objective.what == "lever" and known.lever)
+        or (objective.what == "boss" and known.boss_beaten and here)
+    ):
+        return True
+    if not done.rooms.isdisjoint({room, *known.rooms}):
+        return True
+    # What lies beyond it is owned.
+    return any(
+        _is_shown(later, moment)
+        for later in world.objectives[objective.number :]
+        if later.lasts and later.room in done.rooms
+    )
+
+
+def _is_shown(objective: Objective, moment: Moment) -> bool:
+    """Whether possessions show it that stay."""
+    done = objective.done
+    return bool(
+        not done.items.isdisjoint(moment.items or ())
+        or (done.boss_key and moment.boss_key)
+        or (done.essences and (moment.essences or 0) >= done.essences)
+    )
+
+
+# Ways to it
+
+
+def way(world: World, moment: Moment, tile: Tile) -> Iterator[Move]:
+    """The shortest way from a tile to the next objective; nothing without one."""
+    number = next_objective(world, moment)
+    if number is not None:
+        means = _means(world, number, moment, USUAL)
+        reached = _reached(world, number, means, _left(world, number, moment))
+        yield from _downhill(world, moment, tile, reached, means)
+
+
+def way_to(world: World, moment: Moment, tile: Tile, spots: Iterable[Spot]) -> Iterator[Move]:
+    """The shortest way to one of these tiles with the items that are owned."""
+    means = _relevant(world).intersection(moment.items or ())
+    reached = distances(world, tuple((spot, 0.0) for spot in spots), means)
+    yield from _downhill(world, moment, tile, reached, means)
+
+
+def _downhill(
+    world: World, moment: Moment, tile: Tile, reached: Mapping[Node, float], means: Means
+) -> Iterator[Move]:
+    """An unknown season counts as spring, in which every story starts."""
+    if moment.room not in world.by_name or not (tile[0] < ROWS and tile[1] < COLUMNS):
+        return
     season = _season(moment)
-    here: Node = ((room, tile), SPRING if season is None else season)
-    onward = [
-        (cost + reached[there], there)
-        for there, cost in moves(here, _means(objective, items, USUAL.lever))
-        if there in reached
-    ]
-    return (here, min(onward)[1]) if onward else None
+    here: Node = ((moment.room or "", tile), _SPRING if season is None else season)
+    while reached.get(here) != 0:
+        onward = [
+            (cost + reached[there], there, how)
+            for there, cost, how, needs in moves(world, here)
+            if there in reached and needs <= means
+        ]
+        if not onward:
+            return
+        _, there, how = min(onward)
+        yield Move(here, there, how)
+        here = there
 
 
-def next_room(moment: Moment, tile: Tile) -> str | None:
-    """The next room on the shortest path; None if there is none."""
-    here = moment.room
-    for _ in range(_MAX_MOVES):
-        move = next_move(moment, tile)
-        if move is None:
-            return None
-        (there, tile), season = move[1]
-        if there != here:
-            return there
-        moment = moment.model_copy(update={"season": SEASONS[season]})
-    return None
+def stands_for(world: World, number: int, moment: Moment) -> frozenset[Spot]:
+    """The tiles at which an objective is reached."""
+    return _targets(world, number, _left(world, number, moment))
+
+
+def _left(world: World, number: int, moment: Moment) -> tuple[Step, ...]:
+    """Where an objective is done: of coins, where there are some left."""
+    objective = world.objective(number)
+    left = tuple(place for place in objective.places if place.rupees > (moment.rupees or 0))
+    return left or objective.places or (objective,)
+
+
+@lru_cache(maxsize=64)
+def _targets(world: World, number: int, left: tuple[Step, ...]) -> frozenset[Spot]:
+    """Also the tiles at which a puzzle is worked on."""
+    objective = world.objective(number)
+    spots = {spot for step in left for spot in _stands(world, step)}
+    room = world.by_name[objective.room]
+    for thing in room.objects:
+        sign = _PARTS.get(thing.hidden) if thing.tile == objective.tile else None
+        for part in room.tiles(sign) if sign else ():
+            spots |= {(room.room, part), *_around(world, (room.room, part))}
+    return frozenset(spots)
+
+
+def _stands(world: World, step: Step) -> Iterator[Spot]:
+    for tile in step.stands or world.ground(step.room):
+        yield step.room, tile
+
+
+def _around(world: World, spot: Spot) -> Iterator[Spot]:
+    for side in ("north", "south", "west", "east"):
+        there = world.beside(spot, side)
+        if there is not None and there[0] == spot[0]:
+            yield there
 
 
 def _season(moment: Moment) -> int | None:
     return SEASONS.index(moment.season) if moment.season in SEASONS else None
 
 
-def _means(objective: int, items: frozenset[str], lever: bool) -> Means:
-    doors = {door for number, door in _OPENED_FOR.items() if objective >= number}
-    return items | doors | ({"lever"} if lever or objective > _TORCH_HALLS_KEY else set())
+def _means(world: World, number: int, moment: Moment, known: Known) -> Means:
+    done = world.objectives[: number - 1]
+    means = {f"door {door}" for door in world.locked_doors.values() if door <= number}
+    if known.lever or _lever_at(world) < number:
+        means.add("lever")
+    if moment.boss_key or any(it.done.boss_key for it in done):
+        means.add("boss_key")
+    if any(it.what == "boss" for it in done):
+        means.add("shutter")
+    return frozenset(means) | _relevant(world).intersection(moment.items or ())
 
 
-@lru_cache(maxsize=128)
-def _reached(objective: int, items: frozenset[str], lever: bool) -> Mapping[Node, float]:
-    means = _means(objective, items, lever)
-    targets: Targets = tuple((spot, 0.0) for spot in OBJECTIVES[objective].spots)
-    if objective == _COINS_IN_THE_SOIL and SHOVEL not in items:
-        targets = _via(FARMER, targets, means | {SHOVEL})
-    if objective == _TORCH_HALLS_KEY and not lever:
-        targets = _via(LEVER, targets, means | {"lever"})
-    return distances(targets, means)
+def _lever_at(world: World) -> int:
+    """Number of the last objective for which the lever is hit."""
+    return max(
+        (it.number for it in world.objectives for step in (*it.first, it) if step.what == "lever"),
+        default=0,
+    )
 
 
-def _via(spot: Spot, targets: Targets, means: Means) -> Targets:
-    """A target at a spot that must be visited first, and after which there are `means`."""
-    reached = distances(targets, means)
-    return ((spot, min(reached.get((spot, season), math.inf) for season in range(4))),)
+@lru_cache(maxsize=32)
+def _relevant(world: World) -> frozenset[str]:
+    """Items that open any tile, or without which an objective has a step more."""
+    steps = (step.item for it in world.objectives for step in it.first)
+    ways = (way for sign in world.signs.values() for way in sign.ways)
+    return frozenset(steps).union(*(way.needs for way in ways)) - {"small_key", "boss_key", ""}
+
+
+def _reached(
+    world: World, number: int, means: Means, left: tuple[Step, ...]
+) -> Mapping[Node, float]:
+    targets: Targets = tuple((spot, 0.0) for spot in sorted(_targets(world, number, left)))
+    for step in reversed(world.objective(number).first):
+        if step.item and step.item not in means:
+            targets = _via(world, step, targets, means | {step.item})
+        elif step.what == "lever" and "lever" not in means:
+            targets = _via(world, step, targets, means | {"lever"})
+    return distances(world, targets, means)
+
+
+def _via(world: World, step: Step, targets: Targets, means: Means) -> Targets:
+    """The stands of a step that comes first, after which there are `means`."""
+    reached = distances(world, targets, means)
+    return tuple(
+        (spot, min(reached.get((spot, season), math.inf) for season in range(4)))
+        for spot in _stands(world, step)
+    )

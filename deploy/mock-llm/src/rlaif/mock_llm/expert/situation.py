@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from rlaif.contracts.judging.evidence import Moment
 from rlaif.contracts.planning.briefing import Briefing
-from rlaif.mock_llm.expert.rooms import TILE, Tile
+from rlaif.mock_llm.expert.world import TILE, Tile
 
 
 @dataclass(frozen=True)
