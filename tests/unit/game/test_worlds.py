@@ -17,13 +17,14 @@ from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
 from rlaif.game.stories.story_lookup import story_of
 from rlaif.game.worlds import rom as engine_file
 from rlaif.game.worlds.canvas import INSIDE, Canvas, NoRoomError
-from rlaif.game.worlds.draw import DUNGEON_GRID, GRID
+from rlaif.game.worlds.draw import DUNGEON_GRID, GRID, draw_world
 from rlaif.game.worlds.graph import MAX_ROOMS, MIN_ROOMS, SIZES, draw_plan
 from rlaif.game.worlds.guide import guide
 from rlaif.game.worlds.layout import CrampedError, Layout, beyond
 from rlaif.game.worlds.making import make_world, provide
 from rlaif.game.worlds.records import Facts, use_of
 from rlaif.game.worlds.rom import engine, read_tables
+from rlaif.game.worlds.rooms import GUARDS, PICTURES
 from rlaif.game.worlds.solver import Solver, UnsolvableError
 from rlaif.game.worlds.tables import (
     LINE_LETTERS,
@@ -153,6 +154,27 @@ def test_decoration_closes_no_path(seed, spots):
                 reached.add(to)
                 edge.append(to)
     assert spots <= reached
+
+
+@pytest.mark.parametrize(
+    "picture", [it for name in GUARDS if name in PICTURES for it in PICTURES[name]]
+)
+def test_a_guarded_chest_can_be_opened_from_below_however_it_is_mirrored(picture):
+    for rows in (picture, picture[::-1]):
+        for below, row in zip([*rows[1:], ""], rows, strict=True):
+            chest = row.find("$")
+            assert chest < 0 or (below and below[chest] in "._+")
+
+
+@settings(max_examples=12, deadline=None)
+@given(SEEDS)
+def test_a_draw_that_finds_its_places_can_be_solved(seed):
+    """Else most of the time of a world would go into draws that are rejected at the end."""
+    try:
+        tables = draw_world(Random(seed), 60)
+    except (CrampedError, NoRoomError):
+        return
+    Solver(tables).solve()
 
 
 def test_rooms_hold_what_the_engine_can_load(made):

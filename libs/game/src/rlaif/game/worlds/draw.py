@@ -5,7 +5,7 @@ from random import Random
 
 from rlaif.contracts.game.names import WORLD_NOUNS
 from rlaif.game.worlds.graph import LOCKS, Plan, Region, draw_plan
-from rlaif.game.worlds.layout import CrampedError, Layout, Passage, beyond
+from rlaif.game.worlds.layout import CrampedError, Layout, Passage, beyond, lay_out
 from rlaif.game.worlds.rooms import (
     GUARDS,
     STYLES,
@@ -36,7 +36,7 @@ from rlaif.game.worlds.tables import (
     When,
     at,
 )
-from rlaif.game.worlds.words import WORDS, Script
+from rlaif.game.worlds.words import WORDS, Script, broken
 
 GRID, DUNGEON_GRID = (16, 16), (4, 8)
 """Rows and columns; of the dungeon's, the part that the map of the satchel shows."""
@@ -73,8 +73,10 @@ def draw_world(rng: Random, rooms: int) -> Tables:
 class _Drawing:
     def __init__(self, rng: Random, plan: Plan) -> None:
         self.rng, self.plan, self.script = rng, plan, Script(rng)
-        self.layout = Layout(rng, *GRID)
-        self.layout.draw(plan.regions, (rng.randint(6, 9), rng.randint(5, 10)))
+        first = rng.randint(6, 9), rng.randint(5, 10)  # with room for a house
+        self.layout = lay_out(
+            rng, GRID, plan.regions, first, lambda layout: len(layout.exits(first)) < 4
+        )
         self.lands = self._lands()
         self.inner: list[tuple[Site, Wish, Site]] = []  # land, its way in, house or cave
         self.homes: dict[str, str] = {}  # where each tool is, in words
@@ -297,17 +299,20 @@ class _Drawing:
             self._put(every, Wish("person", (self._gossip(_PEOPLE[:3]),)))
 
     def _gossip(self, people: tuple[Person, ...]) -> Thing:
-        """Someone who says something true about a room somewhere."""
+        """Someone who says something true about a room somewhere, and new if there is more."""
         known = [
             text.format(place=land.name)
             for land in self.lands.values()
             for what, text in WORDS["gossip"].items()
             if land.holds(what)
         ]
-        locked = [region for region in self.plan.regions if region.lock]
-        text = self.rng.choice(known or [""]) if self.rng.random() < 0.5 else ""
-        number = self.script.new(text or self._barred(self.rng.choice(locked)))
-        return Thing(Kind.NPC, 0, self.rng.choice(people), number)
+        barred = [self._barred(region) for region in self.plan.regions if region.lock]
+        fresh = [
+            texts for each in (known, barred)
+            if (texts := [text for text in each if broken(text) not in self.script.texts])
+        ]  # fmt: skip
+        text = self.rng.choice(self.rng.choice(fresh or [barred]))
+        return Thing(Kind.NPC, 0, self.rng.choice(people), self.script.new(text))
 
     def _signs(self) -> None:
         for cell, land in self.lands.items():
@@ -315,11 +320,11 @@ class _Drawing:
                 continue
             if not _can_hold(land, "sign"):
                 continue
-            lines = [land.name]
+            lines = [f"{land.name}."]
             for direction, (passage, owner) in sorted(land.exits.items()):
-                hint = f"{passage.lock.hint}." if passage.lock and owner else ""
+                hint = passage.lock.hint if passage.lock and owner else ""
                 name = self.lands[beyond(cell, direction)].name
-                lines.append(f"{SIDES[direction].title()}: {hint or name}")
+                lines.append(f"{SIDES[direction].title()}: {hint or name}.")
             text = self.script.new("|".join(lines))
             land.wishes.append(Wish("sign", (Thing(Kind.SIGN, 0, text),)))
 
@@ -329,16 +334,17 @@ class _Drawing:
         """The entrance, and the rooms, of which it is the first."""
         rng, regions = self.rng, self.plan.dungeon
         rows, columns = DUNGEON_GRID
-        layout = Layout(rng, rows, columns, middle=True)
-        layout.draw(regions, (rows - 1, rng.randrange(columns)))
         last = max(region.index for region in regions if "boss_key" in region.gives)
-        gates = [
-            cell for cell in layout.cells(last)
-            if layout.free(beyond(cell, UP)) and layout.free(beyond(beyond(cell, UP), UP))
-        ]  # fmt: skip
-        if not gates:
-            raise CrampedError("no place for the boss")
-        gate = rng.choice(gates)
+
+        def gates(layout: Layout) -> list[Spot]:
+            return [
+                cell for cell in layout.cells(last)
+                if layout.free(beyond(cell, UP)) and layout.free(beyond(beyond(cell, UP), UP))
+            ]  # fmt: skip
+
+        first = rows - 1, rng.randrange(columns)
+        layout = lay_out(rng, DUNGEON_GRID, regions, first, gates, middle=True)
+        gate = rng.choice(gates(layout))
         layout.join(gate, UP, LOCKS["thorn door"])
         sites = {
             cell: self._site((DUNGEON, cell[0] * columns + cell[1]), STYLES["dungeon"], exits)

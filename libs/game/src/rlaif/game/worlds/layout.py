@@ -1,11 +1,14 @@
 """Places for rooms: regions grow on a grid, and passages join them."""
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
 
 from rlaif.game.worlds.graph import Lock, Region
 from rlaif.game.worlds.tables import DOWN, LEFT, RIGHT, STEPS, UP, Spot
 
+ATTEMPTS = 40
 OPPOSITE = (DOWN, LEFT, UP, RIGHT)
 _JOINED = 0.4
 """Share of neighbours that a further passage joins, so that not all regions are trees."""
@@ -104,6 +107,29 @@ class Layout:
         )
         self.join(cell, way, lock)
         return beyond(cell, way)
+
+
+def lay_out(
+    rng: Random,
+    size: Spot,
+    regions: list[Region],
+    first: Spot,
+    fits: Callable[[Layout], object],
+    *,
+    middle: bool = False,
+) -> Layout:
+    """Draw layouts of so many rows and columns until one fits.
+
+    Raises:
+        CrampedError: None of `ATTEMPTS` does.
+    """
+    for _ in range(ATTEMPTS):
+        layout = Layout(rng, *size, middle)
+        with suppress(CrampedError):
+            layout.draw(regions, first)
+            if fits(layout):
+                return layout
+    raise CrampedError("no layout of the regions fits")
 
 
 def beyond(cell: Spot, direction: int) -> Spot:

@@ -51,8 +51,8 @@ def _cells(keys: list[Key]) -> dict[Key, Spot]:
     width = max(8, 1 + max(column for _, column in cells.values()))
     below = 1 + max(row for row, _ in cells.values())
     deep = {key: divmod(key[1], 8) for key in keys if key[0] == DUNGEON}
-    first = min(row for row, _ in deep.values())
-    cells |= {key: (below + row - first, column) for key, (row, column) in deep.items()}
+    top, left = min(row for row, _ in deep.values()), min(column for _, column in deep.values())
+    cells |= {key: (below + row - top, column - left) for key, (row, column) in deep.items()}
     others = [key for key in keys if key not in cells]
     below = 1 + max(row for row, _ in cells.values())
     return cells | {key: (below + i // width, i % width) for i, key in enumerate(others)}

@@ -6,7 +6,7 @@ locked door or the lever when nothing else is in reach.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from typing import NamedTuple
 
@@ -112,11 +112,20 @@ _Came = dict[Node, tuple[Node, _Step] | None]
 @dataclass
 class _State:
     node: Node
+    maps: list[list[list[str]]]  # of all rooms, as opened on the way
     owned: set[str] = field(default_factory=set)
+    used: set[str] = field(
+        default_factory=lambda: {"sword", "essence", "small_key", "boss_key", "heart_container"}
+    )
     keys: int = 0
     coins: int = 0
     switched: bool = False
     done: set[Goal] = field(default_factory=set)
+
+    def copy(self) -> "_State":
+        maps = [[[*row] for row in the_map] for the_map in self.maps]
+        more = {name: {*getattr(self, name)} for name in ("owned", "used", "done")}
+        return replace(self, maps=maps, **more)
 
 
 class Solver:
@@ -135,14 +144,10 @@ class Solver:
         ]
         self.goals = [goal for i in range(len(self.rooms)) for goal in self._goals_of(i)]
         self._items = self._useful()
-        self._begin()
-
-    def _begin(self) -> None:
-        group, number, pos = self.tables.start
-        self._state = _State((self._number[group, number], *divmod(pos, 16), 0))
-        self._used = {"sword", "essence", "small_key", "boss_key", "heart_container"}
-        self._maps = [[[*row] for row in room.rows] for room in self.rooms]  # opened on the way
-        for room, the_map in zip(self.rooms, self._maps, strict=True):
+        group, number, pos = tables.start
+        maps = [[[*row] for row in room.rows] for room in self.rooms]
+        self._state = _State((self._number[group, number], *divmod(pos, 16), 0), maps)
+        for room, the_map in zip(self.rooms, maps, strict=True):
             for it in room.of(Kind.NPC, Kind.SHOP):
                 the_map[it.tile[0]][it.tile[1]] = _SOLID
 
@@ -152,13 +157,19 @@ class Solver:
         Raises:
             UnsolvableError: There is no way.
         """
+        legs: list[Leg] = []
+        before: list[_State] = []
         while True:
-            legs = self._solve()
-            unused = self._items & {leg.goal.item for leg in legs} - self._used
+            self._solve(legs, before)
+            unused = self._items & {leg.goal.item for leg in legs} - self._state.used
             if not unused:
                 return legs
             self._items -= unused
-            self._begin()
+            sold = unused & {goal.item for goal in self.goals if goal.what == "shop"}
+            changed = {*unused, *(["rupees"] if sold else [])}
+            first = next(i for i, leg in enumerate(legs) if leg.goal.item in changed)
+            self._state = before[first]  # up to there nothing changes
+            del legs[first:], before[first:]
 
     def follow(self, steps: Iterable[tuple[str, Key, str]]) -> list[Leg]:
         """The legs to these goals, each by what is done, its room and its item.
@@ -183,16 +194,15 @@ class Solver:
             legs.append(leg)
         return legs
 
-    def _solve(self) -> list[Leg]:
-        legs: list[Leg] = []
+    def _solve(self, legs: list[Leg], before: list[_State]) -> None:
         while "essence" not in self._state.owned:
+            before.append(self._state.copy())
             for goals in (self._wanted(), self._doors(), self._levers()):
                 if goals and (leg := self._next(goals)):
                     legs.append(leg)
                     break
             else:
                 raise UnsolvableError(f"after {len(legs)} steps, with {sorted(self._state.owned)}")
-        return legs
 
     # --- goals ------------------------------------------------------------------
 
@@ -296,7 +306,7 @@ class Solver:
     def _swims(self, node: Node) -> bool:
         """Whether the player is in water, and can do nothing there but swim."""
         number, row, column, season = node
-        ways = SIGNS[self._maps[number][row][column]].ways
+        ways = SIGNS[self._state.maps[number][row][column]].ways
         return bool(ways) and not any(
             way.how != "swim" and way.season in (None, season) for way in ways
         )
@@ -335,12 +345,12 @@ class Solver:
 
     def _steps(self, node: Node, table: list[dict[str, str]]) -> Iterator[tuple[Node, _Step]]:
         number, row, column, season = node
-        the_map, passable, warps = self._maps[number], table[season], self._warps[number]
+        the_map, passable, warps = self._state.maps[number], table[season], self._warps[number]
         for way, (y, x) in enumerate(STEPS):
             tile = to_row, to_column = row + y, column + x
             if not (0 <= to_row < ROWS and 0 <= to_column < COLUMNS):
                 other, entry = self._beyond[number][way], (to_row % ROWS, to_column % COLUMNS)
-                beyond = "" if other is None else self._maps[other][entry[0]][entry[1]]
+                beyond = "" if other is None else self._state.maps[other][entry[0]][entry[1]]
                 if other is not None and passable.get(beyond) in _WALKED:
                     yield (other, *entry, season), ("walk", tile, way, True)
                 continue
@@ -397,9 +407,9 @@ class Solver:
         how, tile, way, leaves = step
         room, to = self.rooms[number], self.rooms[there[0]].key
         if 0 <= tile[0] < ROWS and 0 <= tile[1] < COLUMNS:
-            sign = self._maps[number][tile[0]][tile[1]]
+            sign = self._state.maps[number][tile[0]][tile[1]]
             ways = (each for each in SIGNS[sign].ways if each.how == how)
-            self._used.update(need for each in ways for need in each.needs)
+            self._state.used.update(need for each in ways for need in each.needs)
             if how in _LASTING:
                 self._clear(number, *room.spots(sign))
         self._state.switched &= (room.group == DUNGEON) == (to[0] == DUNGEON)
@@ -419,11 +429,13 @@ class Solver:
                 self._clear(goal.room, *self.rooms[goal.room].spots("6"))
             case "shop":
                 state.coins -= bcd(goal.thing.b)
-                self._used.add(self._owner(goal))
+                self._state.used.add(self._owner(goal))
             case "dig":
-                self._used.add("shovel")
+                self._state.used.add("shovel")
             case "chest" | "floor" if solve := self.hidden_by(goal):
-                self._used.add({Condition.TORCHES: "seed_satchel"}.get(Condition(solve.a), ""))
+                self._state.used.add(
+                    {Condition.TORCHES: "seed_satchel"}.get(Condition(solve.a), "")
+                )
         if goal.item == "small_key":
             state.keys += 1
         elif goal.item == "rupees":
@@ -433,7 +445,7 @@ class Solver:
 
     def _clear(self, number: int, *tiles: Spot) -> None:
         for row, column in tiles:
-            self._maps[number][row][column] = "."
+            self._state.maps[number][row][column] = "."
 
 
 def name_of(treasure: int) -> str:
