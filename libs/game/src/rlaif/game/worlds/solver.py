@@ -124,8 +124,8 @@ class _State:
 
     def copy(self) -> "_State":
         maps = [[[*row] for row in the_map] for the_map in self.maps]
-        more = {name: {*getattr(self, name)} for name in ("owned", "used", "done")}
-        return replace(self, maps=maps, **more)
+        owned, used, done = {*self.owned}, {*self.used}, {*self.done}
+        return replace(self, maps=maps, owned=owned, used=used, done=done)
 
 
 class Solver:
