@@ -1,7 +1,7 @@
 """What the real game shows along its walkthrough, looked at once a decision step."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from rlaif.contracts.judging.evidence import Moment
 from rlaif.game.description.describe import describe
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.actions import Action
-from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.cartridges import Cartridge, load_cartridge
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.memory_map import address
@@ -45,7 +45,7 @@ class Look:
     scrolling: bool
     game_over: bool
     lever: bool
-    boss_beaten: bool
+    no_enemies: bool
     reached: tuple[str, ...]
     collisions: npt.NDArray[np.uint8]
 
@@ -53,16 +53,29 @@ class Look:
 @pytest.fixture(scope="session")
 def walkthrough() -> list[Look]:
     """The whole walkthrough from power-on, about six seconds."""
-    return list(_played())
+    steps = json.loads((CARTRIDGE / "walkthrough.json").read_text())["steps"]
+    return list(_looks(load_cartridge(), steps))
 
 
-def _played() -> Iterator[Look]:
-    cartridge = load_cartridge()
+@pytest.fixture(scope="session")
+def looks_along() -> Callable[[Cartridge, Iterable[tuple[str, int]]], Iterator[Look]]:
+    """`_looks` for any cartridge."""
+    return _looks
+
+
+@pytest.fixture(scope="session")
+def cartridge_folder() -> Path:
+    return CARTRIDGE
+
+
+def _looks(cartridge: Cartridge, steps: Iterable[tuple[str, int]]) -> Iterator[Look]:
+    """What is seen while these buttons are held for so many frames from power-on."""
     emulator = Emulator(cartridge.data)
     words = words_of(cartridge.game, cartridge.data)
-    latch = MilestoneLatch(story_of(cartridge.game), read_blocks(emulator))
+    story = story_of(cartridge.game, cartridge.data)
+    latch = MilestoneLatch(story, read_blocks(emulator))
     frame = 0
-    for button, frames in json.loads((CARTRIDGE / "walkthrough.json").read_text())["steps"]:
+    for button, frames in steps:
         for _ in range(frames):
             emulator.step(Action[button], 1)
             frame += 1
@@ -80,7 +93,7 @@ def _played() -> Iterator[Look]:
                 scrolling=state.scrolling,
                 game_over=ram.u8(address("wGameOverScreenTrigger")) != 0,
                 lever=state.switches != 0,
-                boss_beaten=state.group == 4 and state.room == 12 and state.enemies_left == 0,
+                no_enemies=state.enemies_left == 0,
                 reached=tuple(step.name for step in latch.update(ram)),
                 collisions=terrain.collisions[:8, :10].copy(),
             )

@@ -126,7 +126,7 @@ def _solution(
         ]
         return [*lit, _at("TAKE", hidden["torches"])], "light every torch, take what appears"
     if "triggers" in hidden:
-        pressed = _buttons(situation, world, room)
+        pressed = _buttons(situation, world, room, tile)
         reason = "a block for one button, a foot for the other"
         return [*pressed, _at("TAKE", hidden["triggers"])], reason
     lever = next((thing.tile for thing in room.objects if thing.kind == "lever"), None)
@@ -139,18 +139,27 @@ def _solution(
     return [*there, _at("CUT", lever)][-_MAX_MACROS:], "go up to the lever and hit it"
 
 
-def _buttons(situation: Situation, world: World, room: Room) -> Iterator[Macro]:
-    """A block holds the button beside it and the player steps on the others."""
-    left = set(situation.to_do.get("button", ()))
+def _buttons(situation: Situation, world: World, room: Room, tile: Tile) -> Iterator[Macro]:
+    """A block holds the button beside it, and the player steps on the others.
+
+    Where a block has been pushed may be a button that it comes to hold: that one is the last.
+    """
     buttons = {thing.tile for thing in room.objects if thing.kind == "button"}
-    for row, column in situation.to_do.get("block", ()):
+    left, blocks = set(situation.to_do.get("button", ())), situation.to_do.get("block", ())
+    held = set()
+    for block in room.tiles("P"):
         for side, (dy, dx) in AROUND.items():
-            button, behind = (row + dy, column + dx), (row - dy, column - dx)
+            button, behind = (block[0] + dy, block[1] + dx), (block[0] - dy, block[1] - dx)
             if button in buttons and behind in world.ground(room.room):
-                left.discard(button)
-                yield _at("PUSH_BLOCK", (row, column), direction=_DIRECTIONS[side])
+                held.add(button)
+                if block in blocks:
+                    left |= {tile} & buttons  # it rises once the player leaves it
+                    left.discard(button)
+                    yield _at("PUSH_BLOCK", block, direction=_DIRECTIONS[side])
+                elif tile == behind:  # it is being pushed
+                    left.discard(button)
                 break
-    for button in sorted(left, reverse=True):
+    for button in sorted(left, key=lambda each: (each in held, each)):
         yield _at("MOVE_TO", button)
 
 
