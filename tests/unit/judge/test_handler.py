@@ -284,7 +284,7 @@ async def test_an_unavailable_bus_keeps_the_score_and_retries_the_event(bench: B
 
 async def test_an_event_of_another_segment_is_rejected(bench: Bench) -> None:
     data = write_segment(bench.store).model_copy(update={"segment_id": "seg-9"})
-    with pytest.raises(Reject, match="names segment seg-9"):
+    with pytest.raises(Reject, match="of segment seg-9 describes another one"):
         await bench.scorer.handle_segment_exported(_event(data))
 
 

@@ -19,9 +19,7 @@ from rlaif.storage.ports import ObjectNotFoundError, ObjectStore
 def _load(
     store: ObjectStore, event: SegmentExported, most: int = 4
 ) -> tuple[LoadedSegment, list[tuple[bytes, int]]]:
-    segment = load_segment(
-        store, manifest_key=event.manifest_key, manifest_sha256=event.manifest_sha256
-    )
+    segment = load_segment(store, event)
     return segment, load_pictures(store, segment.manifest, most)
 
 

@@ -68,13 +68,12 @@ class JudgeParts:
         publisher: Publisher,
         telemetry: TelemetryPublisher,
     ) -> SegmentHandler:
-        config, canaries, metrics = self.rules.judge_config, self.canary_rounds, self.metrics
+        config, metrics = self.rules.judge_config, self.metrics
         return SegmentHandler(
             episodes,
-            SegmentJudge(episodes, telemetry, self.panel, self.rules, metrics, canaries),
+            SegmentJudge(episodes, telemetry, self.panel, self.rules, metrics, self.canary_rounds),
             Scores(episodes, publisher, config),
             metrics,
-            canaries,
             self._comparisons(episodes, models),
             ProvisionalScores(episodes, config, unreadable=self._unreadable),
             self.budget,

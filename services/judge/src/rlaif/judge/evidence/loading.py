@@ -6,7 +6,9 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
+from rlaif.contracts.events import SegmentExported
 from rlaif.contracts.game.segments import SegmentManifest, StateRecord, StoredFile
+from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.contracts.model import Contract
 from rlaif.judge.evidence.described import DescribedState, described
 from rlaif.storage import keys, sealed
@@ -38,18 +40,22 @@ class LoadedSegment:
     states: tuple[DescribedState, ...]
 
 
-def load_segment(store: ObjectStore, *, manifest_key: str, manifest_sha256: str) -> LoadedSegment:
-    """Load a segment by its manifest, without pictures. Blocks.
+def load_segment(store: ObjectStore, of: SegmentExported | ScoreRecord) -> LoadedSegment:
+    """Load the segment of an event or a score, without pictures. Blocks.
 
     Raises:
         ObjectNotFoundError: An object is missing.
         CorruptSegmentError: A digest, a size or a shape is wrong.
         StoreUnavailableError: The store did not answer.
     """
-    data = _fetch(store, manifest_key, manifest_sha256, cap=MANIFEST_CAP_BYTES)
-    manifest = _parse(SegmentManifest, data, manifest_key)
-    if keys.manifest(manifest.episode_id, manifest.segment_id) != manifest_key:
-        raise CorruptSegmentError(f"{manifest_key} describes segment {manifest.segment_id}")
+    key = of.manifest_key
+    manifest = _parse(
+        SegmentManifest, _fetch(store, key, of.manifest_sha256, cap=MANIFEST_CAP_BYTES), key
+    )
+    if manifest.segment_id != of.segment_id or key != keys.manifest(
+        manifest.episode_id, of.segment_id
+    ):
+        raise CorruptSegmentError(f"{key} of segment {of.segment_id} describes another one")
     return LoadedSegment(manifest, described(_load_records(store, manifest)))
 
 

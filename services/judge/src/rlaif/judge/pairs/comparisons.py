@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from rlaif.contracts.judging.comparisons import ComparisonRecord, WhyCompared
 from rlaif.contracts.judging.scores import ScoreRecord
-from rlaif.judge.evidence.loading import CorruptSegmentError, LoadedSegment, load_segment
+from rlaif.judge.evidence.loading import CorruptSegmentError, load_segment
 from rlaif.judge.evidence.strip import load_strip
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.pairs.choice import (
@@ -157,7 +157,7 @@ class Comparisons:
 
     def _with_pictures(self, pair: Pair, limit: int) -> Pair:
         first, second = (
-            load_strip(self._store, self._load(item.record), limit)
+            load_strip(self._store, load_segment(self._store, item.record), limit)
             for item in (pair.first, pair.second)
         )
         if first is None or second is None:
@@ -180,13 +180,8 @@ class Comparisons:
             raise CorruptSegmentError(f"{key} is not a score: {error}"[:500]) from error
         if record.segment_id != segment_id:
             raise CorruptSegmentError(f"{key} is the score of {record.segment_id}")
-        evidence = summarise(self._load(record).states)
+        evidence = summarise(load_segment(self._store, record).states)
         return Scored(evidence, record, hashlib.sha256(data).hexdigest())
-
-    def _load(self, record: ScoreRecord) -> LoadedSegment:
-        return load_segment(
-            self._store, manifest_key=record.manifest_key, manifest_sha256=record.manifest_sha256
-        )
 
     def _failed(self, why: WhyCompared, result: str, error: Exception) -> None:
         logger.info("no comparison (%s): %s", why, error)

@@ -167,8 +167,15 @@ class Panel:
             if case.audit and judge.name not in needed
         ]
         try:
-            polls = await self._polls([j for j in asked if j.name in needed], case, on_call)
-            polls += [await audit for audit in audits]
+            async with asyncio.TaskGroup() as group:
+                asking = [
+                    group.create_task(self._poll(judge, case, on_call))
+                    for judge in asked
+                    if judge.name in needed
+                ]
+            polls = [*(each.result() for each in asking), *[await audit for audit in audits]]
+        except ExceptionGroup as failures:
+            raise first_outage(failures) from failures
         finally:
             for audit in audits:
                 audit.cancel()
@@ -197,14 +204,6 @@ class Panel:
         if now - self._all_broken_at < _RECOVERY_SECONDS:
             # The routes recover one after the other, as each is probed.
             raise OutageError("the judges are recovering", _ALL_BROKEN_RETRY_SECONDS)
-
-    async def _polls(self, judges: list[Judge], case: Case, on_call: OnCall) -> list[Poll]:
-        try:
-            async with asyncio.TaskGroup() as group:
-                polls = [group.create_task(self._poll(judge, case, on_call)) for judge in judges]
-        except ExceptionGroup as failures:
-            raise first_outage(failures) from failures
-        return [poll.result() for poll in polls]
 
     async def _audit(self, judge: Judge, case: Case, on_call: OnCall) -> Poll:
         """Votes that no score needs; none if they are not available at once."""

@@ -23,7 +23,6 @@ from rlaif.judge.pairs.comparisons import Comparisons
 from rlaif.judge.scoring.judging import SegmentJudge
 from rlaif.judge.scoring.provisional import ProvisionalScores
 from rlaif.judge.scoring.scores import CorruptScoreError, Scores, StoredScore
-from rlaif.judge.trust.canary_rounds import CanaryRounds
 from rlaif.judge.trust.token_budget import TokenBudget
 from rlaif.llm.ports import OutageError
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StoreUnavailableError
@@ -42,7 +41,6 @@ class SegmentHandler:
     judge: SegmentJudge
     scores: Scores
     metrics: JudgeMetrics
-    canaries: CanaryRounds | None = None
     comparisons: Comparisons | None = None
     provisional: ProvisionalScores | None = None
     budget: TokenBudget | None = None
@@ -72,10 +70,7 @@ class SegmentHandler:
 
     async def _score(self, exported: SegmentExported) -> Scored:
         await self._require_tokens()
-        segment = await self.judge.load(exported)
-        if self.canaries is not None:
-            await self.canaries.before_segment()
-        record, evidence = await self.judge.judge(exported, segment)
+        record, evidence = await self.judge.judge(exported)
         if record.distrusted and self.provisional is not None:
             await self.provisional.note(exported, record.distrusted)
         stored, is_new = await self.scores.commit(record)

@@ -10,7 +10,7 @@ from rlaif.contracts.events import SegmentExported
 from rlaif.contracts.judging.evidence import Evidence
 from rlaif.contracts.judging.scores import CriterionScore, JudgeCallRecord, ScoreRecord, rubric_mean
 from rlaif.contracts.telemetry.readings import JudgeCall
-from rlaif.judge.evidence.loading import CorruptSegmentError, LoadedSegment, load_segment
+from rlaif.judge.evidence.loading import load_segment
 from rlaif.judge.evidence.ram_verdicts import known_rise, ram_levels, ram_verdicts
 from rlaif.judge.evidence.strip import load_strip
 from rlaif.judge.evidence.summary import summarise
@@ -46,28 +46,18 @@ class SegmentJudge:
     canaries: CanaryRounds | None = None
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
-    async def load(self, exported: SegmentExported) -> LoadedSegment:
-        """Raises ObjectNotFoundError, CorruptSegmentError and StoreUnavailableError."""
-        segment = await asyncio.to_thread(
-            load_segment,
-            self.store,
-            manifest_key=exported.manifest_key,
-            manifest_sha256=exported.manifest_sha256,
-        )
-        if segment.manifest.segment_id != exported.segment_id:
-            raise CorruptSegmentError(
-                f"the event names segment {exported.segment_id}, its manifest another one"
-            )
-        return segment
-
-    async def judge(
-        self, exported: SegmentExported, segment: LoadedSegment
-    ) -> tuple[ScoreRecord, Evidence]:
-        """Ask the panel; returns the score and the evidence that it is based on.
+    async def judge(self, exported: SegmentExported) -> tuple[ScoreRecord, Evidence]:
+        """Load a segment and ask the panel; returns the score and the evidence for it.
 
         Raises:
+            ObjectNotFoundError: An object of the segment is missing.
+            CorruptSegmentError: An object of the segment is corrupt.
+            StoreUnavailableError: The store did not answer.
             OutageError: A route does not work.
         """
+        segment = await asyncio.to_thread(load_segment, self.store, exported)
+        if self.canaries is not None:
+            await self.canaries.before_segment()
         calls: list[JudgeCallRecord] = []
 
         async def on_call(record: JudgeCallRecord) -> None:
@@ -75,10 +65,15 @@ class SegmentJudge:
             self.metrics.called(record)
             await self.telemetry.send(_telemetry(record, exported.segment_id, self.now()))
 
-        case = await self._case(segment)
-        found = await self.panel.judge(case, on_call)
+        manifest, rules = segment.manifest, self.rules
+        evidence = summarise(segment.states)
+        decided = ram_verdicts(evidence, rules.computed)
+        audit = in_share("audit", manifest.segment_id, rules.audit_share)
+        asked = judges_needed(rules.judges, decided, audit=audit)
+        pictures = max((judge.pictures for judge in asked), default=0)
+        strip = await asyncio.to_thread(load_strip, self.store, segment, pictures)
+        found = await self.panel.judge(Case(evidence, strip, decided, audit), on_call)
         self.metrics.heard(found.heard)
-        manifest, evidence, rules = segment.manifest, case.evidence, self.rules
         criteria = {n: r for n, r in found.results.items() if isinstance(r, CriterionScore)}
         values = {name: score.value for name, score in criteria.items()}
         record = ScoreRecord(
@@ -105,15 +100,6 @@ class SegmentJudge:
         if self.canaries is not None:
             self.canaries.after_segment(found, record)
         return record, evidence
-
-    async def _case(self, segment: LoadedSegment) -> Case:
-        evidence = summarise(segment.states)
-        decided = ram_verdicts(evidence, self.rules.computed)
-        audit = in_share("audit", segment.manifest.segment_id, self.rules.audit_share)
-        asked = judges_needed(self.rules.judges, decided, audit=audit)
-        pictures = max((judge.pictures for judge in asked), default=0)
-        strip = await asyncio.to_thread(load_strip, self.store, segment, pictures)
-        return Case(evidence, strip, decided, audit)
 
 
 def _telemetry(record: JudgeCallRecord, segment_id: str, at: datetime) -> JudgeCall:

@@ -76,12 +76,11 @@ class ProvisionalScores:
         if exported is None:
             return None
         try:
-            segment = await judge.load(exported)
+            record, _ = await judge.judge(exported)
         except (ObjectNotFoundError, CorruptSegmentError) as error:
             logger.warning("%s cannot be judged again: %s", exported.segment_id, error)
             await self.drop(exported.segment_id)
             return None
-        record, _ = await judge.judge(exported, segment)
         if any(name in self._unreadable() for name in record.distrusted):
             return None
         return await asyncio.to_thread(self._replace, record.model_copy(update={"distrusted": ()}))
