@@ -19,10 +19,10 @@ from rlaif.reward_model.labels.preferences import PairTable
 from rlaif.reward_model.labels.worth import value_of_rise
 from rlaif.reward_model.learning.fit.bradley_terry import (
     MIN_SPREAD,
-    FitData,
     fit,
     freeze_constants,
 )
+from rlaif.reward_model.learning.fit.sides import Side
 from rlaif.reward_model.learning.settings import FitSettings
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
@@ -34,14 +34,9 @@ REAL = RewardNetSpec(layout_version=LAYOUT_VERSION, activation="tanh")
 
 def fitted(segments, *, seed=0, members=1, bags=None, epochs=30, spec=SPEC, **changes):
     settings = FitSettings(members=members, **changes)
-    data = FitData(
-        ends=np.stack([item.observations[[0, -1]] for item in segments]),
-        positions=np.array([item.positions or (np.nan, np.nan) for item in segments]),
-        weights=np.ones((members, len(segments)), np.float32) if bags is None else bags,
-        table=PairTable(segments),
-    )
     return fit(
-        data,
+        Side("train", segments, PairTable(segments), []),
+        np.ones((members, len(segments)), np.float32) if bags is None else bags,
         spec=spec.model_copy(update={"members": members}),
         settings=settings,
         seed=seed,

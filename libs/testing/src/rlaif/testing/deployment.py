@@ -1,6 +1,5 @@
-"""What compose files, manifests and pages set in the environment of our containers, as names.
+"""What compose files set in the environment of our containers, and commands on pages, as names.
 
-Read from the files as they lie there: no engine and no cluster is asked, and nothing is rendered.
 A container is ours when its image is; those of NATS, S3 or Grafana have names of their own.
 """
 
@@ -15,13 +14,6 @@ import yaml
 
 OUR_IMAGES = "zelda-rlaif/"
 """Part of the name of each of our images."""
-
-_WORKLOADS = {
-    "Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "RayCluster", "RayJob",
-}  # fmt: skip
-_SOURCES = {"ConfigMap", "Secret", "ExternalSecret", "SealedSecret"}
-_KUSTOMIZE = {"Kustomization", "Component"}
-_PYTHON_FOLDERS = {"local", "servers", "mock-llm"}
 
 _NAME = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*")
 _ASKED_FOR = re.compile(r"(?<!\$)\$\{(?P<name>[A-Za-z_]\w*)(?P<rest>:?[-?+][^{}]*)?\}")
@@ -113,122 +105,6 @@ def dotenv(path: Path, *, examples: bool = False) -> dict[str, str]:
     line = re.compile(rf"^{mark}({_NAME.pattern})=(.*)$", re.MULTILINE)
     found = line.finditer(path.read_text(encoding="utf-8"))
     return {each[1]: each.groups()[-1].strip() for each in found}
-
-
-# --- manifests ------------------------------------------------------------------------------------
-
-
-def cluster(deploy: Path) -> Iterator[Given]:
-    """Environment of our containers in everything below `deploy`, secrets included."""
-    found = [
-        (path, each)
-        for path in sorted(deploy.rglob("*.yaml"))
-        if path.relative_to(deploy).parts[0] not in _PYTHON_FOLDERS
-        for each in yaml.safe_load_all(path.read_text(encoding="utf-8"))
-    ]
-    tree = [each for _, each in found]
-    foreign = {name for name, image in _containers(tree) if OUR_IMAGES not in image}
-    sources = set(_read_whole(tree, foreign))
-    for path, each in found:
-        where = str(path.relative_to(deploy.parent))
-        yield from _of_object(each, path.parent, where, foreign, sources)
-
-
-def _containers(node: Any) -> Iterator[tuple[str, str]]:
-    """Name and image of everything that has both."""
-    if isinstance(node, dict) and isinstance(node.get("image"), str) and "name" in node:
-        yield str(node["name"]), node["image"]
-    for value in _inside(node):
-        yield from _containers(value)
-
-
-def _read_whole(node: Any, foreign: set[str]) -> Iterator[str]:
-    """The ConfigMaps and Secrets whose keys become variables of one of our containers."""
-    if isinstance(node, dict) and _is_ours(node, foreign):
-        for each in node.get("envFrom") or ():
-            yield from (source["name"] for source in each.values() if isinstance(source, dict))
-    for value in _inside(node):
-        yield from _read_whole(value, foreign)
-
-
-def _inside(node: Any) -> Iterator[Any]:
-    if isinstance(node, dict):
-        yield from node.values()
-    elif isinstance(node, list):
-        yield from node
-
-
-def _is_ours(node: dict[str, Any], foreign: set[str]) -> bool:
-    """Whether a mapping belongs to one of our containers, or to no container at all."""
-    image = node.get("image")
-    return OUR_IMAGES in image if isinstance(image, str) else node.get("name") not in foreign
-
-
-def _of_object(
-    node: Any, folder: Path, where: str, foreign: set[str], sources: set[str]
-) -> Iterator[Given]:
-    """A manifest, a Kustomize file or a patch."""
-    kind = node.get("kind") if isinstance(node, dict) else None
-    if kind in _SOURCES:
-        yield from _of_source(node, where, sources)
-    elif kind in _KUSTOMIZE:
-        yield from _of_generators(node, folder, where, sources)
-        for patch in node.get("patches") or ():
-            for each in yaml.safe_load_all(patch.get("patch", "")):
-                yield from _of_object(each, folder, where, foreign, sources)
-    elif kind in _WORKLOADS or isinstance(node, list):
-        yield from _in_containers(node, where, foreign)
-
-
-def _of_source(node: dict[str, Any], where: str, sources: set[str]) -> Iterator[Given]:
-    spec = node.get("spec") or {}
-    target = spec.get("target") or {}
-    if (target.get("name") or node["metadata"].get("name")) not in sources:
-        return
-    # Where a template makes the keys, what was fetched only goes into it.
-    made = (target.get("template") or {}).get("data")
-    keys: dict[str, Any] = {
-        **(node.get("data") or {}),
-        **(node.get("stringData") or {}),
-        **(spec.get("encryptedData") or {}),
-        **(made or {each["secretKey"]: "" for each in spec.get("data") or ()}),
-    }
-    for name, value in keys.items():
-        yield Given(name, str(value) if node["kind"] == "ConfigMap" else "", where)
-
-
-def _of_generators(
-    node: dict[str, Any], folder: Path, where: str, sources: set[str]
-) -> Iterator[Given]:
-    generators = [*(node.get("configMapGenerator") or ()), *(node.get("secretGenerator") or ())]
-    for generator in generators:
-        if generator["name"] not in sources:
-            continue
-        for line in generator.get("literals") or ():
-            name, _, value = line.partition("=")
-            yield Given(name, value.strip("'\""), where)
-        for file in generator.get("envs") or ():
-            given = dotenv(folder / file)
-            yield from (Given(name, value, f"{where}: {file}") for name, value in given.items())
-
-
-def _in_containers(node: Any, where: str, foreign: set[str]) -> Iterator[Given]:
-    if isinstance(node, list):
-        for value in node:
-            yield from _in_containers(value, where, foreign)
-        return
-    if not isinstance(node, dict):
-        return
-    if not _is_ours(node, foreign):
-        return
-    if _NAME.fullmatch(str(node.get("name", ""))) and node.keys() & {"value", "valueFrom"}:
-        yield Given(node["name"], str(node.get("value", "")), where)
-    for key, value in node.items():
-        if key == "runtimeEnvYAML":
-            given = (yaml.safe_load(value) or {}).get("env_vars", {})
-            yield from (Given(name, str(each), where) for name, each in given.items())
-        else:
-            yield from _in_containers(value, where, foreign)
 
 
 # --- pages ----------------------------------------------------------------------------------------

@@ -2,11 +2,10 @@
 
 import asyncio
 import shutil
-import signal
 import socket
 import subprocess
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,24 +13,20 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
+from rlaif.bus.errors import BusUnavailableError
 from rlaif.servers.nats_server import HOST, NatsServerRecipe, find_nats_server
+from rlaif.testing.servers.process import ServerProcess
 
 if TYPE_CHECKING:
     from rlaif.bus.connection import Bus
 
 START_TIMEOUT_SECONDS = 30.0
-STOP_TIMEOUT_SECONDS = 5.0
 _POLL_SECONDS = 0.01
 _DEPLOYED = Path(__file__).parents[6] / "deploy/base/nats"
-_PORT_TRIES = 3
 
 
-class NatsServerError(RuntimeError):
-    """The server did not start; the text holds its log's end."""
-
-
-class NatsServer:
-    """One nats-server process with JetStream; its port and its store survive a restart.
+class NatsServer(ServerProcess):
+    """One nats-server process with JetStream.
 
     Args:
         directory: Existing, empty directory for its store, configuration and log.
@@ -41,18 +36,11 @@ class NatsServer:
     """
 
     def __init__(
-        self,
-        directory: Path,
-        *,
-        max_file: str = "1GB",
-        token: str | None = None,
-        more: str = "",
+        self, directory: Path, *, max_file: str = "1GB", token: str | None = None, more: str = ""
     ) -> None:
-        self._directory = directory
-        self._process: subprocess.Popen[bytes] | None = None
-        port, monitor_port = free_ports(2)
+        super().__init__(directory / "js", directory / "nats.log")
         self._recipe = NatsServerRecipe(
-            directory, port, monitor_port, token=token, max_file=max_file, more=more
+            directory, *free_ports(2), token=token, max_file=max_file, more=more
         )
 
     @property
@@ -70,84 +58,30 @@ class NatsServer:
         """The monitoring endpoints, such as `/healthz` and `/jsz`."""
         return self._recipe.monitor_url
 
-    @property
-    def pid(self) -> int | None:
-        """Process id while it runs."""
-        return self._process.pid if self._process else None
-
     def url_of(self, user: str) -> str:
         """Where a user of `more` connects whose password is the name."""
         return f"nats://{user}:{user}@{HOST}:{self.port}"
-
-    def start(self) -> None:
-        """Start it and wait until it is healthy.
-
-        Raises:
-            NatsServerError: It did not become healthy in time.
-        """
-        if self._process is not None:
-            raise NatsServerError(f"nats-server runs already, pid {self._process.pid}")
-        first_start = not (self._directory / "js").exists()
-        for tries_left in reversed(range(_PORT_TRIES)):
-            self._spawn()
-            try:
-                self._wait_healthy()
-                return
-            except NatsServerError:
-                self.kill()
-                if not (first_start and tries_left):
-                    raise
-                # Another process may have taken the port between choosing and binding it.
-                port, monitor_port = free_ports(2)
-                self._recipe = replace(self._recipe, port=port, monitor_port=monitor_port)
-
-    def stop(self) -> None:
-        """End it in order; nothing happens when it does not run."""
-        self._end(signal.SIGTERM)
-
-    def kill(self) -> None:
-        """End it with SIGKILL, as a crash would."""
-        self._end(signal.SIGKILL)
 
     def restart(self) -> None:
         """Kill it and start it again on the same port and store."""
         self.kill()
         self.start()
 
-    def _spawn(self) -> None:
+    def _spawn(self, log: int) -> subprocess.Popen[bytes]:
         self._recipe.write_files()
-        with self._log.open("ab") as log:
-            self._process = subprocess.Popen(
-                self._recipe.command(find_nats_server()),
-                stdout=log,
-                stderr=log,
-                start_new_session=True,  # Ctrl-C in the terminal must not end it before the tests
-            )
+        command = self._recipe.command(find_nats_server())
+        return subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
 
-    def _wait_healthy(self) -> None:
-        assert self._process is not None
+    def _wait_ready(self, alive: Callable[[], bool]) -> None:
         deadline = time.monotonic() + START_TIMEOUT_SECONDS
-        while time.monotonic() < deadline and self._process.poll() is None:
-            if self._recipe.healthy():
-                return
+        while not self._recipe.healthy():
+            if time.monotonic() > deadline or not alive():
+                raise BusUnavailableError(f"nats-server is not healthy on port {self.port}")
             time.sleep(_POLL_SECONDS)
-        log = self._log.read_text(errors="replace")[-2000:]
-        raise NatsServerError(f"nats-server was not healthy on port {self.port}; its log:\n{log}")
 
-    def _end(self, how: signal.Signals) -> None:
-        process, self._process = self._process, None
-        if process is None:
-            return
-        process.send_signal(how)
-        try:
-            process.wait(STOP_TIMEOUT_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-    @property
-    def _log(self) -> Path:
-        return self._directory / "nats.log"
+    def _choose_ports(self) -> None:
+        port, monitor_port = free_ports(2)
+        self._recipe = replace(self._recipe, port=port, monitor_port=monitor_port)
 
 
 @pytest.fixture(scope="session")
@@ -190,8 +124,6 @@ async def _made_anew(bus: "Bus") -> None:
 
     A server with much to do is still removing the files of the old ones and answers with an error.
     """
-    from rlaif.bus.errors import BusUnavailableError
-
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
     while True:
         try:

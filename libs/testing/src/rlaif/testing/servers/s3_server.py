@@ -2,10 +2,9 @@
 
 import os
 import secrets
-import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,17 +16,16 @@ from rlaif.servers.seaweedfs import SeaweedFS, SeaweedPorts, TlsFiles, find_weed
 from rlaif.storage.file import FileStore
 from rlaif.storage.keys import EPISODES_BUCKET, MODELS_BUCKET
 from rlaif.storage.open import S3Credentials
-from rlaif.storage.ports import ObjectStore, StoreUnavailableError
+from rlaif.storage.ports import ObjectStore
+from rlaif.testing.servers.process import ServerProcess
 
 if TYPE_CHECKING:
     from rlaif.storage.s3 import S3Store
 
 START_SECONDS = 20
-STOP_SECONDS = 10
-START_TRIES = 3
 
 
-class S3Server:
+class S3Server(ServerProcess):
     """One SeaweedFS process.
 
     Args:
@@ -36,6 +34,7 @@ class S3Server:
     """
 
     def __init__(self, data_dir: Path, *, tls: TlsFiles | None = None) -> None:
+        super().__init__(data_dir / "filer.db", data_dir / "weed.log")
         self.recipe = SeaweedFS(
             data_dir=data_dir,
             ports=_ports(),
@@ -44,7 +43,7 @@ class S3Server:
             buckets=(EPISODES_BUCKET, MODELS_BUCKET),
             tls=tls,
         )
-        self._process: subprocess.Popen[bytes] | None = None
+        self.recipe.write_files()
 
     @property
     def credentials(self) -> S3Credentials:
@@ -56,67 +55,23 @@ class S3Server:
             ca_file=str(self.recipe.tls.authority) if self.recipe.tls else None,
         )
 
-    @property
-    def pid(self) -> int | None:
-        """Process id while it runs."""
-        return self._process.pid if self._process else None
-
-    def start(self) -> None:
-        """Start it, or start it again on the same data, and wait until writes work.
-
-        Raises:
-            StoreUnavailableError: It did not start; the text holds its log's end.
-        """
-        first = not (self.recipe.data_dir / "filer.db").exists()
-        for tries_left in reversed(range(START_TRIES if first else 1)):
-            try:
-                self._start_once()
-                return
-            except StoreUnavailableError as error:
-                self.stop()
-                if not tries_left:
-                    log = (self.recipe.data_dir / "weed.log").read_text(errors="replace")
-                    raise StoreUnavailableError(f"{error}; its log:\n{log[-2000:]}") from error
-                # Another process may have taken a port between choosing and binding it.
-                self.recipe = replace(self.recipe, ports=_ports())
-
-    def stop(self) -> None:
-        """End it in order, after 10 s by force; nothing happens when it does not run."""
-        self._end(signal.SIGTERM)
-
-    def kill(self) -> None:
-        """End it as a crash would; `start` brings it back with its data."""
-        self._end(signal.SIGKILL)
-
-    def _start_once(self) -> None:
+    def _spawn(self, log: int) -> subprocess.Popen[bytes]:
         self.recipe.write_files()
-        weed = find_weed()
-        with (self.recipe.data_dir / "weed.log").open("ab") as log:
-            self._process = subprocess.Popen(
-                self.recipe.command(weed),
-                cwd=self.recipe.data_dir,
-                env=self.recipe.environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        process = self._process
-        self.recipe.wait_ready(seconds=START_SECONDS, alive=lambda: process.poll() is None)
+        return subprocess.Popen(
+            self.recipe.command(find_weed()),
+            cwd=self.recipe.data_dir,
+            env=self.recipe.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
 
-    def _end(self, sent: signal.Signals) -> None:
-        process, self._process = self._process, None
-        if process is None:
-            return
-        for number in (sent, signal.SIGKILL):
-            if process.poll() is None:
-                # Its own session, so the group holds only the server and what it started.
-                os.killpg(process.pid, number)
-            try:
-                process.wait(STOP_SECONDS)
-                return
-            except subprocess.TimeoutExpired:
-                continue
+    def _wait_ready(self, alive: Callable[[], bool]) -> None:
+        self.recipe.wait_ready(seconds=START_SECONDS, alive=alive)
+
+    def _choose_ports(self) -> None:
+        self.recipe = replace(self.recipe, ports=_ports())
 
 
 @contextmanager

@@ -81,11 +81,9 @@ _UNKNOWN = (np.nan, np.nan)
 def fit_side(side: Side, settings: CandidateSettings) -> RewardNet:
     """Fit a candidate to a side with at least one pair and freeze its constants on that side."""
     spec = _spec(side, settings, members=settings.fit.members)
-    weights = episode_bags(side.segments, spec.members, settings) * label_weights(side.segments)
-    data = _fit_data(side, weights.astype(np.float32))
-    net = fit(
-        data, spec=spec, settings=settings.fit, seed=settings.seed, epochs=settings.fit.epochs
-    )
+    bags = episode_bags(side.segments, spec.members, settings) * label_weights(side.segments)
+    weights, epochs = bags.astype(np.float32), settings.fit.epochs
+    net = fit(side, weights, spec=spec, settings=settings.fit, seed=settings.seed, epochs=epochs)
     return _frozen(net, side.segments)
 
 
@@ -107,8 +105,7 @@ def fit_parts(
     for row, part in zip(weights, taught, strict=True):
         row[part] = label_weights(chosen(side.segments, part))
     epochs = max(1, round(_CHECK_SHARE * settings.fit.epochs))
-    data = _fit_data(side, weights)
-    fitted = fit(data, spec=spec, settings=settings.fit, seed=seed, epochs=epochs)
+    fitted = fit(side, weights, spec=spec, settings=settings.fit, seed=seed, epochs=epochs)
     single = spec.model_copy(update={"members": 1})
     for member, at in enumerate(np.flatnonzero(teachable).tolist()):
         net = RewardNet(single)
@@ -135,33 +132,18 @@ def episode_bags(
     return bags
 
 
-@dataclass(frozen=True)
-class FitData:
-    """The training data of N segments.
-
-    Attributes:
-        ends: `[N, 2, inputs]`, first and last observation of each segment.
-        positions: `[N, 2]`, their positions on the quest; NaN where judges gave none.
-        weights: `[members, N]`, weight of each segment for each member; each row has some above 0.
-        table: Compares the segments.
-    """
-
-    ends: NDArray[np.float32]
-    positions: NDArray[np.float64]
-    weights: NDArray[np.float32]
-    table: PairTable
-
-
 def fit(
-    data: FitData,
+    side: Side,
+    weights: NDArray[np.float32],
     *,
     spec: RewardNetSpec,
     settings: FitSettings,
     seed: int,
     epochs: int,
 ) -> RewardNet:
-    """Fit an ensemble to `data`; its constants are still those of `spec`.
+    """Fit an ensemble to a side; its constants are still those of `spec`.
 
+    `weights`, `[members, N]`, are those of each segment; each member has some above 0.
     Weights are initialised afresh, independent of the live model. Equal seeds, data and thread
     counts give equal weights: no global generator is used.
     """
@@ -172,7 +154,7 @@ def fit(
     # (three times smaller); in the returned network they are 0.
     net = RewardNet(spec.model_copy(update={"inputs": len(read)}), generator=generator)
     net.train().requires_grad_(True)
-    steps = max(2, epochs * -(-len(data.ends) // _BATCH_SEGMENTS))
+    steps = max(2, epochs * -(-len(side.ends) // _BATCH_SEGMENTS))
     # Its rate ends near 0: the result does not depend on the last batch.
     optimiser = OneCycleAdamW(
         net.parameters(),
@@ -182,10 +164,10 @@ def fit(
     )
     known = is_known_layout(spec.layout_version, spec.inputs)
     things = _Things.of(read, gains) if known else None
-    learned = _Learned.of(data, data.ends[..., read] * gains[read], things=things)
+    learned = _Learned.of(side, weights, side.ends[..., read] * gains[read], things)
     for _ in range(epochs):
-        order = torch.randperm(len(data.ends), generator=generator).numpy()
-        for batch in batches(order, data.table.compared_pairs, _BATCH_SEGMENTS):
+        order = torch.randperm(len(side.ends), generator=generator).numpy()
+        for batch in batches(order, side.table.compared_pairs, _BATCH_SEGMENTS):
             chosen = torch.from_numpy(batch)
             torch.autograd.backward(_loss(net, learned, chosen, generator))
             optimiser.step()
@@ -262,11 +244,6 @@ def _spec(side: Side, settings: CandidateSettings, *, members: int) -> RewardNet
 def _has_decided_pair(table: PairTable, inside: NDArray[np.int64]) -> bool:
     """Whether any two of these segments are a decided pair; usually the first row answers."""
     return any(table.compare(np.full_like(inside, one), inside).decided.any() for one in inside)
-
-
-def _fit_data(side: Side, weights: NDArray[np.float32]) -> FitData:
-    positions = np.array([item.positions or _UNKNOWN for item in side.segments], np.float64)
-    return FitData(ends=side.ends, positions=positions, weights=weights, table=side.table)
 
 
 def _frozen(net: RewardNet, segments: list[LabelledSegment]) -> RewardNet:
@@ -348,7 +325,7 @@ class _Things:
 
 @dataclass(frozen=True)
 class _Learned:
-    """`FitData` as float32 tensors.
+    """A side as float32 tensors.
 
     `ends` has the slots that are read, scaled by their gains; `weights` `[members, N]` have mean 1.
     `centres`, `[members, 1, 1]`, are the mean positions of each member's segments. `target` and
@@ -366,16 +343,22 @@ class _Learned:
     things: _Things | None
 
     @classmethod
-    def of(cls, data: FitData, ends: NDArray[np.float32], *, things: _Things | None) -> "_Learned":
-        target, weight = _preferences(data)
-        weights = data.weights
-        known = np.isfinite(data.positions).all(axis=1)
+    def of(
+        cls,
+        side: Side,
+        weights: NDArray[np.float32],
+        ends: NDArray[np.float32],
+        things: _Things | None,
+    ) -> "_Learned":
+        positions = np.array([item.positions or _UNKNOWN for item in side.segments], np.float64)
+        known = np.isfinite(positions).all(axis=1)
+        target, weight = _preferences(side, known)
         counted = np.where(known, weights, 0.0)
-        middle = np.where(known, data.positions.mean(axis=1), 0.0)
+        middle = np.where(known, positions.mean(axis=1), 0.0)
         centres = (counted @ middle) / np.maximum(counted.sum(axis=1), 1e-9)
         return cls(
             ends=torch.from_numpy(ends),
-            positions=torch.from_numpy(data.positions.astype(np.float32)),
+            positions=torch.from_numpy(positions.astype(np.float32)),
             centres=torch.from_numpy(centres.astype(np.float32))[:, None, None],
             weights=torch.from_numpy(weights / weights.mean(axis=1, keepdims=True)),
             target=torch.from_numpy(target),
@@ -385,26 +368,28 @@ class _Learned:
         )
 
 
-def _preferences(data: FitData) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def _preferences(
+    side: Side, known: NDArray[np.bool_]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """(`[N, N]` P(row better than column), `[N, N]` weight) of pairs that positions do not answer.
 
     These are pairs with a segment without positions, and pairs that were compared side by side.
     """
-    count = len(data.ends)
+    count = len(side.segments)
     target, weight = np.full((count, count), 0.5, np.float32), np.zeros((count, count), np.float32)
     others = np.arange(count)
 
     def fill(a: NDArray[np.int64], b: NDArray[np.int64]) -> None:
-        found = data.table.compare(a, b)
+        found = side.table.compare(a, b)
         counted = np.where(a == b, 0.0, found.weight)
         target[a, b], target[b, a] = found.target, 1.0 - found.target
         weight[a, b] = weight[b, a] = counted
 
-    for row in np.flatnonzero(~np.isfinite(data.positions.sum(axis=1))):
+    for row in np.flatnonzero(~known):
         fill(np.full(count, row), others)
-    side = data.table.compared_pairs
-    if len(side):
-        fill(side[:, 0], side[:, 1])
+    compared = side.table.compared_pairs
+    if len(compared):
+        fill(compared[:, 0], compared[:, 1])
     return target, weight
 
 

@@ -1,0 +1,77 @@
+"""A server of a test: a process that the test starts, ends and kills."""
+
+import os
+import signal
+import subprocess
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+
+STOP_SECONDS = 10.0
+_TRIES = 3
+
+
+class ServerProcess(ABC):
+    """One process; its ports and its data survive a restart."""
+
+    def __init__(self, data: Path, log: Path) -> None:
+        """`data` exists once it has run."""
+        self._data, self._log = data, log
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """Process id while it runs."""
+        return self._process.pid if self._process else None
+
+    def start(self) -> None:
+        """Start it, or start it again on the same data, and wait until it is ready.
+
+        Raises:
+            RuntimeError: It did not get ready; the text holds its log's end.
+        """
+        assert self._process is None, f"it runs already, pid {self.pid}"
+        for tries_left in reversed(range(1 if self._data.exists() else _TRIES)):
+            with self._log.open("ab") as log:
+                process = self._process = self._spawn(log.fileno())
+            try:
+                return self._wait_ready(lambda: process.poll() is None)  # noqa: B023
+            except Exception as error:
+                self.kill()
+                if not tries_left:
+                    text = self._log.read_text(errors="replace")[-2000:]
+                    raise RuntimeError(f"{error}; its log:\n{text}") from error
+                # Another process may have taken a port between choosing and binding it.
+                self._choose_ports()
+
+    def stop(self) -> None:
+        """End it in order, after 10 s by force; nothing happens when it does not run."""
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it as a crash would; `start` brings it back with its data."""
+        self._end(signal.SIGKILL)
+
+    @abstractmethod
+    def _spawn(self, log: int) -> subprocess.Popen[bytes]:
+        """Start it in a session of its own, so that Ctrl-C does not end it before the tests."""
+
+    @abstractmethod
+    def _wait_ready(self, alive: Callable[[], bool]) -> None: ...
+
+    @abstractmethod
+    def _choose_ports(self) -> None: ...
+
+    def _end(self, sent: signal.Signals) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        for number in (sent, signal.SIGKILL):
+            if process.poll() is None:
+                # Its own session, so the group holds only the server and what it started.
+                os.killpg(process.pid, number)
+            try:
+                process.wait(STOP_SECONDS)
+                return
+            except subprocess.TimeoutExpired:
+                continue
