@@ -17,6 +17,7 @@ import torch
 
 from rlaif.contracts.game.observation import LAYOUT_VERSION
 from rlaif.contracts.reward_models import RewardNetSpec
+from rlaif.local.strays import descendants
 from rlaif.reward_net import artifact
 from rlaif.reward_net.network import RewardNet
 from rlaif.trainer.run_folder.protocol import GrantCaptures, LoadRewardModel
@@ -77,17 +78,7 @@ async def grant_captures(run: RunSupervisor, settings: TrainerSettings) -> None:
 
 def tree(root: int) -> list[Process]:
     """A training process and its descendants."""
-    parents: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with suppress(OSError):
-                parents.setdefault(int(_stat(int(entry.name))[1]), []).append(int(entry.name))
-    found, todo = [Process(root, DRIVER)], [root]
-    while todo:
-        for pid in parents.get(todo.pop(), ()):
-            todo.append(pid)
-            found.append(Process(pid, _kind(pid)))
-    return found
+    return [Process(root, DRIVER), *(Process(e.pid, _kind(e.pid)) for e in descendants([root]))]
 
 
 def cpu_seconds(pids: Iterable[int]) -> dict[int, float]:
@@ -95,7 +86,7 @@ def cpu_seconds(pids: Iterable[int]) -> dict[int, float]:
     spent = {}
     for pid in pids:
         with suppress(OSError):
-            fields = _stat(pid)
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
             spent[pid] = (int(fields[11]) + int(fields[12])) / _TICKS
     return spent
 
@@ -106,11 +97,6 @@ def megabytes(pid: int) -> float:
         rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
         return next(int(i.split()[1]) / 1024 for i in rollup.splitlines() if i.startswith("Rss:"))
     return 0.0
-
-
-def _stat(pid: int) -> list[str]:
-    """Fields of `/proc/PID/stat` after the name: state, parent, …"""
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
 def _kind(pid: int) -> str:

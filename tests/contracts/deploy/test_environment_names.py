@@ -11,18 +11,20 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+import yaml
 
 from rlaif.service.settings import ServiceSettings, Setting, SharedSettings, describe
 from rlaif.testing.deployment import (
     Given,
     asked_for,
-    cluster,
     compose,
     dotenv,
     interpolate,
     names_in_commands,
 )
 from rlaif.testing.settings_classes import EVERY, SERVICES
+from rlaif.validate.manifests import Manifest, named, pods, read
+from rlaif.validate.targets import targets
 
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"
@@ -56,8 +58,8 @@ LEFT_AT_THEIR_DEFAULT = {
 
 OF_MAKE = {
     "ARGS", "BASE", "BENCH_ARGS", "CONTAINERS_ARGS", "DATA_DIR", "DEMO_ARGS", "EPISODES",
-    "HUD_PORT", "NAMESPACE", "ONCE", "PLAY_ARGS", "REGISTRY", "ROM", "SEED", "SEGMENTS",
-    "VALIDATE_ARGS",
+    "HUD_PORT", "NAMESPACE", "ONCE", "PLAY_ARGS", "REGISTRY", "ROM", "ROOMS", "RUN", "SEED",
+    "SEGMENTS", "VALIDATE_ARGS", "WORLD",
 }  # fmt: skip
 """Variables of the Makefile that commands on the pages set."""
 
@@ -106,6 +108,48 @@ def unset(given: set[str]) -> list[str]:
     return [each.environment for each in needed() if each.environment not in given]
 
 
+@pytest.fixture(scope="session")
+def cluster(rendered: Mapping[str, list[Manifest]]) -> list[Given]:
+    """Environment of our containers in everything that is applied to a cluster."""
+    return [given for each in targets(DEPLOY) for given in of_stream(rendered[each.name])]
+
+
+def of_stream(stream: list[Manifest]) -> Iterator[Given]:
+    """Environment of our containers in a rendered stream; values of secrets are empty."""
+    sources = {name: values for each in stream for name, values in keys_of(each)}
+    for pod in pods(stream):
+        for container in pod.containers():
+            if "zelda-rlaif" not in container["image"]:
+                continue
+            where = f"{named(pod.owner)} {container['name']}"
+            for each in container.get("env") or ():
+                yield Given(each["name"], str(each.get("value", "")), where)
+            for each in container.get("envFrom") or ():
+                source = (each.get("configMapRef") or each["secretRef"])["name"]
+                for name, value in sources.get(source, {}).items():
+                    yield Given(name, value, f"{where}: {source}")
+    for each in stream:
+        environment = yaml.safe_load((each.get("spec") or {}).get("runtimeEnvYAML") or "{}")
+        for name, value in environment.get("env_vars", {}).items():
+            yield Given(name, str(value), named(each))
+
+
+def keys_of(manifest: Manifest) -> Iterator[tuple[str, dict[str, str]]]:
+    """The ConfigMap or Secret that an object is, or that an operator makes of it."""
+    spec = manifest.get("spec") or {}
+    target = spec.get("target") or {}
+    match manifest["kind"]:
+        case "ConfigMap":
+            yield manifest["metadata"]["name"], manifest.get("data") or {}
+        case "SealedSecret":
+            yield manifest["metadata"]["name"], dict.fromkeys(spec["encryptedData"], "")
+        case "ExternalSecret":
+            # Where a template makes the keys, what was fetched only goes into it.
+            made = (target.get("template") or {}).get("data")
+            names = made or [each["secretKey"] for each in spec.get("data") or ()]
+            yield target.get("name") or manifest["metadata"]["name"], dict.fromkeys(names, "")
+
+
 # --- set, and read by no service ----------------------------------------------------------------
 
 
@@ -114,9 +158,8 @@ def test_every_name_in_compose_is_read() -> None:
     assert unread(list(compose(COMPOSE))) == []
 
 
-def test_every_name_in_the_manifests_is_read() -> None:
-    needs(CONFIG)
-    assert unread(list(cluster(DEPLOY))) == []
+def test_every_name_in_the_manifests_is_read(cluster: list[Given]) -> None:
+    assert unread(cluster) == []
 
 
 def test_the_example_holds_what_compose_asks_for_and_nothing_else() -> None:
@@ -125,9 +168,9 @@ def test_the_example_holds_what_compose_asks_for_and_nothing_else() -> None:
     assert set(dotenv(EXAMPLE, examples=True)) == asked_for(COMPOSE) | of_compose_itself
 
 
-def test_a_name_of_the_platform_is_set_somewhere_and_is_no_setting() -> None:
-    needs(COMPOSE, CONFIG)
-    used = {each.name for each in [*compose(COMPOSE), *cluster(DEPLOY)]}
+def test_a_name_of_the_platform_is_set_somewhere_and_is_no_setting(cluster: list[Given]) -> None:
+    needs(COMPOSE)
+    used = {each.name for each in [*compose(COMPOSE), *cluster]}
     assert OF_THE_PLATFORM.keys() - used == set()
     assert OF_THE_PLATFORM.keys() & readers() == set()
 
@@ -140,16 +183,17 @@ def test_compose_sets_every_shared_setting_and_credential() -> None:
     assert unset({each.name for each in compose(COMPOSE)}) == []
 
 
-def test_a_cluster_sets_every_shared_setting_and_credential() -> None:
-    needs(CONFIG)
-    assert unset({each.name for each in cluster(DEPLOY)}) == []
+def test_a_cluster_sets_every_shared_setting_and_credential(cluster: list[Given]) -> None:
+    assert unset({each.name for each in cluster}) == []
 
 
 @pytest.mark.parametrize("service", SERVICES, ids=lambda service: service.service_name())
-def test_a_service_listens_to_the_network(service: type[ServiceSettings]) -> None:
-    needs(COMPOSE, CONFIG)
+def test_a_service_listens_to_the_network(
+    service: type[ServiceSettings], cluster: list[Given]
+) -> None:
+    needs(COMPOSE)
     host = f"{service.model_config['env_prefix']}HOST"
-    for given in (compose(COMPOSE), cluster(DEPLOY)):
+    for given in (compose(COMPOSE), cluster):
         assert {each.value for each in given if each.name == host} == {"0.0.0.0"}
 
 
@@ -189,11 +233,11 @@ def containers_of(service: type[ServiceSettings], *, examples: bool) -> Iterator
 # --- the pages ------------------------------------------------------------------------------------
 
 
-def test_every_name_that_is_set_is_on_a_page() -> None:
-    needs(COMPOSE, CONFIG)
+def test_every_name_that_is_set_is_on_a_page(cluster: list[Given]) -> None:
+    needs(COMPOSE)
     pages = (ROOT / "docs").rglob("*.md")
     words = {word for page in pages for word in re.findall(r"\w+", page.read_text("utf-8"))}
-    every = {each.name for each in [*compose(COMPOSE), *cluster(DEPLOY)]}
+    every = {each.name for each in [*compose(COMPOSE), *cluster]}
     assert sorted(every - words) == []
 
 
@@ -265,41 +309,26 @@ def test_a_name_without_a_value_is_given_where_the_example_has_one(tmp_path: Pat
     assert asked_for(file) == {"A", "C"}
 
 
-def test_of_manifests_every_way_into_a_container_is_read(tmp_path: Path) -> None:
-    manifests = {
-        "judge.yaml": """
+def test_of_manifests_every_way_into_a_container_is_read() -> None:
+    stream = """
 kind: Deployment
+metadata: {name: judge}
 spec: {template: {spec: {containers: [
   {name: judge, image: zelda-rlaif/service, env: [{name: IN_A_POD, value: "1"}],
    envFrom: [{configMapRef: {name: rlaif-config}}, {secretRef: {name: rlaif-s3}}]},
-  {name: nats, image: nats, env: [{name: NOT_OURS, value: "1"}]}]}}}
-""",
-        "rayjob.yaml": """
-kind: RayJob
-spec: {runtimeEnvYAML: "env_vars: {IN_A_JOB: '1'}"}
-""",
-        "secret.yaml": """
-kind: ExternalSecret
-metadata: {name: rlaif-s3}
-spec: {data: [{secretKey: IN_A_SECRET}]}
-""",
-        "kustomization.yaml": """
-kind: Component
-configMapGenerator: [
-  {name: rlaif-config, behavior: merge, literals: [IN_A_MAP=1], envs: [config.env]},
-  {name: other, literals: [NOT_OURS=1]}]
-patches:
-- target: {kind: Deployment}
-  patch: |
-    - {op: add, path: /spec/template/spec/containers/0/env/-, value: {name: IN_A_PATCH, value: "1"}}
-""",
-        "config.env": "IN_A_FILE=1\n# COMMENT=1\n",
-    }
-    for name, text in manifests.items():
-        (tmp_path / name).write_text(text)
-    assert {each.name for each in cluster(tmp_path)} == {
-        "IN_A_POD", "IN_A_JOB", "IN_A_SECRET", "IN_A_MAP", "IN_A_PATCH", "IN_A_FILE",
-    }  # fmt: skip
+  {name: nats, image: nats, env: [{name: NOT_OURS, value: "1"}],
+   envFrom: [{configMapRef: {name: other}}]}]}}}
+---
+{kind: RayJob, metadata: {name: train}, spec: {runtimeEnvYAML: "env_vars: {IN_A_JOB: '1'}"}}
+---
+{kind: ExternalSecret, metadata: {name: rlaif-s3}, spec: {data: [{secretKey: IN_A_SECRET}]}}
+---
+{kind: ConfigMap, metadata: {name: rlaif-config}, data: {IN_A_MAP: "1"}}
+---
+{kind: ConfigMap, metadata: {name: other}, data: {NOT_OURS: "1"}}
+"""
+    names = {each.name for each in of_stream(read(stream))}
+    assert names == {"IN_A_POD", "IN_A_JOB", "IN_A_SECRET", "IN_A_MAP"}
 
 
 def test_a_variable_of_the_readers_shell_is_not_one_of_a_program() -> None:

@@ -6,13 +6,15 @@ the examples of each property that names no number: for a second look at the sam
 Programs that are installed in the environment, such as kubectl, are found as if they were on PATH.
 """
 
+import logging
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
-from rlaif.testing.logging_as_before import logging_as_before
 from rlaif.testing.servers.nats_server import bus, guarded_nats, nats_server, nats_url
 from rlaif.testing.servers.s3_server import (
     _s3_stores,
@@ -22,7 +24,6 @@ from rlaif.testing.servers.s3_server import (
     s3,
     s3_server,
 )
-from rlaif.testing.skipped import pytest_addoption, pytest_terminal_summary
 
 # How long an example takes says how busy the machine is, nothing of what is tested.
 settings.register_profile("all", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -47,6 +48,23 @@ def pytest_configure() -> None:
             del os.environ[name]
 
 
+@pytest.fixture(autouse=True)
+def logging_as_before() -> Iterator[None]:
+    """Put back the root's handlers, and the levels of all loggers that were there.
+
+    A command whose `main` runs inside a test sets up the logs of the whole process.
+    """
+    known = logging.Logger.manager.loggerDict.values()
+    loggers = [logging.getLogger(), *(each for each in known if isinstance(each, logging.Logger))]
+    levels = [logger.level for logger in loggers]
+    handlers = logging.getLogger().handlers[:]
+    yield
+    logging.getLogger().handlers[:] = handlers
+    for logger, level in zip(loggers, levels, strict=True):
+        if logger.level != level:
+            logger.setLevel(level)
+
+
 __all__ = [
     "_s3_stores",
     "bus",
@@ -57,9 +75,7 @@ __all__ = [
     "models_store",
     "nats_server",
     "nats_url",
-    "pytest_addoption",
     "pytest_configure",
-    "pytest_terminal_summary",
     "s3",
     "s3_server",
 ]

@@ -53,11 +53,6 @@ class NatsServer(ServerProcess):
         """Where clients connect, with the token if there is one."""
         return self._recipe.url
 
-    @property
-    def monitor_url(self) -> str:
-        """The monitoring endpoints, such as `/healthz` and `/jsz`."""
-        return self._recipe.monitor_url
-
     def url_of(self, user: str) -> str:
         """Where a user of `more` connects whose password is the name."""
         return f"nats://{user}:{user}@{HOST}:{self.port}"

@@ -43,7 +43,7 @@ class S3Server(ServerProcess):
             buckets=(EPISODES_BUCKET, MODELS_BUCKET),
             tls=tls,
         )
-        self.recipe.write_files()
+        data_dir.mkdir(parents=True, exist_ok=True)
 
     @property
     def credentials(self) -> S3Credentials:
