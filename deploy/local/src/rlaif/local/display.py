@@ -64,7 +64,6 @@ class Display:
         self._status.update(_OneLine(parts))
 
     def quiet(self) -> None:
-        """Remove the progress line."""
         if self._status is not None:
             self._status.stop()
             self._status = None

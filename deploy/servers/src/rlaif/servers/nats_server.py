@@ -53,7 +53,6 @@ class NatsServerRecipe:
 
     @property
     def monitor_url(self) -> str:
-        """The monitoring endpoints."""
         return f"http://{HOST}:{self.monitor_port}"
 
     def write_files(self) -> None:
@@ -65,7 +64,6 @@ class NatsServerRecipe:
             file.write("\n".join(self._lines()) + "\n")
 
     def command(self, program: Path) -> list[str]:
-        """Its command line."""
         return [str(program), "-c", str(self._configuration)]
 
     def healthy(self, *, seconds: float = 1.0) -> bool:

@@ -170,7 +170,6 @@ class SeaweedFS:
 
     @property
     def endpoint_url(self) -> str:
-        """The S3 endpoint."""
         return f"{'https' if self.tls else 'http'}://{HOST}:{self.ports.s3}"
 
     def write_files(self) -> None:

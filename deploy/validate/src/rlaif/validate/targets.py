@@ -27,7 +27,6 @@ class Target:
     on_base: tuple[str, ...] = ()
 
     def render(self, deploy: Path) -> str:
-        """The stream of manifests."""
         if self.on_base:
             return render_together(deploy / "base", [deploy / each for each in self.on_base])
         return render(deploy / self.name)

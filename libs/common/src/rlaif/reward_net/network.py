@@ -55,7 +55,6 @@ class RewardNet(nn.Module):
         return {name: value.detach().cpu().numpy() for name, value in self.state_dict().items()}
 
     def weights(self) -> NetWeights:
-        """A copy of its weights."""
         return NetWeights(self.spec, {name: each.copy() for name, each in self.arrays().items()})
 
     def to_rm_pt(self) -> bytes:

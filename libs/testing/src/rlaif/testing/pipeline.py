@@ -80,7 +80,6 @@ class Pipeline:
                 return match
 
     def where(self, name: str) -> str:
-        """URL of a part that is ready."""
         for line in self.lines:
             match = _READY.search(line)
             if match and match["name"] == name:

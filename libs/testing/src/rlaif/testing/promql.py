@@ -37,11 +37,9 @@ class Asked:
 
     @property
     def labels(self) -> frozenset[str]:
-        """Every label that the selector names."""
         return self.unwanted | frozenset(self.wanted)
 
     def is_named(self, name: str) -> bool:
-        """Whether it asks for a metric of this name."""
         return re.fullmatch(self.pattern, name) is not None
 
     def is_in(self, series: Iterable["Series"]) -> bool:
@@ -83,7 +81,6 @@ class Expression:
         return [_asked(self.where, selector) for selector in selectors]
 
     def grouped_by(self) -> set[str]:
-        """The labels that it groups by."""
         groups = [
             node.modifier
             for node in self._nodes()

@@ -70,7 +70,6 @@ class ExporterMetrics:
             self._mismatches.inc()
 
     def lost_replay(self, fault: LostReplayError) -> None:
-        """Count a replay that ended its process."""
         self._lost.labels(fault.reason.removeprefix("replay_")).inc()
 
 

@@ -114,7 +114,6 @@ class BusLink:
         return self._bus if self.check() is None else None
 
     def check(self) -> str | None:
-        """Why the bus is not usable; None when it is."""
         if self.why is None and self._bus is not None and not self._bus.connected:
             return "NATS does not answer; reconnecting"
         return self.why
@@ -157,7 +156,6 @@ class StoreWatch:
         self._every = every
 
     def check(self) -> str | None:
-        """Why the store is not usable; None when it is."""
         return self.why
 
     async def run(self) -> None:

@@ -55,7 +55,6 @@ class Upstream:
         self._transport = transport
 
     async def forward(self, request: Request, path: str) -> Response:
-        """The answer of the service to this request, under `path`."""
         try:
             async with asyncio.timeout(self._seconds):
                 body = await request.body()

@@ -58,7 +58,6 @@ class JudgeParts:
     budget: TokenBudget
 
     def probers(self) -> dict[str, Prober]:
-        """Judge name → prober of its route."""
         return {name: route.prober for name, route in self.routes.items() if route.prober}
 
     def handler(

@@ -119,7 +119,6 @@ class Briefing(Contract):
         return marks + -(-(len(self.to_json()) - marks) // 3)
 
     def facts(self) -> dict[str, Any]:
-        """The known facts as plain values."""
         return self.model_dump(mode="json", exclude_defaults=True)
 
     def to_json(self) -> str:

@@ -59,7 +59,6 @@ class Chromium:
         self.reader = asyncio.create_task(self._read())
 
     async def command(self, method: str, **params: Any) -> dict[str, Any]:
-        """One command of the protocol."""
         number = next(self._ids)
         self._answers[number] = asyncio.get_running_loop().create_future()
         message = {"id": number, "method": method, "params": params, "sessionId": self._session}
@@ -117,7 +116,6 @@ class Chromium:
         )
 
     async def press(self, key: str, text: str) -> None:
-        """Press and release one key."""
         for kind in ("keyDown", "keyUp"):
             await self.command("Input.dispatchKeyEvent", type=kind, key=key, text=text)
 

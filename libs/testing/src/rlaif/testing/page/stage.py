@@ -172,7 +172,6 @@ class Stage:
         return event
 
     async def reject(self) -> None:
-        """The gate refuses a candidate."""
         await self._bus.publisher("reward-model").publish(reward_model_rejected())
 
     async def changed(self, version: int, activation: int, **how: Any) -> None:
@@ -214,7 +213,6 @@ class Stage:
         await self._bus.publisher("trainer").publish(event)
 
     async def load(self, version: int, step: int) -> None:
-        """The trainer loads a version."""
         self.loads.append((version, step))
         await self.loaded(version, step)
 

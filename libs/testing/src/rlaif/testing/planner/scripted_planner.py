@@ -74,7 +74,6 @@ class ScriptedPlanner:
         return replace(counts, in_flight=in_flight)
 
     def close(self) -> None:
-        """Forget what waits."""
         self.closed = True
         self.waiting.clear()
         self._ready.clear()

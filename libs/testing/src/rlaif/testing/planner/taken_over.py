@@ -131,9 +131,7 @@ class Watched:
 class Asked(Protocol):
     """Answers one question; waits for it."""
 
-    def __call__(self, ram: RamBlocks, moment: SavedMoment, kind: Kind) -> PlannerReply:
-        """The reply."""
-        ...
+    def __call__(self, ram: RamBlocks, moment: SavedMoment, kind: Kind) -> PlannerReply: ...
 
 
 class AskingPlanner:

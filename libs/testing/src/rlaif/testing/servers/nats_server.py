@@ -45,7 +45,6 @@ class NatsServer(ServerProcess):
 
     @property
     def port(self) -> int:
-        """Port for clients."""
         return self._recipe.port
 
     @property

@@ -47,7 +47,6 @@ class S3Server(ServerProcess):
 
     @property
     def credentials(self) -> S3Credentials:
-        """How to reach it."""
         return S3Credentials(
             endpoint_url=self.recipe.endpoint_url,
             access_key=self.recipe.access_key,

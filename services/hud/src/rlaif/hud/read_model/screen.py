@@ -199,7 +199,6 @@ class Screen:
         return found
 
     def view(self) -> ScreenView | None:
-        """The screen; None before the first frame."""
         if self.env is None or self.frame is None:
             return None
         source, received_at = self._newest[self.env]

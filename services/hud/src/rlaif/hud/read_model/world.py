@@ -83,7 +83,6 @@ class World:
         self._positions, self._positions_at = reading, now
 
     def name(self, group: int, room: int) -> str | None:
-        """Name of a room; None if it is unknown."""
         return self._names.get((group, room))
 
     def knows(self, env: str) -> bool:

@@ -121,7 +121,6 @@ class SegmentHandler:
 
 @contextlib.contextmanager
 def _as_outcomes() -> Iterator[None]:
-    """Translate errors into outcomes of a delivery."""
     try:
         yield
     except OutageError as error:

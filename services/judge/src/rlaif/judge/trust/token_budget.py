@@ -135,7 +135,6 @@ class TokenBudget:
 
 
 def _delete_before(store: ObjectStore, day: str) -> None:
-    """Delete the records of earlier days. Blocks."""
     listed = islice(store.list(keys.SPENT_TOKENS), _MAX_DELETED)
     old = [info.key for info in listed if info.key < keys.SPENT_TOKENS + day]
     if old:

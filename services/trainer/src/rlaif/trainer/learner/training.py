@@ -160,7 +160,6 @@ class Training:
         run.send(Finished(why=why))
 
     def _end(self, algorithm: ShapedPPO, plan: Plan, saver: CheckpointSaver) -> End | None:
-        """Why training ends now; None while it continues."""
         settings = self._run.settings
         if settings.mode == "quest" and is_learned(algorithm.course.whole):
             return "learned"

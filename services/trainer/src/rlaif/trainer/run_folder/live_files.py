@@ -292,7 +292,6 @@ class WatchedFile:
 
     @property
     def env(self) -> tuple[int, int] | None:
-        """The environment; None while none was requested."""
         runner, n = self._data.tolist()
         return None if runner < 0 else (runner, n)
 

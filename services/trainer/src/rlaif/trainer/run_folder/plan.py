@@ -38,7 +38,6 @@ class Plan:
         return env_steps // self.run.epoch_steps
 
     def end(self, env_steps: int, trained_seconds: float) -> End | None:
-        """Why training ends now; None while it continues."""
         if self.mode == "epoch" and self.epochs_ended(env_steps) > self.epochs_ended(
             self.first_step
         ):

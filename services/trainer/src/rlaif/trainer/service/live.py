@@ -156,7 +156,6 @@ class RunnerScreens:
 
 
 def _found(folder: Path) -> dict[int, dict[Path, Identity]]:
-    """Runner → identities of its files."""
     found: dict[int, dict[Path, Identity]] = {}
     try:
         for path in folder.iterdir():

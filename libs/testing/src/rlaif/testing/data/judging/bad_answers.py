@@ -31,7 +31,6 @@ class BadAnswer:
     text: str | None = None
 
     def chunks(self) -> Iterator[bytes]:
-        """The body as it arrives."""
         for _ in count() if self.repeats is None else range(self.repeats):
             for at in range(0, len(self.body), CHUNK_BYTES):
                 yield self.body[at : at + CHUNK_BYTES]

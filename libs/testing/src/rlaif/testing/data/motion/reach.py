@@ -43,7 +43,6 @@ class Truth:
         return min((self.steps[pixel] for pixel in self.goal(tile)), default=None)
 
     def way(self, pixel: Pixel) -> list[Action]:
-        """The steps that lead to a pixel."""
         found: list[Action] = []
         while pixel in self.ways:
             pixel, action = self.ways[pixel]

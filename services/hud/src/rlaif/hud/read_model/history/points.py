@@ -55,7 +55,6 @@ class Point(View):
     @computed_field  # type: ignore[prop-decorator]  # as the documentation of pydantic has it
     @property
     def paid_total(self) -> float:
-        """Sum of `paid`."""
         return sum(self.paid.values())
 
     @computed_field  # type: ignore[prop-decorator]

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, NamedTuple, get_args
 
 from pydantic import Field
 
@@ -80,8 +80,7 @@ class SegmentFilter:
         return self.room is None or self.room in (f"{g}-{r}" for g, r in row.rooms or ())
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """Position of a row in an order: the next page starts after it, whatever was added."""
 
     value: float
@@ -101,12 +100,6 @@ class Place:
         if place.moved.tzinfo is None:
             raise ValueError("not a place in a list of segments")
         return place
-
-    def _sorted_by(self) -> tuple[float, datetime, str]:
-        return self.value, self.moved, self.segment_id
-
-    def __lt__(self, other: "Place") -> bool:
-        return self._sorted_by() < other._sorted_by()
 
 
 def place(row: SegmentRow, order: Order) -> Place | None:

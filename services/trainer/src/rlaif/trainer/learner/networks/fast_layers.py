@@ -168,7 +168,6 @@ class SplitDense(torch.autograd.Function):
 
 
 def _activate(rows: Tensor, activation: Activation) -> Tensor:
-    """Apply it in place."""
     if activation == "relu":
         return rows.relu_()
     array = rows.numpy()

@@ -279,7 +279,6 @@ class RunManager:
         return list_runs(self._data_dir)
 
     def record(self, run_id: str) -> RunRecord | None:
-        """The record of a run on disk; None without one."""
         path = record_path(self._data_dir, run_id)
         return RunRecord.read(path) if path.exists() else None
 

@@ -224,7 +224,6 @@ class RunState:
 
     @property
     def disk_issue(self) -> str | None:
-        """What the disk prevents at present; None for nothing."""
         if self.waiting_for is not None:
             return (
                 f"run {self.run_id} waits: {self.waiting_for}; free space or repair the disk, and "
@@ -254,7 +253,6 @@ class RunState:
 
     @property
     def planner_issue(self) -> str | None:
-        """Which planner routes are unavailable; None for none."""
         return "; ".join(self.planner_outages.values()) or None
 
     @property
