@@ -10,7 +10,6 @@ Needs the packages installed (`make setup-dev`). Opens no connection.
 """
 
 import argparse
-import json
 import runpy
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,7 +22,6 @@ from runpy import run_path
 from typing import Any
 
 from fastapi import FastAPI
-from pydantic import SecretStr
 
 from rlaif.bootstrap.settings import BootstrapSettings
 from rlaif.bus.topology import MAX_DELIVER, TopologySettings, stream_config
@@ -406,18 +404,13 @@ def _own_settings(settings: type[SharedSettings]) -> Iterator[str]:
 
 def _settings(settings: Iterable[Setting]) -> str:
     return _list(
-        (f"`{each.environment}` {_value(each.default)}{_option(each)}", each.description)
+        (f"`{each.environment}` {_value(each.default_text)}{_option(each)}", each.description)
         for each in settings
     )
 
 
-def _value(default: Any) -> str:
-    secret = isinstance(default, SecretStr)
-    value = default.get_secret_value() if secret else default
-    if value in (None, ""):
-        return "(unset)"
-    text = json.dumps(value) if isinstance(value, list | tuple | dict) else str(value)
-    return "(hidden)" if secret else f"(`{text}`)"
+def _value(default: str) -> str:
+    return f"({default if default in ('unset', 'hidden') else f'`{default}`'})"
 
 
 def _option(setting: Setting) -> str:

@@ -10,6 +10,7 @@ Settings that are stored, printed or given in Python have flat names, `port` and
 An option overrides its variable, which overrides the default.
 """
 
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -198,6 +199,16 @@ class Setting:
     @property
     def default(self) -> Any:
         return self.field.get_default(call_default_factory=True, validated_data={})
+
+    @property
+    def default_text(self) -> str:
+        secret = isinstance(self.default, SecretStr)
+        value = self.default.get_secret_value() if secret else self.default
+        if value in (None, ""):
+            return "unset"
+        if secret:
+            return "hidden"
+        return json.dumps(value) if isinstance(value, list | tuple | dict) else str(value)
 
 
 @cache

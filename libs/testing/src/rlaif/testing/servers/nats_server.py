@@ -39,8 +39,9 @@ class NatsServer(ServerProcess):
         self, directory: Path, *, max_file: str = "1GB", token: str | None = None, more: str = ""
     ) -> None:
         super().__init__(directory / "js", directory / "nats.log")
+        port, monitor_port = free_ports(2)
         self._recipe = NatsServerRecipe(
-            directory, *free_ports(2), token=token, max_file=max_file, more=more
+            directory, port, monitor_port, token=token, max_file=max_file, more=more
         )
 
     @property

@@ -351,7 +351,7 @@ class _Learned:
         things: _Things | None,
     ) -> "_Learned":
         positions = np.array([item.positions or _UNKNOWN for item in side.segments], np.float64)
-        known = np.isfinite(positions).all(axis=1)
+        known = np.asarray(np.isfinite(positions).all(axis=1))
         target, weight = _preferences(side, known)
         counted = np.where(known, weights, 0.0)
         middle = np.where(known, positions.mean(axis=1), 0.0)
