@@ -45,6 +45,7 @@ from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.stories.story_lookup import story_of
 from rlaif.mock_llm.expert.progress import standing
 from rlaif.mock_llm.expert.situation import situation_of
+from rlaif.trainer.learner.exploration import explore, explorers_of
 from rlaif.trainer.search.draws import BY_COUNTS, DrawSettings
 from rlaif.trainer.search.opening import TREE, open_search
 from rlaif.trainer.search.search import Search, SearchSettings
@@ -205,11 +206,10 @@ def play(run: Run, data: Path) -> None:
     draws = DrawSettings(shares | ({"rated": 1.0} if judge else {}), learned=bool(judge))
     rater = StudyRater(cartridge, judge, run.seed) if judge else None
     before = outcome_of(run, data) or {}
-    search = open_search(
-        folder, cartridge, SearchSettings(seed=run.seed, draws=draws), workers=0, rater=rater
-    )
+    search = open_search(folder, cartridge, SearchSettings(seed=run.seed, draws=draws), rater=rater)
+    runners = explorers_of(path, workers=0)
     wrote = time.monotonic()
-    for figures in search.run():
+    for figures in explore(search, runners):
         done = figures.frames >= run.frames or essence_frames(search) is not None
         if done or stop.is_set():
             break
@@ -217,6 +217,7 @@ def play(run: Run, data: Path) -> None:
             wrote = time.monotonic()
             say(f"{run.world} {run.arm} {run.seed}: {json.dumps(summary(search))}")
     search.close()
+    runners.stop()
     with read_tree(folder / TREE) as tree:
         found = Findings(tree, story_of(cartridge.game, cartridge.data))
     steps = {name: node.found_at for name, node in found.first.items() if name in found.main}
@@ -250,7 +251,6 @@ def summary(search: Search) -> dict[str, Any]:
         "rooms": figures.rooms,
         "deaths": figures.deaths,
         "starts": figures.rollouts,
-        "cpu_seconds": round(figures.cpu_seconds),
         "shares": {rule: round(share, 3) for rule, share in search.shares.items()},
     }
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,25 +14,22 @@ import pytest
 
 from rlaif.game.decisions.catalog import DECISIONS
 from rlaif.game.decisions.mask import allowed
-from rlaif.game.machine.cartridges import Cartridge, load_cartridge
-from rlaif.game.machine.emulator import Emulator
+from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.memory.blocks import RamBlocks
+from rlaif.testing.searching import search_until
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.curriculum.player import Player
+from rlaif.trainer.learner.runners.runner import RunnerConfig
+from rlaif.trainer.play.capturing.recorder import CaptureContext
+from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.search.draws import BY_COUNTS, DrawSettings
+from rlaif.trainer.search.jobs import Outcome
 from rlaif.trainer.search.opening import TREE, open_search
-from rlaif.trainer.search.ratings import Rater
-from rlaif.trainer.search.search import Figures, SearchSettings
+from rlaif.trainer.search.search import Figures
 from rlaif.trainer.search.tree import Node, Tree, TreeError, read_tree
-from rlaif.trainer.search.worker import Begin, Job, ReplayMismatchError, Worker
 from rlaif.trainer.settings.game import GameSettings
 
 FRAMES = 40_000
-
-
-@pytest.fixture(scope="module")
-def cartridge() -> Cartridge:
-    return load_cartridge()
 
 
 class Arbitrary:
@@ -44,28 +42,14 @@ class Arbitrary:
         return self._answers
 
 
-def searched(
-    folder: Path,
-    cartridge: Cartridge,
-    *,
-    frames: int,
-    workers: int = 0,
-    rater: Rater | None = None,
-    **changes: Any,
-) -> Figures:
-    settings = SearchSettings(seed=3, **changes)
-    search = open_search(folder, cartridge, settings, workers=workers, rater=rater)
-    for figures in search.run():
-        if figures.frames >= frames:
-            break
-    search.close()
-    return search.figures
+def searched(folder: Path, *, frames: int, **changes: Any) -> Figures:
+    return search_until(lambda figures: figures.frames >= frames, folder, **changes)
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory, cartridge: Cartridge) -> Iterator[Tree]:
+def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tree]:
     folder = tmp_path_factory.mktemp("search")
-    searched(folder, cartridge, frames=FRAMES)
+    searched(folder, frames=FRAMES)
     with read_tree(folder / TREE) as tree:
         yield tree
 
@@ -101,37 +85,45 @@ def test_a_policy_that_decides_as_the_search_did_gets_the_same_ram(found: Tree):
         replay(found, end)
 
 
-def test_a_changed_trajectory_is_detected(found: Tree, cartridge: Cartridge):
-    end = ends(found)[0]
-    start, actions = found.nearest_state(end.id)
-    packed = found.packed(start)
-    swapped = f"{(int(actions[0]) + 1) % 4}{actions[1:]}"
-    begin = Begin(end.id, end.cell, *packed, swapped, end.digest, end.frames, save=False)
-    worker = Worker(Emulator(cartridge.data))
-    with pytest.raises(ReplayMismatchError, match=f"node {end.id}"):
-        worker.play(Job(0, (begin,)))
+def test_a_state_that_is_not_reached_again_is_dropped(tmp_path: Path):
+    searched(tmp_path, frames=5_000)
+    search = open_search(tmp_path, load_cartridge())
+    runner = RunnerConfig(EnvConfig("search"), count=1, exploring=1).build(0)
+    job = search.next_job(0)
+    begin = next(each for each in job.starts if each.actions)
+    swapped = f"{(int(begin.actions[0]) + 1) % 4}{begin.actions[1:]}"
+    wrong = replace(job, starts=(replace(begin, actions=swapped),))
+    fragment = runner.sample(steps=2, capture_quota=0, context=CaptureContext(), job=wrong)
+    assert fragment.explored is not None
+    assert fragment.explored.outcomes[0] == Outcome(begin.cell, begin.rule, is_reached=False)
+    search.take_in(0, fragment.explored)
+    assert begin.cell in search.next_job(0).dropped
+    search.close()
+    with read_tree(tmp_path / TREE) as tree:
+        assert begin.cell not in [start.cell for start in tree.starts]
+    runner.stop()
 
 
-def test_equal_seeds_find_equal_trajectories(found: Tree, tmp_path: Path, cartridge: Cartridge):
-    searched(tmp_path, cartridge, frames=FRAMES)
+def test_equal_seeds_find_equal_trajectories(found: Tree, tmp_path: Path):
+    searched(tmp_path, frames=FRAMES)
     with read_tree(tmp_path / TREE) as again:
         assert list(again.nodes()) == list(found.nodes())
 
 
-def test_equal_seeds_and_ratings_find_equal_trajectories(tmp_path: Path, cartridge: Cartridge):
+def test_equal_seeds_and_ratings_find_equal_trajectories(tmp_path: Path):
     draws = DrawSettings({**BY_COUNTS, "rated": 1.0}, learned=True)
     found = []
     for name in ("first", "second"):
         folder = tmp_path / name
-        searched(folder, cartridge, frames=FRAMES // 2, rater=Arbitrary(), draws=draws)
+        searched(folder, frames=FRAMES // 2, rater=Arbitrary(), draws=draws)
         with read_tree(folder / TREE) as tree:
             found.append((list(tree.nodes()), list(tree.groups())))
     assert found[0] == found[1]
     assert any(group.rating is not None for group in found[0][1])
 
 
-def test_workers_share_what_they_find_in_one_tree(tmp_path: Path, cartridge: Cartridge):
-    figures = searched(tmp_path, cartridge, frames=FRAMES, workers=2)
+def test_workers_share_what_they_find_in_one_tree(tmp_path: Path):
+    figures = searched(tmp_path, frames=FRAMES, workers=2)
     with read_tree(tmp_path / TREE) as tree:
         cells = [cell for _, cell, *_ in tree.starts]
         assert len(cells) == len(set(cells)) == figures.cells
@@ -139,10 +131,8 @@ def test_workers_share_what_they_find_in_one_tree(tmp_path: Path, cartridge: Car
         replay(tree, end)
 
 
-def test_above_its_limit_cells_are_dropped_and_trajectories_stay_complete(
-    tmp_path: Path, cartridge: Cartridge
-):
-    figures = searched(tmp_path, cartridge, frames=FRAMES, max_cells=15)
+def test_above_its_limit_cells_are_dropped_and_trajectories_stay_complete(tmp_path: Path):
+    figures = searched(tmp_path, frames=FRAMES, max_cells=15)
     assert figures.cells <= 15
     with read_tree(tmp_path / TREE) as tree:
         assert len(tree) < figures.nodes  # of those it ever had
@@ -151,8 +141,16 @@ def test_above_its_limit_cells_are_dropped_and_trajectories_stay_complete(
             tree.state(tree.nearest_state(node)[0])
 
 
-def test_a_killed_search_resumes(tmp_path: Path, cartridge: Cartridge):
-    command = [sys.executable, "-W", "ignore", "-m", "rlaif.trainer.search", "--out", str(tmp_path)]
+def test_a_killed_search_resumes(tmp_path: Path):
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-m",
+        "rlaif.trainer.explore",
+        "--out",
+        str(tmp_path),
+    ]
     search = subprocess.Popen([*command, "--seed", "3"], start_new_session=True)
     try:
         asyncio.run(eventually(lambda: nodes(tmp_path) > 5, "nodes are committed", seconds=240))
@@ -162,7 +160,7 @@ def test_a_killed_search_resumes(tmp_path: Path, cartridge: Cartridge):
     before = nodes(tmp_path)
     with read_tree(tmp_path / TREE) as tree:
         assert all(tree.lineage(node.id)[0].id == 0 for node in tree.nodes())
-    searched(tmp_path, cartridge, frames=200_000)
+    searched(tmp_path, frames=200_000)
     with read_tree(tmp_path / TREE) as tree:
         assert len(tree) > before
         end = ends(tree)[0]

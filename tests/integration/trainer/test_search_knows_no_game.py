@@ -7,15 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from rlaif.game.machine.actions import decode_actions
-from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import Emulator
-from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.memory_map import address
-from rlaif.trainer.search.opening import TREE, open_search
-from rlaif.trainer.search.search import SearchSettings
-from rlaif.trainer.search.session import play_step
+from rlaif.testing.searching import search_until
+from rlaif.trainer.curriculum.player import Player
+from rlaif.trainer.search.opening import TREE
 from rlaif.trainer.search.tree import read_tree
+from rlaif.trainer.settings.game import GameSettings
 
 NOOK = Path(__file__).parents[2] / "data/nook/nook.gbc"
 ESSENCE = "essence:0"
@@ -26,7 +23,6 @@ GONE = (
     "rlaif.game.stories",
     "rlaif.game.description",
     "rlaif.guides",
-    "rlaif.contracts.game.names",
     "rlaif.contracts.judging.quest",
     "rlaif.trainer.planning",
 )
@@ -51,21 +47,6 @@ sys.meta_path.insert(0, Refuses())
 sys.addaudithook(watch)
 """
 """Python without stories, guides, names of places, walkthrough and maps: who wants one breaks."""
-
-SEARCH = """
-from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.trainer.search.opening import open_search
-from rlaif.trainer.search.session import play_step
-from rlaif.trainer.search.search import SearchSettings
-
-folder = Path(tempfile.mkdtemp())
-search = open_search(folder, load_cartridge(), SearchSettings(seed=1), workers=0)
-for figures in search.run():
-    if figures.marks or figures.frames > 400_000:
-        break
-search.close()
-print(json.dumps([each.mark for each in figures.marks]))
-"""
 
 PLAY = """
 import numpy as np
@@ -102,12 +83,6 @@ def run(script):
     )
 
 
-def test_the_search_finds_flags_without_story_walkthrough_and_map():
-    done = run(SEARCH)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)
-
-
 def test_decisions_observations_and_rewards_do_not_need_them():
     done = run(PLAY)
     assert done.returncode == 0, done.stderr
@@ -127,12 +102,11 @@ def test_access_to_the_removed_modules_is_detected():
 def searched(tmp_path_factory):
     """A search of the second cartridge until it has the essence: folder and statistics."""
     folder = tmp_path_factory.mktemp("search")
-    search = open_search(folder, load_cartridge(NOOK), SearchSettings(seed=1), workers=0)
-    for figures in search.run():
-        if figures.frames > FRAMES or any(each.mark == ESSENCE for each in figures.marks):
-            break
-    search.close()
-    return folder, figures
+
+    def is_over(figures):
+        return figures.frames > FRAMES or any(each.mark == ESSENCE for each in figures.marks)
+
+    return folder, search_until(is_over, folder, seed=1, rom=NOOK)
 
 
 def test_a_search_of_unknown_rooms_finds_their_essence(searched):
@@ -143,13 +117,12 @@ def test_a_search_of_unknown_rooms_finds_their_essence(searched):
 def test_the_found_trajectory_leads_there_from_power_on(searched):
     folder, figures = searched
     node = next(each.node for each in figures.marks if each.mark == ESSENCE)
-    cartridge = load_cartridge(NOOK)
-    emulator = Emulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+    player = Player(GameSettings(rom_path=NOOK))
     with read_tree(folder / TREE) as tree:
         way = tree.lineage(node)
-        emulator.load_state(tree.state(0))
-    for action in decode_actions("".join(each.actions for each in way)):
-        play_step(emulator, action)
-    assert emulator.ram_digest() == way[-1].digest
-    assert read_blocks(emulator).u8(address("wEssencesObtained")) == 1
-    emulator.close()
+        player.begin(tree.state(0))
+    for decision, _ in (each for step in way for each in step.decisions):
+        player.decide(decision)
+    assert player.digest() == way[-1].digest
+    assert player.ram.u8(address("wEssencesObtained")) == 1
+    player.close()

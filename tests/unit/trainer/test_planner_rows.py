@@ -141,6 +141,34 @@ def test_nothing_of_a_planners_rows_reaches_what_is_learned(seed: int):
         assert np.array_equal(one[name], two[name]), name
 
 
+@settings(deadline=None, max_examples=15)
+@given(st.integers(0, 99), st.integers(1, 3))
+def test_nothing_of_an_environment_that_explores_reaches_what_is_learned(seed: int, exploring: int):
+    rng = np.random.default_rng([seed, 3])
+    fragment = replace(played(rng.random((24, 3)) < 0.2, seed=seed), exploring=exploring)
+    trans, searched = fragment.transitions, np.s_[:, 3 - exploring :]
+    observations, rewards = trans.observations.copy(), fragment.rewards.copy()
+    observations[searched] = rng.random(observations[searched].shape)
+    rewards[searched] = np.nan
+    other = replace(
+        fragment, transitions=replace(trans, observations=observations), rewards=rewards
+    )
+    learned = [
+        LearnerRewards(
+            RewardSettings(curiosity=CuriositySettings(weight=0.5)),
+            gamma=GAMMA, gae_lambda=LAM, seed=1,
+        ).learn_from([each])
+        for each in (fragment, other)
+    ]  # fmt: skip
+    assert learned[0].statistics == learned[1].statistics
+    batches = [
+        batch_of([each], one.total) for each, one in zip((fragment, other), learned, strict=True)
+    ]
+    assert len(batches[0]) == (~fragment.by_planner[:, : 3 - exploring]).sum()
+    for name in batches[0]:
+        assert np.array_equal(batches[0][name], batches[1][name]), name
+
+
 def test_a_batch_that_the_planner_played_alone_is_empty_and_harmless():
     fragment = played(np.ones((20, 2), dtype=np.bool_))
     rewards = LearnerRewards(

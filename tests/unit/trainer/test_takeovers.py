@@ -19,9 +19,10 @@ from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
 from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.testing.planner.scripted_planner import ScriptedPlanner
-from rlaif.trainer.play.assist.assistance import REJECTED_REST, Assistance, CrossingLearner
+from rlaif.trainer.play.assist.assistance import REJECTED_REST, Assistance
 from rlaif.trainer.play.assist.takeover import AssistanceParts, Situation, mode_of
 from rlaif.trainer.play.facts import read_facts
+from rlaif.trainer.play.followers.crossing_learner import CrossingLearner
 from rlaif.trainer.play.game_env import Scene
 from rlaif.trainer.play.planner_port import PlannerQuestion
 from rlaif.trainer.rewards.game.facts import GameFacts

@@ -130,7 +130,9 @@ def play_on_runners(
     players = len(runners.healthy)
     shares = [range(first, count, players) for first in range(players)]
     calls = [partial(_play_share, task, share) for share in shares]
-    played: list[list[EvaluatedEpisode]] = runners.answers(runners.order_of(calls))
+    played: list[list[EvaluatedEpisode]] = runners.answers(
+        runners.order_of(dict(zip(runners.healthy, calls, strict=True)))
+    )
     episodes = sorted((each for part in played for each in part), key=lambda each: each.number)
     if [each.number for each in episodes] != list(range(count)):
         raise RuntimeError(f"{len(episodes)} of {count} episodes came back: a runner was lost")

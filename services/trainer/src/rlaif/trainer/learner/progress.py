@@ -447,7 +447,7 @@ def report(
 
 def _why_nothing_was_learned(algorithm: ShapedPPO, module: Mapping[str, float]) -> str | None:
     """Why the whole batch, or every gradient step, was left out; None if it was not."""
-    played = sum(int((~fragment.by_planner).sum()) for fragment in algorithm.fragments)
+    played = sum(int((~fragment.by_others).sum()) for fragment in algorithm.fragments)
     if not played:
         return None
     if algorithm.learned.samples_left_out == played:

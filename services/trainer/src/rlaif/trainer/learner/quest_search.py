@@ -1,20 +1,16 @@
 """The search of a run of mode `quest`."""
 
-import contextlib
-import sys
-from collections.abc import Callable, Iterator
-
 from rlaif.contracts.telemetry.search import SearchFigures
 from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.trainer.learner.exploration import explore, open_explorers
 from rlaif.trainer.learner.run_context import RunContext
+from rlaif.trainer.learner.start import files_of
 from rlaif.trainer.run_folder.quest_record import SEARCH_FOLDER
 from rlaif.trainer.run_folder.search_report import Find, tree_of_progress
 from rlaif.trainer.search.marks import level_of
 from rlaif.trainer.search.opening import TREE, open_search
-from rlaif.trainer.search.pool import Processes, WorkerPool
 from rlaif.trainer.search.search import FirstFound, SearchSettings
 from rlaif.trainer.search.tree import Tree, read_tree
-from rlaif.trainer.settings import TrainerSettings
 
 ESSENCE = "essence:"
 """Prefix of the flags of essences."""
@@ -34,15 +30,13 @@ class QuestSearch:
         self._workers = settings.ray_workers
         self._minutes = min(settings.quest.search_minutes, settings.quest.minutes)
         self._path = folder / TREE
-        with _main_module_hidden():
-            self._search = open_search(
-                folder,
-                load_cartridge(settings.rom_path),
-                SearchSettings(seed=settings.seed),
-                workers=self._workers,
-                start=_workers_of(settings),
-            )
-        self._turns = self._search.run()
+        cartridge = load_cartridge(settings.rom_path)
+        self._search = open_search(folder, cartridge, SearchSettings(seed=settings.seed))
+        files, self._files = None, files_of(run)
+        if self._files is not None:
+            files = self._files.config
+        self._runners = open_explorers(settings, run.environments(), files)
+        self._turns = explore(self._search, self._runners)
         self._parents: dict[int, int | None] = {}
         self._levels: dict[int, float] = {}  # of discoveries; leaves may be deleted
         self._arrived = 0
@@ -105,14 +99,7 @@ class QuestSearch:
 
     def close(self) -> None:
         self._search.close()
-
-
-def _workers_of(settings: TrainerSettings) -> Callable[..., WorkerPool]:
-    if not settings.joins_cluster:
-        return Processes
-    from rlaif.trainer.learner.runners.cluster import RayWorkers  # Ray is for clusters alone
-
-    return RayWorkers
+        self._runners.stop()
 
 
 def arrivals(tree: Tree) -> int:
@@ -124,21 +111,3 @@ def arrivals(tree: Tree) -> int:
         parent_has = node.parent is not None and has.get(node.parent, False)
         found += has[node.id] and not parent_has
     return found
-
-
-@contextlib.contextmanager
-def _main_module_hidden() -> Iterator[None]:
-    """Spawn processes that do not import our main module.
-
-    `multiprocessing` has each import it again: 5 s and 300 MB per worker for torch and Ray, which a
-    worker that only plays does not need.
-    """
-    main = sys.modules["__main__"]
-    spec, file = main.__spec__, main.__dict__.pop("__file__", None)
-    main.__spec__ = None
-    try:
-        yield
-    finally:
-        main.__spec__ = spec
-        if file is not None:
-            main.__file__ = file

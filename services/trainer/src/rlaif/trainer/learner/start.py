@@ -31,14 +31,19 @@ def start_runners(run: RunContext) -> Start:
     settings, on_cluster = run.settings, run.settings.joins_cluster
     evaluates = settings.mode == "evaluation"
     found = None if evaluates else checkpoints.newest_usable(run.checkpoints)
-    explore, archive_server = run.exploration(), None
-    if on_cluster and settings.ray_workers:
-        from rlaif.trainer.learner.runners.driver_files import RunningArchiveServer
-
-        archive_server = RunningArchiveServer.start(explore)
-        explore = archive_server.config
+    archive_server = files_of(run)
+    explore = run.exploration() if archive_server is None else archive_server.config
     # An evaluation begins no episode of training.
     resumes = evaluates or found is not None
     config = runner_config(settings, run.environments(), explore, resumes=resumes)
     runners = open_runners(config, settings.ray_workers, on_cluster=on_cluster)
     return Start(config, runners, found, archive_server)
+
+
+def files_of(run: RunContext) -> Any:
+    """Start the actor for runners on other machines; None if all are on this one."""
+    if not (run.settings.joins_cluster and run.settings.ray_workers):
+        return None
+    from rlaif.trainer.learner.runners.driver_files import RunningArchiveServer
+
+    return RunningArchiveServer.start(run.exploration())

@@ -13,10 +13,11 @@ from rlaif.trainer.play.followers.episode_log import RecordedEpisode
 from rlaif.trainer.play.followers.frame_stack import HEIGHT, WIDTH, PictureFragment
 from rlaif.trainer.play.followers.room_log import RoomsPlayed
 from rlaif.trainer.play.frontier import CurriculumFigures
-from rlaif.trainer.play.start import PRACTICE
+from rlaif.trainer.play.start import EXPLORATION, PRACTICE
 from rlaif.trainer.rewards.game.presets import PARTS
 from rlaif.trainer.rewards.learned.shaping import Bool, Float32, Transitions
 from rlaif.trainer.run_folder.spool import SpooledCapture
+from rlaif.trainer.search.jobs import Report
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class EpisodeSummary:
     @property
     def is_practice(self) -> bool:
         """Whether it was an attempt at a part of the game; excluded from all episode figures."""
-        return self.start.startswith(PRACTICE)
+        return self.start.startswith((PRACTICE, EXPLORATION))
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,8 @@ class Fragment:
         seconds: Wall time in which it was played.
         by_planner: `[T, N] bool`, the planner chose the action, not the policy (ADR 0023); all
             False without a planner.
+        exploring: How many of the last environments explored: the search chose their actions.
+        explored: What they found; None without any, and after a resume.
         guidance: `[T, N] float32`, rewards for following suggestions, beside `rewards`; None
             without guidance.
         episodes: Episodes that ended inside.
@@ -103,6 +106,8 @@ class Fragment:
     rewards: npt.NDArray[np.float32]
     reward_parts: dict[str, float] = field(default_factory=dict)
     by_planner: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), np.bool_))
+    exploring: int = 0
+    explored: Report | None = None
     guidance: npt.NDArray[np.float32] | None = None
     episodes: tuple[EpisodeSummary, ...] = ()
     env_index_of_end: tuple[tuple[int, int], ...] = ()
@@ -128,6 +133,15 @@ class Fragment:
             raise ValueError(
                 f"by_planner of {self.by_planner.shape} for actions of {self.actions.shape}"
             )
+
+    @property
+    def by_others(self) -> npt.NDArray[np.bool_]:
+        """`[T, N] bool`, not the policy but the planner or the search chose the action."""
+        if not self.exploring:
+            return self.by_planner
+        others = self.by_planner.copy()
+        others[:, -self.exploring :] = True
+        return others
 
     @property
     def faults(self) -> dict[str, int]:
@@ -252,6 +266,7 @@ def plain(fragment: Fragment) -> dict[str, Any]:
     """A fragment as plain values and arrays, for a checkpoint."""
     return {
         **_by_field(fragment),
+        "explored": None,
         "transitions": _by_field(fragment.transitions),
         "episodes": [asdict(episode) for episode in fragment.episodes],
         "captures": [captured.pack() for captured in fragment.captures],

@@ -317,7 +317,7 @@ class GameEnv:
         Before it, 0 to `noop_start` steps without a button and 0 to `walk_start` steps into random
         directions are played: the episode starts in a state that play reaches, and another seed
         starts another game. A start at which that kills the player is used without them, and one
-        from the archive with up to 2 steps without a button.
+        from the archive with up to 2 steps without a button. A start may give its own warm-up.
         """
         self.start = self.source.starts.choose(self.source.rng)
         walk = self._drawn_walk()
@@ -330,7 +330,8 @@ class GameEnv:
         ram = self.ram
         self.square_facts = facts = read_facts(ram)
         self.scene = Scene(scene or ram, facts)
-        self._limits.begin(is_finished=facts.running and ram.u8(_FINISHED) != 0)
+        is_finished = facts.running and ram.u8(_FINISHED) != 0
+        self._limits.begin(is_finished=is_finished or self.start.plays_on)
         self._rewards.begin(facts)
 
     def cut_after(self, frames: int, *, lost: bool = False) -> None:
@@ -436,7 +437,7 @@ class GameEnv:
             state["provenance"],
             start,
             state.get("from_play", False),
-            state["warm_up"],
+            warm_up=state["warm_up"],
         )
         self.steps, self.frames = state["steps"], state["frames"]
         self.square_facts = facts = GameFacts.of(state["facts"])
@@ -454,6 +455,8 @@ class GameEnv:
 
     def _drawn_walk(self) -> list[int]:
         settings, skip, rng = self.settings, self.settings.frame_skip, self.source.rng
+        if self.start.buttons is not None:
+            return list(self.start.buttons)
         if self.start.from_play:
             noops = steps_lasting(_NOOPS_FROM_ARCHIVE, skip)
             return [int(Action.NOP)] * int(rng.integers(0, noops + 1))

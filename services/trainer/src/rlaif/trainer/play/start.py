@@ -19,6 +19,9 @@ from rlaif.game.starts.waiting import plays_alone
 POWER_ON = "power-on"
 """Provenance of the state that the game reaches by itself."""
 
+EXPLORATION = "exploration:"
+"""Prefix of the provenance of states from which the search plays (`exploring`)."""
+
 PRACTICE = "practice:"
 """Prefix of the provenance of states that are practised (`exploration.practice`)."""
 
@@ -34,6 +37,8 @@ class Start:
         provenance: Where it comes from: `power-on`, a file's name, an archive's cell.
         keyframe: The same state as captures store it.
         from_play: Whether it is an archived state. Those vary already, so no warm-up is played.
+        buttons: The warm-up to play, one base step each; None: drawn for each episode.
+        plays_on: Completing the game does not end the episode.
         warm_up: (action, frames waited) of the steps played from there before an episode.
     """
 
@@ -41,6 +46,8 @@ class Start:
     provenance: str
     keyframe: PackedKeyframe
     from_play: bool = False
+    buttons: tuple[int, ...] | None = None
+    plays_on: bool = False
     warm_up: tuple[tuple[int, int], ...] = ()
 
     @classmethod

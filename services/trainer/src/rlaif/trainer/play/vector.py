@@ -16,6 +16,7 @@ from rlaif.trainer.play.assist.assistance import Assistance
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig, PayingModel
 from rlaif.trainer.play.decisions import DecisionStep
+from rlaif.trainer.play.exploring import Explorer, ExploringSeat
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.followers.frame_stack import FrameStack
 from rlaif.trainer.play.followers.room_log import RoomLog
@@ -39,12 +40,14 @@ class _Seat:
         episodes: Episodes that it has started.
         reward: Sum of the game's own reward.
         shown: Milestones that the start showed; None if unknown.
+        explores: Its follower, if that decides instead of the policy.
     """
 
     game: GameEnv
     step: DecisionStep
     name: str
     follower: EpisodeFollower | None = None
+    explores: ExploringSeat | None = None
     episodes: int = 0
     reward: float = 0.0
     shown: frozenset[str] | None = None
@@ -90,22 +93,29 @@ class EmulatorVector:
         follow: Callable[[GameEnv, int], EpisodeFollower] | None = None,
         assist: Callable[[Sequence[GameEnv]], Assistance | None] | None = None,
         begin: bool = True,
+        explorer: Explorer | None = None,
     ) -> None:
         """Start N = `count` emulators; each draws from a stream of its own.
 
         Without `starts`, episodes start at the save states of `config`, or at power-on. `follow`
         makes the follower of the n-th game; it may start episodes elsewhere. `assist` makes the
-        assistance of all games, if any. Unless `begin`, the episodes start with a saved state or
-        the first fragment.
+        assistance of the games that the policy plays, if any. Unless `begin`, the episodes start
+        with a saved state or the first fragment. The `explorer` decides in the last games.
         """
         self._config, self.runner = config, runner
         drawn_from = [seed, runner, config.attempt, *([config.life] if config.life else [])]
         streams = np.random.SeedSequence(drawn_from).spawn(count + 1)
         self._seats = self._new_seats(streams[:count], starts)
-        games = self.games
+        games, self._own = self.games, count - (0 if explorer is None else explorer.seats)
         if follow is not None:
             self._let_follow(follow)
-        self._assistance = None if assist is None else assist(games)
+        if explorer is not None:
+            for seat in self._seats[self._own :]:
+                seat.explores = seat.follower = ExploringSeat(explorer, seat.game)
+                seat.game.source.starts = seat.explores
+        self._assistance = None
+        if assist is not None and self._own:
+            self._assistance = assist(games[: self._own])
         self.frame_stack = FrameStack(count) if config.pictures else None
         self._recording = Recording(
             config,
@@ -168,15 +178,18 @@ class EmulatorVector:
 
         `actions` are the policy's; where a planner took over, its button is played (`played`).
         """
-        helped, buffer, screen = self._assistance, self._buffer, self._screen
-        if helped is not None:
-            actions = helped.before_step(actions, buffer.by_planner[t])
-            if helped.bonuses is not None:
-                buffer.bonuses[t] = helped.bonuses
+        helped, buffer, screen, own = self._assistance, self._buffer, self._screen, self._own
         buffer.actions[t] = actions
+        if helped is not None:
+            buffer.actions[t, :own] = helped.before_step(actions[:own], buffer.by_planner[t, :own])
+            if helped.bonuses is not None:
+                buffer.bonuses[t, :own] = helped.bonuses
+        for n, seat in enumerate(self._seats[own:], start=own):
+            assert seat.explores is not None
+            buffer.actions[t, n] = seat.explores.decide()
         if screen.turned() and screen.meter is not None:
             screen.meter.resume_at(buffer.observations[t, screen.watched])
-        ended = self._play_row(t, actions.tolist())
+        ended = self._play_row(t, buffer.actions[t].tolist())
         if helped is not None:
             helped.after_step(ended)
         self._read_deadlines(t + 1)
@@ -237,7 +250,8 @@ class EmulatorVector:
         outcome = game.finish_step(button, row, render=render)
         if outcome is not UNEVENTFUL:
             seat.reward += outcome.reward
-            self._buffer.parts += outcome.parts
+            if seat.explores is None:
+                self._buffer.parts += outcome.parts
             if n == self._screen.measured and self._screen.meter is not None:
                 self._screen.meter.note(outcome.reward, outcome.parts)
         if game.square_facts is not rooms.seen[n]:
@@ -247,7 +261,7 @@ class EmulatorVector:
             rooms.note_capture(captured.capture)
         if seat.follower is not None:
             seat.follower.after_step(game.emulator, game.square_facts, button, outcome.wait)
-        if self._assistance is not None:
+        if self._assistance is not None and n < self._own:
             self._assistance.walked(n, button)
         if render and n in rooms.wanting:
             rooms.take(n, game)
@@ -261,6 +275,8 @@ class EmulatorVector:
         if now.died:
             buffer.died[t, n] = True
         buffer.base_steps += now.steps
+        if seat.explores is not None:
+            seat.explores.played(now)
         if self.frame_stack is not None and buffer.pictures is not None:
             screen = seat.game.emulator.screen()
             buffer.pictures.frames[t, n] = self.frame_stack.push(n, screen)
@@ -293,6 +309,7 @@ class EmulatorVector:
             transitions=buffer.transitions,
             actions=buffer.actions,
             by_planner=buffer.by_planner,
+            exploring=self.count - self._own,
             assistance=None if helped is None else helped.end_fragment(),
             action_logp=action_logp,
             action_dist_inputs=action_dist_inputs,
@@ -330,7 +347,7 @@ class EmulatorVector:
             "observations": self.observations.copy(),
             "games": [seat.game.state_dict() for seat in seats],
             "watchers": [
-                seat.follower.state_dict(seat.game.facts) for seat in seats if seat.follower
+                seat.follower and seat.follower.state_dict(seat.game.facts) for seat in seats
             ],
             "returns": [seat.reward for seat in seats],
             "shown_at_start": [
@@ -358,7 +375,7 @@ class EmulatorVector:
             return f"the state is of {played}, this run plays {self._played}"
         # Older releases did not save all of these.
         shown = state.get("shown_at_start", [None] * self.count)
-        decisions = state.get("decisions")
+        decisions, watchers = state.get("decisions"), state["watchers"] or [None] * self.count
         rows = np.zeros_like(self.observations)
         for n, seat in enumerate(self._seats):
             keyframe = seat.game.load_state_dict(state["games"][n], rows[n])
@@ -367,8 +384,10 @@ class EmulatorVector:
             self._recording.resume_episode(n, f"{seat.name}-{seat.episodes}", keyframe, rows[n])
             self._rooms.begin_episode(n, seat.game)
             seat.episodes += 1
-            if seat.follower is not None and state["watchers"]:
-                seat.follower.load_state_dict(state["watchers"][n], seat.game.facts)
+            if seat.explores is not None:
+                seat.explores.abandon()
+            elif seat.follower is not None and watchers[n]:
+                seat.follower.load_state_dict(watchers[n], seat.game.facts)
             if decisions is not None:
                 seat.step.load_state_dict(decisions["steps"][n])
         if self._assistance is not None:
@@ -421,7 +440,7 @@ class EmulatorVector:
         return seats
 
     def _let_follow(self, follow: Callable[[GameEnv, int], EpisodeFollower]) -> None:
-        for n, seat in enumerate(self._seats):
+        for n, seat in enumerate(self._seats[: self._own]):
             seat.follower = follow(seat.game, n)
             seat.game.source.starts = seat.follower.starts(seat.game.source.starts)
             seat.game.count_visits(seat.follower)
@@ -481,7 +500,7 @@ class EmulatorVector:
         self._rooms.begin_episode(n, game)
         if seat.follower is not None:
             seat.follower.begin_episode(game.emulator, game.facts, game.start, game.start.warm_up)
-        if self._assistance is not None:
+        if self._assistance is not None and n < self._own:
             self._assistance.begin_episode(n)
         if n == self._screen.measured and self._screen.meter is not None:
             self._screen.meter.begin_episode(row)

@@ -1,11 +1,9 @@
-"""Opens a search in a folder: tree, workers and cartridge."""
+"""Opens a search in a folder."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import STATE_VERSION
-from rlaif.trainer.search.pool import InProcess, Processes, WorkerPool
 from rlaif.trainer.search.ratings import Rater
 from rlaif.trainer.search.search import Search, SearchSettings
 from rlaif.trainer.search.tree import Tree
@@ -17,27 +15,16 @@ TREE = "tree.sqlite"
 def open_search(
     folder: Path,
     cartridge: Cartridge,
-    settings: SearchSettings,
+    settings: SearchSettings | None = None,
     *,
-    workers: int = 1,
-    start: Callable[..., WorkerPool] = Processes,
     rater: Rater | None = None,
 ) -> Search:
-    """Start a search in a folder, or resume the one there. With 0 workers, play in this process.
-
-    `start` has the signature of `Processes` and starts the workers.
+    """Start a search in a folder, or resume the one there.
 
     Raises:
         TreeError: The folder holds a search of another game or emulator.
     """
-    tree = Tree(folder / TREE, identity_of(cartridge))
-    sound = cartridge.needs_sound
-    pool: WorkerPool
-    if workers:
-        pool = start(workers, cartridge.data, settings.rollout, sound=sound)
-    else:
-        pool = InProcess(cartridge.data, settings.rollout, sound=sound)
-    return Search(tree, pool, cartridge, settings, rater=rater)
+    return Search(Tree(folder / TREE, identity_of(cartridge)), cartridge, settings, rater=rater)
 
 
 def identity_of(cartridge: Cartridge) -> dict[str, str]:

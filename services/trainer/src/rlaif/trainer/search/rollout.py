@@ -1,15 +1,19 @@
 """One rollout from a state: proposals are drawn and played, and new cells are kept."""
 
-from collections.abc import Generator, Iterable
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from rlaif.game.decisions.catalog import INTERACT
+from rlaif.game.decisions.mask import allowed
 from rlaif.game.memory.blocks import RamBlocks
-from rlaif.game.memory.predicates import has_control
+from rlaif.game.memory.predicates import has_control, is_text_choice
+from rlaif.game.motion.room_graph import Crossing, RoomGraph
 from rlaif.game.motion.room_watcher import standing
-from rlaif.trainer.search.cell import Cell, Worth, cell_of, strength_of
+from rlaif.trainer.search.cell import Worth, cell_of, strength_of
+from rlaif.trainer.search.jobs import Begin, Find, Job, Outcome
 from rlaif.trainer.search.marks import Marks, level_of, marks_of
 from rlaif.trainer.search.proposals import (
     Tries,
@@ -22,7 +26,9 @@ from rlaif.trainer.search.proposals import (
     untried,
 )
 from rlaif.trainer.search.ratings import pack_ram
-from rlaif.trainer.search.session import Session
+
+_MAX_WAITS = 4
+"""Decisions until the player is expected to have control; one lasts at most 16 seconds."""
 
 
 @dataclass(frozen=True)
@@ -38,57 +44,39 @@ class RolloutSettings:
     sooner: float = 0.7  # or, at equal strength, maximum share of its frames
 
 
-@dataclass(frozen=True)
-class Find:
-    """A state to keep, as a worker reports it."""
-
-    parent: int  # node; if negative, the find at index -1 - parent of the same report
-    cell: bytes
-    place: bytes
-    room: int
-    marks: Marks
-    worth: Worth
-    decisions: tuple[tuple[int, int], ...]
-    actions: str
-    digest: str
-    untried: int
-    played: int  # frames played in this job until then
-    ram: bytes = b""  # packed, of the first state in a cell
-
-
-class Outcome(NamedTuple):
-    """Result of a rollout."""
-
-    new_cells: int
-    untried: int  # kinds of proposals at its start that were untried with the owned items
-    new_flags: float  # by weight, those that were new to the search
-
-
 class Known:
-    """The cells known to a process, with the score of each one's state."""
+    """What a runner knows: cells with the score of each one's state, attempts, rooms."""
 
     def __init__(self, settings: RolloutSettings) -> None:
         self._settings = settings
+        self.tries, self.graph = Tries(), RoomGraph()
         self._worth: dict[bytes, Worth] = {}
         self._places: set[bytes] = set()
         self._marks: set[str] = set()
+        self._reported: set[tuple[object, ...]] = set()
+
+    def take_in(self, job: Job) -> None:
+        """Add what other runners found."""
+        for cell in job.dropped:
+            self._worth.pop(cell, None)
+        self.learn(job.cells, job.marks)
+        self.tries.learn(job.tries)
+        for crossing in job.crossings:
+            self.graph.add_crossing(crossing)
+            self._reported.add(crossing.key)
 
     def learn(self, cells: dict[bytes, Worth], marks: Marks) -> None:
         self._worth.update(cells)
         self._marks |= marks
 
     def is_new_place(self, place: bytes) -> bool:
-        """Whether this process was never at the place, with any flags; marks it as known."""
+        """Whether this runner was never at the place, with any flags; marks it as known."""
         is_new = place not in self._places
         self._places.add(place)
         return is_new
 
-    def forget(self, cells: Iterable[bytes]) -> None:
-        for cell in cells:
-            self._worth.pop(cell, None)
-
     def is_new(self, cell: bytes) -> bool:
-        """Whether the cell is unknown to all workers."""
+        """Whether the cell is unknown to all runners."""
         return cell not in self._worth
 
     def wants(self, cell: bytes, worth: Worth) -> bool:
@@ -100,105 +88,171 @@ class Known:
         """Return the flags that are new to the search."""
         return marks - self._marks
 
+    def new_crossings(self) -> tuple[Crossing, ...]:
+        """Return the crossings that were found here since the last call."""
+        found = tuple(each for each in self.graph if each.key not in self._reported)
+        self._reported |= {each.key for each in found}
+        return found
+
+
+class Played(NamedTuple):
+    """A decision as it was played."""
+
+    buttons: str  # one digit for each emulator step
+    frames: int
+    died: bool
+
+
+class Explored(Protocol):
+    """The game in which a rollout decides."""
+
+    @property
+    def ram(self) -> RamBlocks: ...
+
+    def digest(self) -> str:
+        """Return the digest of the RAM; takes about 0.1 ms."""
+        ...
+
+
+@dataclass
+class Finds:
+    """The finds of a runner since its last report, and what was played for them."""
+
+    finds: list[Find] = field(default_factory=list)
+    number: int = 0  # of all finds
+    frames: int = 0
+    deaths: int = 0
+    decisions: int = 0
+
+
+@dataclass
+class _Record:
+    """What was played since the last state that was kept."""
+
+    decisions: list[tuple[int, int]] = field(default_factory=list)
+    actions: list[str] = field(default_factory=list)
+
 
 class Rollout:
-    """Rollouts of one worker."""
+    """A rollout: decisions out, what was played in."""
 
     def __init__(
-        self, session: Session, known: Known, tries: Tries, settings: RolloutSettings
+        self, begin: Begin, game: Explored, known: Known, finds: Finds, settings: RolloutSettings
     ) -> None:
-        self._session, self._known, self._tries = session, known, tries
-        self._settings = settings
-        self._finds: list[Find] = []
-        self._parent = self._before = self._left = self._new_cells = 0
-        self._new_flags = 0.0
+        """Play from a node in which `game` is now; append the states to keep to `finds`."""
+        self._begin, self._game, self._known = begin, game, known
+        self._finds, self._settings = finds, settings
+        self._record = _Record()
+        self._parent, self._frames, self._new_cells = begin.node, begin.frames, 0
+        self._left, self._died, self._new_flags = settings.patience, False, 0.0
+        self._untried = untried(proposals(game.ram), known.tries)
 
-    def play(self, node: int, frames: int, finds: list[Find], rng: np.random.Generator) -> Outcome:
-        """Play from a node that is loaded in the session; append the states to keep to `finds`.
+    @property
+    def outcome(self) -> Outcome:
+        """Its result so far."""
+        begin = self._begin
+        return Outcome(begin.cell, begin.rule, self._new_cells, self._untried, self._new_flags)
 
-        `frames` is the number of game frames from power-on to the node.
-        """
-        self._session.mark()
-        self._finds, self._parent = finds, node
-        self._before = frames - self._session.frames
-        self._left, self._new_cells, self._new_flags = self._settings.patience, 0, 0.0
-        left_to_try = untried(proposals(self._session.ram), self._tries)
+    def decisions(self, rng: np.random.Generator) -> Generator[int, Played, None]:
+        """Yield the decisions; send back how each was played."""
         for _ in range(self._settings.max_proposals):
-            if self._left <= 0 or not self._play_proposal(rng):
-                break
+            if self._left <= 0 or not (yield from self._propose(rng)):
+                return
             self._left -= 1
             self._keep_if_better()
-        return Outcome(self._new_cells, left_to_try, self._new_flags)
 
-    def _play_proposal(self, rng: np.random.Generator) -> bool:
+    def _propose(self, rng: np.random.Generator) -> Generator[int, Played, bool]:
         """Draw a proposal and play it; return False if the player does not regain control."""
-        session, deaths = self._session, self._session.deaths
+        self._died = False
         steps = self._steps(rng)
         decision = next(steps, None)
         while decision is not None:
-            room = standing(session.ram).room
-            if not session.play(decision) or session.deaths > deaths:
+            room = standing(self._game.ram).room
+            if not (yield from self._play(decision)) or self._died:
                 break
-            if standing(session.ram).room != room:
-                if not session.settle():
+            if standing(self._game.ram).room != room:
+                if not (yield from self._settle()):
                     return False
                 self._keep_if_better()
             try:
-                decision = steps.send(session.ram)
+                decision = steps.send(self._game.ram)
             except StopIteration:
                 break
-        return session.settle()
+        return (yield from self._settle())
+
+    def _play(self, decision: int) -> Generator[int, Played, bool]:
+        """Play a decision; return False if the action mask forbids it."""
+        if not allowed(self._game.ram, "macros")[decision]:
+            return False
+        played = yield decision
+        self._record.decisions.append((decision, len(played.buttons)))
+        self._record.actions.append(played.buttons)
+        self._frames += played.frames
+        self._died |= played.died
+        self._finds.frames += played.frames
+        self._finds.deaths += played.died
+        self._finds.decisions += 1
+        return True
+
+    def _settle(self) -> Generator[int, Played, bool]:
+        """Wait until the player has control or is asked something; False if that takes too long.
+
+        Texts are read by a decision of the action set, so that a policy can do the same.
+        """
+        for _ in range(_MAX_WAITS):
+            if has_control(self._game.ram) or is_text_choice(self._game.ram):
+                return True
+            yield from self._play(INTERACT)
+        return False
 
     def _steps(self, rng: np.random.Generator) -> Generator[int, RamBlocks, None]:
-        ram, graph = self._session.ram, self._session.graph
+        ram, graph, tries = self._game.ram, self._known.graph, self._known.tries
         if has_control(ram) and rng.random() < self._settings.trips:
-            room = destination(ram, graph, self._tries, rng)
+            room = destination(ram, graph, tries, rng)
             if room is not None:
                 return trip(ram, room, graph)
-        proposal = choose(proposals(ram), self._tries, rng)
-        self._tries.add(proposal.key)
-        self._tries.add(room_key(ram, standing(ram).room))
+        proposal = choose(proposals(ram), tries, rng)
+        tries.add(proposal.key)
+        tries.add(room_key(ram, standing(ram).room))
         return decisions_of(proposal, rng)
 
     def _keep_if_better(self) -> None:
         """Keep the present state if it is worth it."""
-        session, settings = self._session, self._settings
-        if not has_control(session.ram):
+        ram, settings, known = self._game.ram, self._settings, self._known
+        if not has_control(ram):
             return
-        cell = cell_of(session.ram)
-        key, worth = cell.key, Worth(strength_of(session.ram), self._before + session.frames)
-        if not self._known.wants(key, worth):
+        cell = cell_of(ram)
+        key, worth = cell.key, Worth(strength_of(ram), self._frames)
+        if not known.wants(key, worth):
             return
-        is_new = self._known.is_new(key)
-        find = self._find(cell, key, worth, is_new=is_new)
-        news = self._known.new_marks(find.marks)
-        self._known.learn({key: worth}, find.marks)
-        self._finds.append(find)
-        self._parent = -len(self._finds)
-        session.mark()
+        is_new, marks = known.is_new(key), marks_of(ram)
+        self._finds.finds.append(
+            Find(
+                number=self._finds.number,
+                parent=self._parent,
+                cell=key,
+                place=cell.place,
+                room=cell.group << 8 | cell.room,
+                marks=marks,
+                worth=worth,
+                decisions=tuple(self._record.decisions),
+                actions="".join(self._record.actions),
+                digest=self._game.digest(),
+                untried=untried(proposals(ram), known.tries),
+                played=self._finds.frames,
+                ram=pack_ram(ram) if is_new else b"",
+            )
+        )
+        self._finds.number += 1
+        self._parent, self._record = -self._finds.number, _Record()
+        news = known.new_marks(marks)
+        known.learn({key: worth}, marks)
         self._new_flags += level_of(news)
         if is_new:
             self._new_cells += 1
             patience = settings.patience_in_old_places
-            if self._known.is_new_place(cell.place):
+            if known.is_new_place(cell.place):
                 patience = settings.patience
             if news:
                 patience = settings.patience_after_mark
             self._left = max(self._left, patience)
-
-    def _find(self, cell: Cell, key: bytes, worth: Worth, *, is_new: bool) -> Find:
-        session = self._session
-        return Find(
-            parent=self._parent,
-            cell=key,
-            place=cell.place,
-            room=cell.group << 8 | cell.room,
-            marks=marks_of(session.ram),
-            worth=worth,
-            decisions=session.decisions,
-            actions=session.actions,
-            digest=session.digest(),
-            untried=untried(proposals(session.ram), self._tries),
-            played=session.frames,
-            ram=pack_ram(session.ram) if is_new else b"",
-        )

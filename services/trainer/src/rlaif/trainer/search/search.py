@@ -1,14 +1,17 @@
-"""The search loop: draws starts, submits them to workers, and stores what they found.
+"""The search: draws starts for the runners that explore, and stores what they found.
 
-    search = Search(Tree(path, identity), pool, cartridge, SearchSettings(seed=1))
-    for figures in search.run(): ...
+    search = Search(Tree(path, identity), cartridge, SearchSettings(seed=1))
+    job = search.next_job(runner)
+    ... the runner explores ...
+    search.take_in(runner, report)
 
 The clock affects only statistics and commits. The result depends on the seed and on the order in
-which workers answer, and with one worker on the seed alone.
+which runners report, and with one runner on the seed alone.
 """
 
+import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -22,14 +25,19 @@ from rlaif.game.motion.room_graph import Crossing, RoomGraph
 from rlaif.game.starts.power_on import bring_to_control
 from rlaif.trainer.search.cell import Worth, cell_of, strength_of
 from rlaif.trainer.search.draws import Draws, DrawSettings
+from rlaif.trainer.search.jobs import Begin, Find, Job, Report
 from rlaif.trainer.search.marks import Marks, large, level_of, marks_of
-from rlaif.trainer.search.pool import WorkerPool
 from rlaif.trainer.search.proposals import Tries
 from rlaif.trainer.search.ratings import Rater, Ratings, pack_ram
-from rlaif.trainer.search.rollout import Find, RolloutSettings
-from rlaif.trainer.search.session import FRAMES
 from rlaif.trainer.search.tree import Node, Tree
-from rlaif.trainer.search.worker import Begin, Job, Report
+
+log = logging.getLogger(__name__)
+
+_STARTS_AHEAD = 2
+"""Starts per rollout that a runner has finished: reports and jobs may cross."""
+
+_FINDS_KNOWN = 1024
+"""Last finds of a runner from which further ones may follow."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +45,7 @@ class FirstFound:
     """When a flag was found for the first time."""
 
     mark: str
-    frames: int  # played by all workers until then
+    frames: int  # explored by all runners until then
     seconds: float  # of searching until then
     node: int
 
@@ -47,16 +55,14 @@ class Figures:
     """The state of a search.
 
     Attributes:
-        frames: Game frames played by all workers.
+        frames: Game frames explored by all runners.
         seconds: Search time, summed over all runs of a resumed search.
-        cpu_seconds: CPU time of the workers.
         level: Level of the best state (`marks.level_of`).
         best: Node of the best state.
     """
 
     frames: int
     seconds: float
-    cpu_seconds: float
     rollouts: int
     decisions: int
     deaths: int
@@ -69,24 +75,18 @@ class Figures:
 
     @property
     def frames_per_second(self) -> float:
-        """Throughput of all workers together, in wall-clock time."""
+        """Throughput of all runners together, in wall-clock time."""
         return self.frames / self.seconds if self.seconds else 0.0
-
-    @property
-    def frames_per_cpu_second(self) -> float:
-        """Throughput per second of CPU time."""
-        return self.frames / self.cpu_seconds if self.cpu_seconds else 0.0
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self) | {
             "frames_per_second": round(self.frames_per_second, 1),
-            "frames_per_cpu_second": round(self.frames_per_cpu_second, 1),
         }
 
 
 @dataclass
 class Update:
-    """Pending updates for one worker."""
+    """Pending updates for one runner."""
 
     cells: dict[bytes, Worth] = field(default_factory=dict)
     dropped: list[bytes] = field(default_factory=list)
@@ -96,18 +96,22 @@ class Update:
 
 
 class PendingUpdates:
-    """Pending updates for all workers, by number.
+    """Pending updates for the runners that know everything before them.
 
-    A worker gets no update about its own discoveries.
+    A runner gets no update about its own discoveries.
     """
 
-    def __init__(self, workers: int) -> None:
-        self._of = [Update() for _ in range(workers)]
+    def __init__(self) -> None:
+        self._of: dict[int, Update] = {}
 
-    def take(self, worker: int) -> Update:
-        """Return the pending updates of a worker and clear them."""
-        update, self._of[worker] = self._of[worker], Update()
+    def take(self, runner: int) -> Update | None:
+        """Return the pending updates of a runner and clear them; None if it knows nothing yet."""
+        update, self._of[runner] = self._of.get(runner), Update()
         return update
+
+    def forget(self, runner: int) -> None:
+        """A runner has lost what it knew."""
+        self._of.pop(runner, None)
 
     def cells(self, cells: dict[bytes, Worth], marks: Marks, *, by: int | None = None) -> None:
         """Announce known cells and flags."""
@@ -118,7 +122,7 @@ class PendingUpdates:
     def drop(self, cells: Iterable[bytes]) -> None:
         """Announce dropped cells, to their finder, too."""
         dropped = tuple(cells)
-        for update in self._of:
+        for update in self._of.values():
             update.dropped.extend(dropped)
             for cell in dropped:
                 update.cells.pop(cell, None)
@@ -136,7 +140,7 @@ class PendingUpdates:
             update.crossings.extend(found)
 
     def _others(self, by: int | None) -> Iterable[Update]:
-        return (update for worker, update in enumerate(self._of) if worker != by)
+        return (update for runner, update in self._of.items() if runner != by)
 
 
 @dataclass(frozen=True)
@@ -144,13 +148,11 @@ class SearchSettings:
     """Parameters of a search."""
 
     seed: int = 0
-    starts_per_job: int = 12  # about one second; discoveries are shared after each job
+    min_starts: int = 4  # of a job
     max_cells: int = 20_000  # about 10 kB each on disk; above it the worst are dropped
-    save_after: int = 950  # frames; saving a state takes as long as playing this many
     commit_seconds: float = 5.0  # a killed search loses at most this much
     progress_seconds: float = 30.0  # the same for the counters
     draws: DrawSettings = field(default_factory=DrawSettings)
-    rollout: RolloutSettings = field(default_factory=RolloutSettings)
 
 
 @dataclass
@@ -160,7 +162,6 @@ class _Kept:
     node: int
     worth: Worth
     digest: str
-    returned: int = 0  # frames that were played to return to it
 
 
 @dataclass
@@ -177,11 +178,31 @@ class _Found:
         default_factory=lambda: {"frames": 0, "rollouts": 0, "decisions": 0, "deaths": 0}
     )
     seconds: float = 0.0
-    cpu_seconds: float = 0.0
     best: tuple[float, int] = (0.0, 0)
     rooms: set[int] = field(default_factory=set)
     marks: dict[str, FirstFound] = field(default_factory=dict)
     frames: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass
+class _Runner:
+    """A runner that explores: its last report, and the nodes of its last finds by their numbers."""
+
+    last: Report | None = None
+    ids: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass
+class _Saved:
+    """When the search was opened, with its duration until then, and when it was written last."""
+
+    began: float
+    seconds_before: float
+    commit: float = field(init=False)
+    progress: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.commit = self.progress = self.began
 
 
 class Search:
@@ -190,7 +211,6 @@ class Search:
     def __init__(
         self,
         tree: Tree,
-        pool: WorkerPool,
         cartridge: Cartridge,
         settings: SearchSettings | None = None,
         *,
@@ -198,7 +218,7 @@ class Search:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Start a search, or resume the one in the tree."""
-        self._tree, self._pool = tree, pool
+        self._tree = tree
         self._settings = settings or SearchSettings()
         self._clock = clock
         self._draws = Draws(self._settings.draws)
@@ -207,12 +227,14 @@ class Search:
         self._graph = RoomGraph()
         self._rng = np.random.default_rng(self._settings.seed)
         self._found = _Found()
-        self._updates = PendingUpdates(pool.size)
-        self._jobs: dict[int, Job] = {}
+        self._updates = PendingUpdates()
+        self._runners: dict[int, _Runner] = {}
         if not len(tree):
             self._add_root(cartridge)
         self._resume()
         self.ratings = Ratings(tree, self._draws, rater)
+        self._saved = _Saved(clock(), self._found.seconds)
+        self._tree.begin()
 
     @property
     def shares(self) -> dict[str, float]:
@@ -225,7 +247,6 @@ class Search:
         return Figures(
             **self._found.counts,
             seconds=self._found.seconds,
-            cpu_seconds=self._found.cpu_seconds,
             nodes=self._tree.next_id,
             cells=len(self._draws),
             rooms=len(self._found.rooms),
@@ -234,38 +255,89 @@ class Search:
             marks=tuple(self._found.marks.values()),
         )
 
-    def run(self) -> Iterator[Figures]:
-        """Search endlessly; yield statistics after each report.
+    def next_job(self, runner: int) -> Job:
+        """Draw starts for a runner, of which it needs a few more than it has played of late."""
+        known = self._runners.get(runner)
+        last = None if known is None else known.last
+        wanted = self._settings.min_starts
+        if last is not None:
+            wanted = max(wanted, _STARTS_AHEAD * len(last.outcomes)) - last.waiting
+        starts = tuple(self._begin(*self._draws.draw(self._rng)) for _ in range(max(0, wanted)))
+        update = self._updates.take(runner)
+        if update is None:
+            return Job(
+                starts,
+                cells={cell: kept.worth for cell, kept in self._kept.items()},
+                marks=frozenset(self._found.marks),
+                tries=self._tries.all(),
+                crossings=tuple(self._graph),
+                is_first=True,
+            )
+        return Job(
+            starts,
+            cells=update.cells,
+            dropped=tuple(update.dropped),
+            marks=frozenset(update.marks),
+            tries=update.tries,
+            crossings=tuple(update.crossings),
+        )
 
-        To end, stop iterating and call `close`.
-        """
-        began, before = self._clock(), self._found.seconds
-        committed = written = began
-        self._tree.begin()
-        for worker in range(self._pool.size):
-            if worker not in self._jobs:
-                self._submit(worker)
-        while True:
-            for worker, report in self._pool.collect():
-                self._take_in(worker, report)
-                self._submit(worker)
-            now = self._clock()
-            self._found.seconds = before + now - began
-            if now - written >= self._settings.progress_seconds:
-                self._write_progress()
-                written = now
-            if now - committed >= self._settings.commit_seconds:
-                self._tree.commit()
-                self._tree.begin()
-                committed = now
-            yield self.figures
+    def forget(self, runner: int) -> None:
+        """A runner was replaced: the next one of this number knows nothing."""
+        self._updates.forget(runner)
+        self._runners.pop(runner, None)
 
-    def close(self) -> None:
-        self._tree.begin()
+    def take_in(self, runner: int, report: Report) -> None:
+        """Store what a runner found, and commit if that is due."""
+        known = self._runners.setdefault(runner, _Runner())
+        known.last = report
+        for saved in report.saved:
+            if saved.node in self._found.frames:
+                self._tree.put_state(saved.node, saved.sha256, saved.packed)
+        for find in report.finds:
+            self._keep(runner, find, known.ids)
+        for outcome in report.outcomes:
+            if not outcome.is_reached:
+                log.error("a state of the search is not reached again, so it is dropped")
+                self._drop([outcome.cell])
+                continue
+            self._draws.renew(outcome.cell, untried=outcome.untried)
+            self._draws.shares.record(outcome.rule, outcome.new_flags)
+            if outcome.new_cells:
+                self._draws.rewarded(outcome.cell)
+        counts = self._found.counts
+        counts["frames"] += report.frames
+        counts["rollouts"] += len(report.outcomes)
+        counts["decisions"] += report.decisions
+        counts["deaths"] += report.deaths
+        self._tries.learn(report.tries)
+        self._updates.tries(report.tries, by=runner)
+        crossings = [c for c in report.crossings if self._graph.add_crossing(c)]
+        self._updates.crossings(crossings, by=runner)
+        self._shrink()
+        self.ratings.consult(counts["frames"])
+        self._commit_if_due()
+
+    def commit(self) -> None:
+        """Write everything."""
         self._write_progress()
         self._tree.commit()
-        self._pool.close()
+        self._tree.begin()
+
+    def close(self) -> None:
+        self.commit()
         self._tree.close()
+
+    def _commit_if_due(self) -> None:
+        saved, now = self._saved, self._clock()
+        self._found.seconds = saved.seconds_before + now - saved.began
+        if now - saved.progress >= self._settings.progress_seconds:
+            self._write_progress()
+            saved.progress = now
+        if now - saved.commit >= self._settings.commit_seconds:
+            self._tree.commit()
+            self._tree.begin()
+            saved.commit = now
 
     def _add_root(self, cartridge: Cartridge) -> None:
         """Add the root: the state in which the player first has control after power-on."""
@@ -307,10 +379,6 @@ class Search:
         if saved is not None:
             self._load(saved)
         self._find_late_marks()
-        cells = {cell: kept.worth for cell, kept in self._kept.items()}
-        self._updates.cells(cells, frozenset(self._found.marks))
-        self._updates.tries(self._tries.all())
-        self._updates.crossings(self._graph)
 
     def _load(self, saved: dict[str, Any]) -> None:
         self._draws.load_state_dict(saved["draws"])
@@ -318,7 +386,6 @@ class Search:
         self._graph = RoomGraph.from_json(saved["graph"])
         self._rng.bit_generator.state = saved["rng"]
         self._found.counts, self._found.seconds = saved["counts"], saved["seconds"]
-        self._found.cpu_seconds = saved["cpu_seconds"]
         self._found.marks = {row["mark"]: FirstFound(**row) for row in saved["marks"]}
 
     def _find_late_marks(self) -> None:
@@ -341,72 +408,39 @@ class Search:
                     "rng": self._rng.bit_generator.state,
                     "counts": self._found.counts,
                     "seconds": self._found.seconds,
-                    "cpu_seconds": self._found.cpu_seconds,
                     "marks": [asdict(first) for first in self._found.marks.values()],
                 }
             }
         )
 
-    def _submit(self, worker: int) -> None:
-        starts = []
-        for _ in range(self._settings.starts_per_job):
-            starts.append(self._begin(*self._draws.draw(self._rng)))
-        update = self._updates.take(worker)
-        job = Job(
-            seed=int(self._rng.integers(1 << 62)),
-            starts=tuple(starts),
-            cells=update.cells,
-            dropped=tuple(update.dropped),
-            marks=frozenset(update.marks),
-            tries=update.tries,
-            crossings=tuple(update.crossings),
-        )
-        self._jobs[worker] = job
-        self._pool.submit(worker, job)
-
     def _begin(self, cell: bytes, rule: str) -> Begin:
-        """Describe how to return to a cell.
+        """Describe how to return to a cell; its state is saved when play returns there first.
 
-        A state costs as much as playing `save_after` frames. It is saved once the frames played to
-        return to the node have cost as much. The total is therefore at most twice the optimum,
-        whether a cell is drawn once or a thousand times.
+        A state costs as much as playing a dozen frames, and 10 kB.
         """
         kept = self._kept[cell]
         base, actions = self._tree.nearest_state(kept.node)
-        kept.returned += len(actions) * FRAMES
-        save = bool(actions) and kept.returned >= self._settings.save_after
         sha256, packed = self._tree.packed(base)
-        frames = kept.worth.frames
-        return Begin(kept.node, cell, sha256, packed, actions, kept.digest, frames, save, rule)
+        return Begin(
+            node=kept.node,
+            cell=cell,
+            sha256=sha256,
+            packed=packed,
+            actions=actions,
+            digest=kept.digest,
+            frames=kept.worth.frames,
+            save=bool(actions),
+            seed=int(self._rng.integers(1 << 62)),
+            rule=rule,
+        )
 
-    def _take_in(self, worker: int, report: Report) -> None:
-        job = self._jobs.pop(worker)
-        ids: list[int] = []
-        for saved in report.saved:
-            if saved.node in self._found.frames:
-                self._tree.put_state(saved.node, saved.sha256, saved.packed)
-        for find in report.finds:
-            ids.append(self._keep(worker, find, ids))
-        for start, outcome in zip(job.starts, report.outcomes, strict=True):
-            self._draws.renew(start.cell, untried=outcome.untried)
-            self._draws.shares.record(start.rule, outcome.new_flags)
-            if outcome.new_cells:
-                self._draws.rewarded(start.cell)
-        self._found.counts["frames"] += report.frames
-        self._found.counts["rollouts"] += len(job.starts)
-        self._found.counts["decisions"] += report.decisions
-        self._found.counts["deaths"] += report.deaths
-        self._found.cpu_seconds += report.cpu_seconds
-        self._tries.learn(report.tries)
-        self._updates.tries(report.tries, by=worker)
-        crossings = [c for c in report.crossings if self._graph.add_crossing(c)]
-        self._updates.crossings(crossings, by=worker)
-        self._shrink()
-        self.ratings.consult(self._found.counts["frames"])
-
-    def _keep(self, worker: int, find: Find, ids: list[int]) -> int:
+    def _keep(self, runner: int, find: Find, ids: dict[int, int]) -> None:
         """Add a find to the tree; it represents its cell if it is the best state there."""
-        parent = find.parent if find.parent >= 0 else ids[-1 - find.parent]
+        parent = find.parent if find.parent >= 0 else ids.get(-1 - find.parent)
+        if parent not in self._found.frames:  # deleted meanwhile, as it led to no cell
+            if find.cell not in self._kept:
+                self._updates.drop([find.cell])
+            return
         known = self._kept.get(find.cell)
         is_best = known is None or find.worth.better_than(known.worth)
         node = Node(
@@ -424,10 +458,12 @@ class Search:
             place=find.place,
         )
         self._tree.add(node, stands=is_best)
+        ids[find.number] = node.id
+        ids.pop(find.number - _FINDS_KNOWN, None)
         self._found.frames[node.id] = node.frames
         self._found.rooms.add(node.room)
         if not is_best:
-            return node.id
+            return
         if known is None:
             self._draws.add(
                 find.cell,
@@ -441,13 +477,12 @@ class Search:
             self._draws.improve(find.cell, untried=find.untried)
         self._rank(node.id, find.marks)
         self._kept[find.cell] = _Kept(node.id, find.worth, find.digest)
-        self._announce(worker, node, find.worth)
-        return node.id
+        self._announce(runner, node, find.worth)
 
-    def _announce(self, worker: int, node: Node, worth: Worth) -> None:
+    def _announce(self, runner: int, node: Node, worth: Worth) -> None:
         for mark in sorted(node.marks - set(self._found.marks)):
             self._found.marks[mark] = FirstFound(mark, node.found_at, self._found.seconds, node.id)
-        self._updates.cells({node.cell: worth}, node.marks, by=worker)
+        self._updates.cells({node.cell: worth}, node.marks, by=runner)
 
     def _rank(self, node: int, marks: Marks) -> None:
         level = level_of(marks)
@@ -458,12 +493,14 @@ class Search:
         excess = len(self._draws) - self._settings.max_cells
         if excess <= 0:
             return
-        dropped = self._draws.worst(excess + self._settings.max_cells // 10)
+        self._drop(self._draws.worst(excess + self._settings.max_cells // 10))
+        self._tree.sweep([0, self._found.best[1]])
+        self._found.frames = dict(self._tree.frames())
+
+    def _drop(self, cells: Iterable[bytes]) -> None:
+        dropped = [cell for cell in cells if cell in self._kept]
         self._updates.drop(dropped)
         for cell in dropped:
             self._draws.remove(cell)
             self._tree.drop_cell(cell)
             del self._kept[cell]
-        needed = [start.node for job in self._jobs.values() for start in job.starts]
-        self._tree.sweep([0, self._found.best[1], *needed])
-        self._found.frames = dict(self._tree.frames())

@@ -112,8 +112,7 @@ class RaySettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True)
         default=3,
         validation_alias="RAY_WORKERS",
         ge=0,
-        description="Environment runner processes, and search workers in mode quest. 0: both run "
-        "inside the training process.",
+        description="Environment runner processes. 0: one runner inside the training process.",
     )
     ray_address: str | None = Field(
         default=None,
@@ -131,7 +130,7 @@ class RaySettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True)
 
     @property
     def joins_cluster(self) -> bool:
-        """Whether runners and search workers are actors of a Ray cluster, not child processes."""
+        """Whether runners are actors of a Ray cluster, not child processes."""
         return self.ray_address is not None and not self.ray_address.startswith("http")
 
 

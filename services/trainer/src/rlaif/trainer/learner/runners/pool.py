@@ -5,7 +5,7 @@ after a request to play count from the next request on.
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, wait
 from typing import Any, Protocol
 
@@ -74,7 +74,7 @@ class RunnerPool:
     def __init__(self, links: dict[int, Link]) -> None:
         """Take over runners that may still be starting; `wait_until_ready` waits for them."""
         self._links = links
-        self._starting = {n: link.call(_ready) for n, link in links.items()}
+        self._starting = {n: link.call(ready) for n, link in links.items()}
         self._healthy: set[int] = set()
 
     @property
@@ -104,12 +104,11 @@ class RunnerPool:
 
     def order(self, call: Call) -> dict[int, "Future[Any]"]:
         """Queue a call on all healthy runners."""
-        return {number: self._links[number].call(call) for number in self.healthy}
+        return self.order_of(dict.fromkeys(self.healthy, call))
 
-    def order_of(self, calls: Sequence[Call]) -> dict[int, "Future[Any]"]:
-        """Queue one call on each of the healthy runners, as many as there are."""
-        each = zip(self.healthy, calls, strict=True)
-        return {number: self._links[number].call(call) for number, call in each}
+    def order_of(self, calls: Mapping[int, Call]) -> dict[int, "Future[Any]"]:
+        """Queue one call on each of some runners."""
+        return {number: self._links[number].call(call) for number, call in calls.items()}
 
     def answers(self, ordered: dict[int, "Future[Any]"], seconds: float | None = None) -> list[Any]:
         """Wait for answers, in the order of the runners; lost runners give none.
@@ -141,7 +140,7 @@ class RunnerPool:
         while True:
             for number in self._links.keys() - self._healthy - self._starting.keys():
                 self._links[number].restart()
-                self._starting[number] = self._links[number].call(_ready)
+                self._starting[number] = self._links[number].call(ready)
             waits = not self._healthy
             wait(self._starting.values(), seconds if waits else 0.0, "FIRST_COMPLETED")
             back = self._started()
@@ -174,5 +173,5 @@ def done(answers: Iterable["Future[Any]"], seconds: float) -> bool:
     return not wait(answers, seconds).not_done
 
 
-def _ready(runner: EmulatorRunner) -> None:
+def ready(runner: EmulatorRunner) -> None:
     """The runner has been built."""

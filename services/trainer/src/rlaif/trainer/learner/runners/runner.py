@@ -37,6 +37,7 @@ from rlaif.trainer.play.assist.takeover import AssistanceParts
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig, PayingModel
 from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
+from rlaif.trainer.play.exploring import Explorer as SearchExplorer
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.play.game_env import GameEnv
@@ -46,6 +47,7 @@ from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.play.zelda_env import actions_of
 from rlaif.trainer.rewards.learned.reward_models import check_reward_model
 from rlaif.trainer.rewards.learned.shaping import Float32
+from rlaif.trainer.search.jobs import Job
 from rlaif.trainer.search.marks import marks_of
 from rlaif.trainer.settings.learning import CurriculumSettings, RewardSettings
 from rlaif.trainer.settings.planner import GuidanceSettings, PlannerSettings, TakeoverSettings
@@ -89,6 +91,7 @@ class RunnerConfig:
         count: Number of environments.
         gamma: PPO's discount.
         explore: None: nothing is counted or kept.
+        exploring: How many of the environments explore; they play the decisions of the search.
         curriculum: None: without one.
         resumes: No episode begins before `load_state_dict` or the first fragment.
         by: The class of the runner.
@@ -99,6 +102,7 @@ class RunnerConfig:
     seed: int = 0
     gamma: float = 0.99
     explore: ExploreConfig | None = None
+    exploring: int = 0
     assist: AssistConfig | None = None
     rewards: RewardSettings = field(default_factory=RewardSettings)
     curriculum: CurriculumSettings | None = None
@@ -131,6 +135,7 @@ class EmulatorRunner:
         self._vector: EmulatorVector | None = None
         self._explorer: Explorer | None = None
         self._course: Course | None = None
+        self._search: SearchExplorer | None = None
         self.files = RunnerFiles(None)
         self.policy: Policy = policy_for(config.env)
         self._policy_version = 0
@@ -152,6 +157,7 @@ class EmulatorRunner:
         curriculum = self.files.curriculum(config.curriculum)
         follows = explore is not None or curriculum is not None
         self._explorer = self._course = None
+        self._search = SearchExplorer(config.exploring) if config.exploring else None
         self._used = ""
         self._vector = EmulatorVector(
             env,
@@ -160,7 +166,8 @@ class EmulatorRunner:
             seed=config.seed,
             follow=partial(self._follow, explore, curriculum, env) if follows else None,
             assist=partial(assistance_of, config.assist, env, runner=number, seed=config.seed),
-            begin=not config.resumes,
+            begin=not (config.resumes or config.exploring),
+            explorer=self._search,
         )
         self.files.show_screens(env, number)
         if number:
@@ -209,9 +216,11 @@ class EmulatorRunner:
         context: CaptureContext,
         runners: int = 1,
         model: RunnerRewardModel | None = None,
+        job: Job | None = None,
     ) -> Fragment:
         """Play `steps` decisions in every environment.
 
+        `job` is for the environments that explore.
         `capture_quota` is shared by all `runners`; the disagreement of `model` decides on captures,
         and its shaping rewards are published.
 
@@ -220,13 +229,15 @@ class EmulatorRunner:
         """
         vector, began = self._games, time.perf_counter()
         self._use(model, vector)
+        if self._search is not None and job is not None:
+            self._search.take_in(job)
         turn = context.policy_iteration
         quota = share(capture_quota, parts=runners, part=self.number, turn=turn)
         vector.begin_fragment(steps, capture_quota=quota, context=context)
         count, frame_stack = vector.count, vector.frame_stack
         choices = int(actions_of(self.config.env.game).n)
-        logits = np.empty((steps, count, choices), dtype=np.float32)
-        actions = np.empty((steps, count), dtype=np.int64)
+        logits = np.zeros((steps, count, choices), dtype=np.float32)
+        actions = np.zeros((steps, count), dtype=np.int64)
         # The largest of logits plus Gumbel noise is a draw from their softmax.
         noise = self._policy_rng.gumbel(size=logits.shape)
         for t in range(steps):
@@ -235,11 +246,12 @@ class EmulatorRunner:
                     self._explorer.sync()
                 raise StopAskedError
             pictures = None if frame_stack is None else frame_stack.stacks
-            seen = vector.observations
-            if self.config.env.game.has_many_worlds:
-                seen = without_room_numbers(seen)
-            logits[t] = self.policy.logits(seen, pictures, vector.policy_inputs)
-            (logits[t] + noise[t]).argmax(axis=1, out=actions[t])
+            if not self._only_explores:
+                seen = vector.observations
+                if self.config.env.game.has_many_worlds:
+                    seen = without_room_numbers(seen)
+                logits[t] = self.policy.logits(seen, pictures, vector.policy_inputs)
+                (logits[t] + noise[t]).argmax(axis=1, out=actions[t])
             vector.step(t, actions[t])
         if self._explorer is not None:
             self._explorer.end_fragment()
@@ -250,7 +262,12 @@ class EmulatorRunner:
             not_written=None if self._explorer is None else self._explorer.trouble,
             seconds=time.perf_counter() - began,
             course=None if self._course is None else self._course.figures(),
+            explored=None if self._search is None else self._search.report(),
         )
+
+    @property
+    def _only_explores(self) -> bool:
+        return self.config.exploring == self.config.count
 
     @property
     def _games(self) -> EmulatorVector:

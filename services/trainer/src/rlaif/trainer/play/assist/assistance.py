@@ -19,51 +19,20 @@ import numpy as np
 import numpy.typing as npt
 
 from rlaif.contracts.planning.briefing import Briefing
-from rlaif.game.machine.actions import Action
-from rlaif.game.memory.blocks import RamBlocks, read_blocks
-from rlaif.game.memory.memory_map import address
-from rlaif.game.memory.predicates import has_control
-from rlaif.game.motion.grid import OPPOSITE
+from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.motion.room_graph import RoomGraph, RoomGraphError
-from rlaif.game.motion.room_watcher import RoomWatcher
 from rlaif.trainer.play.assist.figures import AssistanceFigures
 from rlaif.trainer.play.assist.guidance import VISION, Guidance, button_of
 from rlaif.trainer.play.assist.takeover import AssistanceParts, Takeover, mode_at
+from rlaif.trainer.play.followers.crossing_learner import CrossingLearner
 from rlaif.trainer.play.game_env import GameEnv, Scene
 from rlaif.trainer.play.planner_port import PlannerReply
-from rlaif.trainer.rewards.game.facts import GameFacts
 
 Actions = npt.NDArray[np.int64]
 
 REJECTED_REST = 1024
 """Steps without a request after one was rejected, unless a reply arrives before: a full planner
 stays full until then."""
-
-MAX_CROSSINGS = 4096
-"""Crossings in a runner's room graph; Oracle of Seasons has some 1,500 rooms."""
-
-_GROUP, _ROOM = address("wActiveGroup"), address("wActiveRoom")
-
-
-class CrossingLearner:
-    """Adds the room crossings of one environment to a graph that the runner's games share."""
-
-    def __init__(self, graph: RoomGraph) -> None:
-        self._graph = graph
-        self._watcher = RoomWatcher()
-        self._here: tuple[int, int] | None = None
-
-    def see(self, ram: RamBlocks, before: GameFacts, action: int) -> None:
-        """The RAM of a new scene, after `action` was played at `before`."""
-        room = (ram.u8(_GROUP), ram.u8(_ROOM))
-        if room == self._here:
-            return
-        walked = Action(action)
-        self._watcher.moved(before.x, before.y, walked if walked in OPPOSITE else None)
-        crossing = self._watcher.see(ram)
-        self._here = room if has_control(ram) else None
-        if crossing is not None and len(self._graph) < MAX_CROSSINGS:
-            self._graph.add_crossing(crossing)
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""`python -m rlaif.trainer.search`: a standalone search with its progress in the terminal."""
+"""`python -m rlaif.trainer.explore`: a search without training; its progress in the terminal."""
 
 import argparse
 import json
@@ -10,13 +10,14 @@ from pathlib import Path
 from rlaif.files.failures import command
 from rlaif.files.whole import write_whole
 from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.trainer.learner.exploration import explore, explorers_of
 from rlaif.trainer.search.opening import open_search
 from rlaif.trainer.search.search import Figures, SearchSettings
 
 _REPORT_SECONDS = 10.0
 
 
-@command("rlaif.trainer.search")
+@command("rlaif.trainer.explore")
 def main(arguments: list[str] | None = None) -> int:
     """Search until the limit of time or frames is reached, or until a signal arrives; return 0."""
     options = _parser().parse_args(arguments)
@@ -24,12 +25,10 @@ def main(arguments: list[str] | None = None) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         # An exception would be lost inside of the emulator, which calls back into Python.
         signal.signal(number, lambda *_: stop.set())
-    cartridge = load_cartridge(options.rom)
-    search = open_search(
-        options.out, cartridge, SearchSettings(seed=options.seed), workers=options.workers
-    )
+    search = open_search(options.out, load_cartridge(options.rom), SearchSettings(options.seed))
+    runners = explorers_of(options.rom, workers=options.workers)
     started, reported, seen = search.figures.seconds, 0.0, len(search.figures.marks)
-    for figures in search.run():
+    for figures in explore(search, runners):
         for first in figures.marks[seen:]:
             _say(f"  {first.mark:<18} at {first.frames / 1e6:8.3f} M frames, node {first.node}")
         seen = len(figures.marks)
@@ -41,6 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
             break
     _report(search.figures, options.out)
     search.close()
+    runners.stop()
     return 0
 
 
@@ -50,12 +50,12 @@ def _report(figures: Figures, folder: Path) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m rlaif.trainer.search", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m rlaif.trainer.explore", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder; a search in it is resumed")
     parser.add_argument("--rom", type=Path, help="ROM file (default: the embedded game)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--workers", type=int, default=1, help="worker processes; 0: play in this process"
+        "--workers", type=int, default=1, help="runner processes; 0: play in this process"
     )
     parser.add_argument("--minutes", type=float, default=45.0, help="time limit of this call")
     parser.add_argument(
@@ -68,7 +68,7 @@ def _line(figures: Figures) -> str:
     minutes = figures.seconds / 60
     return (
         f"{minutes:6.1f} min {figures.frames / 1e6:8.2f} M frames "
-        f"{figures.frames_per_second:6.0f}/s {figures.frames_per_cpu_second:6.0f}/cpu-s "
+        f"{figures.frames_per_second:6.0f}/s "
         f"{figures.cells:6d} cells {figures.nodes:6d} nodes {figures.rooms:3d} rooms "
         f"{len(figures.marks):3d} flags, level {figures.level:5.2f}, {figures.deaths} deaths"
     )

@@ -1,0 +1,198 @@
+"""Environments of a runner that explore: the search decides there, not the policy.
+
+    seat.choose(rng)                    # the start of the next rollout, for the environment's reset
+    seat.begin_episode(…)
+    while the episode lasts:
+        decision = seat.decide()
+        ... the decision is played; `after_step` for each base step ...
+        seat.played(step.now)
+
+A rollout is an episode. It ends by `GameEnv.cut_after`, one step after its last decision.
+"""
+
+from collections import deque
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import numpy as np
+
+from rlaif.game.captures.capture import PackedKeyframe, pack_keyframe, unpack_keyframe
+from rlaif.game.machine.actions import Action, decode_actions
+from rlaif.game.machine.emulator import Emulator
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.trainer.play.decisions import Decision
+from rlaif.trainer.play.followers.crossing_learner import CrossingLearner
+from rlaif.trainer.play.game_env import GameEnv
+from rlaif.trainer.play.start import EXPLORATION, Start, StartSource
+from rlaif.trainer.rewards.game.facts import GameFacts
+from rlaif.trainer.search.jobs import Begin, Job, Outcome, Report, Saved
+from rlaif.trainer.search.rollout import Finds, Known, Played, Rollout, RolloutSettings
+from rlaif.trainer.settings.game import STEP_FRAMES
+
+
+class Explorer:
+    """What the exploring environments of a runner share: knowledge, starts, finds.
+
+    Attributes:
+        seats: Number of these environments.
+        settings: Of the rollouts.
+        known: What is known to this runner.
+        finds: What was found since the last report.
+    """
+
+    def __init__(self, seats: int, settings: RolloutSettings | None = None) -> None:
+        self.seats = seats
+        self.settings = settings or RolloutSettings()
+        self.known = Known(self.settings)
+        self.finds = Finds()
+        self._outcomes: list[Outcome] = []
+        self._saved: list[Saved] = []
+        self._starts: deque[Begin] = deque()
+        self._repeated: tuple[Begin, int] | None = None
+
+    def take_in(self, job: Job) -> None:
+        """Add starts and knowledge."""
+        if job.is_first:
+            self.known = Known(self.settings)
+            self._starts.clear()
+        self.known.take_in(job)
+        self._starts.extend(job.starts)
+
+    def next_start(self) -> tuple[Begin, np.random.Generator]:
+        """Return the next start and its random stream; the last one again if there is none left."""
+        if self._starts:
+            self._repeated = self._starts.popleft(), 0
+        elif self._repeated is not None:
+            self._repeated = self._repeated[0], self._repeated[1] + 1
+        else:
+            raise RuntimeError("no start to explore from: a job comes first")
+        begin, repeats = self._repeated
+        return begin, np.random.default_rng([begin.seed, repeats])
+
+    def save(self, begin: Begin, emulator: Emulator) -> None:
+        """Report the state of a start node with the next report."""
+        packed, sha256 = pack_keyframe(emulator.save_state())
+        self._saved.append(Saved(begin.node, sha256, packed))
+
+    def end(self, outcome: Outcome) -> None:
+        self._outcomes.append(outcome)
+
+    def report(self) -> Report:
+        """Return what was explored since the last report."""
+        found = self.finds
+        report = Report(
+            finds=tuple(found.finds),
+            saved=tuple(self._saved),
+            outcomes=tuple(self._outcomes),
+            tries=self.known.tries.news(),
+            crossings=self.known.new_crossings(),
+            frames=found.frames,
+            deaths=found.deaths,
+            decisions=found.decisions,
+            waiting=len(self._starts),
+        )
+        found.finds = []
+        found.frames = found.deaths = found.decisions = 0
+        self._outcomes, self._saved = [], []
+        return report
+
+
+class ExploringSeat:
+    """The search in one environment: an `EpisodeFollower` that decides, and a `StartSource`."""
+
+    def __init__(self, explorer: Explorer, game: GameEnv) -> None:
+        self._explorer, self._game = explorer, game
+        self._rollout: Rollout | None = None
+        self._decisions: Generator[int, Played, None] | None = None
+        self._next: int | None = None
+        self._buttons: list[str] = []
+
+    @property
+    def ram(self) -> RamBlocks:
+        return self._game.ram
+
+    def digest(self) -> str:
+        return self._game.emulator.ram_digest()
+
+    def starts(self, given: StartSource) -> StartSource:
+        return self
+
+    def choose(self, rng: np.random.Generator) -> Start:
+        """Return the start of the next rollout; all randomness comes with it."""
+        self._begin, self._rng = self._explorer.next_start()
+        begin = self._begin
+        return Start(
+            unpack_keyframe(begin.packed, begin.sha256),
+            f"{EXPLORATION}{begin.node}",
+            PackedKeyframe(begin.packed, begin.sha256),
+            buttons=tuple(map(int, decode_actions(begin.actions))),
+            plays_on=True,  # the scene after that leads to states to keep
+        )
+
+    def episodes(self, square: int) -> int:
+        return 0
+
+    def begin_episode(
+        self,
+        emulator: Emulator,
+        facts: GameFacts,
+        start: Start,
+        warm_up: Sequence[tuple[int, int]],
+    ) -> None:
+        """Begin a rollout; one before it that has not ended ends."""
+        self._end()
+        begin, explorer = self._begin, self._explorer
+        explorer.finds.frames += sum(STEP_FRAMES + wait for _, wait in warm_up)
+        self._learner = CrossingLearner(explorer.known.graph)
+        self._scene: object = None
+        if self.digest() != begin.digest:
+            explorer.end(Outcome(begin.cell, begin.rule, is_reached=False))
+            return
+        if begin.save:
+            explorer.save(begin, emulator)
+        self._rollout = Rollout(begin, self, explorer.known, explorer.finds, explorer.settings)
+        self._decisions = self._rollout.decisions(self._rng)
+        self._next = next(self._decisions, None)
+
+    def decide(self) -> int:
+        """Return the next decision; the one after the rollout's last ends the episode."""
+        self._buttons = []
+        if self._next is None:
+            self._game.cut_after(self._game.frames)
+            return int(Action.NOP)
+        return self._next
+
+    def after_step(self, emulator: Emulator, facts: GameFacts, action: int, wait: int) -> None:
+        """Note a base step and the crossing that it completed."""
+        self._buttons.append(str(action))
+        scene = self._game.scene
+        if scene is not self._scene:
+            self._scene = scene
+            self._learner.see(scene.ram, scene.before, action)
+
+    def played(self, decision: Decision) -> None:
+        """The decision was played to its end."""
+        if self._decisions is None or self._next is None:
+            return
+        played = Played("".join(self._buttons), decision.frames, decision.died)
+        try:
+            self._next = self._decisions.send(played)
+        except StopIteration:
+            self._end()
+
+    def _end(self) -> None:
+        if self._rollout is not None:
+            self._explorer.end(self._rollout.outcome)
+        self._rollout = self._decisions = self._next = None
+
+    def abandon(self) -> None:
+        """The environment has loaded another game, whose episode ends with its next step."""
+        self._rollout = self._decisions = self._next = None
+        self._learner = CrossingLearner(self._explorer.known.graph)
+        self._scene = None
+
+    def state_dict(self, facts: GameFacts) -> dict[str, Any]:
+        """Nothing: a resumed run begins another rollout."""
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any], facts: GameFacts) -> None: ...
