@@ -1,12 +1,14 @@
 """A generated world along its solution: where the expert has the player, and what it plans."""
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from rlaif.contracts.game.segments import StateRecord
 from rlaif.contracts.planning.briefing import Briefing
 from rlaif.contracts.planning.plans import Plan
 from rlaif.game.description.briefing import brief
@@ -22,10 +24,18 @@ from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.game.skills.macros import PlanExecutor
 from rlaif.game.worlds.making import make_world
 from rlaif.guides import guides
+from rlaif.judge.evidence.described import described
+from rlaif.judge.evidence.summary import summarise
+from rlaif.judge.panel.prompts import messages
+from rlaif.judge.panel.schema import answer_schema, read_answer
+from rlaif.judge.rubric.judges import JUDGES, briefed
+from rlaif.mock_llm.answering import answer
+from rlaif.mock_llm.chat import ChatRequest
 from rlaif.mock_llm.expert.planning import plan
 from rlaif.mock_llm.expert.progress import Known, position
 from rlaif.mock_llm.expert.situation import situation_of
 from rlaif.mock_llm.expert.world import World, world_of
+from rlaif.mock_llm.settings import Behaviour
 
 SEED, ROOMS = 4, 30
 """A world with torches, buttons, coins and a shop."""
@@ -33,6 +43,7 @@ SEED, ROOMS = 4, 30
 FRAMES, PLANS, REST = 4, 3, 75
 """Of a decision step; asked for one state; steps in which a scene may end."""
 
+SEGMENT = 75
 FAR = 10_000
 """Pixels; more than any way is long."""
 
@@ -82,6 +93,27 @@ def test_the_position_rises_along_the_solution(
     assert np.mean(np.diff(numbers) < 0) < 0.001
     ranks = np.argsort(np.argsort(positions, kind="stable"))
     assert np.corrcoef(ranks, np.arange(len(ranks)))[0, 1] > 0.95
+
+
+def test_a_judge_is_told_the_next_objective_of_the_worlds_guide(
+    world: World, cartridge: Cartridge, solution: Steps, looks_along: Callable[..., Any]
+) -> None:
+    states = [
+        StateRecord(step=at, frame=FRAMES * (at + 1), action="NOP", state=look.described)
+        for at, look in enumerate(islice(looks_along(cartridge, solution), SEGMENT))
+    ]
+    evidence = summarise(described(states))
+    judge = briefed(JUDGES[0], evidence.end.game)
+    chat = ChatRequest(
+        model="any",
+        messages=list(messages(judge, evidence, None, variant=0)),
+        response_format={"type": "json_schema", "json_schema": {"schema": answer_schema(judge)}},
+    )
+    verdict = read_answer(judge, answer(chat, Behaviour(noise=0)))
+    assert verdict.quest is not None
+    assert verdict.quest.start.objective == 1
+    told = guides.guide_of(cartridge.game).objectives
+    assert len(told) == world.last
 
 
 def test_its_plans_solve_the_puzzles_on_the_way(
