@@ -24,13 +24,15 @@ class Answering:
 
     def __init__(self) -> None:
         self.asked: list[list[int]] = []
-        self.is_busy = False
+        self.is_busy = self.fails = False
 
     def ask(self, states: Sequence[RamBlocks]) -> None:
         self.asked.append([state.wram[0] for state in states])
 
     def answers(self) -> list[float | None] | None:
-        return None if self.is_busy else [float(number) or None for number in self.asked[-1]]
+        if self.is_busy:
+            return None
+        return [] if self.fails else [float(number) or None for number in self.asked[-1]]
 
 
 @pytest.fixture
@@ -99,3 +101,16 @@ def test_a_group_without_an_answer_is_asked_again_after_a_restart(tree: Tree):
     again = Answering()
     Ratings(tree, Draws(BY_RATING), again).consult(PATIENCE)
     assert again.asked == [[5]]
+
+
+def test_the_groups_of_a_failed_request_are_asked_for_again(tree: Tree):
+    rater = Answering()
+    rater.fails = True
+    ratings, _ = with_groups(tree, [5, 6], rater)
+    for frames in (PATIENCE, PATIENCE + 1, 2 * PATIENCE, 2 * PATIENCE + 1):
+        ratings.consult(frames)
+    assert rater.asked == [[5, 6], [5, 6]]
+    rater.fails = False
+    ratings.consult(3 * PATIENCE)
+    ratings.consult(4 * PATIENCE)
+    assert [group.rating for group in tree.groups()] == [5.0, 6.0]

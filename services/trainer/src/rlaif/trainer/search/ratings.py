@@ -34,7 +34,8 @@ class Rater(Protocol):
         """The positions of the states asked for last; None while there is no answer yet.
 
         A position is the number of objectives reached and a part of 1 for the way to the next. It
-        is None where the judge abstains, which is not asked again.
+        is None where the judge abstains, which is not asked again. Without any positions the
+        request has failed; its states are asked for again later.
         """
         ...
 
@@ -46,7 +47,7 @@ class Ratings:
         self._tree, self._draws, self._rater = tree, draws, rater
         self._known: set[tuple[Marks, int]] = set()
         self._waiting: dict[tuple[Marks, int], tuple[int, bytes]] = {}  # since which frame
-        self._asked: list[tuple[Marks, int]] = []
+        self._asked: dict[tuple[Marks, int], bytes] = {}
         self.requests = 0
         for group in tree.groups():
             key = group.marks, group.room
@@ -69,19 +70,21 @@ class Ratings:
         if self._rater is None:
             return
         if self._asked and (answers := self._rater.answers()) is not None:
-            for key, rating in zip(self._asked, answers, strict=True):
+            if not answers:
+                self._waiting |= {key: (frames, ram) for key, ram in self._asked.items()}
+            for key, rating in zip(self._asked, answers, strict=bool(answers)):
                 self._tree.put_rating(*key, rating)
                 if rating is not None:
                     self._draws.rate(*key, rating)
-            self._asked = []
+            self._asked = {}
         if self._asked or not self._waiting:
             return
         first = min(since for since, _ in self._waiting.values())
         if len(self._waiting) >= MAX_STATES or frames - first >= PATIENCE:
-            self._asked = list(self._waiting)[:MAX_STATES]
-            states = [unpack_ram(self._waiting.pop(key)[1]) for key in self._asked]
+            keys = list(self._waiting)[:MAX_STATES]
+            self._asked = {key: self._waiting.pop(key)[1] for key in keys}
             self.requests += 1
-            self._rater.ask(states)
+            self._rater.ask([unpack_ram(ram) for ram in self._asked.values()])
 
 
 def pack_ram(ram: RamBlocks) -> bytes:

@@ -1,0 +1,59 @@
+"""Placements: where on the quest a language model sees several states of a game.
+
+A state is a briefing. Its placement is the number of the guide's next objective and the remaining
+distance to it, as judges give them for the ends of a segment.
+"""
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from rlaif.contracts.judging.quest import FARTHEST, Standing
+from rlaif.contracts.model import Contract
+from rlaif.contracts.planning.briefing import Briefing
+from rlaif.contracts.planning.model_answers import NoAnswerError, read_answer_object, whole_number
+
+
+class States(Contract):
+    """States to place, in the order shown."""
+
+    states: tuple[Briefing, ...] = ()
+
+
+def placement_schema(count: int, objectives: int) -> dict[str, Any]:
+    """JSON schema of the answer for some states of a quest with so many objectives."""
+    number = {"type": ["integer", "null"], "enum": [*range(1, objectives + 1), None]}
+    distance = {"type": ["integer", "null"], "enum": [*range(FARTHEST + 1), None]}
+    fields = {
+        name: field
+        for state in range(1, count + 1)
+        for name, field in ((f"objective_{state}", number), (f"distance_{state}", distance))
+    }
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def read_placements(text: str, count: int, objectives: int) -> tuple[Standing | None, ...]:
+    """Read an answer; a state is None where it has no valid placement.
+
+    Raises:
+        NoAnswerError: The text does not hold one JSON object, or it has no valid placement.
+    """
+    answer = read_answer_object(text)
+    found = []
+    for state in range(1, count + 1):
+        objective = whole_number(answer.get(f"objective_{state}"))
+        distance = whole_number(answer.get(f"distance_{state}"))
+        try:
+            placed = Standing.model_validate({"objective": objective, "distance": distance})
+        except ValidationError:
+            found.append(None)
+        else:
+            found.append(placed if placed.objective <= objectives else None)
+    if not any(found) and any(value is not None for value in answer.values()):
+        raise NoAnswerError("no valid placement")
+    return tuple(found)

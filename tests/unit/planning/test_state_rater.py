@@ -1,0 +1,104 @@
+"""Ratings of states by a language model."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from rlaif.contracts.planning.model_answers import NoAnswerError
+from rlaif.contracts.planning.placements import placement_schema, read_placements
+from rlaif.game.description.words import GameWords
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.guides.guides import guide_of
+from rlaif.llm.ports import Answer, CompletionRequest, UnavailableError
+from rlaif.testing.waiting import eventually
+from rlaif.trainer.planning.state_rater import ModelRater
+from rlaif.trainer.settings.planner import PlannerSettings
+
+GAME = "seedling-vale"
+OBJECTIVES = len(guide_of(GAME).objectives)
+
+
+def answer(*placements: tuple[Any, Any]) -> str:
+    fields = {}
+    for number, (objective, distance) in enumerate(placements, 1):
+        fields |= {f"objective_{number}": objective, f"distance_{number}": distance}
+    return json.dumps(fields)
+
+
+class Model:
+    """Gives fixed answers in turn; an error is raised."""
+
+    def __init__(self, *answers: str | Exception) -> None:
+        self.answers, self.requests = list(answers), list[CompletionRequest]()
+
+    async def complete(self, request: CompletionRequest) -> Answer:
+        self.requests.append(request)
+        found = self.answers.pop(0)
+        if isinstance(found, Exception):
+            raise found
+        return Answer(found, prompt_tokens=100, completion_tokens=10)
+
+    @asynccontextmanager
+    async def opened(self, settings: PlannerSettings) -> AsyncIterator[Mapping[Any, Any]]:
+        yield {"puzzle": self}
+
+
+async def rated(model: Model, states: int, **changes: Any) -> tuple[list[float | None], ModelRater]:
+    settings = PlannerSettings(base_url="http://llm:8000", pause_seconds=0.01, **changes)
+    rater = ModelRater(settings, GameWords(GAME), model.opened)
+    rater.ask([RamBlocks(bytes(0x2000))] * states)
+    found: list[list[float | None]] = []
+
+    def answered() -> bool:
+        answers = rater.answers()
+        if answers is not None:
+            found.append(list(answers))
+        return bool(found)
+
+    await eventually(answered, "the states are rated")
+    rater.close()
+    return found[0], rater
+
+
+async def test_states_get_positions_on_the_quest():
+    model = Model(answer((1, 20), (3, 10), (None, 4)))
+    positions, rater = await rated(model, 3)
+    assert positions == [0.0, pytest.approx(2.45), None]
+    assert rater.tokens == 110
+
+
+async def test_a_request_shows_guide_and_states_and_names_the_objectives():
+    model = Model(answer((1, 20), (2, 0)))
+    await rated(model, 2)
+    (request,) = model.requests
+    assert guide_of(GAME).text in request.messages[0]["content"]
+    assert request.messages[1]["content"].count(f'"game":"{GAME}"') == 2
+    assert request.schema == placement_schema(2, OBJECTIVES)
+
+
+@pytest.mark.parametrize("failure", [UnavailableError("refused"), "no JSON", RuntimeError("odd")])
+async def test_a_failed_request_has_no_positions(failure: str | Exception):
+    assert (await rated(Model(failure), 2))[0] == []
+
+
+def test_a_state_without_a_valid_placement_is_left_out():
+    text = answer((OBJECTIVES + 1, 0), (2, 21), ("3", "2.0"), (1.5, 1))
+    assert [each and each.objective for each in read_placements(text, 4, OBJECTIVES)] == [
+        None,
+        None,
+        3,
+        None,
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "[]", answer((0, 0)), '{"placed":1}'])
+def test_an_answer_without_any_valid_placement_is_none(text: str):
+    with pytest.raises(NoAnswerError):
+        read_placements(text, 1, OBJECTIVES)
+
+
+def test_an_abstention_from_all_states_is_an_answer():
+    assert read_placements(answer((None, None)), 1, OBJECTIVES) == (None,)
