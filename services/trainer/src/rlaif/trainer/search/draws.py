@@ -66,6 +66,7 @@ class _Group:
 
     members: list[bytes] = field(default_factory=list)
     drawn: int = 0
+    merit: float | None = None  # what is untried by what was fruitless; None: to be computed
 
 
 @dataclass
@@ -123,12 +124,14 @@ class Draws:
         if place not in self._places:
             self._rooms[room].members.append(place)
         self._places[place].members.append(cell)
-        self._cells[cell] = _Known(marks, room, place, untried=untried)
+        self._cells[cell] = known = _Known(marks, room, place, untried=untried)
+        self._changed(known)
 
     def remove(self, cell: bytes) -> None:
         """Remove a cell, so that it is no longer drawn."""
         known = self._cells.pop(cell)
         progress = self._progress[known.progress]
+        self._changed(known)
         _remove(progress.rooms, known.room, cell)
         _remove(self._places, known.place, cell)
         if known.place not in self._places:
@@ -188,23 +191,32 @@ class Draws:
             self._rooms[known.room],
         ):
             some.drawn += draws
+        self._changed(known)
+
+    def _changed(self, known: _Known) -> None:
+        """Forget what was computed from the counts of a cell."""
+        self._progress[known.progress].rooms[known.room].merit = None
 
     def rewarded(self, cell: bytes) -> None:
         """Record that a start from this cell led to a new cell."""
         known = self._cells.get(cell)
         if known is not None:
             known.fruitless = 0
+            self._changed(known)
 
     def renew(self, cell: bytes, *, untried: int) -> None:
         """Set the number of untried proposals of a cell, if it is known."""
         known = self._cells.get(cell)
         if known is not None:
             known.untried = untried
+            self._changed(known)
 
     def improve(self, cell: bytes, *, untried: int) -> None:
         """Record a better state of a cell; it keeps half of the draw count."""
-        self._cells[cell].chosen //= 2
-        self._cells[cell].untried = untried
+        known = self._cells[cell]
+        known.chosen //= 2
+        known.untried = untried
+        self._changed(known)
 
     def worst(self, count: int) -> list[bytes]:
         """Return the least useful cells, worst first: by level, then by draws without effect."""
@@ -279,13 +291,19 @@ class Draws:
 
     def _by_rating(self, rng: np.random.Generator, rated: list[tuple[_Group, float]]) -> bytes:
         top = max(rating for _, rating in rated)
-        weights = []
-        for group, rating in rated:
-            fruitless = sum(self._cells[cell].fruitless for cell in group.members)
-            promise = math.exp((rating - top) / self._settings.temperature)
-            tried = (1 + group.drawn) * (1 + fruitless)
-            weights.append(promise * (1 + self._untried(group)) / tried)
+        weights = [
+            math.exp((rating - top) / self._settings.temperature)
+            * self._merit(group)
+            / (1 + group.drawn)
+            for group, rating in rated
+        ]
         return self._of_group(rng, rated[_draw_index(rng, weights)][0])
+
+    def _merit(self, group: _Group) -> float:
+        if group.merit is None:
+            fruitless = sum(self._cells[cell].fruitless for cell in group.members)
+            group.merit = (1 + self._untried(group)) / (1 + fruitless)
+        return group.merit
 
     def _by_place(self, rng: np.random.Generator) -> bytes:
         """Draw a room, a place in it, and one of its cells, preferring a high level."""
