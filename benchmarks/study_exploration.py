@@ -43,9 +43,12 @@ from rlaif.game.description.words import words_of
 from rlaif.game.machine.cartridges import Cartridge, load_cartridge
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.stories.story_lookup import story_of
+from rlaif.guides.guides import guide_of, use_worlds
 from rlaif.mock_llm.expert.progress import standing
 from rlaif.mock_llm.expert.situation import situation_of
 from rlaif.trainer.learner.exploration import explore, explorers_of
+from rlaif.trainer.planning.prompts import CHARACTERS_A_TOKEN
+from rlaif.trainer.planning.state_rater import messages
 from rlaif.trainer.search.draws import BY_COUNTS, DrawSettings
 from rlaif.trainer.search.opening import TREE, open_search
 from rlaif.trainer.search.search import Search, SearchSettings
@@ -97,10 +100,12 @@ class Run(NamedTuple):
 
 
 class StudyRater:
-    """A judge for the study, which answers at once; counts tokens as a prompt would have them."""
+    """A judge for the study, which answers at once; counts the tokens of the prompts to a model."""
 
     def __init__(self, cartridge: Cartridge, kind: str, seed: int) -> None:
         self._words = words_of(cartridge.game, cartridge.data)
+        system, *_ = messages([], guide_of(cartridge.game))
+        self._shared_tokens = len(system["content"]) // CHARACTERS_A_TOKEN
         self._objectives = sum(
             m.is_main for m in story_of(cartridge.game, cartridge.data).milestones
         )
@@ -110,6 +115,7 @@ class StudyRater:
 
     def ask(self, states: Sequence[RamBlocks]) -> None:
         self._answers = [self._position(ram) for ram in states]
+        self.tokens += self._shared_tokens
         self.states += len(states)
 
     def answers(self) -> Sequence[float | None] | None:
@@ -198,6 +204,7 @@ def outcome_of(run: Run, data: Path) -> dict[str, Any] | None:
 def play(run: Run, data: Path) -> None:
     """Play or resume a run, until it is over or a signal arrives."""
     os.nice(NICE)
+    use_worlds(data)
     folder, stop = run.folder(data), stopping()
     path = data / run.world / "world.gbc" if seed_and_size(run.world) else None
     cartridge = load_cartridge(path)

@@ -7,14 +7,18 @@ from typing import Any
 
 import pytest
 
+from rlaif.contracts.planning.briefing import Briefing
 from rlaif.contracts.planning.model_answers import NoAnswerError
 from rlaif.contracts.planning.placements import placement_schema, read_placements
 from rlaif.game.description.words import GameWords
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.guides.guides import guide_of
 from rlaif.llm.ports import Answer, CompletionRequest, UnavailableError
+from rlaif.mock_llm.answering import answer as expert_answer
+from rlaif.mock_llm.chat import ChatRequest
+from rlaif.mock_llm.settings import Behaviour
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.planning.state_rater import ModelRater
+from rlaif.trainer.planning.state_rater import ModelRater, messages
 from rlaif.trainer.settings.planner import PlannerSettings
 
 GAME = "seedling-vale"
@@ -102,3 +106,20 @@ def test_an_answer_without_any_valid_placement_is_none(text: str):
 
 def test_an_abstention_from_all_states_is_an_answer():
     assert read_placements(answer((None, None)), 1, OBJECTIVES) == (None,)
+
+
+def test_the_expert_places_each_state_of_a_request():
+    """The prompt and the stand-in for a model fit together."""
+    states = [
+        Briefing(game=GAME, room="0/119", at=(4, 5), rupees=0, items=items)
+        for items in ((), ("sword",), ("sword", "shield"))
+    ]
+    states.append(Briefing(game=GAME))
+    wrapped = {"schema": placement_schema(len(states), OBJECTIVES)}
+    chat = ChatRequest(
+        model="qwen25-32b",
+        messages=list(messages(states, guide_of(GAME))),
+        response_format={"type": "json_schema", "json_schema": wrapped},
+    )
+    placed = read_placements(expert_answer(chat, Behaviour()), len(states), OBJECTIVES)
+    assert [each and each.objective for each in placed] == [1, 2, 4, None]

@@ -10,10 +10,12 @@ from typing import Any
 
 from rlaif.contracts.judging.evidence import Evidence, EvidencePair
 from rlaif.contracts.planning.briefing import Briefing
+from rlaif.contracts.planning.placements import States
 from rlaif.mock_llm.behaviour import distorted, seeded
 from rlaif.mock_llm.chat import ChatRequest
 from rlaif.mock_llm.expert.opinion import SegmentOpinion, assess
 from rlaif.mock_llm.expert.planning import plan, suggestion
+from rlaif.mock_llm.expert.progress import standing
 from rlaif.mock_llm.expert.situation import situation_of
 from rlaif.mock_llm.settings import Behaviour
 
@@ -25,7 +27,7 @@ _MACRO_KEYS = ("kind", "room", "column", "row", "direction", "item", "choice")
 
 
 def answer(chat: ChatRequest, behaviour: Behaviour) -> str:
-    """The answer to a prompt of a judge or a planner, with the keys of its schema in their order.
+    """The answer to a prompt of a judge, planner or search, with the keys of its schema in order.
 
     Raises:
         UnreadablePromptError: It is neither a judge's nor a planner's prompt.
@@ -33,6 +35,8 @@ def answer(chat: ChatRequest, behaviour: Behaviour) -> str:
     asked = chat.asked()
     if "macros" in asked or "button" in asked:
         return json.dumps(_planned(chat, "macros" in asked))
+    if "objective_1" in asked:
+        return json.dumps(_placed(chat))
     if list(asked) == ["better"]:
         found = _comparison(chat, behaviour)
     else:
@@ -49,6 +53,15 @@ def _planned(chat: ChatRequest, as_plan: bool) -> dict[str, Any]:
     made = plan(situation)
     # With null for unused keys, as a server with constrained decoding writes it.
     return made | {"macros": [{k: each.get(k) for k in _MACRO_KEYS} for each in made["macros"]]}
+
+
+def _placed(chat: ChatRequest) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for number, state in enumerate(chat.evidence(States).states, 1):
+        placed = standing(situation_of(state).moment)
+        found[f"objective_{number}"] = None if placed is None else placed.objective
+        found[f"distance_{number}"] = None if placed is None else round(placed.distance)
+    return found
 
 
 def _rating(chat: ChatRequest, behaviour: Behaviour, names: Sequence[str]) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rlaif.contracts.judging.evidence import Evidence, EvidencePair
 from rlaif.contracts.planning.briefing import Briefing
+from rlaif.contracts.planning.placements import States
 
-C = TypeVar("C", Evidence, EvidencePair, Briefing)
+C = TypeVar("C", Evidence, EvidencePair, Briefing, States)
 
 ROUTES: dict[str, str] = {
     "dialog": "qwen25-7b",
@@ -65,7 +66,7 @@ class ChatRequest(BaseModel):
         return text[: limit * _CHARACTERS_PER_TOKEN], limit, "length"
 
     def evidence(self, kind: type[C]) -> C:
-        """The evidence of one segment or two, or a briefing, in the last user message.
+        """The evidence of one segment or two, a briefing or several, in the last user message.
 
         Raises:
             UnreadablePromptError: No user message, no fenced JSON object in it, or several.

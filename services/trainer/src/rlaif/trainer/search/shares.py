@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 MIN_SHARE = 0.05
-HORIZON = 2_000.0
-"""Starts after which evidence counts 1/e; about a million frames."""
+HORIZON = 1_000.0
+"""Starts after which evidence counts 1/e; about 1.4 million frames."""
 _PRIOR_FLAGS = 1.0
 """Flags, found at the mean rate of all rules, that each rule is credited with beforehand."""
 _FIRST_RATE = 0.01
