@@ -17,6 +17,7 @@ iqm_module = importlib.util.module_from_spec(_SPEC)
 sys.modules["iqm"] = iqm_module
 _SPEC.loader.exec_module(iqm_module)
 iqm, interval = iqm_module.iqm, iqm_module.interval
+paired_ratio = iqm_module.paired_ratio
 
 VALUES = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=12)
 
@@ -61,3 +62,10 @@ def test_one_seed_still_has_the_chance_of_its_episodes():
 
 def test_the_same_figures_give_the_same_interval():
     assert interval([[1, 2], [3, 5]], resamples=50) == interval([[1, 2], [3, 5]], resamples=50)
+
+
+def test_a_ratio_of_pairs_ignores_what_both_have_in_common():
+    """Worlds differ a hundredfold here, and one arm needs half of the other's frames in each."""
+    slow = [1.0, 3.0, 10.0, 30.0, 100.0]
+    found = paired_ratio([each / 2 for each in slow], slow)
+    assert found == (pytest.approx(0.5), pytest.approx(0.5), pytest.approx(0.5))
