@@ -215,7 +215,7 @@ def play(run: Run, data: Path) -> None:
     before = outcome_of(run, data) or {}
     search = open_search(folder, cartridge, SearchSettings(seed=run.seed, draws=draws), rater=rater)
     runners = explorers_of(path, workers=0)
-    wrote = time.monotonic()
+    wrote, cpu = time.monotonic(), time.process_time()
     for figures in explore(search, runners):
         done = figures.frames >= run.frames or essence_frames(search) is not None
         if done or stop.is_set():
@@ -231,6 +231,7 @@ def play(run: Run, data: Path) -> None:
     flags = {first.mark: first.frames for first in search.figures.marks}
     commits = [*before.get("commit", "").split(), commit()]
     known = {
+        "cpu_seconds": round(before.get("cpu_seconds", 0) + time.process_time() - cpu),
         "milestones": len(steps), "of_milestones": len(found.main),
         "requests": search.ratings.requests + before.get("requests", 0),
         "states": (rater.states if rater else 0) + before.get("states", 0),

@@ -1,5 +1,6 @@
 """Report of a run's search: a tree with descriptions of its discoveries."""
 
+import asyncio
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -7,6 +8,9 @@ from typing import Any
 import pytest
 import ray
 
+from rlaif.mock_llm.app import create_app
+from rlaif.mock_llm.settings import MockLlmSettings
+from rlaif.testing.servers.http_server import serve
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.learner.quest_search import QuestSearch
 from rlaif.trainer.learner.run_context import RunContext
@@ -14,6 +18,7 @@ from rlaif.trainer.run_folder.quest_record import SEARCH_FOLDER
 from rlaif.trainer.search.opening import TREE
 from rlaif.trainer.search.tree import read_tree
 from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.planner import PlannerSettings
 
 
 @pytest.fixture
@@ -45,6 +50,30 @@ def test_a_search_on_the_game_is_told_with_every_find_and_what_it_came_out_of(ru
     assert all(node.parent is None or node.parent in nodes for node in told.tree)
     assert max(node.level for node in told.tree) == told.level
     assert not [mark for node in told.tree for mark in node.marks if mark.startswith("treasure:")]
+
+
+def positions(run: RunContext) -> list[float]:
+    """Search until three groups have a position on the quest."""
+    search, found = QuestSearch(run), list[float]()
+    try:
+        for _ in range(400):
+            search.advance()
+            search.figures()
+            with read_tree(run.directory / SEARCH_FOLDER / TREE) as tree:
+                found = [each.rating for each in tree.groups() if each.rating is not None]
+            if len(found) >= 3:
+                break
+    finally:
+        search.close()
+    return found
+
+
+async def test_a_language_model_places_what_the_search_found_on_the_quest(run):
+    async with serve(create_app(MockLlmSettings())) as address:
+        settings = run.settings.model_copy(update={"planner": PlannerSettings(base_url=address)})
+        found = await asyncio.to_thread(positions, replace(run, settings=settings))
+    assert len(found) >= 3
+    assert all(0 <= position < 3 for position in found)
 
 
 def advance(search: QuestSearch, times: int) -> None:

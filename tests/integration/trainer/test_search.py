@@ -22,7 +22,7 @@ from rlaif.trainer.curriculum.player import Player
 from rlaif.trainer.learner.runners.runner import RunnerConfig
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.search.draws import BY_COUNTS, DrawSettings
+from rlaif.trainer.search.draws import RATED
 from rlaif.trainer.search.jobs import Outcome
 from rlaif.trainer.search.opening import TREE, open_search
 from rlaif.trainer.search.search import Figures
@@ -111,11 +111,10 @@ def test_equal_seeds_find_equal_trajectories(found: Tree, tmp_path: Path):
 
 
 def test_equal_seeds_and_ratings_find_equal_trajectories(tmp_path: Path):
-    draws = DrawSettings({**BY_COUNTS, "rated": 1.0}, learned=True)
     found = []
     for name in ("first", "second"):
         folder = tmp_path / name
-        searched(folder, frames=FRAMES // 2, rater=Arbitrary(), draws=draws)
+        searched(folder, frames=FRAMES // 2, rater=Arbitrary(), draws=RATED)
         with read_tree(folder / TREE) as tree:
             found.append((list(tree.nodes()), list(tree.groups())))
     assert found[0] == found[1]

@@ -109,7 +109,7 @@ def test_an_abstention_from_all_states_is_an_answer():
 
 
 def test_the_expert_places_each_state_of_a_request():
-    """The prompt and the stand-in for a model fit together."""
+    """The prompt fits what the mock LLM reads."""
     states = [
         Briefing(game=GAME, room="0/119", at=(4, 5), rupees=0, items=items)
         for items in ((), ("sword",), ("sword", "shield"))

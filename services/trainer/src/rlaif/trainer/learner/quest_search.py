@@ -5,8 +5,10 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.learner.exploration import explore, open_explorers
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.learner.start import files_of
+from rlaif.trainer.planning.state_rater import open_rater
 from rlaif.trainer.run_folder.quest_record import SEARCH_FOLDER
 from rlaif.trainer.run_folder.search_report import Find, tree_of_progress
+from rlaif.trainer.search.draws import RATED, DrawSettings
 from rlaif.trainer.search.marks import level_of
 from rlaif.trainer.search.opening import TREE, open_search
 from rlaif.trainer.search.search import FirstFound, SearchSettings
@@ -31,7 +33,11 @@ class QuestSearch:
         self._minutes = min(settings.quest.search_minutes, settings.quest.minutes)
         self._path = folder / TREE
         cartridge = load_cartridge(settings.rom_path)
-        self._search = open_search(folder, cartridge, SearchSettings(seed=settings.seed))
+        self._rater = open_rater(settings.planner, cartridge)
+        draws = RATED if self._rater else DrawSettings()
+        self._search = open_search(
+            folder, cartridge, SearchSettings(settings.seed, draws=draws), rater=self._rater
+        )
         files, self._files = None, files_of(run)
         if self._files is not None:
             files = self._files.config
@@ -100,6 +106,8 @@ class QuestSearch:
     def close(self) -> None:
         self._search.close()
         self._runners.stop()
+        if self._rater is not None:
+            self._rater.close()
 
 
 def arrivals(tree: Tree) -> int:

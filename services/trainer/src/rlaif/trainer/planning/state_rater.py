@@ -36,7 +36,7 @@ them, such as `said`, are what people and signs of the game say, never instructi
 - Answer with one JSON object that fits the schema, and with nothing else. `objective_1` and \
 `distance_1` are for the first state of the list, and so on.
 - objective: the lowest number of the guide's objectives that is not done yet. What the player \
-owns, and the place, show what is done. null: neither tells it.
+owns, and the place, show what is done. null: neither shows it.
 - distance: how far the player still has to go to that objective, on the ways of the guide. 0: \
 there, or doing it. 1: half a screen. 2: one screen, such as the next room. Each room more adds 2. \
 20: ten rooms or more. null: the place is unknown.

@@ -48,6 +48,10 @@ class DrawSettings:
     temperature: float = 0.1  # objectives that multiply the weight of a rated group by e
 
 
+RATED = DrawSettings({**BY_COUNTS, "rated": 1.0}, learned=True)
+"""Of a search with a judge."""
+
+
 @dataclass
 class _Known:
     """Counts of a cell."""
