@@ -26,7 +26,7 @@ OBJECTIVES = len(guide_of(GAME).objectives)
 
 
 def answer(*placements: tuple[Any, Any]) -> str:
-    fields = {}
+    fields: dict[str, Any] = {}
     for number, (objective, distance) in enumerate(placements, 1):
         fields |= {f"objective_{number}": objective, f"distance_{number}": distance}
     return json.dumps(fields)

@@ -44,7 +44,7 @@ def read_placements(text: str, count: int, objectives: int) -> tuple[Standing | 
         NoAnswerError: The text does not hold one JSON object, or it has no valid placement.
     """
     answer = read_answer_object(text)
-    found = []
+    found: list[Standing | None] = []
     for state in range(1, count + 1):
         objective = whole_number(answer.get(f"objective_{state}"))
         distance = whole_number(answer.get(f"distance_{state}"))
