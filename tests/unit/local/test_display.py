@@ -7,8 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from rlaif.contracts.telemetry.run import RunFigures
-from rlaif.local.display import Display
-from rlaif.local.lines import Part
+from rlaif.local.display import Display, wrapped
 from rlaif.local.loop_watch import LoopClosed, LoopReading
 
 CLOSED = LoopClosed(12, 1172, 341, 0.82, 1096, 1_141_472).sentence()
@@ -64,7 +63,7 @@ def test_no_message_is_wider_than_the_terminal(screen):
 
 
 def test_the_moving_line_is_one_line(screen):
-    screen.display.progress(BUSY.parts())
+    screen.display.progress(BUSY.sentence())
     screen.display.quiet()
     [line] = {line for line in screen.lines() if "training" in line}
     assert len(line) <= screen.console.width
@@ -76,7 +75,7 @@ def test_a_narrower_terminal_shows_less():
     shown = {}
     for width in (80, 120):
         screen = Screen(width=width, terminal=True)
-        screen.display.progress(BUSY.parts())
+        screen.display.progress(BUSY.sentence())
         screen.display.quiet()
         shown[width] = screen.lines()[0]
     assert "1,128 captured" in shown[120]
@@ -92,6 +91,12 @@ def test_what_is_in_brackets_is_shown_as_it_is():
 def test_in_a_file_each_message_is_one_line_and_progress_comes_every_ten_seconds():
     screen = Screen(width=80, terminal=False)
     screen.display.headline(CLOSED)
-    screen.display.progress([Part("starting"), Part("s3 0 s")])
-    screen.display.progress([Part("starting"), Part("s3 1 s")])
+    screen.display.progress("starting · s3 0 s")
+    screen.display.progress("starting · s3 1 s")
     assert screen.lines() == [CLOSED, " · starting · s3 0 s"]
+
+
+def test_words_are_wrapped_what_follows_is_indented_and_a_path_is_not_cut():
+    assert wrapped("one two three four five six", 23) == "one two three four five\n   six"
+    path = "/a/very/long/path/that/is/longer/than/the/terminal/is/wide.log"
+    assert path in wrapped(f"nats ended; log {path}", 40).splitlines()[-1]

@@ -1,6 +1,5 @@
 """Figures reported by trainer and reward-model service."""
 
-from rlaif.local.lines import fit
 from rlaif.local.loop_watch import LoopReading
 
 NEEDS = [
@@ -45,8 +44,10 @@ def test_unknown_figures_are_left_out():
 
 
 def test_a_start_shows_its_duration():
-    parts = LoopReading.of({"status": "starting", "env_steps": 0}, training()).parts(starting=12.3)
-    assert fit(parts) == "training is starting emulators, 12 s · next model: 17 of 24 labels"
+    reading = LoopReading.of({"status": "starting", "env_steps": 0}, training())
+    assert reading.sentence(starting=12.3) == (
+        "training is starting emulators, 12 s · next model: 17 of 24 labels"
+    )
 
 
 def test_a_rejected_candidate_is_reported_with_its_reasons():

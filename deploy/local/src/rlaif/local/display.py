@@ -1,13 +1,11 @@
 """Terminal output: finished steps, one progress line, and problems."""
 
+import textwrap
 import time
-from collections.abc import Sequence
 
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, Group
 from rich.status import Status
 from rich.text import Text
-
-from rlaif.local.lines import Part, fit, wrap
 
 _PLAIN_EVERY_SECONDS = 10.0
 _INDENT = 3
@@ -16,7 +14,7 @@ _INDENT = 3
 class Display:
     """Prints to a terminal, or line by line to other outputs.
 
-    On a terminal, messages are wrapped and the progress line is shortened to its width. Elsewhere
+    On a terminal, messages are wrapped and the progress line is cut at its width. Elsewhere
     each message is one line, so that it can be searched.
     """
 
@@ -50,18 +48,19 @@ class Display:
     def headline(self, text: str) -> None:
         self._print("", text, style="bold green")
 
-    def progress(self, parts: Sequence[Part]) -> None:
+    def progress(self, line: str) -> None:
         """Update the progress line; without a terminal, print it every ten seconds."""
         if not self._console.is_terminal:
             now = time.monotonic()
             if now - self._plain_at >= _PLAIN_EVERY_SECONDS:
                 self._plain_at = now
-                self._print("·", fit(parts))
+                self._print("·", line)
             return
+        shown = Group(Text(line, no_wrap=True, overflow="ellipsis"))
         if self._status is None:
-            self._status = self._console.status(_OneLine(parts))
+            self._status = self._console.status(shown)
             self._status.start()
-        self._status.update(_OneLine(parts))
+        self._status.update(shown)
 
     def quiet(self) -> None:
         if self._status is not None:
@@ -72,7 +71,7 @@ class Display:
         """Print a message; the style applies to its sign, or to the whole line without one."""
         line = f" {sign} {text}" if sign else text
         if self._console.is_terminal:
-            line = wrap(line, self._console.width, _INDENT)
+            line = "\n".join(wrapped(each, self._console.width) for each in line.split("\n"))
         shown = Text(line.rstrip())
         if sign:
             shown.stylize(style, 0, 2)
@@ -81,11 +80,12 @@ class Display:
         self._console.print(shown, highlight=False, soft_wrap=True)
 
 
-class _OneLine:
-    """Parts fitted to the width at drawing time, as a terminal may be resized."""
-
-    def __init__(self, parts: Sequence[Part]) -> None:
-        self._parts = parts
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield Text(fit(self._parts, options.max_width), no_wrap=True, overflow="crop", end="")
+def wrapped(line: str, width: int) -> str:
+    """Wrap a line between words; words longer than a line, such as paths, are not broken."""
+    return textwrap.fill(
+        line,
+        max(width, _INDENT + 20),
+        subsequent_indent=" " * _INDENT,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

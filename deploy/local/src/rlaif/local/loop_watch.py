@@ -9,7 +9,6 @@ from typing import Any
 import httpx
 
 from rlaif.contracts.telemetry.run import RunFigures
-from rlaif.local.lines import Part, fit
 from rlaif.local.places import HOST
 from rlaif.local.readiness import Report
 from rlaif.service.peers import peer_client
@@ -65,23 +64,20 @@ class LoopReading:
             refusal=_refusal(training.get("last_rejection")),
         )
 
-    def parts(self, starting: float | None = None) -> list[Part]:
-        """Known figures for the progress line; `starting` is in seconds since the start."""
-        known = [
-            Part(_status(self.status, starting)),
-            _part("{:,} steps", self.env_steps or None, 1),
-            _part("next model: {}", self.next_model, 2),
-            _part("reward model v{}", self.reward_model_version, 3),
-            _part("{:,} captured", self.figures.segments_captured, 4),
-            _part("return {:.2f}", self.figures.episode_return_mean, 5),
-            _part("{:,.0f} decisions/s", self.figures.steps_per_second, 6),
-            _part("{:,.0f} frames/s", self.figures.frames_per_second, 7),
-            _part("{:,} episodes", self.figures.episodes, 8),
-        ]
-        return [part for part in known if part is not None]
-
-    def sentence(self) -> str:
-        return fit(self.parts())
+    def sentence(self, starting: float | None = None) -> str:
+        """Known figures, the most important first; `starting` is in seconds since the start."""
+        figures: tuple[tuple[str, float | str | None], ...] = (
+            ("{:,} steps", self.env_steps or None),
+            ("next model: {}", self.next_model),
+            ("reward model v{}", self.reward_model_version),
+            ("{:,} captured", self.figures.segments_captured),
+            ("return {:.2f}", self.figures.episode_return_mean),
+            ("{:,.0f} decisions/s", self.figures.steps_per_second),
+            ("{:,.0f} frames/s", self.figures.frames_per_second),
+            ("{:,} episodes", self.figures.episodes),
+        )
+        known = [text.format(value) for text, value in figures if value is not None]
+        return " · ".join([_status(self.status, starting), *known])
 
 
 class LoopWatch:
@@ -169,10 +165,6 @@ def _status(status: str | None, starting: float | None) -> str:
     if starting is None or status not in (None, "starting"):
         return status or "no run"
     return f"training is starting emulators, {starting:.0f} s"
-
-
-def _part(text: str, value: float | str | None, rank: int) -> Part | None:
-    return None if value is None else Part(text.format(value), rank)
 
 
 def _next_model(training: Mapping[str, Any], loaded: int | None) -> str | None:

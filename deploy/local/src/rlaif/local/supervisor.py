@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
 from rlaif.local.child import Child
 from rlaif.local.display import Display
-from rlaif.local.lines import Part
 from rlaif.local.loop_watch import LoopReading, LoopWatch
 from rlaif.local.readiness import ReadinessWatch, Report
 from rlaif.local.stack import PAGE, Stack
@@ -194,8 +193,8 @@ class Supervisor:
         while True:
             now = time.monotonic()
             waits = sorted(self._waits.items(), key=lambda wait: wait[1])
-            parts = [Part(f"{name} {now - since:.0f} s", 1) for name, since in waits]
-            self._display.progress([Part(what), *parts])
+            waited = (f"{name} {now - since:.0f} s" for name, since in waits)
+            self._display.progress(" · ".join([what, *waited]))
             await asyncio.sleep(_PROGRESS_SECONDS)
 
     def _died(self, child: Child, reason: str) -> None:
@@ -228,4 +227,4 @@ class _Reporter:
         elif self._starting is None:
             self._starting = now
         waited = None if self._starting is None else now - self._starting
-        self._display.progress(snapshot.parts(starting=waited))
+        self._display.progress(snapshot.sentence(starting=waited))
