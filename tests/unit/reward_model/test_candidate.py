@@ -84,9 +84,9 @@ def test_permuting_the_scores_leaves_the_inputs_unchanged_bit_for_bit(labels, mo
     seen: list[bytes] = []
     real = bradley_terry.fit
 
-    def recording(data, **settings):
-        seen.append(data.ends.tobytes() + data.weights.tobytes())
-        return real(data, **settings)
+    def recording(side, weights, **settings):
+        seen.append(side.ends.tobytes() + weights.tobytes())
+        return real(side, weights, **settings)
 
     monkeypatch.setattr(bradley_terry, "fit", recording)
     made = labels(episodes=8, each=6, signal=True)
