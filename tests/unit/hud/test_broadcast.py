@@ -1,6 +1,8 @@
 import json
 from datetime import UTC, datetime
 
+import pytest
+
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.telemetry.frames import FRAME_SUBJECT, ScreenFrame
 from rlaif.contracts.telemetry.readings import RewardBreakdown, ServiceHealth, TrainingProgress
@@ -8,7 +10,11 @@ from rlaif.hud.broadcast import MAX_EVENTS_PER_TICK, Broadcast
 from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.browsers.outbox import RESYNC, Outbox
 from rlaif.hud.read_model.projections import HudState
-from rlaif.testing.data.events import segment_captured, segment_scored
+from rlaif.testing.data.events import (
+    run_started,
+    segment_captured,
+    segment_scored,
+)
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -149,3 +155,42 @@ def test_a_replay_of_history_is_one_snapshot_instead_of_thousands_of_lines() -> 
         broadcast.event(envelop(segment_scored(f"segment-{number}"), source="t", time=NOON))
     broadcast.tick(0.0)
     assert outbox.take() is RESYNC
+
+
+def test_an_event_that_cannot_be_folded_does_not_hold_up_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    broadcast, _, _ = make()
+    with monkeypatch.context() as patch:
+        patch.setattr(broadcast.state.history, "apply", lambda event: 1 / 0)
+        broadcast.event(envelop(run_started(), source="t", time=NOON))
+    broadcast.event(envelop(segment_captured(), source="t", time=NOON))
+    [entry] = broadcast.state.snapshot(NOON).events
+    assert entry.kind == "segment.captured"
+
+
+def test_a_section_that_cannot_be_made_keeps_its_content_and_leaves_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    broadcast, outbox, _ = make()
+    broadcast.tick(0)
+    with monkeypatch.context() as patch:
+        patch.setattr(broadcast.state.segments, "newest", lambda limit: 1 / 0)
+        broadcast.telemetry(TrainingProgress.SUBJECT, progress(step=4096))
+        broadcast.tick(1)
+        assert broadcast.check() == "section segments: ZeroDivisionError: division by zero"
+        assert broadcast.state.snapshot(NOON).segments == ()
+    assert sections(outbox)["run"]
+    broadcast.tick(2)
+    assert broadcast.check() is None
+
+
+@pytest.mark.parametrize(
+    "field", ["reward_model_version", "reward_model_loaded_at_step", "env_steps"]
+)
+@pytest.mark.parametrize("value", [-1, 2**53 + 1])
+def test_a_number_out_of_range_is_an_invalid_reading(field: str, value: int) -> None:
+    broadcast, _, counts = make()
+    reading = json.loads(progress(step=1)) | {field: value}
+    broadcast.telemetry(TrainingProgress.SUBJECT, json.dumps(reading).encode())
+    assert counts.readings == [("telemetry.progress", "invalid")]

@@ -72,9 +72,9 @@ def test_the_reason_of_a_withdrawal_is_shown_until_a_model_is_live(state: HudSta
         at=later, state="idle", labels=60, missing=(), withdrawn="version 1 no longer holds"
     )
     state.apply_reading(status, later)
-    models = state.section("reward_models")
+    models = state.sections.make("reward_models")
     assert (models.champion, models.withdrawn) == (None, "version 1 no longer holds")
     live = status.model_copy(update={"withdrawn": None, "champion_version": 1, "activation": 1})
     state.apply_reading(live, later)
-    models = state.section("reward_models")
+    models = state.sections.make("reward_models")
     assert (models.champion.version, models.withdrawn) == (1, None)

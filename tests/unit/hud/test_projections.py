@@ -6,7 +6,8 @@ from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import CloudEvent, DeadLetter, EventData
 from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
 from rlaif.contracts.telemetry.readings import TrainingProgress, WatchedPay
-from rlaif.hud.read_model.projections import SECTIONS, HudState
+from rlaif.hud.read_model.projections import HudState
+from rlaif.hud.read_model.sections import SECTIONS
 from rlaif.testing.data.events import (
     reward_model_published,
     reward_model_rejected,
@@ -211,7 +212,7 @@ def test_each_section_is_the_same_alone_and_in_the_snapshot() -> None:
     state.apply_reading(progress(episode_return_mean=1.5), NOON)
     snapshot = state.snapshot(NOON)
     for name in SECTIONS:
-        assert state.section(name) == getattr(snapshot, name)
+        assert state.sections.make(name) == getattr(snapshot, name)
 
 
 def test_the_pay_of_the_watched_game_is_added_up_over_the_time_that_it_covers():

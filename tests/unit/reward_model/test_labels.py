@@ -1,14 +1,13 @@
 """A label joins observations and a score, and mixes them nowhere."""
 
-import gc
 import hashlib
-import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from rlaif.contracts.game.segments import SegmentManifest
 from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, ScoreRecord
@@ -55,29 +54,6 @@ def test_observations_come_out_as_the_exporter_wrote_them(written):
         array[0, 0] = 1.0
 
 
-@pytest.fixture
-def collected_all_the_time() -> Iterator[None]:
-    """Garbage is collected every few objects, and lets another thread in each time."""
-    thresholds = gc.get_threshold()
-    gc.callbacks.append(let_another_in)
-    gc.set_threshold(20)
-    yield
-    gc.set_threshold(*thresholds)
-    gc.callbacks.remove(let_another_in)
-
-
-def let_another_in(phase: str, info: dict[str, int]) -> None:
-    time.sleep(1e-5)
-
-
-@pytest.mark.usefixtures("collected_all_the_time")
-def test_several_threads_decode_observations_at_once(written):
-    data = npy_bytes(SEGMENT.observations)
-    with ThreadPoolExecutor(4) as pool:
-        made = [pool.submit(decode_observations, data, written[1], inputs=128) for _ in range(600)]
-    assert {one.result().tobytes() for one in made} == {SEGMENT.observations.tobytes()}
-
-
 def test_observations_of_another_digest_are_refused(written):
     assert refused(npy_bytes(SEGMENT.observations + 0.0001), written[1]) == "hash_mismatch"
 
@@ -97,13 +73,33 @@ def test_arrays_that_are_no_observations_are_refused(written, array, reason):
     assert refused(data, with_observations(written[1], data)) == reason
 
 
-def test_a_pickled_array_is_refused_without_being_run(written):
-    import io
+GOOD = npy_bytes(SEGMENT.observations)
 
-    buffer = io.BytesIO()
-    np.save(buffer, np.array([{"a": 1}], dtype=object), allow_pickle=True)
-    data = buffer.getvalue()
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"PK\x03\x04" + GOOD[4:],
+        GOOD[:60],
+        GOOD[:-1],
+        GOOD + b"\0",
+        GOOD.replace(b"'<f4'", b"'|O' "),
+        GOOD.replace(b"False", b"True "),
+        GOOD.replace(b"(20, 128)", b"(-2, 128)"),
+        GOOD[:8] + b"\xff\xff" + GOOD[10:],
+    ],
+)
+def test_files_that_are_not_two_dimensional_arrays_are_refused(written, data):
     assert refused(data, with_observations(written[1], data)) == "not_npy"
+
+
+@given(st.binary(max_size=200), st.integers(0, 200))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_bytes_raise_another_error(written, noise, at):
+    data = GOOD[:at] + noise + GOOD[at + len(noise) :]
+    with suppress(LabelError):
+        decode_observations(data, with_observations(written[1], data), inputs=128)
 
 
 def test_only_judged_criteria_have_values(written):

@@ -14,9 +14,14 @@ Sha256 = Annotated[str, StringConstraints(pattern=SHA256_PATTERN)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Difference = Annotated[float, Field(ge=-1, le=1)]
 """Of two shares."""
-Positive = Annotated[int, Field(ge=1)]
-Count = Annotated[int, Field(ge=0)]
-Seconds = Annotated[float, Field(ge=0)]
+
+MAX_COUNT = 2**53
+"""The largest integer up to which a double holds each one exactly, as JavaScript's numbers do."""
+
+Positive = Annotated[int, Field(ge=1, le=MAX_COUNT)]
+Count = Annotated[int, Field(ge=0, le=MAX_COUNT)]
+Seconds = Annotated[float, Field(ge=0, le=1e9)]
+"""Up to 30 years."""
 
 
 class Contract(BaseModel):

@@ -25,21 +25,21 @@ class EndedEpisodes(Contract):
     stride: Positive = Field(
         default=1, description="Episodes per row: of more than 200, every second, fourth ..."
     )
-    began: tuple[int | None, ...] = Field(
+    began: tuple[Count | None, ...] = Field(
         default=(),
         max_length=MAX_EPISODES,
         description="Environment step of the run at the start of the iteration in which the "
         "episode began; null: unknown.",
     )
-    gained: tuple[int | None, ...] = Field(
+    gained: tuple[Count | None, ...] = Field(
         default=(), description="Milestones reached since its start, by RAM; null: unknown."
     )
-    rooms: tuple[int, ...] = Field(default=(), description="Distinct rooms.")
+    rooms: tuple[Count, ...] = Field(default=(), description="Distinct rooms.")
     returns: tuple[float, ...] = Field(default=(), description="Sum of the environment reward.")
     shaped: tuple[float | None, ...] = Field(
         default=(), description="Sum of the shaping reward; null: unknown."
     )
-    lengths: tuple[int, ...] = Field(default=(), description="Steps of four frames.")
+    lengths: tuple[Count, ...] = Field(default=(), description="Steps of four frames.")
     died: tuple[bool | None, ...] = Field(
         default=(), description="Whether a death ended it; null where deaths end nothing."
     )

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 LENGTH = struct.Struct(">Q")
 
-_END_SECONDS = 2.0
+_END_SECONDS = 5.0
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
 """Otherwise numpy and torch start a thread per core, which small arrays do not need."""
 

@@ -1,11 +1,9 @@
 """The application of the HUD."""
 
 import asyncio
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from fastapi import FastAPI
 from fastapi.middleware.gzip import GZipMiddleware
@@ -26,6 +24,7 @@ from rlaif.hud.routes.world import world_router
 from rlaif.hud.settings import HudSettings
 from rlaif.hud.upstream import Upstream
 from rlaif.service.app import build_app
+from rlaif.service.background import BackgroundTasks
 from rlaif.service.health import Readiness
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.open import S3Credentials, open_store
@@ -36,8 +35,6 @@ MIN_COMPRESSED = 1024
 
 TICK_SECONDS = 0.1
 """Interval of checks and of events to the pages; `broadcast.SECTIONS_SECONDS` for sections."""
-
-logger = logging.getLogger(__name__)
 
 
 def utc_now() -> datetime:
@@ -71,19 +68,23 @@ def create_app(
     objects = store or open_store(settings.episodes_store, S3Credentials.of(settings))
     bus = BusLink(connect or (lambda: open_bus(settings, name="hud")), broadcast)
     watch = StoreWatch(objects)
-    readiness.add("bus", bus.check)
-    readiness.add("store", watch.check)
+    checks = {"bus": bus.check, "store": watch.check, "page": broadcast.check}
+    tasks = BackgroundTasks(
+        {
+            "scores": lambda: read_scores(objects, state),
+            "page": lambda: _send_changes(broadcast, checks),
+            "store": watch.run,
+            "bus": bus.run,
+        }
+    )
+    checks["tasks"] = tasks.check
+    for name, check in checks.items():
+        readiness.add(name, check)
     app = build_app(
         name="hud",
         title="Zelda RLAIF HUD",
         settings=settings,
-        lifespan=_lifespan(
-            hub,
-            lambda: read_scores(objects, state),
-            lambda: _send_changes(broadcast, {"bus": bus.check, "store": watch.check}),
-            watch.run,
-            bus.run,
-        ),
+        lifespan=_lifespan(hub, tasks),
         routers=[
             page_router(build),
             api_router(state, clock),
@@ -106,29 +107,19 @@ def create_app(
 
 
 def _lifespan(
-    hub: Hub, *jobs: Callable[[], Coroutine[Any, Any, None]]
+    hub: Hub, tasks: BackgroundTasks
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
-    """Run the jobs while the app runs; disconnect the pages first when it stops."""
+    """Run the tasks while the app runs; disconnect the pages first when it stops."""
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(job()) for job in jobs]
-        for task in tasks:
-            task.add_done_callback(_log_failure)
-        try:
-            yield
-        finally:
-            hub.close()
-            for task in reversed(tasks):
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        async with tasks.running():
+            try:
+                yield
+            finally:
+                hub.close()
 
     return lifespan
-
-
-def _log_failure(task: asyncio.Task[None]) -> None:
-    if not task.cancelled() and task.exception() is not None:
-        logger.error("a background task of the HUD failed; restart it", exc_info=task.exception())
 
 
 async def _send_changes(broadcast: Broadcast, checks: dict[str, Callable[[], str | None]]) -> None:

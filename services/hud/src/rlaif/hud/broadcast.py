@@ -27,8 +27,9 @@ from rlaif.contracts.telemetry.readings import (
     WorldProgress,
 )
 from rlaif.hud.browsers.hub import Hub
-from rlaif.hud.read_model.projections import SECTIONS, HudState
+from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.read_model.screen import ShownFrame
+from rlaif.hud.read_model.sections import SECTIONS
 from rlaif.service.metrics import ServiceMetrics
 
 _READINGS: tuple[type[Telemetry], ...] = (
@@ -97,16 +98,28 @@ class Broadcast:
         self._sent_at = float("-inf")
         self._sent_event_id = 0
 
+    def check(self) -> str | None:
+        """The sections of the page that cannot be made, with the reason; None if all can."""
+        return self.state.sections.check()
+
     def event(self, event: CloudEvent[Any]) -> None:
+        """Fold one event; one that cannot be folded is logged and skipped.
+
+        It is stored, and comes again at each start: it must not hold up the others.
+        """
         self._metrics.event(event.type)
-        self.state.apply_event(event)
+        try:
+            self.state.apply_event(event)
+        except Exception:
+            logger.exception("event %s is skipped", event.id)
 
     def telemetry(self, subject: str, payload: bytes) -> None:
-        """Fold one message of the telemetry; a malformed one is counted and skipped."""
+        """Fold one message of the telemetry; one that cannot be folded is counted and skipped."""
         try:
             used = self._frame(subject, payload) or self._reading(subject, payload)
-        except (ValidationError, FrameFormatError) as error:
-            logger.debug("invalid telemetry on %s: %s", subject, error)
+        except Exception as error:
+            if not isinstance(error, ValidationError | FrameFormatError):
+                logger.exception("a message on %s is skipped", subject)
             self._metrics.reading(_family(subject), "invalid")
             return
         self._metrics.reading(_family(subject), "used" if used else "skipped")
@@ -130,7 +143,7 @@ class Broadcast:
         self._sent_at, now = seconds, self._clock()
         self.state.refresh(now)
         if self.hub.clients:
-            sections = {name: self.state.section(name) for name in SECTIONS}
+            sections = {name: self.state.sections.make(name) for name in SECTIONS}
             self.hub.send_sections(sections, now=now)
 
     def _send_events(self) -> None:

@@ -43,6 +43,7 @@ def create_app(
     runtime.lifecycle.add_checks(readiness)
     readiness.add("champion", runtime.check_champion)
     readiness.add("training", runtime.check_training)
+    readiness.add("tasks", runtime.check_tasks)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:

@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 from pydantic import ValidationError
@@ -28,6 +29,7 @@ from rlaif.reward_model.settings import RewardModelSettings, TrainingSettings
 from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.reward_model.training_process import TrainingProcess
 from rlaif.service.announcer import LOOK_SECONDS, Repeated
+from rlaif.service.background import BackgroundTasks
 from rlaif.service.lifecycle import Lifecycle
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore, StorageError
@@ -100,15 +102,26 @@ class TrainingJob:
     def healthy(self) -> bool:
         return self.worker.healthy
 
+    @cached_property
+    def auxiliary(self) -> BackgroundTasks:
+        monitor = self.listener.monitor
+        return BackgroundTasks(
+            {
+                "monitor": self.listener.run,
+                "status": lambda: publish_status(
+                    self.training, monitor, self.bus.telemetry(), _now
+                ),
+                "outbox": self.outbox.run,
+            },
+            outage_errors=(BusError, StorageError),
+        )
+
     async def run(self) -> None:
         """Run training and worker until either ends, then stop the others, the worker first."""
-        monitor = self.listener.monitor
-        status = publish_status(self.training, monitor, self.bus.telemetry(), _now)
-        auxiliary = (
-            asyncio.create_task(self.listener.run(), name="monitor"),
-            asyncio.create_task(status, name="status"),
-            asyncio.create_task(self.outbox.run(), name="outbox"),
-        )
+        async with self.auxiliary.running():
+            await self._work()
+
+    async def _work(self) -> None:
         tasks = (
             asyncio.create_task(self.training.run(), name="training"),
             asyncio.create_task(self.worker.run(), name="score-worker"),
@@ -116,12 +129,9 @@ class TrainingJob:
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in auxiliary:
-                task.cancel()
             await self.worker.stop()
             self.training.stop()
             results = await asyncio.gather(*tasks, return_exceptions=True)
-            await asyncio.gather(*auxiliary, return_exceptions=True)
             await self.process.close()
         for result in results:
             if isinstance(result, BaseException):
@@ -171,6 +181,10 @@ class Runtime:
     def monitor(self) -> RewardHackingMonitor | None:
         """The reward hacking monitor; None until NATS and S3 are reached."""
         return self.lifecycle.job.listener.monitor if self.lifecycle.job else None
+
+    def check_tasks(self) -> str | None:
+        """The auxiliary tasks that failed; None if all run, or before the connections are open."""
+        return self.lifecycle.job.auxiliary.check() if self.lifecycle.job else None
 
     def check_champion(self) -> str | None:
         """Why the champion cannot be used; None if it can, or before the connections are open."""

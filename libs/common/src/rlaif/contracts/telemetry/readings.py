@@ -16,8 +16,8 @@ MAX_RUNNERS = 256
 MAX_ENVIRONMENTS = 256
 """Reported individually; a player takes 150 bytes."""
 
-RunStep = Annotated[int, Field(ge=0, description="Environment steps of the run.")]
-FrameStep = Annotated[int, Field(ge=0, description="As in the screen's frame.")]
+RunStep = Annotated[Count, Field(description="Environment steps of the run.")]
+FrameStep = Annotated[Count, Field(description="As in the screen's frame.")]
 RoomX = Annotated[int, Field(description="Pixels from the left edge of the room.")]
 RoomY = Annotated[int, Field(description="Pixels from the top edge of the room.")]
 
@@ -49,9 +49,9 @@ class TrainingProgress(RunFigures, Telemetry):
     episodes: Count = Field(default=0, description="Finished episodes.")
     segments_captured: Count = 0
     segments_skipped: Count = Field(default=0, description="Not captured: over the budget.")
-    reward_model_version: int | None = None
-    reward_model_loaded_at_step: int | None = None
-    reward_model_refused: int | None = Field(
+    reward_model_version: Positive | None = None
+    reward_model_loaded_at_step: Count | None = None
+    reward_model_refused: Positive | None = Field(
         default=None, description="Version whose file failed a check since the last load."
     )
     reward_model_refusal: str | None = Field(default=None, description="Its failed check.")

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from rlaif.hud.browsers.outbox import Outbox, Resync
-from rlaif.hud.read_model.projections import SECTIONS
+from rlaif.hud.read_model.sections import SECTIONS
 from rlaif.hud.read_model.views import JournalEntry, Snapshot
 from rlaif.service.problems import Problem
 

@@ -44,10 +44,12 @@ class PipelineCounts:
 
     Events of one segment come in any order, and a stream may have dropped its oldest ones. A
     segment that was scored was exported and captured; it counts at all stages up to its newest, so
-    that no stage has more segments than the one before it.
+    that no stage has more segments than the one before it. Until the streams are `followed`, a
+    count of nothing is unknown, not 0.
     """
 
     def __init__(self) -> None:
+        self.followed = False
         self.dead = DeadLetters()
         self._seen = Seen()
         self._reached = Seen()

@@ -40,6 +40,7 @@ from rlaif.hud.read_model.llm import JudgeHealth, plans_view
 from rlaif.hud.read_model.models import RewardModels
 from rlaif.hud.read_model.pipeline import PipelineCounts, Stage
 from rlaif.hud.read_model.screen import Screen, ShownFrame
+from rlaif.hud.read_model.sections import SECTIONS, Sections
 from rlaif.hud.read_model.segments.detail import score_detail
 from rlaif.hud.read_model.segments.table import SegmentTable, UnreadScore
 from rlaif.hud.read_model.trainer import TrainerReadings
@@ -53,13 +54,6 @@ PLANS_SHOWN = 20
 
 EVENTS_SHOWN = 100
 """Lines of the event log in a snapshot."""
-
-SECTIONS = tuple(
-    name
-    for name in Snapshot.model_fields
-    if name not in ("epoch", "build", "taken_at", "last_event_id", "events")
-)
-"""The fields of a snapshot that are sent again when they change."""
 
 
 class HudState:
@@ -77,7 +71,6 @@ class HudState:
         build: str = "",
     ) -> None:
         self._build = build
-        self._followed = False
         self.journal = Journal(epoch)
         self.trainer = TrainerReadings()
         self.segments = SegmentTable()
@@ -88,10 +81,10 @@ class HudState:
         self.judges = JudgeHealth()
         self.health = PipelineHealth(started_at)
         self._counts = PipelineCounts()
+        self.sections = Sections(self._section)
 
     def streams_opened(self) -> None:
-        """The event streams are followed: from now on a count of nothing is 0, not unknown."""
-        self._followed = True
+        self._counts.followed = True
 
     def apply_event(self, event: CloudEvent[Any]) -> None:
         match event.data:
@@ -174,10 +167,10 @@ class HudState:
             taken_at=now,
             last_event_id=self.journal.last_id,
             events=self.journal.latest(EVENTS_SHOWN),
-            **{name: self.section(name) for name in SECTIONS},
+            **{name: self.sections.make(name) for name in SECTIONS},
         )
 
-    def section(self, name: str) -> Section:
+    def _section(self, name: str) -> Section:
         match name:
             case "screen":
                 return self.screen.view()
@@ -190,7 +183,7 @@ class HudState:
             case "reward_models":
                 return self._models_view()
             case "dead_letters":
-                return self._counts.dead.view(followed=self._followed)
+                return self._counts.dead.view(followed=self._counts.followed)
             case "assistance":
                 return self.trainer.assistance_view(plans_view(self.trainer, PLANS_SHOWN))
             case "headline":
@@ -286,7 +279,9 @@ class HudState:
         self.journal.add(kind, text, level, at=at, about=about or event.subject)
 
     def _models_view(self) -> RewardModelsView:
-        return self.models.view(followed=self._followed, in_use=self._in_use, loads=self._loads())
+        return self.models.view(
+            followed=self._counts.followed, in_use=self._in_use, loads=self._loads()
+        )
 
     def _loads(self) -> list[tuple[int, int]]:
         """(version, environment step) of each model load of the current run, oldest first."""
@@ -310,11 +305,11 @@ class HudState:
             self.current_run_id,
             live_version=champion.version if champion else None,
             pinned=champion.pinned if champion else None,
-            known=self._followed,
+            known=self._counts.followed,
         )
 
     def _loop_view(self) -> LoopView:
-        run, known = self._counts.of(self._run_id), self._followed
+        run, known = self._counts.of(self._run_id), self._counts.followed
         return LoopView(
             run_id=self._run_id,
             captured=run.counts["captured"] if known else None,

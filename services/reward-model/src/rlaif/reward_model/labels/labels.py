@@ -5,8 +5,7 @@ takes both and returns features, so a score cannot leak into an input.
 """
 
 import hashlib
-import io
-import threading
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -26,9 +25,16 @@ KEPT_ROWS = 15
 """Rows of observations kept per segment: a fifth of 75. Every second one is one of the eight evenly
 spaced rows that the fit, the gate and the search for near-duplicates read."""
 
-_ONE_HEADER_AT_A_TIME = threading.Lock()
-"""NumPy parses a file's header with `ast`, whose recursion depth is shared between threads: Python
-3.11 may raise SystemError (CPython gh-106905). Labels are read by several threads."""
+_NPY = re.compile(
+    rb"\x93NUMPY\x01\x00(..)(\{'descr': '([^']*)', 'fortran_order': False, "
+    rb"'shape': \((\d{1,9}), (\d{1,9})\), \} *\n)",
+    re.DOTALL,
+)
+"""Header of a two-dimensional array as `numpy.save` writes it.
+
+`numpy.load` parses a header as Python code and trusts its sizes: a crafted one takes all memory, or
+raises nearly any exception.
+"""
 
 
 class LabelError(ValueError):
@@ -174,18 +180,19 @@ def decode_observations(
             f"{manifest.observations.key} has SHA-256 {found}, its manifest says "
             f"{manifest.observations.sha256}; export the segment again",
         )
-    try:
-        with _ONE_HEADER_AT_A_TIME:
-            array = np.load(io.BytesIO(data), allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        raise LabelError("not_npy", f"{manifest.observations.key}: {error}") from error
+    header = _NPY.match(data)
+    if header is None or int.from_bytes(header[1], "little") != len(header[2]):
+        raise LabelError("not_npy", f"{manifest.observations.key} is no two-dimensional .npy file")
+    dtype, shape = header[3].decode(errors="replace"), (int(header[4]), int(header[5]))
     expected = (manifest.decision_steps, inputs)
-    if not isinstance(array, np.ndarray) or array.shape != expected or array.dtype != np.float32:
+    if dtype != "<f4" or shape != expected:
         raise LabelError(
             "wrong_shape",
-            f"{manifest.observations.key} holds {array.dtype} {array.shape}, expected float32 "
-            f"{expected}",
+            f"{manifest.observations.key} holds {dtype} {shape}, expected <f4 {expected}",
         )
+    if len(data) - header.end() != 4 * expected[0] * expected[1]:
+        raise LabelError("not_npy", f"{manifest.observations.key} has too few or too many bytes")
+    array = np.frombuffer(data, "<f4", offset=header.end()).astype(np.float32).reshape(expected)
     if not (np.isfinite(array).all() and array.min() >= 0 and array.max() <= 1):
         raise LabelError("out_of_range", f"{manifest.observations.key} has values outside [0, 1]")
     array.setflags(write=False)

@@ -1,6 +1,7 @@
 """Reads score objects and the objects that they name, several at once."""
 
 import hashlib
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
@@ -20,7 +21,12 @@ from rlaif.reward_model.labels.labels import (
     label,
 )
 from rlaif.storage import keys
-from rlaif.storage.ports import ObjectInfo, ObjectNotFoundError, ObjectStore
+from rlaif.storage.ports import (
+    ObjectInfo,
+    ObjectNotFoundError,
+    ObjectStore,
+    StoreUnavailableError,
+)
 
 UNREADABLE = "distrusted"
 """Reason of a provisional score that is no label: too many answers of judges were unreadable."""
@@ -30,6 +36,8 @@ _MAX_OBSERVATIONS_BYTES = 8 * 1024 * 1024
 
 _THREADS = 16
 _BATCH = 256
+
+logger = logging.getLogger(__name__)
 
 C = TypeVar("C", bound=Contract)
 T = TypeVar("T")
@@ -78,6 +86,11 @@ class ScoreReader:
                 return read(item)
             except LabelError as error:
                 return error
+            except StoreUnavailableError:
+                raise
+            except Exception as error:  # the item's fault: the others are still read
+                logger.exception("%s cannot be read", item)
+                return LabelError("unreadable", f"{item}: {type(error).__name__}: {error}")
 
         if not items:
             return

@@ -22,6 +22,7 @@ from rlaif.contracts.events import (
 )
 from rlaif.contracts.telemetry.readings import WatchWish
 from rlaif.pacing.token_bucket import TokenBucket
+from rlaif.service.background import BackgroundTasks
 from rlaif.service.cli import bind
 from rlaif.service.health import Readiness
 from rlaif.service.lifecycle import Lifecycle
@@ -84,7 +85,6 @@ class PipelineJob:
         self._settings = settings
         self._runs = runs
         self._bus = bus
-        self._stopping = asyncio.Event()
         self.uploader = CaptureUploader(runs.spools, episodes, bus.publisher("trainer"))
         self._rooms = RoomUploader(runs.current_folder, episodes)
         self.champion = ChampionWatcher(
@@ -105,30 +105,30 @@ class PipelineJob:
             self._handle_published,
             observer=metrics.worker_observer(),
         )
+        outbox = Outbox(bus.publisher("trainer"))
+        self.tasks = BackgroundTasks(
+            {
+                "captures": self.uploader.run,
+                "rooms": self._rooms.run,
+                "champion": self.champion.run,
+                "live view": self._view.run,
+                "grants": self._grant_captures,
+                "events": lambda: publish_events(runs, outbox),
+            },
+            outage_errors=(BusError, StorageError),
+        )
 
     @property
     def healthy(self) -> bool:
         return self._worker.healthy
 
     async def run(self) -> None:
-        """Run all tasks until `stop`; the failure of one cancels the others."""
-        async with asyncio.TaskGroup() as group:
-            jobs = (
-                self.uploader.run(),
-                self._rooms.run(),
-                self.champion.run(),
-                self._view.run(),
-                self._grant_captures(),
-                publish_events(self._runs, Outbox(self._bus.publisher("trainer"))),
-                self._worker.run(),
-            )
-            tasks = [group.create_task(each) for each in jobs]
-            await self._stopping.wait()
-            for task in tasks:
-                task.cancel()
+        """Run all tasks until `stop`; only a connection that is lost for good ends them."""
+        async with self.tasks.running():
+            await self._worker.run()
 
     async def stop(self) -> None:
-        self._stopping.set()
+        await self._worker.stop()
 
     async def _handle_published(self, _event: CloudEvent[Any]) -> None:
         self.champion.hint()
@@ -184,6 +184,7 @@ class Trainer:
         add("learning", lambda: runs.state.learning_issue if runs.state else None)
         add("planner", lambda: runs.state.planner_issue if runs.state and runs.alive else None)
         add("spool", lambda: runs.captures_lost)
+        add("tasks", lambda: job.tasks.check() if (job := self.pipeline.job) else None)
         add("models store", lambda: mirror.outage)
 
     @asynccontextmanager
