@@ -42,8 +42,8 @@ def main() -> int:
     if not args.out.exists():
         args.out.write_text(",".join(FIELDS) + "\n", encoding="ascii")
     done = {(int(row["seed"]), int(row["rooms"])) for row in rows_of(args.out)}
-    for rooms in args.rooms:
-        for seed in range(int(first), int(last or first) + 1):
+    for seed in range(int(first), int(last or first) + 1):
+        for rooms in args.rooms:
             if (seed, rooms) not in done:
                 row = verify(seed, rooms)
                 with args.out.open("a", newline="", encoding="ascii") as file:
