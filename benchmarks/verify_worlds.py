@@ -7,6 +7,7 @@ Exit code 0 if all worlds of the file are generated within two CPU seconds and p
 """
 
 import csv
+import hashlib
 import sys
 import tempfile
 import time
@@ -27,7 +28,7 @@ from rlaif.game.worlds.making import make_world
 MAX_SECONDS = 2.0
 FIELDS = (
     "seed", "rooms", "reached", "frames", "legs", "deaths", "rejected_draws", "generated_cpu_s",
-    "cpu_s", "commit", "processor", "reason",
+    "cpu_s", "rom_sha256", "commit", "processor", "reason",
 )  # fmt: skip
 
 
@@ -75,7 +76,8 @@ def verify(seed: int, rooms: int) -> dict[str, Any]:
         "seed": seed, "rooms": rooms, "reached": not reason, "frames": walker.frames,
         "legs": len(made.legs), "deaths": walker.u8("wDeathCounter"),
         "rejected_draws": made.rejected, "generated_cpu_s": round(generated, 2),
-        "cpu_s": round(time.process_time() - began, 1), "commit": commit(),
+        "cpu_s": round(time.process_time() - began, 1),
+        "rom_sha256": hashlib.sha256(made.rom).hexdigest(), "commit": commit(),
         "processor": machine()["processor"], "reason": reason,
     }  # fmt: skip
     walker.emulator.close()

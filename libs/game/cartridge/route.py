@@ -169,12 +169,22 @@ def _attempt(walker: Walker, route: list[Command], attempt: int) -> None:
         room = walker.room
         _carry_out(walker, str(command), words)
         if command == "leave":
-            room = walker.room
-            _tend(walker, fights=attempt % 3 != 2)
+            room = _come_in(walker, words, fights=attempt % 3 != 2)
         if walker.u8("wDeathCounter") != deaths or walker.u8("wLinkDeathTrigger"):
             raise LostError("died")
         if walker.room != room:
             raise LostError("an enemy pushed the player out of the room")
+
+
+def _come_in(walker: Walker, words: list[str | int], *, fights: bool) -> tuple[int, int]:
+    """Beat what waits in a room, and come in again when that drove the player out."""
+    room = walker.room
+    for _ in range(HURT):
+        _tend(walker, fights=fights)
+        if walker.room == room:
+            break
+        _carry_out(walker, "leave", words)
+    return room
 
 
 def _carry_out(walker: Walker, command: str, words: list[str | int]) -> None:

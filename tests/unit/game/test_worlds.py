@@ -24,13 +24,13 @@ from rlaif.game.worlds.layout import CrampedError, Layout, beyond
 from rlaif.game.worlds.making import make_world, provide
 from rlaif.game.worlds.records import Facts, use_of
 from rlaif.game.worlds.rom import engine, read_tables
-from rlaif.game.worlds.rooms import GUARDS, PICTURES
 from rlaif.game.worlds.solver import Solver, UnsolvableError
 from rlaif.game.worlds.tables import (
     LINE_LETTERS,
     MAX_THINGS,
     NAME_LETTERS,
     PAGE_LINES,
+    ROWS,
     SIGNS,
     TEXT_LETTERS,
     Kind,
@@ -156,14 +156,17 @@ def test_decoration_closes_no_path(seed, spots):
     assert spots <= reached
 
 
-@pytest.mark.parametrize(
-    "picture", [it for name in GUARDS if name in PICTURES for it in PICTURES[name]]
-)
-def test_a_guarded_chest_can_be_opened_from_below_however_it_is_mirrored(picture):
-    for rows in (picture, picture[::-1]):
-        for below, row in zip([*rows[1:], ""], rows, strict=True):
-            chest = row.find("$")
-            assert chest < 0 or (below and below[chest] in "._+")
+def test_one_can_stand_below_every_chest(made):
+    for room in made.tables.rooms:
+        for row, column in (it.tile for it in room.of(Kind.CHEST)):
+            assert "walk" in {way.how for way in SIGNS[room.rows[row + 1][column]].ways}
+
+
+def test_nobody_waits_in_line_with_a_way_in(made):
+    """A shot or a charge would drive out who has just come in."""
+    for room in made.tables.rooms:
+        out = {it.tile[1] for it in room.of(Kind.WARP) if it.tile[0] == ROWS - 1}
+        assert not out & {it.tile[1] for it in room.of(Kind.ENEMY)}
 
 
 @settings(max_examples=12, deadline=None)

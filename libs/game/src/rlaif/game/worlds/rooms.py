@@ -247,6 +247,7 @@ class _Drawing:
         chests = [spot for spot, sign in tiles.items() if sign == "$"]
         spot = chests[0] if chests else canvas.place("$")
         if condition is None:
+            canvas.keep((spot[0] + 1, spot[1]), anchor=False)  # where one stands to open it
             self.things.append(replace(prize, pos=at(*spot)))
         elif (prize.a, condition) == (Treasure.SMALL_KEY, Condition.TORCHES):  # without a chest
             del canvas.tiles[spot]
@@ -288,6 +289,8 @@ class _Drawing:
         ]
         near += [wish.before for wish in site.wishes] + [(6, 4), (6, 5)] * bool(site.out)
         spots = self.canvas.roomy(_HAUNTS, near)
+        if site.out:  # else a shot or a charge drives out who has just come in
+            spots = [spot for spot in spots if spot[1] not in (4, 5)]
         number = rng.randint(*site.foes) if self.style.foes else 0
         if site.holds("foes"):
             number = max(2, number)
