@@ -44,7 +44,3 @@ def test_an_ordinary_user_is_told_that_root_is_needed(try_stack, monkeypatch, ca
     assert try_stack.main() == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "root" in line
-
-
-def test_nothing_is_missing_where_everything_is_there(try_stack):
-    assert try_stack.offline_images.missing() is None

@@ -29,18 +29,6 @@ def test_every_empty_secret_gets_a_value_of_its_own(make_secrets):
     assert len(set(values)) == 2
 
 
-def test_what_is_no_secret_stays_as_it_is(make_secrets):
-    text, _ = make_secrets.filled(EXAMPLE)
-    assert text.endswith("# ----\n# Others\n#PORT=1\nNAME=\n")
-
-
-def test_a_value_that_was_set_stays(make_secrets):
-    text, made = make_secrets.filled(EXAMPLE, "TOKEN=mine\nKEY=\nPORT=7\n")
-    assert made == ["KEY"]
-    assert "TOKEN=mine\n" in text
-    assert "PORT=7\n" in text
-
-
 def test_a_secret_that_a_newer_example_asks_for_is_added(make_secrets):
     text, made = make_secrets.filled(EXAMPLE, "TOKEN=mine\n")
     assert made == ["KEY"]

@@ -144,13 +144,6 @@ def test_an_autoscaler_watches_the_queue_that_the_judges_work_on(component: str)
         assert (set(streams), set(consumers)) == ({spec.stream}, set(spec.consumers))
 
 
-@pytest.mark.parametrize("component", ["autoscale-cma", "autoscale-keda"])
-def test_the_number_of_judges_is_the_autoscaler_s_alone(render: Render, component: str):
-    manifests = render("ha", component)
-    (judge,) = (e for e in of_kind(manifests, "Deployment") if e["metadata"]["name"] == "judge")
-    assert "replicas" not in judge["spec"]
-
-
 def test_both_ways_to_bring_secrets_bring_the_same(render: Render):
     sealed = {
         each["metadata"]["name"]: set(each["spec"]["encryptedData"])
@@ -225,14 +218,6 @@ def test_nats_accepts_what_the_components_make_of_its_settings(
         assert done.returncode == 0, done.stderr
 
 
-def test_three_servers_hold_three_copies(render: Render):
-    manifests = render("ha")
-    (nats,) = (e for e in of_kind(manifests, "StatefulSet") if e["metadata"]["name"] == "nats")
-    assert str(nats["spec"]["replicas"]) == settings(manifests)["NATS_STREAM_REPLICAS"]
-    routes = re.findall(r"nats://nats-(\d)\.", (COMPONENTS / "ha/cluster.conf").read_text())
-    assert routes == [str(number) for number in range(nats["spec"]["replicas"])]
-
-
 def test_argo_cd_may_write_every_kind_that_a_component_has(render: Render):
     project = yaml.safe_load((DEPLOY / "argocd/project.yaml").read_text())
     allowed = {(e["group"], e["kind"]) for e in project["spec"]["namespaceResourceWhitelist"]}
@@ -256,8 +241,3 @@ def test_a_volume_is_made_in_the_wave_of_the_pod_that_mounts_it(render: Render, 
     # Bound with the first pod that asks: in an earlier wave Argo CD would wait for ever.
     claims = of_kind(manifests, "PersistentVolumeClaim")
     assert {each["metadata"]["name"]: wave(each) for each in claims} == claimed
-
-
-def test_the_readme_has_a_row_for_each_component():
-    rows = re.findall(r"^\| `([\w-]+)` \|", (COMPONENTS / "README.md").read_text(), re.MULTILINE)
-    assert sorted(rows) == NAMES

@@ -151,14 +151,6 @@ def test_a_secret_that_an_operator_makes_is_left_alone(cluster: Path) -> None:
     assert set(values(cluster)["rlaif-s3"]) == {"AWS_ACCESS_KEY_ID"}
 
 
-def test_what_the_client_refuses_is_said_in_its_words(cluster: Path) -> None:
-    program(cluster.with_name("oc"), CLIENT.format(store=str(cluster), refuses="Forbidden: x"))
-    done = deploy_secrets(cluster)
-    assert done.returncode == 2
-    assert "Forbidden: x" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 # --- image pins -----------------------------------------------------------------------------------
 
 

@@ -1,6 +1,3 @@
-import subprocess
-import sys
-
 import pytest
 
 from rlaif.exporter.app import create_app
@@ -12,12 +9,3 @@ def test_a_rom_that_is_missing_stops_the_start_with_its_setting(tmp_path):
     settings = ExporterSettings(rom_path=tmp_path / "none.gbc")
     with pytest.raises(StartupError, match=r"no ROM at .*EXPORTER_ROM_PATH"):
         create_app(settings)
-
-
-def test_help_needs_no_server():
-    done = subprocess.run(
-        [sys.executable, "-m", "rlaif.exporter", "--help"],
-        capture_output=True, text=True, timeout=30, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "--concurrency" in done.stdout

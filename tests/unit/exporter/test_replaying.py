@@ -1,15 +1,10 @@
 import io
-import itertools
-import json
 
 import numpy as np
 import pytest
-from PIL import Image
 
-from rlaif.contracts.game.names import SEEDLING_ROOMS
-from rlaif.contracts.game.segments import StateRecord
 from rlaif.exporter.replaying import picture_steps, replay_segment
-from rlaif.game.captures.replay import ReplayMismatchError, frames_after_steps
+from rlaif.game.captures.replay import ReplayMismatchError
 from rlaif.game.description.words import NO_WORDS, words_of
 from rlaif.game.machine.emulator import Emulator
 
@@ -53,33 +48,6 @@ def test_the_observations_are_those_that_were_seen_while_playing(files, recorded
     observations = np.load(io.BytesIO(files.observations), allow_pickle=False)
     assert (observations.shape, observations.dtype) == ((20, 128), np.float32)
     assert observations.tobytes() == recorded[0].observations.tobytes()
-
-
-def test_there_is_one_state_a_decision_step(files, recorded):
-    lines = files.states.decode().splitlines()
-    records = [StateRecord.model_validate_json(line) for line in lines]
-    assert [r.step for r in records] == list(range(20))
-    assert {r.state["game"] for r in records} == {"seedling-vale"}
-    assert {r.state["room"]["name"] for r in records} <= set(SEEDLING_ROOMS.values())
-    capture = recorded[0].capture
-    assert capture.waits, "the record shows how waits count only when there are some"
-    waits = dict(capture.waits)
-    ends = list(itertools.accumulate(4 + waits.get(step, 0) for step in range(20)))
-    assert [r.frame for r in records] == ends
-    assert [r.action for r in records][:1] == [
-        ("UP", "DOWN", "LEFT", "RIGHT", "A", "B", "START", "NOP")[
-            int(recorded[0].capture.actions[0])
-        ]
-    ]
-    assert all(r.state["player"]["max_hearts"] > 0 for r in records)
-    assert "reward" not in json.dumps([r.state for r in records])
-
-
-def test_pictures_are_png_files_of_the_screen(files, recorded):
-    frames = frames_after_steps(recorded[0].capture)
-    assert list(files.pictures) == sorted(picture_steps(frames, 30))
-    for data in files.pictures.values():
-        assert Image.open(io.BytesIO(data)).size == (160, 144)
 
 
 def test_a_second_replay_gives_the_same_bytes(files, emulator, recorded, cartridge):

@@ -2,8 +2,6 @@ import pytest
 
 from rlaif.game.machine.actions import (
     ACTION_NAMES,
-    BUTTONS,
-    DIRECTIONS,
     Action,
     decode_actions,
     encode_actions,
@@ -12,12 +10,6 @@ from rlaif.game.machine.actions import (
 
 def test_the_numbers_are_those_that_captures_store():
     assert ACTION_NAMES == ("UP", "DOWN", "LEFT", "RIGHT", "A", "B", "START", "NOP")
-
-
-def test_only_nop_presses_nothing():
-    assert [Action(n) for n, button in enumerate(BUTTONS) if button is None] == [Action.NOP]
-    assert len(BUTTONS) == len(Action)
-    assert {BUTTONS[d] for d in DIRECTIONS} == {"up", "down", "left", "right"}
 
 
 def test_actions_survive_the_way_through_digits():

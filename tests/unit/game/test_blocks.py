@@ -1,33 +1,13 @@
 import pytest
 
 from rlaif.game.machine.emulator import Emulator
-from rlaif.game.memory.blocks import LiveRam, RamBlocks, bcd, bcd16, read_blocks
-
-
-@pytest.mark.parametrize(("byte", "number"), [(0x00, 0), (0x09, 9), (0x10, 10), (0x99, 99)])
-def test_a_bcd_byte_is_read_in_decimal(byte, number):
-    assert bcd(byte) == number
-
-
-def test_bcd_words_are_read_in_decimal():
-    assert bcd16(0x0123) == 123
-    assert bcd16(0x0500) == 500
-    assert bcd16(0x0999) == 999
+from rlaif.game.memory.blocks import LiveRam, RamBlocks, read_blocks
 
 
 @pytest.mark.parametrize(("wram", "layout"), [(0x1FFF, 256), (0x2000, 255), (0x2001, 256)])
 def test_blocks_of_another_size_are_refused(wram, layout):
     with pytest.raises(ValueError, match="expected 8192 and 256"):
         RamBlocks(bytes(wram), bytes(layout))
-
-
-def test_reading_an_emulator_gives_its_work_ram(emulator):
-    emulator.tick(50)
-    ram = read_blocks(emulator)
-    assert ram.wram == emulator.wram()
-    assert ram.u8(0xC000) == emulator.read(0xC000, 0xC001)[0]
-    assert ram.u16(0xC000) == int.from_bytes(emulator.read(0xC000, 0xC002), "little")
-    assert ram.block(0xC010, 16) == emulator.read(0xC010, 0xC020)
 
 
 def test_the_dungeon_grid_comes_from_bank_two(rom_maker):

@@ -28,16 +28,6 @@ TILES = {  # how a tile is drawn below → (collision byte, tile index)
     ".": (0x00, 0xA0), "#": (0x0F, 0xB8), "~": (0x10, 0xFD), "o": (0x10, 0xF3),
     "D": (0x00, 0x44), "v": (0x0F, 0xB0), "B": (0x0F, 0x1C), "C": (0x0F, 0xF1),
 }  # fmt: skip
-ROOM = (
-    "####..####",
-    "#........#",
-    "#.######.#",
-    "#.#....#.#",
-    "#.#.~~.#.#",
-    "#.#....#.#",
-    "#.##D###.#",
-    "####..####",
-)
 
 
 def terrain(*lines: str, swims: bool = False) -> Terrain:
@@ -128,8 +118,3 @@ def test_a_text_costs_as_many_characters_as_it_has(text):
     assert len(told) == len(text)
     block = fence({"said": told})
     assert block == f'```json\n{{"said":"{told}"}}\n```'
-
-
-def test_a_briefing_is_read_back_as_it_was():
-    told = longest()
-    assert Briefing.model_validate_json(told.to_json()) == told

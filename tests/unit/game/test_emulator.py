@@ -127,14 +127,6 @@ def test_the_screen_is_a_copy_of_the_rendered_frame(emulator):
     assert hashlib.sha256(screen.tobytes()).hexdigest() == kept
 
 
-def test_the_identity_names_version_and_sound(tiny_rom):
-    emulator = Emulator(tiny_rom, sound_emulated=True)
-    assert emulator.identity.name == "pyboy"
-    assert emulator.identity.sound_emulated
-    assert emulator.identity.version.count(".") == 2
-    emulator.close()
-
-
 @pytest.mark.parametrize("version", [STATE_VERSION - 1, STATE_VERSION + 1])
 def test_a_state_of_another_pyboy_is_refused_with_both_versions(emulator, version):
     state = bytes([version]) + emulator.save_state()[1:]

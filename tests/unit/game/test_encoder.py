@@ -88,22 +88,9 @@ def test_a_slot_reads_its_symbol_with_its_limits(name, writes, expected):
     assert slot(ram_of(*writes), name) == pytest.approx(expected, abs=1e-6)
 
 
-def test_keys_are_those_of_the_current_dungeon():
-    keys = ("wDungeonSmallKeys", bytes([9, 0, 3]))
-    assert slot(ram_of(keys), "keys") == 0
-    assert slot(ram_of(keys, ("wDungeonIndex", 2)), "keys") == pytest.approx(3 / 9)
-    assert slot(ram_of(("wDungeonBossKeys", b"\x00\x01"), ("wDungeonIndex", 8)), "boss_key") == 1
-
-
 def test_a_dungeon_index_that_does_not_exist_is_no_dungeon():
     assert slot(ram_of(("wDungeonIndex", 12)), "dungeon") == 0
     assert slot(ram_of(("wDungeonIndex", 11)), "dungeon") == 1
-
-
-def test_neighbours_outside_lie_on_the_grid_of_rooms():
-    ram = ram_of(("wActiveRoom", 0x55), (0xC745, 0x10), (0xC754, 0x10))
-    around = [slot(ram, f"visited_{side}") for side in ("north", "east", "south", "west")]
-    assert around == [1, 0, 0, 1]
 
 
 def test_the_edge_of_the_grid_has_no_neighbour():
@@ -124,16 +111,6 @@ def test_neighbours_in_a_dungeon_lie_on_its_floor():
     assert around == [1, 0, 0, 0]
 
 
-def test_visited_rooms_are_counted_without_the_scratch_bytes():
-    ram = ram_of((0xC700, 0x10), (0xC8EF, 0x30), (0xC8F0, b"\xff" * 16), (0xCAFF, 0x10))
-    assert slot(ram, "rooms_visited") == pytest.approx(3 / 35)
-
-
-def test_riding_takes_the_position_of_what_carries_the_player():
-    ram = ram_of(("wLinkObjectIndex", 0xD1), (0xD10D, 60), ("w1Link.xh", 120))
-    assert slot(ram, "player_x") == 0.25
-
-
 def enemy(number, x, y, *, health=8, kind=0x10):
     base = 0xD080 + number * 0x100
     return [(base, bytes([1, kind])), (base + 0x0B, y), (base + 0x0D, x), (base + 0x29, health)]
@@ -150,10 +127,6 @@ def test_the_nearest_enemy_comes_first():
     assert slot(ram, "enemy_2_dx") == pytest.approx(0.5 + 60 / 512)
     fields = ("present", "dx", "dy", "health", "dir_x", "dir_y")
     assert [slot(ram, f"enemy_3_{field}") for field in fields] == [0] * 6
-
-
-def test_a_butterfly_is_no_enemy():
-    assert slot(ram_of(*enemy(0, 80, 60, kind=0x37)), "enemy_1_present") == 0
 
 
 def test_the_talkable_object_is_preferred_to_a_nearer_trigger():

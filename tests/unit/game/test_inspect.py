@@ -68,30 +68,6 @@ def test_the_player_is_on_the_room_map_at_its_position(played, capsys):
     assert lines[first + (y + 5) // 16][2 + x // 16] == "@"
 
 
-@pytest.mark.parametrize(
-    ("content", "arguments", "why"),
-    [
-        (b"hello", [], "too few for a Game Boy ROM"),
-        (b"", [], "is empty"),
-        (None, [], "no ROM at"),
-        (bytes([15]) + bytes(186_439), [], "is a state of format 15, PyBoy"),
-        (b"\x89PNG" + bytes(200_000), [], "mGBA"),
-        (bytes([29]) + bytes(186_439), ["--rom", "missing.gbc"], "no ROM at missing.gbc"),
-    ],
-)
-def test_what_cannot_be_used_gives_one_line_and_exit_code_2(
-    tmp_path, capsys, content, arguments, why
-):
-    path = tmp_path / "file"
-    if content is not None:
-        path.write_bytes(content)
-    assert main(["inspect", str(path), *arguments]) == 2
-    printed = capsys.readouterr()
-    assert why in printed.err
-    assert printed.err.count("\n") == 1
-    assert printed.out == ""
-
-
 def test_a_state_of_another_game_gives_one_line_and_exit_code_2(
     played, tmp_path, rom_maker, capsys
 ):

@@ -1,6 +1,6 @@
 import pytest
 
-from rlaif.game.memory.memory_map import address, room_flags_page, symbol
+from rlaif.game.memory.memory_map import room_flags_page
 from rlaif.game.memory.symbols import GROUPS, SYMBOLS
 
 SIZES = {"u8": 1, "s8": 1, "u16": 2, "u32": 4, "bcd8": 1, "bcd16": 2, "bits": 1, "direction": 1,
@@ -41,20 +41,6 @@ def test_every_symbol_has_the_size_of_its_encoding_and_a_meaning():
         assert place.confidence in ("A", "B", "C")
         assert place.meaning
         assert place.meaning.isascii()
-
-
-def test_an_unknown_name_is_a_key_error():
-    with pytest.raises(KeyError, match="wNothing"):
-        address("wNothing")
-
-
-def test_money_bombs_and_seeds_are_decimal():
-    for name in ("wNumRupees", "wNumOreChunks", "wTotalRupeesCollected", "wDeathCounter"):
-        assert symbol(name).encoding == "bcd16", name
-    for kind in ("Bombs", "Bombchus", "EmberSeeds", "ScentSeeds", "PegasusSeeds", "GaleSeeds",
-                 "MysterySeeds", "GashaSeeds"):  # fmt: skip
-        assert symbol(f"wNum{kind}").encoding == "bcd8", kind
-    assert symbol("wTotalEnemiesKilled").encoding == "u16"
 
 
 @pytest.mark.parametrize(

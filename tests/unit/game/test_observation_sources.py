@@ -31,8 +31,3 @@ def test_a_byte_moves_only_the_slots_that_name_it(make_ram, symbol, byte):
     moved = np.flatnonzero(encode(base) != encode(changed))
     assert moved.size
     assert all(symbol in sources_of(LAYOUT[slot].name) for slot in moved)
-
-
-def test_an_unknown_slot_is_refused():
-    with pytest.raises(KeyError):
-        sources_of("no_such_slot")

@@ -379,10 +379,6 @@ def test_a_plan_ends_where_a_scene_led_away_from_the_rest_of_it(scene: list[RamB
     assert [outcome.status for outcome in executor.finished] == ["done"]
 
 
-def test_a_plan_of_nothing_is_done(make_ram: MakeRam) -> None:
-    assert PlanExecutor([], graph=RoomGraph()).next(make_ram()).status == "done"
-
-
 # --- limits ------------------------------------------------------------------
 
 
@@ -411,8 +407,3 @@ def test_short_steps_are_put_together(
 ) -> None:
     option = Paced(_pressing(said), base_steps(1))
     assert [option.next(make_ram()).action for _ in range(8)] == pressed * 2
-
-
-@pytest.mark.parametrize(("frames", "steps"), [(1, 4), (2, 2), (3, 1), (4, 1), (8, 1)])
-def test_a_look_lasts_about_four_frames(frames: int, steps: int) -> None:
-    assert base_steps(frames) == steps

@@ -89,12 +89,6 @@ def test_each_frame_is_heard_unless_it_is_muted(tiny_rom, tmp_path):
     assert screen.said[0] == "muted: M unmutes"
 
 
-def test_without_the_sound_chip_nothing_is_heard(session, tmp_path):
-    screen: Any = ScriptedScreen([((), []), ((), [])])
-    play(session, screen, FramePace(0), tmp_path / "game.state")
-    assert screen.heard == []
-
-
 def test_a_broken_state_file_is_said_and_play_goes_on(session, tmp_path):
     path = tmp_path / "game.state"
     path.write_bytes(b"\x01 not a state")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlaif.game.decisions.catalog import COUNT, Arm, in_arm
+from rlaif.game.decisions.catalog import COUNT, Arm
 from rlaif.game.machine.emulator import WRAM_SIZE, WRAM_START
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
@@ -118,11 +118,6 @@ def test_a_field_that_there_is_not_is_a_key_error():
         POLICY_INPUT["nothing"]
 
 
-def test_the_codes_of_a_field_are_exact_in_float32():
-    most = max(each.codes or 0 for each in FIELDS)
-    assert float(np.float32(most)) == most
-
-
 # --- meaning of the fields ------------------------------------------------------------------------
 
 
@@ -221,11 +216,3 @@ def test_what_the_player_has_set_is_told_with_its_timer():
     row = policy_input(RamBlocks(bytes(wram)))
     assert field(row, "own_object") == pytest.approx([1, 0.5, 0.5 + 8 / 512, 0.2])
     assert field(row, "own_object_id") == [3]
-
-
-@pytest.mark.parametrize("arm", ["seed", "buttons", "macros", "options"])
-def test_no_decision_is_allowed_that_the_arm_has_not(arm: Arm):
-    wram = np.random.default_rng(1).bytes(WRAM_SIZE)
-    allowed = policy_input(RamBlocks(wram), arm=arm)[POLICY_INPUT["allowed"].span]
-    assert allowed.any()
-    assert not allowed[~in_arm(arm)].any()

@@ -127,10 +127,3 @@ def test_a_door_is_learned_with_the_tile_on_which_the_player_vanished():
 
 def test_dying_teaches_no_way():
     assert not seen(ram(1, 40, 60), ram(1, 40, 60, health=0), ram(5, 80, 64))
-
-
-def test_forgetting_starts_anew():
-    watcher = RoomWatcher()
-    watcher.see(ram(1, 40, 60))
-    watcher.forget()
-    assert watcher.see(ram(2, 40, 60)) is None

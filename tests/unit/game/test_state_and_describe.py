@@ -58,11 +58,6 @@ def test_what_belongs_to_a_dungeon_is_unknown_outside():
     assert (inside.dungeon, inside.keys, inside.dungeon_map) == (1, 2, True)
 
 
-def test_the_text_id_is_that_of_the_script():
-    assert decode(ram_of(("wTextIndex", b"\x42\x04"))).text_id is None
-    assert decode(ram_of(("wTextIndex", b"\x42\x04"), ("wTextIsActive", 1))).text_id == 0x42
-
-
 def busy_room():
     writes = []
     for page in range(16):

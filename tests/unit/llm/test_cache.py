@@ -54,13 +54,6 @@ async def test_an_answer_is_kept_until_newer_ones_take_its_place() -> None:
     assert model.calls == 2
 
 
-async def test_without_room_calls_are_shared_and_no_answer_is_kept() -> None:
-    cache, model = _cache(0), Model()
-    model.gate.set()
-    uses = [(await cache.answer("k", model))[1] for _ in range(2)]
-    assert uses == ["miss", "miss"]
-
-
 def test_an_answer_expires() -> None:
     now = 0.0
     cache: AnswerCache[str, str] = AnswerCache(10, 60.0, clock=lambda: now)

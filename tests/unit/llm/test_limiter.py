@@ -1,25 +1,6 @@
 from rlaif.llm.limiter import Limiter
 
 
-def test_a_route_rests_after_failures_in_a_row() -> None:
-    limiter = Limiter(failures=3, pause_seconds=10)
-    for now in (0.0, 1.0):
-        limiter.failed(now)
-    assert limiter.resting(1.0) == 0
-    limiter.failed(2.0)
-    assert limiter.resting(2.0) == 10
-    assert limiter.resting(11.5) == 0.5
-    assert limiter.resting(12.0) == 0
-
-
-def test_a_success_in_between_starts_the_count_again() -> None:
-    limiter = Limiter(failures=2, pause_seconds=10)
-    limiter.failed(0.0)
-    limiter.succeeded()
-    limiter.failed(1.0)
-    assert limiter.resting(1.0) == 0
-
-
 def test_one_failure_after_the_rest_is_enough_to_rest_again() -> None:
     limiter = Limiter(failures=2, pause_seconds=10)
     limiter.failed(0.0)
@@ -31,29 +12,6 @@ def test_one_failure_after_the_rest_is_enough_to_rest_again() -> None:
     assert limiter.resting(10.0) == 0
 
 
-def test_after_a_rest_one_call_tries_the_route_while_the_others_wait() -> None:
-    limiter = Limiter(failures=1, pause_seconds=10)
-    limiter.failed(0.0)
-    assert limiter.resting(10.0) == 0
-    limiter.enter(10.0)
-    assert limiter.resting(10.0) > 0
-    limiter.succeeded()
-    assert limiter.resting(10.0) == 0
-    assert not limiter.open
-
-
-def test_a_server_that_wants_a_rest_gets_it_and_is_tried_by_one_call() -> None:
-    limiter = Limiter(failures=5, pause_seconds=10)
-    limiter.rest(0.0, 2.0)
-    limiter.rest(0.0, 1.0)
-    assert limiter.resting(0.5) == 1.5
-    assert limiter.resting(2.0) == 0
-    limiter.enter(10.0)
-    assert limiter.resting(2.0) > 0
-    limiter.succeeded()
-    assert not limiter.open
-
-
 def test_a_try_that_was_cancelled_lets_the_next_one_go() -> None:
     limiter = Limiter(failures=1, pause_seconds=10)
     limiter.failed(0.0)
@@ -61,11 +19,6 @@ def test_a_try_that_was_cancelled_lets_the_next_one_go() -> None:
     limiter.leave()
     assert limiter.resting(10.0) == 0
     assert limiter.open
-
-
-def test_without_a_limit_every_call_begins_at_once() -> None:
-    limiter = Limiter()
-    assert [limiter.enter(0.0) for _ in range(100)] == [None] * 100
 
 
 def test_calls_above_the_burst_wait_for_their_turn() -> None:

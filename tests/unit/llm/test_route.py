@@ -103,13 +103,6 @@ async def test_a_pause_too_long_to_wait_for_is_given_to_the_caller(clock, route)
     assert (clock.slept, model.calls) == ([], 1)
 
 
-async def test_a_lasting_fault_is_raised_after_the_attempts(route):
-    model = Scripted(*[UnavailableError("down")] * 9)
-    with pytest.raises(UnavailableError):
-        await route(model).complete(REQUEST)
-    assert model.calls == 3
-
-
 async def test_a_call_waits_for_a_short_rest_and_then_tries_the_route(clock, route):
     model = Scripted(*[UnavailableError("down")] * 2)
     made = route(model, failures=2, pause_seconds=5)
@@ -230,13 +223,6 @@ async def test_a_faulty_reply_is_not_tried_again_and_does_not_rest_the_route(rou
     with pytest.raises(InvalidReplyError):
         await made.complete(REQUEST)
     assert (model.calls, made.resting) == (1, 0)
-
-
-async def test_no_more_calls_at_once_than_slots(route: Callable[..., Route]) -> None:
-    model = Scripted()
-    made = route(model, concurrency=2)
-    await asyncio.gather(*(made.complete(REQUEST) for _ in range(9)))
-    assert (model.calls, model.most_at_once) == (9, 2)
 
 
 async def test_health_tells_calls_failures_and_the_last_error(route):

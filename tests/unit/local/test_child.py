@@ -156,15 +156,6 @@ async def test_what_a_dead_one_started_is_ended_before_the_next_starts(run):
     await eventually(lambda: not lives(left), "what it started is gone")
 
 
-async def test_one_that_was_stopped_is_not_started_again(run):
-    script = run("echo $$ >> pids; touch up; exec tail -f /dev/null")
-    await script.child.start()
-    await script.child.stop(seconds=20)
-    assert script.child.pid is None
-    assert script.deaths == []
-    assert len(script.lines("pids")) == 1
-
-
 async def test_one_that_will_not_end_is_killed_with_its_children(run):
     script = run("trap '' TERM; tail -f /dev/null & echo $! >> children; touch up; wait; wait")
     await script.child.start()
@@ -181,10 +172,6 @@ async def test_a_hurry_does_not_wait_for_the_end_of_its_time(run):
     hurry.set()
     async with asyncio.timeout(PATIENCE_SECONDS):
         await script.child.stop(seconds=3600, hurry=hurry)
-
-
-async def test_stopping_what_never_started_is_nothing(run):
-    await run("exit 0").child.stop(seconds=60)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no signal when a parent dies: run on Linux")
@@ -206,12 +193,3 @@ async def test_a_child_ends_with_a_supervisor_that_is_killed(tmp_path: Path):
     supervisor.kill()
     await supervisor.wait()
     await eventually(lambda: not lives(child), "the child has ended")
-
-
-def ready_never() -> Awaitable[bool]:
-    raise AssertionError("not asked")
-
-
-def test_its_environment_is_not_shown(tmp_path: Path):
-    spec = ChildSpec("nats", ("nats",), {"TOKEN": "secret"}, ready_never, tmp_path, tmp_path)
-    assert "secret" not in repr(spec)

@@ -92,12 +92,6 @@ async def test_a_closing_is_told_when_its_figures_can_be_had(watch, services):
     assert (await watch.poll())[1].version == 2
 
 
-async def test_an_accuracy_that_nobody_measured_is_unknown(watch, services):
-    unmeasured = MANIFEST | {"metrics": {"heldout_accuracy": None, "heldout_pairs": 0}}
-    services.answers["http://reward-model/api/v1/reward-models/2"] = unmeasured
-    assert "held-out accuracy unknown (0 pairs)" in (await watch.poll())[1].sentence()
-
-
 async def test_services_that_are_away_or_say_no_leave_nothing_known(watch, services):
     services.answers = {"http://trainer/api/v1/runs/current": httpx.Response(404, json={})}
     snapshot, closing = await watch.poll()

@@ -82,12 +82,6 @@ def test_a_narrower_terminal_shows_less():
     assert "captured" not in shown[80]
 
 
-def test_what_is_in_brackets_is_shown_as_it_is():
-    screen = Screen(width=80, terminal=True)
-    screen.display.warn("trainer ended [red]; log /tmp/[x]/trainer.log")
-    assert screen.lines() == [" ! trainer ended [red]; log /tmp/[x]/trainer.log"]
-
-
 def test_in_a_file_each_message_is_one_line_and_progress_comes_every_ten_seconds():
     screen = Screen(width=80, terminal=False)
     screen.display.headline(CLOSED)

@@ -38,11 +38,6 @@ def test_training_and_loading_of_a_model_are_shown():
     assert loaded.next_model == "17 of 24 labels"
 
 
-def test_unknown_figures_are_left_out():
-    assert LoopReading.of({}, {}).sentence() == "no run"
-    assert LoopReading.of({"status": "training"}, {}).sentence() == "training"
-
-
 def test_a_start_shows_its_duration():
     reading = LoopReading.of({"status": "starting", "env_steps": 0}, training())
     assert reading.sentence(starting=12.3) == (

@@ -113,14 +113,6 @@ def test_the_stores_of_a_trained_cartridge_are_in_the_clone(tmp_path, place):
         assert environment[name] == str(clone.root.resolve() / "var/trainer" / folder)
 
 
-def test_stores_that_somebody_names_are_kept(tmp_path):
-    clone = Clone(tmp_path / "a b", is_set_up=True)
-    clone.make("train-cartridge", MODELS_STORE="s3://mine")
-    [(_, environment)] = clone.calls()
-    assert environment["MODELS_STORE"] == "s3://mine"
-    assert environment["EPISODES_STORE"].endswith("a b/var/trainer/episodes")
-
-
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("given", ["argument", "environment"])
 def test_a_data_directory_and_a_run_are_handed_on_as_they_are(tmp_path, place, given):
@@ -175,22 +167,11 @@ def test_an_index_that_does_not_answer_is_named_and_pips_own_is_asked(fresh):
     assert "--index-url" not in fresh.torch()
 
 
-@pytest.mark.parametrize("said", ["global.index-url='x'", ":env:.find-links='/wheels'"])
-def test_an_index_that_pip_was_told_of_comes_first(fresh, said):
-    fresh.make("setup", CONFIGURED=said)
-    assert [words for words, _ in fresh.calls() if "--index-url" in words] == []
-
-
 def test_an_index_that_is_named_is_taken_whatever_pip_was_told(fresh):
     fresh.make(
         "setup", f"TORCH_INDEX={INDEX}", CONFIGURED="global.index-url='x'", INDEX_ANSWERS="yes"
     )
     assert INDEX in fresh.torch()
-
-
-def test_torch_cuda_asks_pips_own_index(fresh):
-    fresh.make("setup", "TORCH=cuda", INDEX_ANSWERS="yes")
-    assert "--index-url" not in fresh.torch()
 
 
 def test_tools_of_developers_are_not_installed_for_the_demo(fresh):

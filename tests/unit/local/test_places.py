@@ -57,10 +57,6 @@ def test_only_the_owner_reads_the_secrets(home):
     assert json.loads(path.read_text())["s3_access_key"] == "local"
 
 
-def test_each_part_has_a_log_of_its_own(home):
-    assert home.log("judge") == home.root / "logs" / "judge.log"
-
-
 @pytest.fixture
 def busy_port():
     with closing(socket.socket()) as listener:
@@ -118,13 +114,6 @@ def test_damaged_secrets_are_named_and_not_replaced(home, text):
     with pytest.raises(DamagedSecretsError, match=r"secrets\.json is damaged.*remove it"):
         home.secrets()
     assert path.read_text() == text
-
-
-def test_secrets_that_are_no_text_are_damaged(home):
-    home.lock().close()
-    (home.root / "secrets.json").write_bytes(b"\xff\xfe\0")
-    with pytest.raises(DamagedSecretsError):
-        home.secrets()
 
 
 def test_a_start_that_is_cut_off_leaves_no_half_of_the_secrets(home, monkeypatch):

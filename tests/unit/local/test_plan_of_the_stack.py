@@ -103,11 +103,6 @@ def test_a_directory_whose_objects_are_in_seaweedfs_keeps_them_there(home, envir
     assert settings(stack, "trainer")["MODELS_STORE"] == "/elsewhere/models"
 
 
-def test_the_page_finds_the_service_of_the_models_wherever_it_listens(home):
-    stack = planned(Options(home.root))
-    assert settings(stack, "hud")["HUD_REWARD_MODEL_URL"] == stack.urls["reward-model"]
-
-
 def test_the_mock_stands_in_for_the_language_models_and_asks_for_the_same_token(home):
     stack = planned(Options(home.root))
     found = settings(stack, "judge")
@@ -179,16 +174,3 @@ def test_the_port_that_the_user_names_is_the_pages_or_is_refused(home):
         with pytest.raises(PortBusyError, match=rf"port {number}\b.*--hud-port"):
             planned(Options(home.root, hud_port=number))
     assert planned(Options(home.root, hud_port=number)).urls["hud"].endswith(f":{number}")
-
-
-def test_the_parts_write_their_logs_in_any_locale(home):
-    stack = planned(Options(home.root))
-    assert {settings(stack, name)["PYTHONUTF8"] for name in SERVICES} == {"1"}
-
-
-def test_the_servers_are_watched_for_answers(home, environment):
-    """Services are not restarted: one that is busy for a minute must continue."""
-    environment.setenv("MODELS_STORE", "s3://zelda-models")
-    stack = planned(Options(home.root))
-    watched = [spec.name for spec in (*stack.servers, *stack.services) if spec.answers]
-    assert watched == ["nats", "s3"]

@@ -44,12 +44,3 @@ def test_a_silent_service_is_reported_later_and_keeps_its_last_report():
         ("judge recovered: llm vision, after 30 s", True),
         ("judge responds again, after 24 s", True),
     ]
-
-
-def test_each_service_has_its_own_watch():
-    watch = ReadinessWatch(patience=0)
-    watch.update(0, BROKEN)
-    assert messages(watch, 1, {"trainer": {}}) == []
-    assert messages(watch, 1, {"trainer": {"run": "failed"}}) == [
-        ("trainer is not ready: run: failed", False)
-    ]

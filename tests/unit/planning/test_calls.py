@@ -1,6 +1,5 @@
 """One call, with a model that does what a test says."""
 
-import asyncio
 import itertools
 import json
 
@@ -11,7 +10,7 @@ from rlaif.llm.ports import (
 )
 from rlaif.llm.route import Route
 from rlaif.testing.data.bad_plans import HARMFUL, INVALID
-from rlaif.trainer.planning.planner import MODES, call, make_limiters, route_limits, timeout
+from rlaif.trainer.planning.planner import MODES, call, make_limiters, route_limits
 from rlaif.trainer.settings.planner import PlannerSettings
 
 PLAN = {
@@ -40,11 +39,6 @@ class Model:
         return answer if isinstance(answer, Answer) else Answer(answer)
 
 
-class Hanging:
-    async def complete(self, request):
-        await asyncio.Event().wait()
-
-
 DEFAULTS = PlannerSettings()
 
 
@@ -71,11 +65,6 @@ async def test_a_plan_is_read_whole(question):
     assert end.outcome == "ok"
     assert [macro.kind for macro in end.answer.macros] == ["TALK"]
     assert (end.tokens_read, end.tokens_written) == (3000, 80)
-
-
-async def test_a_suggestion_is_read_whole(question):
-    end = await caller(Model(json.dumps(SUGGESTION))).ask(question(kind="suggestion"))
-    assert (end.outcome, end.answer.button) == ("ok", "UP")
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -109,10 +98,3 @@ async def test_a_plan_that_does_no_good_is_still_a_plan(question, trick):
 async def test_an_answer_that_was_cut_off_says_so(question):
     end = await caller(Model(Answer('{"reason": "so', "length"))).ask(question())
     assert (end.outcome, end.detail[:7]) == ("invalid", "cut off")
-
-
-def test_a_suggestion_by_picture_may_take_longer_than_one_by_text(question):
-    settings = PlannerSettings()
-    assert timeout(question(kind="suggestion"), settings) == 15
-    assert timeout(question(kind="suggestion", mode="vision"), settings) == 60
-    assert timeout(question(mode="vision"), settings) == 30

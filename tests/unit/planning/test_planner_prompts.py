@@ -1,14 +1,12 @@
 import base64
 import json
-import re
-from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rlaif.contracts.planning.briefing import MAP_MARKS, Briefing
-from rlaif.contracts.planning.plans import KINDS, Button, plan_schema, suggestion_schema
+from rlaif.contracts.planning.plans import plan_schema, suggestion_schema
 from rlaif.guides.guides import guide_of, guided_games
 from rlaif.trainer.planning.prompts import messages, system_prompt, tokens
 from rlaif.trainer.play.planner_port import PlannerQuestion
@@ -38,23 +36,6 @@ def test_the_frozen_part_has_rules_guide_and_schema_of_the_answer(kind, game):
     assert all(f"\n  {mark} {meaning}\n" in text for mark, meaning in MAP_MARKS.items())
 
 
-def test_a_plan_is_asked_for_with_every_macro_that_there_is():
-    text = system_prompt("plan", None)
-    assert all(f"\n- {kind}: " in text for kind in KINDS)
-
-
-def test_a_button_is_asked_for_with_every_button_that_there_is():
-    text = system_prompt("suggestion", None)
-    assert all(re.search(rf"\b{name}\b", text) for name in get_args(Button))
-
-
-@pytest.mark.parametrize("kind", ["plan", "suggestion"])
-def test_the_frozen_part_is_the_same_bytes_whatever_the_moment(kind):
-    first, second = (messages(asked(said, kind=kind)) for said in (None, "something else"))
-    assert first[0] == second[0]
-    assert first[1] != second[1]
-
-
 def test_one_frozen_part_serves_the_modes():
     told = Briefing(game="seedling-vale")
     parts = {
@@ -62,10 +43,6 @@ def test_one_frozen_part_serves_the_modes():
         for mode in ("dialog", "puzzle", "vision")
     }
     assert len(parts) == 1
-
-
-def test_equal_questions_are_equal_bytes():
-    assert json.dumps(messages(asked("hello"))) == json.dumps(messages(asked("hello")))
 
 
 @given(said=st.one_of(st.sampled_from(ATTACKS), st.text(max_size=300)))

@@ -53,14 +53,6 @@ def test_a_route_is_a_path_below_the_address_unless_it_has_its_own():
     assert planner.url("puzzle") == "http://big:9000"
 
 
-def test_the_variables_have_no_prefix(monkeypatch):
-    monkeypatch.setenv("TRAINER_PLANNER_BASE_URL", "http://llm:8000")
-    monkeypatch.setenv("TRAINER_PLANNER_VISION_MODEL", "eyes")
-    planner = TrainerSettings().planner
-    assert planner.url("puzzle") == "http://llm:8000/puzzle"
-    assert planner.model("vision") == "eyes"
-
-
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

@@ -133,13 +133,6 @@ def test_who_could_have_the_answer_of_an_equal_question_is_not_refused_beforehan
     assert desk.refuses("dialog", "suggestion", "cave", 1.0), "another kind of answer"
 
 
-def test_to_look_takes_nothing_of_the_pace(question):
-    desk = Desk(PlannerSettings(calls_per_second=0.001))
-    assert not any(desk.refuses("dialog", "plan", "cave", 0.0) for _ in range(9))
-    assert [desk.take(question(), 0.0) for _ in range(3)] == ["call", "call", "refused"]
-    assert desk.refuses("dialog", "plan", "cave", 0.0)
-
-
 def test_what_costs_no_call_takes_nothing_of_the_pace(question):
     desk = Desk(PlannerSettings(calls_per_second=0.001))
     first = question(situation="a sign")
@@ -200,13 +193,6 @@ def test_nothing_but_a_good_answer_is_kept(question, outcome):
     assert (reply.outcome, reply.plan, reply.suggestion) == (outcome, None, None)
     assert reply.detail
     assert desk.take(question(situation="a sign"), 1.0) == "call"
-
-
-def test_plans_suggestions_and_modes_are_kept_apart(question):
-    desk = Desk(SMALL)
-    desk.take(question(situation="x"), 0.0)
-    assert desk.take(question(situation="x", kind="suggestion"), 0.0) == "call"
-    assert desk.take(question(situation="x", mode="puzzle"), 0.0) == "call"
 
 
 def test_equal_questions_at_once_share_one_call(question):

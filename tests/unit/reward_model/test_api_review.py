@@ -272,12 +272,3 @@ async def test_what_is_no_vote_is_refused_and_leaves_no_line(client, file_store,
     answer = await client.post(f"/preferences/{pair['pair_id']}/votes", json=body)
     assert answer.status_code in (404, 422)
     assert list(file_store.list(keys.VOTES)) == []
-
-
-async def test_before_there_are_labels_there_is_no_pair_and_it_is_said(file_store, training_of):
-    made = Process(file_store, training_of)
-    async with made.client() as client:
-        body = (await client.get("/pairs/next")).json()
-        assert body == {"items": [], "labels": 0}
-        agreement = (await client.get("/agreement")).json()
-        assert (agreement["votes"], agreement["enough_votes"]) == (0, 20)

@@ -6,8 +6,6 @@ from hypothesis import strategies as st
 
 from rlaif.reward_model.learning.fit.bradley_terry import batches
 
-NONE = np.empty((0, 2), np.int64)
-
 
 def order(count, seed=0):
     return np.random.default_rng(seed).permutation(count)
@@ -24,11 +22,6 @@ def test_every_segment_comes_once_in_few_batches_of_one_length(count, size, seed
     assert len(found) == -(-count // size)
     assert max(lengths) <= size
     assert max(lengths) - min(lengths) <= 1
-
-
-def test_without_comparisons_the_order_stays_as_it_is():
-    given_order = order(100)
-    assert np.concatenate(list(batches(given_order, NONE, 64))).tolist() == given_order.tolist()
 
 
 def test_segments_that_were_compared_meet_in_a_batch():

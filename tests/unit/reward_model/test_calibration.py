@@ -7,7 +7,6 @@ from rlaif.reward_model.learning.gate.evaluation import (
     Calibration,
     calibrate,
     expected_calibration_error,
-    negative_log_likelihood,
 )
 
 
@@ -37,12 +36,6 @@ def test_too_sure_predictions_have_a_calibration_error():
 
 def test_without_pairs_nothing_is_calibrated():
     assert calibrate(np.empty(0), np.empty(0)) == Calibration()
-
-
-def test_a_perfect_prediction_has_no_error_and_a_coin_the_entropy_of_one():
-    outcome = np.array([1.0, 0.0, 1.0])
-    assert expected_calibration_error(outcome, outcome) == 0.0
-    assert negative_log_likelihood(np.full(3, 0.5), outcome) == pytest.approx(np.log(2))
 
 
 def test_calling_the_other_segment_a_changes_no_error():

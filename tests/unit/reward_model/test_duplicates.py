@@ -15,11 +15,6 @@ def copy_of(item, name, **changes):
     return replace(item, segment_id=name, **changes)
 
 
-def test_different_segments_stay_as_they_are(labels):
-    made = labels(episodes=4, each=4, signal=True)
-    assert merge_duplicates(made) == made
-
-
 def test_copies_become_one_label_with_the_mean_of_what_was_said(labels):
     first, other = labels(episodes=2, each=1, signal=True)
     low = copy_of(first, "copy-a", values=dict.fromkeys(first.values, 0.0))
@@ -93,9 +88,3 @@ class Rows:
 
     def __init__(self, observations):
         self.observations = observations
-
-
-def test_labels_have_no_say_in_what_is_a_duplicate(labels):
-    made = labels(episodes=3, each=3, signal=True)
-    other = [replace(item, values=dict.fromkeys(item.values, 0.5)) for item in made]
-    assert (simhashes(made) == simhashes(other)).all()

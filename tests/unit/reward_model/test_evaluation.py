@@ -38,10 +38,6 @@ def test_accuracy_counts_decided_pairs_and_halves_equal_answers():
     assert (found.value, found.pairs) == (pytest.approx(0.5), 3)
 
 
-def test_without_decided_pairs_there_is_no_accuracy():
-    assert measured([0.0, 1.0], [preference(0, 1, 0.0, decided=False)]).value is None
-
-
 def test_the_interval_is_wider_than_the_pairs_alone_would_make_it():
     rng = np.random.default_rng(1)
     pairs = [
@@ -51,17 +47,6 @@ def test_the_interval_is_wider_than_the_pairs_alone_would_make_it():
     # 66 independent pairs would have a standard error of 0.06, so 0.1 to the lower end.
     assert found.value - found.low > 0.1
     assert found.low < found.value < found.high
-
-
-def test_more_segments_make_a_narrower_interval():
-    rng = np.random.default_rng(2)
-
-    def width(count: int) -> float:
-        pairs = [preference(a, b, float(a - b)) for a in range(count) for b in range(a + 1, count)]
-        found = measured(np.arange(count) + rng.normal(0, count / 3, count), pairs)
-        return float(found.high - found.low)
-
-    assert width(60) < 0.7 * width(12)
 
 
 def test_segments_of_one_episode_are_no_surer_than_one_of_them():

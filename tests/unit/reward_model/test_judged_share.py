@@ -22,10 +22,6 @@ def pair(margin, *, decided=True):
     return Preference(a=0, b=1, margin=margin, decided=decided, target=0.5)
 
 
-def test_a_pair_that_counters_put_the_same_way_is_not_only_the_judges(two):
-    assert judged_share((two({"progress": 2}, {"progress": 0}), [pair(0.3)])) == 0.0
-
-
 def test_a_pair_that_counters_put_the_other_way_is_only_the_judges(two):
     assert judged_share((two({"progress": 0}, {"progress": 2}), [pair(0.3)])) == 1.0
 

@@ -225,14 +225,6 @@ def test_scores_that_are_no_labels_make_room_for_others(store):
     assert ids(log) == names(SEGMENTS[::2])
 
 
-def test_a_store_in_which_hardly_anything_is_a_label_is_not_read_to_its_end(store):
-    for segment in SEGMENTS:
-        write_scored(store, segment, values={"novelty": 1.0})
-    log = log_of(store, most_labels=1)
-    log.read_new(full=True)
-    assert log.skipped == {"abstained": 2, "older": 6}
-
-
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 
@@ -284,16 +276,6 @@ def test_a_new_configuration_takes_over_from_one_that_is_silent_and_the_old_is_d
     assert (log.judge_config, len(log.labels)) == ("old", 6)
 
 
-def test_a_restart_chooses_the_same_configuration(store):
-    score_by(store, "old", SEGMENTS[:5], minutes=0)
-    score_by(store, "new", SEGMENTS[5:], minutes=1)
-    store.put("scores/epoch_3/scores.jsonl", b"the specification's view is no score object")
-    for enough, chosen in ((3, "new"), (4, "old"), (100, "old")):
-        log = log_of(store, judge_config=None, enough_labels=enough)
-        log.read_new(full=True)
-        assert log.judge_config == chosen
-
-
 def test_a_configuration_that_is_asked_for_is_the_only_one_that_is_read(store):
     score_by(store, "old", SEGMENTS[:2], minutes=0)
     other = score_by(store, "new", SEGMENTS, minutes=60)
@@ -301,15 +283,6 @@ def test_a_configuration_that_is_asked_for_is_the_only_one_that_is_read(store):
     log.read_new(other, full=True)
     assert (log.judge_config, ids(log)) == ("old", names(SEGMENTS[:2]))
     assert not set(other) & set(store.read)
-
-
-def test_before_the_first_score_there_is_no_configuration(store):
-    log = log_of(store, judge_config=None)
-    log.read_new(full=False)
-    assert (log.judge_config, log.labels) == (None, ())
-    write_scored(store, SEGMENTS[0])
-    log.read_new(full=False)
-    assert ids(log) == names(SEGMENTS[:1])
 
 
 def override(store, segment, revision, value):
@@ -428,14 +401,6 @@ def test_parquet_holds_the_same_rows(store):
     assert [row["segment_id"] for row in table] == names(SEGMENTS[:3])
     assert table[0]["value_progress"] == SEGMENTS[0].values["progress"]
     assert set(json.loads(table[0]["criteria"])) == set(SEGMENTS[0].values)
-
-
-def show(store, segment, *, progress):
-    """Score a segment at which the RAM gives this level of progress; gives the score's key."""
-    scored = write_scored(store, segment, created_at=datetime.now(UTC))
-    record = json.loads(store.get(scored.score_key)) | {"truth": {"progress": progress}}
-    store.put(scored.score_key, json.dumps(record).encode())
-    return scored.score_key
 
 
 def distrust(store, segment, *, left=()):

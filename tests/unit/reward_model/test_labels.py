@@ -17,7 +17,6 @@ from rlaif.reward_model.labels.labels import (
     LabelError,
     decode_observations,
     kept_rows,
-    label_digest,
     of_newest_layout,
 )
 from rlaif.storage import keys
@@ -130,14 +129,6 @@ def test_a_score_of_another_segment_is_no_label(written):
     with pytest.raises(LabelError) as caught:
         module.label(other, manifest, SEGMENT.observations, score_sha256="0" * 64)
     assert caught.value.reason == "other_segment"
-
-
-def test_the_digest_knows_the_set_and_not_its_order(labels):
-    made = labels(episodes=2, each=3, signal=True)
-    assert label_digest(made) == label_digest(reversed(made))
-    assert label_digest(made) != label_digest(made[:-1])
-    rescored = [replace(made[0], score_sha256="f" * 64), *made[1:]]
-    assert label_digest(made) != label_digest(rescored)
 
 
 def test_labels_of_an_older_layout_are_left_out(labels):

@@ -95,15 +95,6 @@ def test_a_champion_that_was_deleted_is_rebuilt(store):
     assert stored(store) == before
 
 
-def test_a_copy_that_is_junk_too_is_passed_over(store):
-    store.put(keys.CHAMPION, b"")
-    store.put(keys.activation(4), JUNK["nested"])
-    live = registry_of(store).heal()
-    assert live is not None
-    assert live.champion.activation == 3
-    assert live.champion.version == 3
-
-
 @pytest.mark.parametrize("name", ["manifest.json", "rm.safetensors"])
 def test_a_version_whose_files_are_junk_is_passed_over(store, name):
     store.put(keys.CHAMPION, b"")
@@ -151,14 +142,6 @@ def test_a_store_of_before_there_were_copies_gets_one_at_the_next_start(store):
     store.delete_many([info.key for info in store.list(keys.ACTIVATIONS)])
     registry_of(store).heal()
     assert Champion.model_validate_json(store.get(keys.activation(4))) == stored(store)
-
-
-def test_a_pin_is_in_the_copy(store):
-    registry_of(store).unpin()
-    store.put(keys.CHAMPION, b"")
-    live = registry_of(store).heal()
-    assert live is not None
-    assert not live.champion.pinned
 
 
 def test_a_copy_that_cannot_be_written_does_not_undo_a_publication(file_store):

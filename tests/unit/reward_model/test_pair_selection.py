@@ -13,8 +13,6 @@ from rlaif.reward_model.learning.fit.sides import Side, split_sides
 from rlaif.reward_model.learning.pair_selection import (
     MAX_REVIEWED,
     MAX_WANTED,
-    clear,
-    disagreement,
     dispute,
     member_rises,
     pairs_to_compare,
@@ -58,17 +56,6 @@ def segments(labels):
 @pytest.fixture(scope="module")
 def net(segments):
     return fit_side(split_sides(segments, SETTINGS)[0], SETTINGS)
-
-
-def test_disagreement_is_0_for_equal_members_and_1_for_half_against_half():
-    differences = np.array([[1, 1, 1, 0], [1, 1, -1, 0], [1, 1, 1, 0], [1, -1, -1, 0]])
-    assert disagreement(differences).tolist() == [0.0, 0.5, 1.0, 0.0]
-    assert disagreement(np.array([[1.0], [0.0], [0.0], [0.0]])).tolist() == [0.0]
-
-
-def test_where_all_members_are_near_zero_there_is_no_dispute():
-    differences = np.array([[1e-9, 1.0, -1.0], [-1e-9, -1.0, 1.0]])
-    assert clear(differences).tolist() == [False, True, True]
 
 
 @PURPOSES
@@ -120,13 +107,6 @@ def test_no_episode_comes_too_often(segments, net):
     of_episode = Counter(episode[name] for ids, _ in found for name in ids)
     train, _ = split_sides(segments, SETTINGS)
     assert max(of_episode.values()) <= 4 * MAX_WANTED / train.episodes + 1
-
-
-def test_the_two_clips_are_never_equal(segments, net):
-    copies = [replace(item, segment_id=f"{item.segment_id}-copy") for item in segments]
-    shown = {item.segment_id: item.observations.tobytes() for item in [*segments, *copies]}
-    for (first, second), _ in for_people([*segments, *copies], net):
-        assert shown[first] != shown[second]
 
 
 def test_disputed_pairs_are_those_that_members_rank_differently(segments, net):

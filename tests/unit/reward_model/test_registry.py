@@ -16,7 +16,6 @@ from rlaif.reward_model.champions.registry import (
     CorruptRegistryError,
     Live,
     ModelRegistry,
-    UnknownVersionError,
 )
 from rlaif.reward_model.learning.candidate import Candidate
 from rlaif.reward_model.learning.gate.checks import Check
@@ -139,17 +138,6 @@ def test_going_back_is_a_new_event_and_leaves_the_versions_alone(file_store):
     assert (third.champion.version, third.manifest.parent_version) == (3, 1)
 
 
-def test_activating_the_champion_changes_nothing(file_store):
-    live = publish(file_store)
-    assert registry_of(file_store).activate(1) == live
-
-
-def test_an_unknown_version_cannot_be_activated(file_store):
-    publish(file_store)
-    with pytest.raises(UnknownVersionError):
-        registry_of(file_store).activate(2)
-
-
 def test_a_version_whose_file_was_changed_cannot_be_activated(file_store):
     first, second = publish(file_store, 0), publish(file_store, 1)
     file_store.put(first.manifest.model_key, file_store.get(second.manifest.model_key))
@@ -255,12 +243,6 @@ def test_the_published_file_holds_the_answers_to_the_candidates_probes(file_stor
     )
     loaded = artifact.load(data, sha256=live.manifest.model_sha256, layout_version="layout-1")
     assert loaded.probed
-
-
-def test_versions_are_ordered_as_numbers(file_store):
-    for seed in range(11):
-        publish(file_store, seed)
-    assert registry_of(file_store).versions() == list(range(1, 12))
 
 
 def test_a_withdrawn_champion_pays_nothing_and_stays_withdrawn(file_store):

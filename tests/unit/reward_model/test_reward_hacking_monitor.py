@@ -171,11 +171,6 @@ def test_scores_of_the_judges_that_fall_are_a_reason_although_the_game_gets_on(l
     assert first.reasons == (GamingReason.JUDGES_SCORES_FALL,)
 
 
-def test_one_alarm_has_both_reasons(labels):
-    (first, *_) = alarms(RISING, FLAT, judged_episodes(labels, 0.8, 0.3, each=90))
-    assert set(first.reasons) == set(GamingReason)
-
-
 @pytest.mark.parametrize(
     "judged",
     [

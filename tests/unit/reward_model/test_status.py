@@ -74,21 +74,6 @@ async def test_a_roll_back_and_its_pin_are_sent_until_the_pin_ends(
     assert (ended.pinned, ended.pin_reason, ended.pinned_until) == (False, None, None)
 
 
-async def test_a_restarted_service_sends_the_pin_again(
-    training: TrainingLoop, file_store: ObjectStore, training_of
-) -> None:
-    learn(file_store, SIGNAL[:48])
-    await training.step()
-    await training.champions.pin("release")
-    again = training_of(file_store)
-    running = asyncio.create_task(again.run())
-    await eventually(lambda: again.champions.live is not None, "the champion")
-    again.stop()
-    await running
-    status = status_of(again, MONITOR, NOW)
-    assert (status.champion_version, status.pinned, status.pin_reason) == (1, True, "release")
-
-
 async def test_a_change_is_sent_at_once(training: TrainingLoop, file_store: ObjectStore) -> None:
     learn(file_store, SIGNAL[:48])
     sent = Sent()

@@ -49,12 +49,6 @@ def test_the_potential_is_the_frozen_formula():
         np.testing.assert_allclose(net.potential(x).numpy(), expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("activation", ["relu", "tanh"])
-def test_the_activation_of_the_spec_is_built(activation: str):
-    net = seeded(spec=SPEC.model_copy(update={"activation": activation}))
-    assert type(net.net[1]) is {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}[activation]
-
-
 def test_the_potential_function_is_bounded_float32_and_repeatable():
     phi = PotentialFunction(seeded())
     x = observations()
@@ -63,15 +57,6 @@ def test_the_potential_function_is_bounded_float32_and_repeatable():
     assert first.shape == (32,)
     assert np.abs(first).max() <= 2.0
     np.testing.assert_array_equal(first, second)
-
-
-def test_the_potential_function_keeps_its_own_weights():
-    net = seeded()
-    phi = PotentialFunction(net)
-    before = phi(observations())
-    with torch.no_grad():
-        net.net.get_parameter("0.weight").fill_(0.0)
-    np.testing.assert_array_equal(before, phi(observations()))
 
 
 def test_the_potential_function_reads_read_only_and_empty_arrays():

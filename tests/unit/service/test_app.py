@@ -35,14 +35,6 @@ def router() -> APIRouter:
     return router
 
 
-async def test_it_is_alive_whatever_its_dependencies_do(build: Build, client: Client) -> None:
-    readiness = Readiness()
-    readiness.add("nats", lambda: "not connected")
-    async with client(build(readiness=readiness)) as http:
-        assert (await http.get("/livez")).status_code == 200
-        assert (await http.get("/healthz")).status_code == 200
-
-
 async def test_readiness_follows_the_checks_and_the_stop(build: Build, client: Client) -> None:
     readiness, trouble = Readiness(), dict[str, str]()
 

@@ -1,15 +1,9 @@
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-
-import httpx
 import pytest
 from fastapi import APIRouter, FastAPI
 from starlette.types import Message, Receive, Scope, Send
 
-from rlaif.service.auth import SAFE_METHODS, WriteGuard, is_loopback
+from rlaif.service.auth import SAFE_METHODS, WriteGuard
 
-Build = Callable[..., FastAPI]
-Client = Callable[[FastAPI], AbstractAsyncContextManager[httpx.AsyncClient]]
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
 
 
@@ -74,12 +68,6 @@ async def test_only_the_right_bearer_token_is_admitted(build, client, router, he
     assert "right" not in answer.text
 
 
-async def test_reads_need_no_token(build: Build, client: Client, router: APIRouter) -> None:
-    async with client(build(router, api_token="right")) as http:
-        assert (await http.get("/api/v1/things/1")).status_code == 200
-        assert (await http.get("/readyz")).status_code == 200
-
-
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.5", "judge.example"])
 async def test_without_a_token_a_service_on_the_network_refuses_writes(build, client, router, host):
     async with client(build(router, host=host)) as http:
@@ -132,8 +120,3 @@ async def test_what_is_not_http_passes_the_guard(kind: str) -> None:
     guard = WriteGuard(app, token="right", host="0.0.0.0")
     await guard({"type": kind, "headers": []}, receive, send)
     assert passed == [kind]
-
-
-def test_loopback_is_recognised() -> None:
-    assert all(is_loopback(h) for h in ("127.0.0.1", "127.9.9.9", "::1", "[::1]", "LOCALHOST"))
-    assert not any(is_loopback(h) for h in ("", "0.0.0.0", "::", "10.0.0.1", "localhost.evil"))

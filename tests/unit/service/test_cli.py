@@ -160,12 +160,6 @@ def test_an_option_of_a_block_wins_over_its_variable(capsys, monkeypatch):
     assert "set --cache.answers or JUDGE_CACHE_ANSWERS" in error
 
 
-def test_an_unknown_option_is_exit_code_2() -> None:
-    with pytest.raises(SystemExit) as left:
-        _run("--prot", "1")
-    assert left.value.code == 2
-
-
 def test_a_port_in_use_is_one_line_and_exit_code_3(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -228,14 +222,6 @@ def test_a_signal_ends_the_service_in_order(start, number):
     assert process.returncode == 0
     assert "CLOSED IN ORDER" in error
     assert "Traceback" not in error
-
-
-def test_an_app_that_fails_to_start_is_exit_code_1(start):
-    process = start("--fail")
-    _, error = process.communicate(timeout=60)
-    assert process.returncode == 1
-    assert "no cartridge" in error
-    assert error.splitlines()[-1].startswith("judge: error: the app did not start")
 
 
 def test_the_command_line_does_not_import_the_web_framework() -> None:

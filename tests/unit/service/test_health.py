@@ -21,14 +21,3 @@ async def test_a_check_that_raises_or_hangs_is_not_ready_and_does_not_stop_the_o
     assert report.checks["broken"].detail == "ConnectionError: refused"
     assert report.checks["hangs"].detail == "no answer within 0.01 s"
     assert report.checks["fine"].ok
-
-
-async def test_a_check_of_the_same_name_replaces_the_earlier_one() -> None:
-    readiness = Readiness()
-    readiness.add("store", lambda: "opening")
-    readiness.add("store", lambda: None)
-    assert (await readiness.report()).status == "ready"
-
-
-async def test_a_service_without_checks_is_ready() -> None:
-    assert (await Readiness().report()).status == "ready"

@@ -124,24 +124,6 @@ async def ready_world():
         yield world
 
 
-async def test_nothing_is_opened_before_it_runs():
-    world = World()
-    assert await world.details() == {
-        "nats": "not tried yet",
-        "store": "not tried yet",
-        "worker": "waits for NATS and the store",
-    }
-    assert (world.lifecycle.store, world.lifecycle.bus, world.lifecycle.job) == (None, None, None)
-
-
-async def test_with_both_servers_there_it_is_ready():
-    async with ready_world() as world:
-        assert world.lifecycle.store == "the store"
-        assert world.lifecycle.bus is world.buses[0]
-        assert world.lifecycle.job is world.jobs[0]
-    assert world.store_opened_in != [threading.get_ident()]
-
-
 async def test_a_store_that_is_away_is_named_and_tried_again():
     world = World()
     world.store_error = AwayError("connection refused")
@@ -244,15 +226,6 @@ async def test_a_job_that_ends_in_an_error_is_started_again_on_a_new_connection(
         assert world.jobs[1].bus is world.buses[1]
         assert await world.ready()
     assert [(r.levelno, r.getMessage()) for r in caplog.records] == [(level, message)]
-
-
-async def test_a_server_that_went_away_for_good_is_named_after_the_restart():
-    async with ready_world() as world:
-        world.store_error = AwayError("access denied")
-        world.jobs[0].broken.set_exception(AwayError("lost for good"))
-        await eventually(world.says(store="access denied", nats=None), "the reasons")
-        assert world.lifecycle.store == "the store"  # what reads from it may still try
-        assert (world.lifecycle.bus, world.lifecycle.job) == (world.buses[1], None)
 
 
 async def test_it_stops_the_job_before_it_closes_the_bus():

@@ -26,11 +26,6 @@ def test_a_record_is_one_line_of_json_with_its_fields() -> None:
     assert list(fields)[:5] == ["ts", "level", "service", "logger", "message"]
 
 
-def test_extra_fields_cannot_pose_as_the_records_own() -> None:
-    fields = json.loads(JsonFormatter("judge").format(_record("x", service="other", level="debug")))
-    assert (fields["service"], fields["level"]) == ("judge", "warning")
-
-
 def test_an_exception_is_part_of_the_line_in_both_formats() -> None:
     record = _record("failed", segment="s-1")
     try:

@@ -3,18 +3,6 @@ import pytest
 from rlaif.service.metrics import ServiceMetrics
 
 
-def test_names_carry_the_service_and_the_registry_is_its_own() -> None:
-    one, other = ServiceMetrics("reward-model"), ServiceMetrics("reward-model")
-    one.counter("labels", "Labels.").inc()
-    one.gauge("champion_version", "Version.").set(3)
-    one.histogram("fit_seconds", "Time.", ("kind",)).labels("full").observe(2)
-    text = one.exposition().decode()
-    assert "rlaif_reward_model_labels_total 1.0" in text
-    assert "rlaif_reward_model_champion_version 3.0" in text
-    assert 'rlaif_reward_model_fit_seconds_bucket{kind="full",le="2.5"} 1.0' in text
-    assert b"labels_total" not in other.exposition()
-
-
 def test_a_name_gives_the_same_metric_again_but_never_another_kind() -> None:
     metrics = ServiceMetrics("judge")
     assert metrics.counter("calls", "Calls.") is metrics.counter("calls", "Calls.")

@@ -2,7 +2,6 @@
 
 import ssl
 
-import httpx
 import pytest
 from fastapi import FastAPI
 
@@ -42,9 +41,3 @@ async def test_a_file_of_authorities_that_is_gone_leaves_the_public_ones(monkeyp
     peers._authorities.cache_clear()
     assert context.verify_mode == ssl.CERT_REQUIRED
     assert context.cert_store_stats()["x509_ca"] > 0
-
-
-async def test_options_reach_the_client():
-    answers = httpx.MockTransport(lambda request: httpx.Response(204))
-    async with peer_client("http://judge", base_url="http://judge", transport=answers) as client:
-        assert (await client.get("/readyz")).status_code == 204

@@ -1,7 +1,7 @@
 from types import MappingProxyType
 
 import pytest
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
 from rlaif.service.cli import InvalidSettingsError, load_settings, masked_json
@@ -65,21 +65,6 @@ def test_an_internal_field_is_set_in_python_alone() -> None:
     assert JudgeSettings(inner=3).inner == 3
     assert "inner" not in masked_json(JudgeSettings())
     assert "inner" not in {each.name for each in describe(JudgeSettings)}
-
-
-def test_settings_are_made_by_field_name_and_stay_as_they_are() -> None:
-    settings = JudgeSettings(nats_url="nats://here", api_token=SecretStr("t"))
-    assert settings.nats_url == "nats://here"
-    with pytest.raises(ValidationError, match="frozen"):
-        settings.nats_url = "nats://there"  # type: ignore[misc]  # that is the point
-    with pytest.raises(ValidationError, match="nats_ulr"):
-        JudgeSettings.model_validate({"nats_ulr": "typo"})
-
-
-@pytest.mark.parametrize("blank", ["", "  "])
-def test_a_blank_token_is_no_token(monkeypatch: pytest.MonkeyPatch, blank: str) -> None:
-    monkeypatch.setenv("RLAIF_API_TOKEN", blank)
-    assert ServiceSettings().api_token is None
 
 
 def test_every_field_is_described_and_the_service_is_named_by_its_prefix() -> None:

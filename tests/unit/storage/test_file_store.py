@@ -69,14 +69,6 @@ def test_a_symbolic_link_to_a_file_is_neither_read_nor_listed_nor_written_throug
     assert secret.read_bytes() == b"secret"
 
 
-def test_no_temporary_file_stays_behind(tmp_path: Path) -> None:
-    store = FileStore(tmp_path)
-    store.put_once("a", b"1")
-    store.put_once("a", b"2")
-    store.put("a", b"3")
-    assert list((tmp_path / "%tmp").iterdir()) == []
-
-
 def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")

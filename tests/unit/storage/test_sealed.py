@@ -12,11 +12,6 @@ DATA = b"what was stored"
 DIGEST = sha256(DATA).hexdigest()
 
 
-def test_the_bytes_that_were_stored_are_read(file_store: FileStore) -> None:
-    file_store.put("a", DATA)
-    assert sealed.read(file_store, "a", DIGEST, cap=len(DATA)) == DATA
-
-
 def test_one_changed_byte_is_noticed(file_store: FileStore) -> None:
     file_store.put("a", DATA.upper())
     with pytest.raises(ObjectCorruptError, match=f"a has the SHA-256 digest .*, not {DIGEST[:12]}"):

@@ -82,13 +82,6 @@ def test_a_socket_that_another_user_left_makes_its_port_unusable(sockets, monkey
     assert SeaweedPorts.find_free(first=first).s3 != first
 
 
-def test_the_sockets_are_those_of_the_program() -> None:
-    """None of its options moves them; their names are in its strings."""
-    program = find_weed().read_bytes()
-    for path in seaweedfs.sockets_of(7):
-        assert str(path).replace("7", "%d").encode() in program
-
-
 def test_the_secret_is_in_one_file_of_the_owner_and_nowhere_else(recipe: SeaweedFS) -> None:
     recipe.write_files()
     recipe.write_files()
@@ -99,13 +92,6 @@ def test_the_secret_is_in_one_file_of_the_owner_and_nowhere_else(recipe: Seaweed
     assert identity["credentials"] == [{"accessKey": "key", "secretKey": "very-secret"}]
     others = [repr(recipe), *recipe.command(Path("weed")), *recipe.environment().values()]
     assert not [text for text in others if "very-secret" in text]
-
-
-def test_flags_of_an_earlier_run_are_forgotten(recipe: SeaweedFS) -> None:
-    recipe.write_files()
-    (recipe.data_dir / "mini.options").write_text("-ip.bind=0.0.0.0")
-    recipe.write_files()
-    assert not (recipe.data_dir / "mini.options").exists()
 
 
 def test_nothing_listens_beyond_loopback_and_nothing_is_reported_home(recipe: SeaweedFS) -> None:

@@ -74,20 +74,6 @@ def test_all_that_was_counted_is_told_by_mode(notes):
     assert sum(each.planner_steps for each in told.values()) == sum(figures.planner_steps.values())
 
 
-def test_the_sum_changes_no_account_that_went_in():
-    first, second = noted([("plans", "dialog", "taken")]), noted([])
-    summed([first, second])
-    summed([first, first])
-    assert first == noted([("plans", "dialog", "taken")])
-    assert second == AssistanceFigures()
-
-
-def test_runners_without_a_planner_have_no_account_and_no_sum():
-    assert summed([None, None]) is None
-    planned = noted([("plans", "puzzle", "stale")])
-    assert summed([None, planned]) == planned
-
-
 def test_what_is_told_of_a_mode_says_how_long_calls_took_and_what_waits():
     figures = AssistanceFigures(
         planner=PlannerCounts(

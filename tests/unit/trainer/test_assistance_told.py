@@ -73,10 +73,6 @@ def done(tally) -> IterationDone:
     return read
 
 
-def test_without_a_planner_nothing_is_told():
-    assert done(tallied([None, None])).assistance is None
-
-
 def test_an_iteration_tells_its_own_counts_and_those_of_the_run():
     taken = {"plans": {"dialog": {"taken": 1}}}
     told = done(
@@ -161,12 +157,6 @@ def after(*accounts) -> RunState:
     return state
 
 
-def test_whether_there_is_a_planner_is_unknown_before_the_first_iteration():
-    assert RunState(run_id="run-1").assistance(NOW).has_planner is None
-    assert after(None).assistance(NOW).has_planner is False
-    assert after(account(ok=1)).assistance(NOW).has_planner is True
-
-
 def test_a_route_without_answers_is_named_with_the_reason():
     why = event(call="timeout", ending_reason="no answer within 15 s")
     trouble = after(account(timeouts=2), account(timeouts=2, event=why)).planner_issue
@@ -199,13 +189,6 @@ def test_a_route_that_rests_stays_down_until_it_answers():
     assert "route dialog" in (state.planner_issue or "")
     assert state.assistance(NOW).down.keys() == {"dialog"}
     assert state.after(done(tallied([account(ok=1)]))).planner_issue is None
-
-
-def test_an_answer_out_of_the_cache_is_no_sign_of_life():
-    cached = AssistanceFigures(
-        planner=PlannerCounts({"dialog": ModeCounts(outcomes={"ok": 4}, cached=4)})
-    )
-    assert after(account(timeouts=3), cached).planner_issue is not None
 
 
 def test_every_event_is_sent_once(tmp_path):

@@ -47,8 +47,3 @@ def test_the_shares_of_all_runners_add_up_to_the_grant():
             shares = [share(segments, parts=3, part=part, turn=turn) for part in (1, 2, 3)]
             assert sum(shares) == segments
             assert max(shares) - min(shares) <= 1
-
-
-def test_a_grant_of_one_goes_to_each_runner_in_turn():
-    given = [[share(1, parts=3, part=part, turn=turn) for part in (1, 2, 3)] for turn in range(3)]
-    assert [sum(column) for column in zip(*given, strict=True)] == [1, 1, 1]

@@ -204,14 +204,6 @@ def test_a_named_checkpoint_comes_back_and_the_run_on_this_disk_keeps_its_record
         assert checkpoints.is_on_disk(other, known)
 
 
-def test_what_a_run_evaluated_comes_back_with_it(data_dir: Path, store: FileStore, tmp_path: Path):
-    checkpoint_store.upload(store, save(data_dir, 1))
-    store.put(f"evaluations/{RUN}/{RUN}-e0000.json", b"{}")
-    checkpoint_store.restore_run(store, tmp_path / "other", RUN)
-    evaluations = tmp_path / "other" / "runs" / RUN / "evaluations"
-    assert [each.name for each in evaluations.iterdir()] == [f"{RUN}-e0000.json"]
-
-
 @pytest.mark.parametrize("mode", ["evaluation", "continuous"])
 @pytest.mark.parametrize("name", [RUN, f"{RUN}/iteration_00000001"])
 async def test_a_run_fetches_the_checkpoint_that_it_names(

@@ -32,10 +32,6 @@ def wrong(tmp_path: Path, **values: Any) -> str:
     return text
 
 
-def test_the_defaults_fit(tmp_path: Path):
-    check(TrainerSettings(data_dir=tmp_path))
-
-
 def test_a_batch_smaller_than_the_environments_is_impossible(tmp_path: Path):
     text = wrong(tmp_path, batch_size=64, minibatch_size=32, ray_workers=5, envs_per_worker=16)
     assert "BATCH_SIZE 64 is smaller than the 80 environments" in text
@@ -79,11 +75,6 @@ def test_demonstrations_of_a_ray_job_lie_on_the_clusters_head(tmp_path: Path):
         "run_on": "ray-job", "ray_address": "http://head:8265",
     }  # fmt: skip
     check(TrainerSettings.model_validate({"data_dir": tmp_path} | values))
-
-
-def test_an_evaluation_needs_no_demonstrations(tmp_path: Path):
-    text = wrong(tmp_path, curriculum_path=tmp_path / "found", mode="evaluation")
-    assert "an evaluation needs TRAINER_CHECKPOINT" in text
 
 
 def trained(home: Path, settings: dict[str, Any], **values: Any) -> Path:
@@ -139,12 +130,6 @@ def test_another_value_is_refused_with_its_variable_and_both_values(tmp_path: Pa
     (variable,) = [each.environment for each in fields_of(TrainerSettings) if each.name == name]
     with pytest.raises(WrongSettingsError, match=rf"^{variable} is {default}, .* {began}: leave"):
         check(TrainerSettings(data_dir=tmp_path), saved, {name})
-
-
-def test_the_same_value_may_be_given(tmp_path: Path):
-    saved = trained(tmp_path, {"hidden": 32})
-    settings = TrainerSettings.model_validate({"data_dir": tmp_path, "hidden": 32})
-    assert check(settings, saved, {"hidden"}).hidden == 32
 
 
 def test_a_checkpoint_from_before_there_was_a_choice_says_enough(tmp_path: Path):
@@ -228,11 +213,6 @@ def test_a_reward_model_of_another_layout_is_told(tmp_path: Path):
     path.write_bytes(artifact.save(RewardNet(other), other, version=1))
     assert "wrong_layout" in wrong(tmp_path, reward_model_path=path)
     assert "no reward model at" in wrong(tmp_path, reward_model_path=tmp_path / "none")
-
-
-def test_a_ray_job_needs_the_dashboard(tmp_path: Path):
-    assert "RAY_ADDRESS is not set" in wrong(tmp_path, run_on="ray-job")
-    assert "RAY_ADDRESS is auto" in wrong(tmp_path, run_on="ray-job", ray_address="auto")
 
 
 def test_a_run_has_settings_of_its_own_under_either_name(tmp_path: Path):

@@ -1,6 +1,5 @@
 """Coverage maps: counts, merging, files, JSON."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -75,24 +74,6 @@ def test_the_union_is_the_sum_over_the_environments():
     assert account.union().rooms == 2
 
 
-def test_a_room_is_a_grid_of_visits():
-    grid = walked(THERE, THERE).grid(7, 0x10)
-    assert grid.shape == (16, 16)
-    assert grid[10, 1] == 2, "line 10, column 1; groups 5 and 7 share their rooms"
-    assert grid.sum() == 2
-
-
-def test_the_map_is_plain_json():
-    shown = walked(HERE, THERE, THERE).as_json()
-    assert json.loads(json.dumps(shown)) == {
-        "version": 1,
-        "rooms": [
-            {"group": 0, "room": 0x65, "visits": 1, "squares": [[5, 4, 1]]},
-            {"group": 5, "room": 0x10, "visits": 2, "squares": [[1, 10, 2]]},
-        ],
-    }
-
-
 @settings(max_examples=30, deadline=None)
 @given(account=coverages())
 def test_coverage_survives_a_save(account: RunCoverage, tmp_path_factory: pytest.TempPathFactory):
@@ -100,14 +81,6 @@ def test_coverage_survives_a_save(account: RunCoverage, tmp_path_factory: pytest
     account.save(path)
     assert RunCoverage.load(path) == account
     assert [p.name for p in path.parent.iterdir()] == ["runner-1.npz"], "nothing half-done"
-
-
-def test_the_columns_are_arrays():
-    columns = RunCoverage({"1-0": walked(HERE), "2-0": walked(HERE, THERE)}).arrays()
-    assert columns["sources"].tolist() == ["1-0", "2-0"]
-    assert columns["source"].tolist() == [0, 1, 1]
-    assert columns["square"].tolist() == [HERE, HERE, THERE]
-    assert columns["visits"].dtype == np.uint32
 
 
 def test_the_files_of_a_run_are_merged_without_damaged_ones(tmp_path: Path):

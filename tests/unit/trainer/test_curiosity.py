@@ -35,25 +35,6 @@ def pay(of: Curiosity, transitions: Transitions, *, continues: bool = True) -> n
     return of.pay([0], [transitions], [continues])[0]
 
 
-def test_equal_seeds_pay_the_same_and_others_do_not():
-    rng = np.random.default_rng(0)
-    parts = [played(rng) for _ in range(4)]
-    paid = {
-        name: [pay(each, transitions) for transitions in parts]
-        for name, each in {"a": curiosity(3), "b": curiosity(3), "c": curiosity(4)}.items()
-    }
-    assert all(np.array_equal(a, b) for a, b in zip(paid["a"], paid["b"], strict=True))
-    assert not np.array_equal(paid["a"][0], paid["c"][0])
-
-
-def test_the_global_generators_are_left_alone():
-    import torch
-
-    before = torch.random.get_rng_state()
-    pay(curiosity(), played(np.random.default_rng(0)))
-    assert torch.equal(torch.random.get_rng_state(), before)
-
-
 def test_a_place_grows_dull_and_a_new_one_stands_out():
     rng = np.random.default_rng(1)
     usual = curiosity()

@@ -11,7 +11,6 @@ from ray.rllib.models.torch.torch_distributions import TorchCategorical
 
 from rlaif.game.decisions.catalog import COUNT, GO_TO
 from rlaif.game.policy_input.layout import ALLOWED, POLICY_INPUT, SIZE, THINGS
-from rlaif.trainer.learner.networks.decision_layout import NEVER
 from rlaif.trainer.learner.networks.decision_module import (
     CRITIC_INPUTS,
     POLICY_INPUTS,
@@ -77,13 +76,6 @@ def test_what_is_not_allowed_has_probability_0_and_all_is_a_number():
     ).all()
 
 
-def test_a_row_that_allows_nothing_still_gives_numbers():
-    batch = batch_of()
-    batch[POLICY_INPUTS][2, ALLOWED] = 0
-    logits = module_of().forward_train(batch)[Columns.ACTION_DIST_INPUTS]
-    assert (logits[2] > NEVER).all()
-
-
 def test_a_masked_decision_gets_no_gradient():
     """The entropy and the log probability of another decision move nothing that belongs to it."""
     module, batch = module_of(), batch_of()
@@ -147,13 +139,6 @@ def test_the_policy_does_not_read_what_the_critic_does():
     assert torch.equal(*logits)
 
 
-def test_shared_layers_are_moved_by_both():
-    module, batch = module_of(share=True), batch_of()
-    out = module.forward_train(batch)
-    module.compute_values(batch, embeddings=out[Columns.EMBEDDINGS]).sum().backward()
-    assert module.sight.first.weight.grad.any()
-
-
 @pytest.mark.parametrize("share", [True, False])
 def test_values_are_the_same_with_what_the_forward_pass_kept(share: bool):
     module, batch = module_of(share=share), batch_of()
@@ -167,29 +152,6 @@ def test_equal_seeds_give_equal_weights_whatever_was_drawn_before():
     again, other = module_of(seed=7).state_dict(), module_of(seed=8).state_dict()
     assert all(torch.equal(first[name], again[name]) for name in first)
     assert not all(torch.equal(first[name], other[name]) for name in first)
-
-
-def test_building_it_draws_nothing_from_the_process_s_generator():
-    torch.manual_seed(1)
-    expected = torch.rand(3)
-    torch.manual_seed(1)
-    module_of()
-    assert torch.equal(torch.rand(3), expected)
-
-
-def test_a_saved_network_tells_the_same_to_the_bit_figures_included():
-    module, batch = module_of(), batch_of(64)
-    module.observe(batch)
-    module.vf.follow(torch.linspace(-3, 11, 64))
-    other = module_of(seed=9)
-    other.set_state(module.get_state())
-    for one, again in zip(told_by(module), told_by(other), strict=True):
-        assert torch.equal(one, again)
-
-
-def told_by(module: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    batch = batch_of()
-    return module.forward_train(batch)[Columns.ACTION_DIST_INPUTS], module.compute_values(batch)
 
 
 def test_a_runner_gets_what_plays_and_nothing_of_the_critic():

@@ -70,20 +70,6 @@ def pressed(step: DecisionStep, game: Game, **outcome: Any) -> Iterator[int]:
         step.note(game.play(**outcome))
 
 
-def test_a_button_is_one_step_of_the_game():
-    game: Any = Game()
-    step = DecisionStep(game, gamma=GAMMA)
-    step.begin(Action.START)
-    assert list(pressed(step, game, reward=2.0)) == [Action.START]
-    assert (step.now.steps, step.now.frames, step.now.reward) == (1, 4, 2.0)
-
-
-def test_a_decision_presses_what_its_option_says_until_it_is_over():
-    step, game = deciding(Action.UP, Action.UP, Action.A)
-    assert list(pressed(step, game)) == [Action.UP, Action.UP, Action.A]
-    assert (step.now.steps, step.now.frames) == (3, 12)
-
-
 def test_a_decision_that_is_over_at_once_still_takes_a_step():
     """Time has to pass, or a policy could decide for ever in one moment."""
     step, game = deciding()

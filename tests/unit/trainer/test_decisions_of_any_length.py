@@ -14,7 +14,7 @@ from ray.rllib.evaluation.postprocessing import Postprocessing
 from rlaif.game.policy_input.layout import SIZE
 from rlaif.trainer.learner.algorithm.batch import advantages, columns
 from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
-from rlaif.trainer.play.fragment import Fragment, fragment_of, plain
+from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.shaping import (
     PotentialShaper,
     Transitions,
@@ -227,14 +227,3 @@ def test_the_critic_reads_what_the_policy_read_and_bootstraps_by_time(seed: int)
     targets = fragment.rewards + GAMMA ** (trans.frames / 4) * following
     assert batch[Postprocessing.VALUE_TARGETS] == pytest.approx(targets.reshape(-1), abs=1e-4)
     assert np.array_equal(batch[POLICY_INPUTS], inputs[:-1].reshape(-1, SIZE))
-
-
-def test_a_fragment_of_decisions_survives_a_checkpoint():
-    fragment = decided(np.random.default_rng(2))
-    again: Any = fragment_of(plain(fragment))
-    saved: Any = fragment
-    assert np.array_equal(again.frames, saved.frames)
-    assert np.array_equal(again.transitions.died, saved.transitions.died)
-    assert np.array_equal(again.policy_inputs, saved.policy_inputs)
-    assert np.array_equal(again.final_policy_inputs, saved.final_policy_inputs)
-    assert again.base_steps == fragment.base_steps

@@ -77,17 +77,6 @@ sys.stdin.readline()
 DIES = "raise SystemExit(1)"
 
 
-def test_trouble_is_said_in_words(tmp_path: Path):
-    assert disk.problem(tmp_path / "new") is None
-    assert not list((tmp_path / "new").iterdir())
-    (tmp_path / f".probe.{os.getpid()}.partial").symlink_to("/dev/full")
-    found = disk.problem(tmp_path)
-    assert found is not None
-    assert found.startswith(FULL)
-    (tmp_path / "file").write_bytes(b"")
-    assert "Not a directory" in (disk.problem(tmp_path / "file" / "below") or "")
-
-
 @pytest.mark.parametrize(
     ("error", "is_the_disks"),
     [

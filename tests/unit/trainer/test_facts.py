@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.trainer.play.facts import read_facts
 from rlaif.trainer.rewards.game import facts as places
@@ -40,13 +38,6 @@ def test_what_the_progress_is_read_from_covers_every_part(scripted_game: Callabl
         assert after.progress[:5] != before.progress[:5]
 
 
-def test_a_visit_and_a_door_are_no_events(scripted_game: Callable[..., Any]):
-    game = scripted_game()
-    before = game.facts.progress.events
-    game.poke("wGroup4RoomFlags", 0x1F, offset=0x20)
-    assert game.facts.progress.events == before
-
-
 def test_on_the_title_screen_nothing_runs_and_nobody_dies():
     facts = read_facts(RamBlocks(bytes(0x2000)))
     assert [facts.running, facts.settled, facts.control, facts.dead] == [False] * 4
@@ -59,11 +50,6 @@ def test_a_position_belongs_to_its_room_unless_it_scrolls(
     for mode, settled in ((1, True), (0x81, True), (8, False), (4, False), (0, False)):
         game.poke("wScrollMode", mode)
         assert game.facts.settled is settled
-
-
-@pytest.mark.parametrize("groups", [(1, 2, 3), (4, 6), (5, 7), (0, 8)])
-def test_groups_that_share_rooms_share_their_numbers(groups: tuple[int, ...]):
-    assert len({places.room_index(group, 0x40) for group in groups}) == 1
 
 
 def test_every_square_has_a_number_of_its_own_that_says_where_it_is():

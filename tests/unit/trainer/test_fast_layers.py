@@ -11,7 +11,6 @@ from rlaif.trainer.learner.networks.fast_layers import (
     Common,
     SplitColumns,
     SplitDense,
-    distinct,
     features,
 )
 
@@ -108,10 +107,3 @@ def test_scores_of_tiles_are_those_of_their_places_and_looks():
     assert torch.equal(out, expected)
     scored = [by_place, by_look]
     assert same(gradients((out**2).sum(), scored), gradients((expected**2).sum(), scored))
-
-
-def test_rows_are_the_same_if_they_are_in_all_columns():
-    first = np.array([[1, 2], [1, 2], [0, 2], [1, 2]], dtype=np.float32)
-    second = np.array([[[7], [8]], [[7], [8]], [[7], [8]], [[7], [9]]], dtype=np.uint8)
-    assert distinct(first).tolist() == [0, 0, 1, 0]
-    assert distinct(first, second).tolist() == [0, 0, 1, 2]

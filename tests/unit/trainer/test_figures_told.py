@@ -59,10 +59,6 @@ def test_every_figure_of_an_iteration_is_in_every_report() -> None:
     assert view(after)["trained_hours"] == pipeline(after)["trained_hours"] == 2.0
 
 
-def test_what_is_the_iterations_own_is_in_no_report() -> None:
-    assert "samples_left_out" not in state(DONE).progress(NOW).model_dump()
-
-
 def test_before_the_first_iteration_figures_are_not_known() -> None:
     begun = state(Started(env_steps=640, iteration=5, restored_from=None))
     assert {view(begun)[name] for name in RunFigures.model_fields} == {None}
@@ -71,16 +67,6 @@ def test_before_the_first_iteration_figures_are_not_known() -> None:
     assert told["episodes"] is None
     assert told["milestones"] == []
     assert (told["iteration"], told["env_steps"]) == (5, 640)
-
-
-def test_of_a_run_on_disk_only_its_record_is_known() -> None:
-    known = {
-        name: value for name, value in view(RunState(run_id="r-2")).items() if value is not None
-    }
-    assert known == {
-        "run_id": "r-1", "created_at": NOW, "attempts": 1, "mode": "continuous", "overrides": {},
-        "status": "on disk",
-    }  # fmt: skip
 
 
 def test_a_reading_keeps_the_shape_that_its_readers_know() -> None:

@@ -82,15 +82,6 @@ def test_a_failing_place_is_left_only_after_several_windows() -> None:
     assert frontier.at == 9
 
 
-def test_a_place_with_occasional_success_is_not_left() -> None:
-    frontier = Frontier(10, tries=4, success=0.5)
-    for _ in range(4):
-        frontier.note(9, success=True)
-    for turn in range(100):
-        frontier.note(8, success=turn % 4 == 0)
-    assert frontier.at == 8
-
-
 def test_a_place_decided_by_chance_is_skipped_and_not_mastered() -> None:
     frontier = Frontier(10, tries=4, success=0.5, undecided=20)
     for turn in range(3 + 20):  # the fourth completes the first window
@@ -165,9 +156,3 @@ def test_a_frontier_of_another_number_of_places_is_rejected() -> None:
         Frontier(4, tries=2, success=0.5).load_state_dict(
             Frontier(3, tries=2, success=0.5).state_dict()
         )
-
-
-@pytest.mark.parametrize(("places", "tries", "success"), [(0, 2, 0.5), (2, 0, 0.5), (2, 2, 1.0)])
-def test_invalid_parameters_are_rejected(places: int, tries: int, success: float) -> None:
-    with pytest.raises(ValueError, match="give at least one place"):
-        Frontier(places, tries=tries, success=success)

@@ -113,26 +113,6 @@ def asked_once(**changes: Any) -> Games:
     return games
 
 
-def test_following_a_suggestion_pays_once():
-    games = asked_once()
-    assert games.step(Action.UP) == [pytest.approx(TEXT)]
-    assert [games.step(Action.UP) for _ in range(50)] == [[0.0]] * 50
-    assert games.fates() == {"followed": 1}
-
-
-def test_another_choice_pays_nothing_and_ends_it():
-    games = asked_once()
-    assert games.step(Action.LEFT) == [0.0]
-    assert games.step(Action.UP) == [0.0]
-    assert games.fates() == {"declined": 1}
-
-
-def test_what_looks_pays_more_than_what_reads():
-    looks = asked_once(text_chance=0, vision_chance=1)
-    assert looks.step(Action.UP) == [pytest.approx(VISION)]
-    assert VISION > TEXT
-
-
 def test_it_may_be_compared_with_more_decisions_until_one_follows_it():
     games = asked_once(decisions=3)
     assert games.step(Action.LEFT) == [0.0]
@@ -143,17 +123,6 @@ def test_it_may_be_compared_with_more_decisions_until_one_follows_it():
         declined.step(Action.LEFT)
     assert declined.step(Action.UP) == [0.0]
     assert (games.fates(), declined.fates()) == ({"followed": 1}, {"declined": 1})
-
-
-@pytest.mark.parametrize(("age", "paid"), [(1, TEXT), (10, TEXT), (11, 0.0), (500, 0.0)])
-def test_its_age_counts_from_the_question_and_it_expires(age: int, paid: float):
-    games = asked_once(expiry_steps=10)
-    games.facts[0] = at(x=0)
-    for _ in range(age - 1):
-        games.step(Action.NOP)
-    games.facts[0], games.steps[0] = at(), 1 + age
-    assert games.step(Action.UP) == [pytest.approx(paid)]
-    assert games.fates() == {"followed" if paid else "expired": 1}
 
 
 @pytest.mark.parametrize(("x", "y", "near"), [(96, 64, True), (64, 80, True), (97, 64, False)])
@@ -174,15 +143,6 @@ def test_a_button_for_the_walk_says_nothing_of_a_text_or_a_menu(flags: dict[str,
     assert games.step(Action.UP) == [0.0]
     games.facts[0] = at()
     assert games.step(Action.UP) == [pytest.approx(TEXT)]
-
-
-@pytest.mark.parametrize("elsewhere", [{"room": 0x66}, {"group": 3}])
-def test_leaving_the_room_ends_it_and_coming_back_does_not_help(elsewhere: dict[str, int]):
-    games = asked_once()
-    games.facts[0] = at(**elsewhere)  # type: ignore[arg-type]  # rooms, no flags
-    assert games.step(Action.UP, to=at()) == [0.0]
-    assert games.step(Action.UP) == [0.0]
-    assert games.fates() == {"left": 1}
 
 
 def test_a_room_that_scrolls_is_neither_left_nor_entered_yet():
@@ -368,14 +328,6 @@ def test_one_number_is_drawn_per_environment_and_step_whatever_the_games_do():
         busy.step(None if number % 3 else Action.UP, Action.UP, None)
         busy.answer()
     assert busy.guidance.state_dict()["rng"] == stream.bit_generator.state
-
-
-def test_another_seed_runner_attempt_or_life_draws_other_numbers():
-    origins = [[7, 0, 0], [8, 0, 0], [7, 1, 0], [7, 0, 1], [7, 0, 0, 0x4AD3F1]]
-    first = {guidance_stream(origin).random() for origin in origins}
-    assert len(first) == len(origins)
-    games = np.random.SeedSequence([7, 0, 0]).spawn(4)
-    assert first.isdisjoint({np.random.default_rng(stream).random() for stream in games})
 
 
 def test_it_resumes_in_the_middle_of_episodes(tmp_path: Path):

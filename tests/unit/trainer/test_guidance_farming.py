@@ -24,8 +24,6 @@ from rlaif.trainer.settings.planner import GuidanceSettings
 
 SCREEN = np.zeros((144, 160, 3), dtype=np.uint8)
 EPISODE = 30_000
-EVENT = preset("default").event
-
 Place = tuple[int, int]
 """Room, and x of the player."""
 
@@ -110,11 +108,6 @@ def test_no_suggestion_of_the_default_pays_twice(
     assert set(paid[paid > 0].tolist()) <= {float(np.float32(settings.text_bonus))}
     # Each step asks for one: the first decision has none yet.
     assert (paid > 0).sum() <= steps - 1
-
-
-def test_standing_still_and_obeying_for_a_whole_episode_is_worth_less_than_one_event():
-    paid = farmed(GuidanceSettings(), [(Action.NOP, (0x65, 80))], EPISODE)
-    assert 0.9 < paid.astype(np.float64).sum() <= 1.0 < EVENT
 
 
 def test_the_seeds_preset_pays_standing_still_more_than_the_whole_game():

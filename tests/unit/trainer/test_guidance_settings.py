@@ -38,12 +38,6 @@ def test_a_number_that_is_set_wins_over_its_preset(monkeypatch: pytest.MonkeyPat
     assert (guidance.text_bonus, guidance.vision_bonus) == (30.0, 50.0)
 
 
-def test_a_run_keeps_its_numbers_when_its_settings_are_read_again():
-    settings = TrainerSettings.model_validate({"guidance_preset": "seed", "guidance_decisions": 3})
-    again = TrainerSettings.model_validate_json(settings.model_dump_json())
-    assert again.guidance == settings.guidance
-
-
 @pytest.mark.parametrize(
     "wrong",
     [

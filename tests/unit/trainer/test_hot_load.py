@@ -16,9 +16,6 @@ from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.trainer.rewards.learned.reward_models import read_reward_model
 from rlaif.trainer.run_folder.protocol import (
-    MESSAGES,
-    IterationDone,
-    PartFigures,
     RewardModelLoaded,
     RewardModelRefused,
 )
@@ -83,18 +80,6 @@ def test_a_model_that_answers_differently_than_where_it_was_made_is_refused(
     assert refusal(tmp_path, data) == "wrong_answers"
 
 
-def iteration(version: int | None) -> IterationDone:
-    return IterationDone(
-        iteration=1, env_steps=128, episodes=0, steps_per_second=1.0, episode_return_mean=None,
-        shaped_return_mean=None, episode_length_mean=None, rooms_mean=None, segments_captured=0,
-        segments_skipped=0, reward_parts={"room": 1.0}, learner={},
-        reward_statistics={
-            "shaping": PartFigures(sum=2.0, mean=0.5, std=0.1, share=0.25, advantage_share=None)
-        },
-        reward_model_version=version, reward_model_share=0.4,
-    )  # fmt: skip
-
-
 def test_a_refusal_leaves_the_old_model_and_says_why():
     state = RunState(run_id="r").after(RewardModelLoaded(version=1, env_step=10))
     refused = state.after(RewardModelRefused(version=2, reason="not_finite: it diverged"))
@@ -106,11 +91,6 @@ def test_a_refusal_leaves_the_old_model_and_says_why():
     assert told.reward_model_refusal == "not_finite: it diverged"
     later = refused.after(RewardModelLoaded(version=3, env_step=20))
     assert (later.reward_model_version, later.reward_model_refused) == (3, None)
-
-
-def test_messages_of_rewards_survive_the_pipe():
-    message = iteration(4)
-    assert MESSAGES.validate_json(message.line()) == message
 
 
 def test_a_ramp_longer_than_the_time_between_swaps_is_a_wrong_setting():

@@ -11,7 +11,6 @@ from ray.rllib.core.columns import Columns
 
 from rlaif.game.policy_input.layout import ALLOWED, POLICY_INPUT, SIZE
 from rlaif.trainer.learner.algorithm.imitation import (
-    MAX_AGE,
     RETURNS,
     ImitationTerm,
     TopSegments,
@@ -20,7 +19,6 @@ from rlaif.trainer.learner.algorithm.imitation import (
     demonstration_loss,
     imitation_loss,
     warm_start,
-    weights_of,
 )
 from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
 from rlaif.trainer.learner.networks.running_scale import ValueHead
@@ -107,16 +105,6 @@ def test_a_segment_lies_in_one_episode_and_has_a_positive_reward():
     assert len(top.segments) == 2, "an end with the last step cuts nothing"
 
 
-def test_old_segments_are_dropped():
-    top = TopSegments(keep=2, steps=4)
-    paid = rewards(t1n0=9.0)
-    top.add([fragment()], [paid], [paid], iteration=1)
-    top.add([fragment()], [rewards()], [paid], iteration=MAX_AGE)
-    assert len(top.segments) == 1
-    top.add([fragment()], [rewards()], [paid], iteration=MAX_AGE + 1)
-    assert top.rows() is None
-
-
 class Module(torch.nn.Module):
     """Logits and value by one layer each; the last decision is never allowed."""
 
@@ -156,12 +144,6 @@ def test_the_loss_raises_the_probability_of_good_actions_and_does_not_train_the_
     assert chances[2] > 3 * chances[5]
 
 
-def test_the_weight_of_a_row_is_at_most_twenty():
-    weights = weights_of(torch.tensor([0.0] * 99 + [100.0]))
-    assert float(weights.max()) == pytest.approx(20.0)
-    assert torch.isfinite(weights_of(torch.zeros(4))).all()
-
-
 def rows(count: int, seed: int) -> dict[str, torch.Tensor]:
     """The decision is the index of the largest of three inputs, the return their sum."""
     seen = np.random.default_rng(seed).normal(size=(count, 8)).astype(np.float32)
@@ -180,14 +162,6 @@ def test_a_warm_start_generalizes_decisions_and_values():
     error = module.compute_values(new, None) - new[RETURNS]
     assert error.std() < new[RETURNS].std() / 2
     assert module.observed == 300
-
-
-def test_warm_starts_with_equal_seeds_are_equal():
-    modules = [Module(8, 4), Module(8, 4)]
-    for module in modules:
-        warm_start(module, rows(50, seed=1), steps=50, seed=3)
-    first, second = (module.pi.weight for module in modules)
-    assert torch.equal(first, second)
 
 
 def term_of(given: dict[str, torch.Tensor], weight: float, **options: float) -> ImitationTerm:

@@ -21,7 +21,6 @@ from rlaif.trainer.learner.runners.inference import (
     ButtonPolicy,
     DecisionPolicy,
     Policy,
-    log_probabilities,
 )
 from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, actions_of
 from rlaif.trainer.settings.game import GameSettings
@@ -108,9 +107,3 @@ def test_a_policy_with_pictures_is_the_network():
     found = loaded(PicturePolicy(), module).logits(observations(1), pictures)
     expected = module_logits(module.forward_inference, observations(1), pictures)
     assert np.array_equal(found, expected)
-
-
-def test_log_probabilities_are_those_of_the_softmax():
-    logits = np.array([[[0.0, 0.0], [100.0, 0.0]]], dtype=np.float32)
-    chosen = log_probabilities(logits, np.array([[1, 0]]))
-    assert chosen == pytest.approx(np.array([[np.log(0.5), 0.0]]))

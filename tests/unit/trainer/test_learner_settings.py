@@ -126,15 +126,6 @@ def test_returns_of_any_size_leave_the_policy_s_steps_as_they_are():
     assert np.array_equal(weights(small, critic=False), weights(large, critic=False))
 
 
-def test_returns_reach_the_policy_where_layers_are_shared():
-    given: dict[str, Any] = {"share_layers": True, "normalize_values": False}
-    small, large = learner_of(**given), learner_of(**given)
-    large.set_state(small.get_state())
-    update(small, batch_of(returns=0.1))
-    update(large, batch_of(returns=1000.0))
-    assert not np.array_equal(weights(small, critic=False), weights(large, critic=False))
-
-
 def test_the_critic_learns_large_returns_that_the_seeds_clip_hides():
     """Explained variance after ten updates on returns with a deviation of 20."""
     now, seeds = learner_of(), learner_of(ppo_preset="seed")

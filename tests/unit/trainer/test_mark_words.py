@@ -5,11 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlaif.trainer.run_folder.search_report import (
-    Find,
     mark_in_words,
     marks_in_words,
     marks_name,
-    tree_of_progress,
 )
 
 
@@ -52,9 +50,3 @@ def test_what_says_most_comes_first():
     assert marks_in_words(marks)[:2] == ["essence 1", "sword"]
     assert marks_name(marks) == "essence 1 +4"
     assert marks_name(["treasure:5"]) == "sword"
-
-
-def test_a_tree_tells_its_marks_in_words():
-    found = Find(node=0, frames=0, seconds=0.0, level=1.0, marks=("room:5:c7:20", "treasure:5"))
-    (node,), _ = tree_of_progress([found], {})
-    assert node.marks == ("sword", "item of room 5/C7")

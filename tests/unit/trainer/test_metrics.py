@@ -32,23 +32,6 @@ def test_figures_of_play_are_shown_by_what_pays(metrics) -> None:
     assert shown("rlaif_trainer_potential_mean") == 0.25
 
 
-def test_a_figure_that_is_not_known_keeps_the_last_one(metrics) -> None:
-    shown = TrainerMetrics(metrics)
-    shown.iterated(done(rooms_mean=7.5), reward_model_version=None)
-    shown.iterated(done(), reward_model_version=None)
-    assert metrics.registry.get_sample_value("rlaif_trainer_rooms_per_episode") == 7.5
-
-
-def test_a_run_that_ends_is_no_longer_in_progress(metrics) -> None:
-    runs = {"alive": True, "attempt": 3}
-    TrainerMetrics(metrics).watch(lambda: bool(runs["alive"]), lambda: runs["attempt"])
-    read = metrics.registry.get_sample_value
-    assert read("rlaif_trainer_run_in_progress") == 1
-    assert read("rlaif_trainer_run_attempt") == 3
-    runs["alive"] = False
-    assert read("rlaif_trainer_run_in_progress") == 0
-
-
 def test_a_search_shows_what_it_found_and_that_it_is_over(metrics) -> None:
     shown, read = TrainerMetrics(metrics), metrics.registry.get_sample_value
     told = SearchReport(

@@ -111,14 +111,6 @@ def test_it_is_refused_at_once_and_the_model_before_pays(ramp: int):
     assert of.refused == [], "told once"
 
 
-def test_without_a_model_before_nothing_is_paid():
-    of = rewards()
-    swap_to(of, model(2, overflows=True))
-    learned = of.learn_from(play(1, flags_up=True))
-    assert not any(grid.any() for grid in learned.shaping)
-    assert (learned.reward_model_version, learned.potential_mean) == (None, None)
-
-
 def test_it_pays_as_long_as_its_answers_are_numbers():
     of = rewards()
     swap_to(of, model(2, overflows=True))

@@ -33,15 +33,6 @@ def test_a_tree_comes_back_as_it_was(tmp_path: Path):
     assert list(back) == list(tree), "in the same order"
 
 
-def test_a_generator_goes_on_from_a_file(tmp_path: Path):
-    rng = np.random.default_rng(5)
-    rng.random(7)
-    npz_tree.write(tmp_path / "a.npz", rng.bit_generator.state)
-    other = np.random.default_rng()
-    other.bit_generator.state = npz_tree.read(tmp_path / "a.npz")
-    assert other.random() == rng.random()
-
-
 @pytest.mark.parametrize(
     "value",
     [deque([1]), {1.5: "a"}, np.array([object()]), object()],

@@ -17,7 +17,7 @@ from rlaif.trainer.run_folder.protocol import (
     Started,
 )
 from rlaif.trainer.run_folder.search_report import curriculum_figures
-from rlaif.trainer.service.runs.past import PIECES, RunPast, recipe
+from rlaif.trainer.service.runs.past import RunPast, recipe
 from rlaif.trainer.settings import TrainerSettings
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -84,12 +84,6 @@ def test_a_model_that_counts_no_more_is_a_load_of_the_one_before_it_or_of_none(
     assert (load.version, load.env_step) == (None, 100)
 
 
-def test_a_refused_model_that_never_paid_is_no_load(tmp_path: Path) -> None:
-    run = past(tmp_path)
-    run.note(RewardModelRefused(version=4, reason="hash_mismatch"), NOW, 0)
-    assert told(run) == []
-
-
 def test_while_nats_is_away_a_piece_grows_and_its_sums_are_whole(tmp_path: Path) -> None:
     run = past(tmp_path)
     run.note(started(), NOW, 0)
@@ -116,16 +110,6 @@ def test_a_piece_never_holds_more_episodes_than_an_event_takes(tmp_path: Path) -
     # Rows of the first iteration stand for as many episodes as those of the last one.
     rows = [piece.episodes.began.count(step) for step in range(0, 2000, 100)]
     assert max(rows) - min(rows) <= 1
-
-
-def test_a_long_run_is_some_thousand_events(tmp_path: Path) -> None:
-    run = past(tmp_path)
-    events = 0
-    for step in range(1, 40 * PIECES):
-        run.note(iteration(step, ended=0), NOW, 0)
-        events += len(told(run))
-    assert PIECES < events < 5 * PIECES  # a thousand for each e-fold of its length
-    assert events + len(told(run, ended=True)) > events, "its end is told"
 
 
 def test_what_waits_outlives_the_service(tmp_path: Path) -> None:
@@ -186,23 +170,6 @@ def test_reports_in_the_files_of_release_0_1_0_are_read(tmp_path: Path) -> None:
     (tmp_path / "past.json").write_text('{"attempt": 1, "step": 7, "open": null, "waiting": []}')
     kept = past(tmp_path).kept
     assert (kept.attempt, kept.step, kept.search) == (1, 7, searched(1000))
-
-
-def test_a_disk_that_is_full_loses_the_file_and_not_the_run(tmp_path: Path) -> None:
-    directory = tmp_path / "run"
-    directory.write_text("a file where the run's folder should be")
-    run = past(directory)
-    run.note(started(), NOW, 0)
-    assert len(told(run)) == 1
-
-
-def test_a_run_without_judges_says_so(tmp_path: Path) -> None:
-    settings = TrainerSettings.model_validate({"shaping_weight": 0})
-    run = RunPast("r-1", tmp_path, settings)
-    run.note(started(), NOW, 0)
-    (begun,) = told(run)
-    assert isinstance(begun, RunStarted)
-    assert not begun.judged
 
 
 def test_runs_that_differ_in_the_judges_and_the_seed_alone_have_one_recipe() -> None:

@@ -9,11 +9,6 @@ def plan(mode: Mode = "continuous", *, first_step: int = 0, eval_interval: int =
     return Plan(run, eval_interval, first_step)
 
 
-def test_a_run_ends_when_its_training_time_is_over():
-    assert plan().end(10**9, 3599.0) is None
-    assert plan().end(0, 3600.0) == "time"
-
-
 def test_an_epoch_ends_at_the_next_multiple_wherever_it_began():
     assert plan("epoch").end(999, 0.0) is None
     assert plan("epoch").end(1000, 0.0) == "epoch"
@@ -42,9 +37,3 @@ def test_a_pipeline_evaluates_every_so_many_epochs_once():
     assert [second.evaluates(steps, set()) for steps in (1000, 2000, 3000)] == [None, 1, None]
     assert plan("pipeline", eval_interval=0).evaluates(5000, set()) is None
     assert plan("continuous").evaluates(5000, set()) is None
-
-
-def test_what_is_left_is_told_as_far_as_it_is_known():
-    assert plan().seconds_left(0, 600.0, None) == 3000.0
-    assert plan("epoch").seconds_left(500, 600.0, 100.0) == 5.0
-    assert plan("epoch").seconds_left(500, 600.0, None) is None

@@ -5,7 +5,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
 import torch
@@ -24,7 +23,7 @@ from rlaif.trainer.learner.algorithm.batch import (
 )
 from rlaif.trainer.learner.algorithm.imitation import TopSegments
 from rlaif.trainer.learner.algorithm.learner_rewards import CURIOSITY, LearnerRewards
-from rlaif.trainer.play.fragment import Fragment, fragment_of, plain
+from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.shaping import Transitions
 from rlaif.trainer.settings.learning import (
     CuriositySettings,
@@ -34,8 +33,6 @@ from rlaif.trainer.settings.learning import (
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
-OBSERVATIONS = gym.spaces.Box(0.0, 1.0, shape=(128,), dtype=np.float32)
-ACTIONS: gym.spaces.Discrete = gym.spaces.Discrete(8)
 GAMMA, LAM = 0.97, 0.9
 
 Bool = np.ndarray
@@ -248,14 +245,3 @@ def test_no_segment_with_planner_rows_is_imitated():
     mixed = float(fragment.transitions.observations[4, 0, 0])
     assert len(top.segments) == 5
     assert mixed not in firsts
-
-
-def test_a_fragment_keeps_its_planner_rows_through_a_checkpoint():
-    by_planner = np.zeros((12, 2), dtype=np.bool_)
-    by_planner[3, 1] = True
-    saved = plain(played(by_planner))
-    assert np.array_equal(fragment_of(saved).by_planner, by_planner)
-    del saved["by_planner"]
-    assert fragment_of(saved).by_planner.shape == (12, 2), "older checkpoints have none"
-    with pytest.raises(ValueError, match="by_planner"):
-        replace(played(by_planner), by_planner=np.zeros((3, 3), dtype=np.bool_))

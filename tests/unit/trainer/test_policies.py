@@ -58,18 +58,6 @@ def test_weights_of_another_policy_are_refused(tmp_path):
         policy.read(tmp_path)
 
 
-def test_a_folder_without_a_policy_says_which_command_creates_one(tmp_path):
-    with pytest.raises(PolicyError, match="make train-cartridge SEED=1"):
-        policy.read(tmp_path)
-
-
-def test_missing_weights_are_reported(tmp_path):
-    policy.write(tmp_path, manifest(), WEIGHTS)
-    (tmp_path / checkpoints.POLICY).unlink()
-    with pytest.raises(PolicyError, match=r"policy.safetensors cannot be read"):
-        policy.read(tmp_path)
-
-
 def test_a_manifest_of_another_format_is_refused(tmp_path):
     policy.write(tmp_path, manifest(), WEIGHTS)
     path = tmp_path / checkpoints.MANIFEST

@@ -9,8 +9,6 @@ from rlaif.contracts.telemetry.search import TreeNode
 from rlaif.trainer.run_folder.protocol import IterationDone, SearchReport
 from rlaif.trainer.run_folder.search_report import curriculum_figures
 from rlaif.trainer.service.cli import (
-    duration,
-    find_line,
     progress_line,
     search_line,
     summary,
@@ -85,38 +83,6 @@ def test_a_search_says_what_it_found_and_when():
     )
     assert "the newest 20 s ago | " in search_line(searched(tree=(node,), found_seconds=600.0))
     assert "none new yet | over" in search_line(searched(running=False))
-
-
-def test_the_summary_says_how_it_ended_and_what_is_left(tmp_path: Path):
-    settings = TrainerSettings(data_dir=tmp_path)
-    state = RunState(run_id="r-1", status="finished", finished="time", last=DONE, checkpoint=12)
-    text = summary(state, settings, ["3 captures stay in the spool: no NATS"])
-    assert text.startswith("run r-1: RUN_HOURS elapsed\n")
-    assert "1 min 05 s, 49,152 steps, 12 iterations, 3 episodes" in text
-    assert "sword, feather" in text
-    assert "3 captures stay in the spool: no NATS" in text
-    assert "resume" not in text
-    stopped = summary(RunState(run_id="r-1", status="stopped", last=DONE), settings, [])
-    assert "rlaif-train --run-id r-1" in stopped
-
-
-def test_durations_are_short():
-    assert [duration(s) for s in (None, 7.4, 65, 3600)] == ["?", "7 s", "1 min 05 s", "1 h 00 min"]
-
-
-def test_a_find_says_what_it_was_and_when():
-    node = TreeNode(
-        node=7,
-        parent=0,
-        frames=310_000,
-        seconds=62,
-        level=2,
-        marks=("sword", "item in room 0/66"),
-        marks_left_out=3,
-    )
-    assert find_line(node) == (
-        "  found sword, item in room 0/66 and 3 more after 0.31 M frames, 1 min 02 s"
-    )
 
 
 def test_a_run_of_mode_quest_ends_by_its_own_minutes(tmp_path: Path):

@@ -72,12 +72,6 @@ def test_rows_keep_their_distance_but_for_the_end_of_the_search(tmp_path):
     assert [row["marks"] for row in quest_curve.read(tmp_path)] == ["5", "6"]
 
 
-def test_a_resumed_run_goes_on_in_the_same_file(tmp_path):
-    for _ in range(2):
-        QuestCurve(tmp_path, lambda message: None, Moments()).send(SEARCHED)
-    assert len(quest_curve.read(tmp_path)) == 2
-
-
 def test_a_disk_that_does_not_take_it_costs_the_curve_alone(tmp_path):
     passed: list[Message] = []
     no_folder = tmp_path / "file"

@@ -16,12 +16,6 @@ from rlaif.trainer.settings.run import MIN_WHOLE, QuestSettings, is_learned
 SETTINGS = QuestSettings(minutes=100, search_minutes=45, quiet_minutes=10, lineages=5)
 
 
-def test_what_was_written_is_read_again(tmp_path):
-    record = QuestRecord(search_over="quiet", search_seconds=12.5, demonstrations=3)
-    record.write(tmp_path / "run")
-    assert QuestRecord.read(tmp_path / "run") == record
-
-
 def test_a_damaged_record_says_what_to_do(tmp_path):
     (tmp_path / FILE).write_text('{"search_seconds": ')
     with pytest.raises(QuestRecordError, match=r"quest.json cannot be read .*: delete it"):
@@ -42,11 +36,6 @@ def test_a_damaged_record_says_what_to_do(tmp_path):
 def test_a_search_ends_by_time_silence_or_enough_trajectories(changes, end):
     moment = {"seconds": 60.0, "seconds_since_new": 30.0, "with_essence": 0} | changes
     assert search_end(SETTINGS, **moment) == end
-
-
-def test_a_run_shorter_than_its_search_searches_no_longer_than_it_lasts():
-    short = SETTINGS.model_copy(update={"minutes": 1})
-    assert search_end(short, seconds=60, seconds_since_new=0, with_essence=0) == "time"
 
 
 @given(search=st.floats(0, 1e5), demonstrations=st.floats(0, 1e5), minutes=st.floats(0.1, 1e4))

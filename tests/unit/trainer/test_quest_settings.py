@@ -6,18 +6,6 @@ from rlaif.trainer.checks import WrongSettingsError, check
 from rlaif.trainer.settings import TrainerSettings
 
 
-def test_what_is_set_counts_in_a_quest_too(monkeypatch):
-    monkeypatch.setenv("TRAINER_MODE", "quest")
-    monkeypatch.setenv("TRAINER_ACTIONS", "buttons")
-    settings = TrainerSettings.model_validate({"ray_workers": 1, "explore_practice": 0.5})
-    assert settings.actions == "buttons"
-    assert (settings.ray_workers, settings.explore.practice, settings.explore.restarts) == (
-        1,
-        0.5,
-        0,
-    )
-
-
 def test_a_quest_with_the_buttons_of_the_seeds_is_refused_before_it_starts():
     settings = TrainerSettings.model_validate({"mode": "quest", "actions": "seed"})
     with pytest.raises(WrongSettingsError, match=r"TRAINER_MODE is quest.*TRAINER_ACTIONS to mac"):

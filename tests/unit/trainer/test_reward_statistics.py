@@ -25,25 +25,12 @@ def test_figures_of_a_part():
     assert found["other"].share == pytest.approx(0.5)
 
 
-def test_shares_are_unknown_while_nothing_is_paid():
-    found = part_statistics({"game": [grid(0, 0, 0)]}, [NEVER], decay=0.9)["game"]
-    assert (found.share, found.advantage_share) == (None, None)
-
-
 def test_a_part_that_is_always_the_same_weighs_nothing_in_the_advantages():
     ended = np.ones((3, 1), dtype=bool)
     found = part_statistics({"game": [grid(1, 0, 2)], "wage": [grid(5, 5, 5)]}, [ended], decay=0.99)
     assert found["wage"].share == pytest.approx(15 / 18)
     assert found["wage"].advantage_share == pytest.approx(0.0, abs=1e-9)
     assert found["game"].advantage_share == pytest.approx(1.0)
-
-
-def test_a_part_that_takes_back_what_another_gives_is_below_zero():
-    found = part_statistics(
-        {"game": [grid(4, 0, 2)], "tax": [grid(-1, 0, -0.5)]}, [NEVER], decay=0.5
-    )
-    assert found["tax"].advantage_share == pytest.approx(-1 / 3)
-    assert found["game"].advantage_share == pytest.approx(4 / 3)
 
 
 @given(

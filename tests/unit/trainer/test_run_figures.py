@@ -83,15 +83,6 @@ def test_an_episode_began_in_the_iteration_in_which_the_previous_one_ended():
     assert tally.ended.began == (104,)
 
 
-def test_the_beginning_of_a_game_of_an_older_checkpoint_is_unknown():
-    tally = RunTally()
-    add(tally, fragment(), env_steps=104)
-    assert tally.oldest_open is None
-    add(tally, fragment(ends=True), env_steps=108)
-    assert tally.ended.began == (None,)
-    assert tally.oldest_open == 104
-
-
 def test_games_of_a_lost_runner_are_not_open():
     tally = RunTally()
     lost = replace(fragment(continues=False), runner=2)

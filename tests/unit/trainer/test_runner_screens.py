@@ -50,13 +50,6 @@ def test_what_a_runner_writes_of_its_players_is_read_whole(tmp_path: Path) -> No
     assert again.players == read.players
 
 
-def test_half_written_players_are_not_read(tmp_path: Path) -> None:
-    writer = PlayersFile.create(tmp_path / "1.where", 1)
-    writer.write([LINK])
-    writer.data["number"] += 1
-    assert PlayersFile(tmp_path / "1.where").read() is None
-
-
 @pytest.mark.parametrize("data", [b"", b"short", b"\xff" * 28, b"\xff" * 24])
 def test_a_file_that_is_none_is_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "1.where").write_bytes(data)
@@ -156,15 +149,3 @@ def test_a_wish_outlives_the_run_whose_runners_heard_it(tmp_path: Path) -> None:
         assert WatchedFile(folder / "watched").env == (1, 1)
     screens.update(None)
     assert screens.watched is None
-
-
-def test_a_runner_that_went_away_is_not_told(tmp_path: Path) -> None:
-    screens = RunnerScreens()
-    gone = feed(tmp_path, 1)
-    screens.update(tmp_path)
-    assert screens.environments("run-1", NOW) is not None
-    gone.close()
-    for path in tmp_path.glob("1.*"):
-        path.unlink()
-    screens.update(tmp_path)
-    assert screens.environments("run-1", NOW) is None

@@ -28,17 +28,6 @@ def save(data_dir: Path, record: RunRecord, iteration: int) -> None:
     checkpoints.commit(checkpoints.begin(folder, iteration), manifest)
 
 
-def test_without_a_run_nothing_is_told(tmp_path: Path):
-    assert newest_run(tmp_path) is None
-
-
-def test_a_run_without_a_checkpoint_has_nothing_saved(tmp_path: Path):
-    begin(tmp_path, "r-1")
-    found = saved_run(tmp_path, "r-1")
-    assert found.env_steps == 0
-    assert "nothing is saved" in found.words
-
-
 def test_the_newest_checkpoint_of_the_newest_run_counts(tmp_path: Path):
     save(tmp_path, begin(tmp_path, "r-old"), 90)
     newest = begin(tmp_path, "r-new", minutes=1)

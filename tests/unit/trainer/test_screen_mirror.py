@@ -80,14 +80,6 @@ def test_players_and_signs_of_life_are_told_by_the_clock_of_the_service(
     assert (read.played_at, read.alive_at) == (clock[0] / 1e9 - 2, clock[0] / 1e9)
 
 
-def test_a_runner_that_has_not_played_yet_has_given_no_sign(there: Path, here: Path):
-    PlayersFile.create(there / "1.where", 2)
-    ScreenMirror(here).write(update_of(ScreenSource(there, 1)))
-    read = PlayersFile(here / "1.where").read()
-    assert read is not None
-    assert (read.alive_at, read.played_at, read.players) == (None, None, ())
-
-
 def test_what_steps_were_paid_arrives(there: Path, here: Path):
     ring = StepsFile.create(there / "1.steps", ("rooms",))
     ring.append([StepReward(1, 10, 0.5, (0.5,)), StepReward(2, 20, 1.5, (1.5,))])

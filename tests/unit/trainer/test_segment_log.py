@@ -36,20 +36,11 @@ def test_a_rise_of_the_potential_is_paid_by_its_weight():
     assert pay.model_rise == 0.0
 
 
-def test_after_the_games_end_nothing_is_worth_anything():
-    assert played((0.5, HERE), (0.75, HERE)).pay(model(), terminated=True).model == (0.5, -0.5)
-
-
 def test_a_death_after_which_the_game_goes_on_pays_nothing_wherever_it_puts_the_player():
     pay = played((0.5, HERE), (0.5, DEAD), (-1.0, HERE), (-0.5, HERE)).pay(
         model(), terminated=False
     )
     assert pay.model == (0.5, 0.0, 0.0, 1.0)
-
-
-def test_game_time_discounts():
-    pay = played((0.5, HERE), frames=8).pay(model(gamma=0.5), terminated=False)
-    assert pay.model == (0.125,), "8 frames are two steps of four"
 
 
 def test_without_a_model_or_a_finite_answer_its_reward_is_unknown():

@@ -80,24 +80,12 @@ def test_the_uniform_share_does_not_prefer_a_part_of_the_episode():
     assert min(drawn) > 0.85 * max(drawn)
 
 
-def test_without_a_quota_nothing_is_chosen_and_nothing_need_be_noted():
-    play = Play()
-    play.selector.begin_fragment(0, starting=4, pending=0)
-    assert play.selector.at_start("e", lambda: 1.0) is None
-    assert not play.selector.looks_back("e")
-
-
 def test_segments_that_have_not_ended_are_taken_off_the_next_quota():
     selector = SegmentSelector(SelectionRules(1.0, 1), np.random.default_rng(0))
     selector.begin_fragment(2, starting=1, pending=0)
     assert [selector.at_start(f"e{n}", None) for n in range(3)] == ["uniform", "uniform", None]
     selector.begin_fragment(2, starting=1, pending=2)
     assert selector.at_start("e3", None) is None
-
-
-def test_the_quota_is_never_exceeded():
-    play = Play(envs=40, episode_segments=2)
-    assert all(play.fragment(n, 3, news=1.0, unsure=True) <= 3 for n in range(200))
 
 
 @pytest.mark.parametrize(
@@ -166,8 +154,3 @@ def test_a_resumed_selector_knows_what_was_shown():
     two.load_state_dict(one.selector.state_dict())
     assert two.state_dict() == one.selector.state_dict()
     assert two.taken.total() == len(one.captured) > 10
-
-
-def test_a_share_that_makes_no_fair_sample_is_refused():
-    with pytest.raises(ValueError, match=r"uniform share is 0\.1: at least 0\.2"):
-        SelectionRules(0.1)

@@ -8,14 +8,6 @@ from rlaif.trainer.run_folder.spool import Spool, SpooledCapture
 SpooledFactory = Callable[[str], SpooledCapture]
 
 
-def test_what_is_written_is_read_back(tmp_path: Path, spooled: SpooledFactory):
-    spool = Spool(tmp_path / "spool")
-    spool.prepare()
-    spool.write(spooled("s-1"))
-    (path,) = spool.waiting()
-    assert SpooledCapture.unpack(path.read_bytes()) == spooled("s-1")
-
-
 def test_the_oldest_comes_first(tmp_path: Path, spooled: SpooledFactory):
     spool = Spool(tmp_path)
     for name in ("s-c", "s-a", "s-b"):

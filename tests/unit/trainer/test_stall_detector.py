@@ -19,21 +19,11 @@ def detector(machine):
     return StallDetector(machine)
 
 
-def test_a_game_that_goes_on_has_no_fault(detector):
-    assert {detector.check(False, 4) for _ in range(1000)} == {None}
-
-
 def test_a_screen_that_stays_off_is_a_fault_after_its_frames(detector, machine):
     machine.screen_is_on = False
     found = [detector.check(False, 4) for _ in range(SCREEN_OFF_FRAMES // 4)]
     assert set(found[:-1]) == {None}
     assert found[-1] == "screen_off"
-
-
-def test_a_screen_that_comes_back_is_none(detector, machine):
-    for step in range(200):
-        machine.screen_is_on = step % 50 == 0
-        assert detector.check(False, 4) is None
 
 
 def test_memory_that_stands_still_is_a_fault_after_its_frames(detector):

@@ -19,7 +19,7 @@ from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
 from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.testing.planner.scripted_planner import ScriptedPlanner
-from rlaif.trainer.play.assist.assistance import REJECTED_REST, Assistance
+from rlaif.trainer.play.assist.assistance import Assistance
 from rlaif.trainer.play.assist.takeover import AssistanceParts, Situation, mode_of
 from rlaif.trainer.play.facts import read_facts
 from rlaif.trainer.play.followers.crossing_learner import CrossingLearner
@@ -250,14 +250,6 @@ def test_a_takeover_ends_when_its_steps_are_spent():
     assert world.assistance.end_fragment().takeovers == {"puzzle": {"budget": 1}}
 
 
-def test_macros_that_cannot_be_played_are_refused():
-    empty = Plan(reason="", macros=(MoveTo(column=1, row=1),), confidence=1.0)
-    world = World(1, lambda _: empty, QUICK, at_once=True)
-    world.games[0].puzzle(3)
-    world.steps(5)
-    assert world.assistance.end_fragment().plans == {"puzzle": {"refused": 1}}
-
-
 def test_a_failure_rests_for_longer_each_time_in_a_row():
     world = one(TakeoverSettings(share=1.0, rest_steps=4), steps=1, fails=1)
     world.games[0].puzzle(3)
@@ -326,13 +318,6 @@ def test_a_rest_from_dialogs_is_none_from_puzzles():
     assert columns(world)[-1] == "x"
 
 
-def test_without_a_share_nothing_is_asked():
-    world = one(TakeoverSettings(share=0.0))
-    world.games[0].puzzle(3)
-    world.steps(20)
-    assert world.planner.asked == []
-
-
 def test_an_answer_that_never_comes_is_given_up():
     world = World(1, lambda asked: plan(asked.env), TakeoverSettings(share=1.0, patience_steps=9))
     world.games[0].puzzle(3)
@@ -353,14 +338,6 @@ def test_a_planner_that_is_full_is_left_alone_until_it_has_answered_somebody():
     world.planner.answer()
     world.steps(2)
     assert [asked.env for asked in world.planner.asked] == [0, 1]
-
-
-def test_a_planner_that_refuses_is_asked_again_after_a_while():
-    world = World(1, lambda asked: plan(asked.env), QUICK, most_in_flight=0)
-    world.games[0].puzzle(3)
-    world.steps(2 * REJECTED_REST + 10)
-    assert world.planner.counts().by_mode["puzzle"].not_asked == {"busy": 3}
-    assert world.told_failed == [], "what is refused is not described before"
 
 
 def test_a_resumed_run_drops_what_was_under_way_and_keeps_what_was_spent():

@@ -95,12 +95,6 @@ def test_a_tree_that_is_too_large_stays_a_tree_with_the_farthest_in_it(made, mos
         assert top.node in told
 
 
-def test_of_leaves_of_one_level_the_oldest_goes_first():
-    finds = [find(0), find(1, level=1), find(2, level=1), find(3, level=2)]
-    tree, _ = tree_of_progress(finds, {1: 0, 2: 0, 3: 0}, 3)
-    assert [each.node for each in tree] == [0, 2, 3]
-
-
 def test_parents_in_a_circle_are_power_on():
     tree, _ = tree_of_progress([find(1), find(2)], {1: 2, 2: 1, 3: 3})
     assert [each.parent for each in tree] == [None, 1]
@@ -123,28 +117,12 @@ def test_the_figures_of_a_curriculum_are_of_all_segments():
     assert (empty.frontier_mean, empty.success_mean) == (None, None)
 
 
-def test_of_too_many_segments_the_mastered_are_left_out_first():
-    segments = [segment(0, 1.0), segment(1, 0.0), segment(2, 0.3), segment(3, 0.0)]
-    told = [
-        curriculum_figures("b", segments, power_on_share=0.0, demonstrations=1, most=most).segments
-        for most in (4, 3, 2, 1)
-    ]
-    names = [[each.to_mark[-1] for each in one] for one in told]
-    assert names == [["0", "1", "2", "3"], ["0", "2", "3"], ["0", "2"], ["0"]]
-
-
 @given(st.text())
 def test_any_text_becomes_a_name_that_contracts_take(text):
     name = mark_name(text)
     TreeNode(node=0, parent=None, frames=0, seconds=0, level=0, marks=(name,))
     if text.isascii() and text.isprintable() and 0 < len(text) <= MARK_CHARACTERS:
         assert name == text
-
-
-def test_more_marks_than_a_node_tells_are_counted():
-    names = tuple(f"flag {number}" for number in range(MARKS_OF_A_NODE + 3))
-    tree, _ = tree_of_progress([find(0, marks=names)], {})
-    assert (len(tree[0].marks), tree[0].marks_left_out) == (MARKS_OF_A_NODE, 3)
 
 
 def test_the_fullest_readings_are_a_fraction_of_what_nats_takes():

@@ -59,9 +59,3 @@ def test_it_waits_for_as_many_frames_as_it_takes():
     assert wait_for_player(machine, RamBlocks(machine.wram()), 240, render=True) == 37
     assert machine.drawn == [True] * 37
     assert not plays_alone(RamBlocks(machine.wram()))
-
-
-def test_it_stops_at_the_limit():
-    machine: Any = Machine(1000, wScrollMode=b"\x08")
-    assert wait_for_player(machine, RamBlocks(machine.wram()), 240) == 240
-    assert plays_alone(RamBlocks(machine.wram()))

@@ -144,10 +144,6 @@ def full() -> RoomsPlayed:
     )
 
 
-def test_rooms_of_a_fragment_survive_a_checkpoint() -> None:
-    assert RoomsPlayed.of(full().plain()) == full()
-
-
 def test_a_run_adds_up_its_rooms_and_tells_the_latest_first() -> None:
     world = WorldTally()
     world.add([full(), full()], env_step=1000)
@@ -162,13 +158,6 @@ def test_a_run_adds_up_its_rooms_and_tells_the_latest_first() -> None:
     seen = world.figures().rooms[1]
     assert (seen.picture, seen.picture_left, seen.picture_top) == (True, 16, 8)
     assert not world.wants(FIELD)
-
-
-def test_a_call_alone_does_not_say_that_a_player_was_there() -> None:
-    world = WorldTally()
-    world.add([full()], env_step=1000)
-    world.add([RoomsPlayed(tallies={POND: RoomTally(calls=1)})], env_step=2000)
-    assert {room.room: room.last_step for room in world.figures().rooms} == {0x67: 1000, 0x78: 1000}
 
 
 def test_what_is_told_of_a_world_is_bounded() -> None:

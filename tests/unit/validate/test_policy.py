@@ -40,12 +40,6 @@ def test_a_secret_in_a_variable_is_found_and_a_reference_to_one_is_not(stream, c
     assert findings(stream) == ["Deployment/judge: RLAIF_API_TOKEN is a secret written down"]
 
 
-def test_a_password_that_is_a_variable_of_the_environment_is_none(stream):
-    conf = "users: [{ user: $USER, password: $NATS_PASSWORD }]\npassword: $OTHER"
-    stream.append({"kind": "ConfigMap", "metadata": {"name": "x"}, "data": {"nats.conf": conf}})
-    assert findings(stream) == []
-
-
 def test_a_secret_that_only_names_what_the_cluster_fills_in_is_none(stream):
     stream.append({"kind": "Secret", "metadata": {"name": "x"},
                    "type": "kubernetes.io/service-account-token"})  # fmt: skip
@@ -99,12 +93,6 @@ def test_a_missing_probe_is_found(stream, container, probe):
     assert findings(stream) == [f"Deployment/judge, container judge: no {probe}"]
 
 
-def test_a_job_needs_no_probe(stream, deployment, container):
-    del container["livenessProbe"], container["readinessProbe"]
-    deployment["kind"] = "Job"
-    assert findings(stream) == []
-
-
 @pytest.mark.parametrize(
     ("group", "resource"), [("requests", "cpu"), ("requests", "memory"), ("limits", "memory")]
 )
@@ -142,11 +130,6 @@ def test_what_reaches_for_the_node_is_found(stream, pod):
     pod["hostNetwork"] = True
     pod["volumes"] = [{"name": "node", "hostPath": {"path": "/"}}]
     assert len(findings(stream)) == 2
-
-
-def test_init_containers_are_held_to_the_same(stream, pod, container):
-    pod["initContainers"] = [{**container, "image": "busybox", "livenessProbe": None}]
-    assert findings(stream) == ["Deployment/judge: image busybox is not pinned"]
 
 
 @pytest.mark.parametrize("kind", ["RayCluster", "RayJob", "CronJob"])
@@ -212,10 +195,6 @@ def ray(request, stream, pod, container):
     return SimpleNamespace(
         head=head["spec"], group=cluster["headGroupSpec"], workers=workers, policy=policy
     )
-
-
-def test_a_ray_head_that_can_ask_the_api_server_breaks_no_rule(stream, ray):
-    assert findings(stream) == []
 
 
 @pytest.mark.parametrize("mounted", [False, None])
