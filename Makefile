@@ -288,7 +288,8 @@ report-cartridge: $(VENV)/.ready-dev ## Report runs of train-cartridge: IQM, int
 	@$(BIN)/python benchmarks/train_cartridge.py $(BENCH_ARGS)
 
 STUDY_A := study_exploration
-study: $(VENV)/.ready-dev ## Play the runs of a study that are left, two at a time, and report: who should select starts (PART=A STUDY_ARGS=…)
+STUDY_B := study_rewards
+study: $(VENV)/.ready-dev ## Play the runs of a study that are left, two at a time, and report: who should select starts (PART=A), what should reward (PART=B STUDY_ARGS=…)
 	@$(BIN)/python benchmarks/$(STUDY_$(or $(PART),A)).py $(STUDY_ARGS)
 
 memory-flat: $(VENV)/.ready-dev ## Train for an hour and watch the resident memory

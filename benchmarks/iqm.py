@@ -5,6 +5,7 @@ Agarwal et al. 2021, "Deep Reinforcement Learning at the Edge of the Statistical
 """
 
 from collections.abc import Callable, Sequence
+from operator import sub, truediv
 from typing import NamedTuple
 
 import numpy as np
@@ -62,13 +63,27 @@ def paired_ratio(
 
     Both have one value per seed or world, in the same order; pairs are drawn again together.
     """
+    return _paired(first, second, truediv, resamples)
+
+
+def paired_difference(
+    first: Sequence[float], second: Sequence[float], *, resamples: int = RESAMPLES
+) -> Interval:
+    """The same of the difference of the interquartile means."""
+    return _paired(first, second, sub, resamples)
+
+
+def _paired(
+    first: Sequence[float],
+    second: Sequence[float],
+    compare: Callable[[float, float], float],
+    resamples: int,
+) -> Interval:
     pairs = np.array([first, second], dtype=np.float64)
     rng = np.random.default_rng(0)
     drawn = [
-        iqm(again[0]) / iqm(again[1])
-        for again in (
-            pairs[:, rng.integers(pairs.shape[1], size=pairs.shape[1])] for _ in range(resamples)
-        )
+        compare(*map(iqm, pairs[:, rng.integers(pairs.shape[1], size=pairs.shape[1])]))
+        for _ in range(resamples)
     ]
     low, high = np.quantile(drawn, [0.025, 0.975])
-    return Interval(iqm(pairs[0]) / iqm(pairs[1]), float(low), float(high))
+    return Interval(compare(*map(iqm, pairs)), float(low), float(high))

@@ -393,7 +393,8 @@ def test_opening_the_menu_never_raises_the_potential(
     assert len(before) > 30
     toggled = before.copy()
     toggled[:, slot_index("menu_open")] = 1.0
-    np.testing.assert_array_less(trained(opened), trained(before) + 2e-5)
+    rounding = 5e-5  # of an objective, which is 0.1, half a thousandth
+    np.testing.assert_array_less(trained(opened), trained(before) + rounding)
     np.testing.assert_array_equal(trained(toggled), trained(before))
 
 

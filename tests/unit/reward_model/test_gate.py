@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlaif.contracts.reward_models import GateMetrics
+from rlaif.contracts.reward_models import GateMetrics, Slope
 from rlaif.reward_model.learning.gate.checks import (
     failed,
     gate_checks,
@@ -64,6 +64,28 @@ def rejected_by(**changes) -> list[str]:
 )
 def test_each_check_rejects_by_its_name(changes, name):
     assert rejected_by(**changes) == [name]
+
+
+@pytest.mark.parametrize(
+    ("high", "segments", "rejects"), [(0.24, 6, True), (0.24, 5, False), (0.3, 200, False)]
+)
+def test_progress_has_to_be_rewarded_at_every_stage(high, segments, rejects):
+    steep = Slope(stage="early", kind="reached", value=0.9, high=1.1, segments=40)
+    flat = Slope(stage="late", kind="walked", value=0.1, high=high, segments=segments)
+    assert rejected_by(slopes=(steep, flat)) == ["slope_late_walked"] * rejects
+
+
+@pytest.mark.parametrize(
+    ("champion", "low", "rejects"), [(0.7, -0.01, True), (0.7, 0.02, False), (None, None, False)]
+)
+def test_with_one_model_per_run_a_candidate_has_to_be_better_for_certain(champion, low, rejects):
+    """The first one has nothing to be better than."""
+    metrics = GOOD.model_copy(
+        update={"champion_heldout_accuracy": champion, "champion_gain_low": low}
+    )
+    checks = gate_checks(metrics, GateSettings(must_improve=True))
+    assert [check.name for check in failed(checks)] == ["champion_improved"] * rejects
+    assert failed(gate_checks(metrics, GateSettings())) == (), "else it may be as good"
 
 
 @pytest.mark.parametrize(

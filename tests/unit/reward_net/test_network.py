@@ -74,7 +74,7 @@ def test_an_observation_of_another_length_is_refused():
 
 def test_new_constants_leave_the_weights_alone():
     net = seeded()
-    other = net.with_constants(shift=1.0, spread=3.0)
+    other = net.with_spec(net.spec.model_copy(update={"shift": 1.0, "spread": 3.0}))
     assert (other.spec.shift, other.spec.spread, other.spec.scale) == (1.0, 3.0, 2.0)
     x = torch.from_numpy(observations())
     with torch.no_grad():

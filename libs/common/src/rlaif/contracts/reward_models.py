@@ -38,6 +38,18 @@ class RewardNetSpec(Contract):
     lapse: Share = Field(default=0.0, description="Estimated share of random labels.")
 
 
+class Slope(Contract):
+    """How steeply the reward rises with the judges' positions; 1: an objective has its worth."""
+
+    stage: Literal["early", "middle", "late"] = Field(description="Third of the labels' reach.")
+    kind: Literal["reached", "walked"] = Field(
+        description="Segments that reach an objective, or that move between two."
+    )
+    value: float
+    high: float = Field(description="Upper end of the one-sided interval.")
+    segments: Positive
+
+
 class GateMetrics(Contract):
     """Measurements of the gate. Unknown is null.
 
@@ -78,6 +90,7 @@ class GateMetrics(Contract):
         description="Probability of labels this predictable if permuted among episodes.",
     )
     champion_heldout_accuracy: Share | None = None
+    champion_gain_low: Difference | None = None
     champion_gain_high: Difference | None = Field(
         default=None, description="Accuracy minus that of the champion, pair by pair."
     )
@@ -107,6 +120,7 @@ class GateMetrics(Contract):
     largest_potential: float | None = Field(
         default=None, ge=0, description="Largest |Φ| over the labelled observations."
     )
+    slopes: tuple[Slope, ...] = ()
     llm_only_share: Share | None = Field(
         default=None, description="Decided pairs whose order does not follow from RAM counters."
     )

@@ -43,9 +43,6 @@ class RewardNet(nn.Module):
         """`scale * tanh((r(x) - shift) / spread)`: `[B, inputs]` in, `[B]` within ±scale out."""
         return self.spec.scale * torch.tanh((self(x) - self.spec.shift) / self.spec.spread)
 
-    def with_constants(self, *, shift: float, spread: float) -> "RewardNet":
-        return self.with_spec(self.spec.model_copy(update={"shift": shift, "spread": spread}))
-
     def with_spec(self, spec: RewardNetSpec) -> "RewardNet":
         copy = RewardNet(spec)
         copy.load_state_dict(self.state_dict())

@@ -7,7 +7,7 @@ from pydantic_settings import SettingsConfigDict
 
 from rlaif.contracts.model import ID_PATTERN
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
-from rlaif.service.settings import ServiceSettings
+from rlaif.service.settings import INTERNAL, ServiceSettings
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,14 @@ class RewardModelSettings(ServiceSettings):
         default=FitSettings().epochs, ge=1, le=2000, description="Training passes over the labels."
     )
     learning_rate: float = Field(
-        default=FitSettings().learning_rate,
-        gt=0,
-        le=0.1,
-        description="Peak learning rate of Adam, reached after a third of the passes.",
+        default=FitSettings().learning_rate, gt=0, le=0.1, json_schema_extra=INTERNAL
+    )
+    """Peak learning rate of Adam, reached after a third of the passes."""
+    must_improve: bool = Field(
+        default=False,
+        description="Replace the live version only if a candidate is significantly more accurate "
+        "on held-out preferences, so that a run keeps one model. If false, a newer version that "
+        "is not worse replaces it.",
     )
     watchdog_rollback: bool = Field(
         default=True,
@@ -81,5 +85,9 @@ class RewardModelSettings(ServiceSettings):
         """Everything that decides the result of a training, besides the labels."""
         return CandidateSettings(
             fit=FitSettings(epochs=self.epochs, learning_rate=self.learning_rate),
-            gate=GateSettings(min_labels=self.min_labels, simple_margin=self.simple_margin),
+            gate=GateSettings(
+                min_labels=self.min_labels,
+                simple_margin=self.simple_margin,
+                must_improve=self.must_improve,
+            ),
         )

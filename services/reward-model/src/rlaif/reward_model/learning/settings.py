@@ -52,10 +52,12 @@ class GateSettings:
         min_labels: Labels before the first training.
         simple_margin: Accuracy by which the networks must outrank the baselines; -1 turns the check
             off.
+        must_improve: It must be significantly better than the champion, instead of not worse.
     """
 
     min_labels: int = 24
     simple_margin: float = 0.0
+    must_improve: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def settings_text(settings: CandidateSettings) -> str:
 def gate_settings_of(text: str) -> GateSettings | None:
     """The gate settings in `settings_text`, also of an earlier version; None if unreadable."""
     try:
-        gate = json.loads(text)["gate"]
+        gate = {"must_improve": False} | json.loads(text)["gate"]  # 0.1.0 did not know it
         return GateSettings(**{each.name: gate[each.name] for each in fields(GateSettings)})
     except (ValueError, KeyError, TypeError):
         return None

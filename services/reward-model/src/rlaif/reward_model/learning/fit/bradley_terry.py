@@ -43,9 +43,17 @@ from rlaif.reward_model.learning.settings import (
 )
 from rlaif.reward_net.network import RewardNet
 
-MIN_SPREAD = 10.0
-"""Objectives over which the potential rises from 0 to 0.76, at least. Early in a run one objective
-would otherwise span all of Φ, and be rewarded ten times too much."""
+OBJECTIVES = 10.0
+"""Objectives by which the potential rises by its configured scale, at every stage of the quest."""
+
+_STRAIGHT = 3.0
+"""Spread over the farthest training observation: tanh is 0.9 as steep there as at 0. With the root
+mean square as spread, an objective far from the start was worth a third."""
+
+_MAX_SPREAD = 100.0 * OBJECTIVES
+
+_WIDTH = 4.0
+"""Standard deviation of r where it has no unit."""
 
 _BATCH_SEGMENTS = 192
 """Segments per step; all pairs among them are compared."""
@@ -211,23 +219,27 @@ def freeze_constants(
     *,
     in_objectives: bool = True,
 ) -> RewardNet:
-    """Scale the members alike and fix the potential's shift and spread.
+    """Scale the members alike and fix the potential's shift, spread and scale.
 
     The potential is near 0 at `initial`, `[M, inputs]`, where episodes start (the mean of the data
-    if M is 0). One objective is a tenth of the scale there, or less if the training `observations`,
-    `[N, inputs]`, reach farther: their root mean square is 0.7 at most. Without positions r has no
-    unit and is stretched to that width. Members get equal mean and deviation over `observations`;
-    the first member is the one nearest to the mean.
+    if M is 0). One objective is a tenth of the configured scale, there and nearly as much wherever
+    the training `observations`, `[N, inputs]`, reach: spread and scale grow with them. Without
+    positions r has no unit and gets a fixed deviation. Members get equal mean and deviation over
+    `observations`; the first member is the one nearest to the mean.
     """
     net = _evened(net, torch.from_numpy(observations))
     if not in_objectives:
-        net = _stretched(net, torch.from_numpy(observations), width=MIN_SPREAD)
+        net = _stretched(net, torch.from_numpy(observations), width=_WIDTH)
     with torch.inference_mode():
         logits = net(torch.from_numpy(observations)).double()
         centre = net(torch.from_numpy(initial)).double() if len(initial) else logits
     shift = float(centre.mean())
-    spread = float((logits - shift).square().mean().sqrt())
-    return net.with_constants(shift=shift, spread=max(spread, MIN_SPREAD))
+    reach = float((logits - shift).abs().max())
+    spread = min(max(_STRAIGHT * reach, OBJECTIVES), _MAX_SPREAD)
+    scale = net.spec.scale * spread / OBJECTIVES
+    return net.with_spec(
+        net.spec.model_copy(update={"shift": shift, "spread": spread, "scale": scale})
+    )
 
 
 def _spec(side: Side, settings: CandidateSettings, *, members: int) -> RewardNetSpec:

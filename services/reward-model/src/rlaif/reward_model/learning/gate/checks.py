@@ -39,6 +39,12 @@ _CHAMPION_MARGIN = 0.05
 _MAX_ECE = 0.25
 """Few held-out pairs overestimate the error: 0.1 on 20 pairs that are all right."""
 
+_MIN_SLOPE = 0.25
+"""Share of the documented worth that progress is rewarded with, at least, at every stage."""
+
+_MIN_RISES = 6
+"""Segments below which a slope is undecided."""
+
 _CHANCE = 0.5
 
 Relation = Literal["value >=", "value <=", "low >", "high >="]
@@ -199,7 +205,8 @@ def gate_checks(m: GateMetrics, settings: GateSettings) -> tuple[Check, ...]:
             bound=_CHANCE,
             needs_n=MIN_HELDOUT_PAIRS,
         ),
-        _champion_check(m),
+        *_slope_checks(m),
+        _champion_check(m, settings),
     )
 
 
@@ -224,10 +231,43 @@ def _baseline_checks(m: GateMetrics, settings: GateSettings) -> tuple[Check, ...
     )
 
 
-def _champion_check(m: GateMetrics) -> Check:
-    """A shortfall counts only if it is significant: the champion's accuracy has luck in it too."""
+def _slope_checks(m: GateMetrics) -> tuple[Check, ...]:
+    by = {"reached": "an objective reached", "walked": "the way to the next objective"}
+    return tuple(
+        Check(
+            f"slope_{each.stage}_{each.kind}",
+            f"Reward of {by[each.kind]}, in the {each.stage} third, as a share of its worth",
+            value=each.value,
+            high=each.high,
+            n=each.segments,
+            relation="high >=",
+            bound=_MIN_SLOPE,
+            needs_n=_MIN_RISES,
+            unit="segments",
+        )
+        for each in m.slopes
+    )
+
+
+def _champion_check(m: GateMetrics, settings: GateSettings) -> Check:
+    """A shortfall counts only if it is significant: the champion's accuracy has luck in it too.
+
+    With `must_improve` a gain counts only then, too: a change of models costs the critic more than
+    a model that is as good is worth.
+    """
     champion, accuracy = m.champion_heldout_accuracy, m.heldout_accuracy
     gain = None if champion is None or accuracy is None else accuracy - champion
+    if settings.must_improve and gain is not None:
+        return Check(
+            "champion_improved",
+            f"Held-out accuracy minus the champion's, pair by pair, at {CONFIDENCE:.0%} confidence",
+            value=gain,
+            low=m.champion_gain_low,
+            high=m.champion_gain_high,
+            n=m.heldout_pairs,
+            relation="low >",
+            bound=0.0,
+        )
     by_chance = m.champion_gain_high is not None and m.champion_gain_high >= 0
     return Check(
         "champion_gain",

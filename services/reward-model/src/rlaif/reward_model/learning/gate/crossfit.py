@@ -31,13 +31,11 @@ def cross_fit(folds: Folds, train: Side, settings: CandidateSettings) -> CrossFi
     parts = [*(fold != at for at in range(int(fold.max()) + 1)), ~newer]
     *nets, forward = fit_parts(side, parts, settings, seed=settings.seed + _SEED_OFFSET)
     statistics = np.zeros(len(fold))
-    spreads = []
     for at, net in enumerate(nets):
         if net is not None:
             inside = fold == at
-            statistics[inside] = side.pay(PotentialFunction(net))[inside] / net.spec.scale
-            spreads.append(net.spec.spread)
-    spread = float(np.mean(spreads)) if spreads else 1.0
+            unit = net.spec.spread / net.spec.scale
+            statistics[inside] = side.pay(PotentialFunction(net))[inside] * unit
     known = {item.segment_id for item in train.segments}
     inside_train = [item.segment_id in known for item in side.segments]
     pairs = [item for item in side.decided if inside_train[item.a] and inside_train[item.b]]
@@ -51,8 +49,7 @@ def cross_fit(folds: Folds, train: Side, settings: CandidateSettings) -> CrossFi
         forward=Accuracy()
         if forward is None
         else accuracy_on(side.pay(PotentialFunction(forward)), new_side, seed=settings.seed),
-        calibration=calibrate(*differences(statistics * spread, pairs)),
-        spread=spread,
+        calibration=calibrate(*differences(statistics, pairs)),
     )
 
 

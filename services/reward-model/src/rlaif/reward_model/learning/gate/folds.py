@@ -35,20 +35,14 @@ class CrossFit(Folds):
 
     Attributes:
         statistics: `[N]`: shaping reward of each segment by the network of the other folds, in
-            units of the scale.
+            units of r: objectives, if judges gave positions.
         forward: Newest quarter of the episodes, ranked by a network fitted to the older ones.
-        calibration: Fitted on the training episodes; see `temperature`.
-        spread: Mean spread of the networks.
+        calibration: Fitted on the training episodes.
     """
 
     statistics: NDArray[np.float64]
     forward: Accuracy
     calibration: Calibration
-    spread: float
-
-    def temperature(self, spread: float) -> float:
-        """The calibration's temperature for a network with another spread."""
-        return self.calibration.temperature * spread / self.spread
 
 
 def make_folds(train: Side, heldout: Side, settings: CandidateSettings) -> Folds:

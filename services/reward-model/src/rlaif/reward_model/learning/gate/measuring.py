@@ -1,6 +1,6 @@
 """Measures a fitted network on the held-out side, its recipe by cross-fitting, and its weights."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import torch
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from rlaif.contracts.game.observation import LAYOUT
 from rlaif.contracts.reward_models import GateMetrics, RewardNetSpec
 from rlaif.reward_model.labels.preferences import Preference
+from rlaif.reward_model.learning.fit.bradley_terry import OBJECTIVES
 from rlaif.reward_model.learning.fit.inputs import is_known_layout, lasting_slots
 from rlaif.reward_model.learning.fit.sides import Side, spaced_observations
 from rlaif.reward_model.learning.gate.baselines import fit_baselines
@@ -23,6 +24,7 @@ from rlaif.reward_model.learning.gate.evaluation import (
 )
 from rlaif.reward_model.learning.gate.folds import CrossFit
 from rlaif.reward_model.learning.gate.permutation import permutation_p
+from rlaif.reward_model.learning.gate.slopes import slopes
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_net.artifact import MAX_BYTES
 from rlaif.reward_net.network import RewardNet
@@ -60,11 +62,7 @@ class Examination:
     champion: Potential | None = None
 
     def calibrated(self, net: RewardNet) -> RewardNet:
-        temperature = self.folds.temperature(net.spec.spread)
-        lapse = self.folds.calibration.lapse
-        return net.with_spec(
-            net.spec.model_copy(update={"temperature": temperature, "lapse": lapse})
-        )
+        return net.with_spec(net.spec.model_copy(update=asdict(self.folds.calibration)))
 
     def examine(
         self, net: RewardNet, settings: CandidateSettings
@@ -101,6 +99,7 @@ class Examination:
                 "heldout_ece": expected_calibration_error(likely, outcomes),
                 "disagreement": disagreement,
                 "largest_potential": float(np.abs(potential(labelled)).max()),
+                "slopes": slopes(self.folds, seed=self.seed),
                 **self._of_recipe(),
                 **self._against_champion(pay),
             }
@@ -138,6 +137,7 @@ class Examination:
         gain = gain_on(pay, theirs, self.heldout, seed=self.seed)
         return {
             "champion_heldout_accuracy": accuracy_on(theirs, self.heldout, seed=self.seed).value,
+            "champion_gain_low": gain.low if gain else None,
             "champion_gain_high": gain.high if gain else None,
         }
 
@@ -180,14 +180,15 @@ def network_checks(
     )
     broken = sum(not torch.isfinite(value).all() for value in net.state_dict().values())
     layout = float(spec.layout_version == layout_version)
-    scale = float(spec.scale == settings.scale)
+    nominal = settings.scale * max(1.0, spec.spread / OBJECTIVES)
+    scale = float(np.isclose(spec.scale, nominal))
     weights, most = _weights(spec), min(_weights(allowed), MAX_BYTES // _BYTES_PER_WEIGHT)
     output = (largest_output(net) + abs(spec.shift)) / spec.spread
     transient, slot = _transient_weight(net)
     on_slot = f", largest on {slot}" if transient else ""
     return (
         Check("network_layout", "Reads the observation layout of the labels", layout, bound=1.0),
-        Check("network_scale", "Potential has the configured scale", scale, bound=1.0),
+        Check("network_scale", "One objective has the configured worth", scale, bound=1.0),
         Check("network_size", "Weights of the network", weights, bound=most,
               relation="value <="),
         Check("network_finite", "Weight tensors with NaN or infinity", broken, bound=0.0,

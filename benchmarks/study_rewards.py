@@ -1,0 +1,481 @@
+"""Study: how far a policy comes in 150,000 decisions, by what rewards it.
+
+    make study PART=B                        all runs of the plan, two at a time, then the report
+    python benchmarks/study_rewards.py --arms judges exchanged --seeds 1 2 --decisions 28000
+    python benchmarks/study_rewards.py --report
+
+Training as in `make demo`, but in one process without Ray, and without an archive: every episode
+starts at power-on. Arms:
+
+    judges            the reward model of the judges' labels, mode `height`, preset `judges`
+    judges-potential  the same with mode `potential`
+    exchanged         as judges, from the same labels exchanged between segments: they mean nothing
+    exchanged-potential
+    random            as judges, labels by a judge that answers at random
+    game              the rewards of the game (preset `default`), no reward model
+    nothing           preset `judges`, no reward model
+
+The mock LLM's expert labels the segments that the run itself captured. A reward model is fitted
+when the labels have grown by a quarter; it goes live if a model of the true labels passes the gate
+of the demo then, in every arm, so that the controls differ by their labels alone.
+
+The policy is then frozen and plays 32 episodes from power-on. Its score is the mean number of the
+quest's main milestones, never extras and never a reward. A run is one process; it is resumed from
+--data, and one that is over is not repeated. Writes `runs.csv`, `episodes.csv`, `curve.csv` (raw)
+and `report.txt` into --out: interquartile means over seeds with bootstrap intervals, and
+differences of arms over the same seeds.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import pickle
+import shutil
+import sys
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from iqm import interval, paired_difference
+from outcome import commit, parser_of, say, write_csv
+from played_segments import FRAME_SKIP, PlayedSegment
+from rm_labels import Seen, judged, see
+from study_runs import play_all, stopping
+
+from rlaif.files.whole import write_whole
+from rlaif.game.captures.replay import replay
+from rlaif.game.description.describe import describe
+from rlaif.game.description.words import words_of
+from rlaif.game.encoder.reference import encode
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import new_emulator
+from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.memory.state import decode
+from rlaif.game.stories.story_lookup import story_of
+from rlaif.reward_model.labels.labels import LabelledSegment
+from rlaif.reward_model.learning.candidate import Candidate
+from rlaif.reward_model.learning.fit.bradley_terry import fit_side
+from rlaif.reward_model.learning.fit.sides import position, split_sides
+from rlaif.reward_model.learning.settings import CandidateSettings, GateSettings
+from rlaif.reward_model.learning.training import train_candidate
+from rlaif.reward_net.artifact import save as artifact
+from rlaif.reward_net.pay import Potential
+from rlaif.trainer.evaluation.player import EvaluationTask
+from rlaif.trainer.evaluation.player import play as evaluate
+from rlaif.trainer.evaluation.result import EvaluatedEpisode
+from rlaif.trainer.learner import saving
+from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.progress import RunTally
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.exploration.explorer import ExploreConfig
+from rlaif.trainer.rewards.learned.reward_models import check_reward_model
+from rlaif.trainer.run_folder.spool import SpooledCapture
+from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.game import ExploreSettings
+
+DATA = Path("var/study/rewards")
+RESULTS = Path(__file__).parent / "results" / "rewards"
+ARMS = (
+    "judges", "exchanged", "game",
+    "judges-potential", "random", "nothing", "exchanged-potential",
+)  # fmt: skip
+PLAN = (
+    (("judges", "exchanged", "game"), range(1, 13)),
+    (("judges-potential", "random", "nothing"), range(1, 7)),
+)
+DECISIONS = 150_000
+NICE = 19
+
+DEMO = {
+    "ray_workers": 0, "envs_per_worker": 6, "batch_size": 1536, "episode_length": 2700,
+    "epochs": 4, "learning_rate": 3e-4, "explore": ExploreSettings(restarts=0, practice=0),
+}  # fmt: skip
+GATE = GateSettings(simple_margin=-0.1)
+CAPTURES = 12
+"""Segments of an iteration that are captured, as in the demo."""
+
+GROWTH = 1.25
+EPISODES = 32
+SAVE_EVERY = 10
+FIRST_EVALUATION_SEED = 2**32
+_REPORT_SECONDS = 60.0
+_COMPARED = (
+    ("judges", "exchanged"), ("judges", "game"), ("judges", "judges-potential"),
+    ("judges", "random"), ("judges", "nothing"), ("judges-potential", "exchanged-potential"),
+    ("game", "nothing"), ("exchanged", "nothing"),
+)  # fmt: skip
+
+RUN_ROW = (
+    "arm", "seed", "decisions", "milestones", "rooms", "first_step", "labels", "versions",
+    "first_live", "refused", "cpu_seconds", "resumed", "commit",
+)  # fmt: skip
+EPISODE_ROW = ("arm", "seed", "episode", "milestones", "rooms", "frames", "reached")
+CURVE_ROW = ("arm", "seed", "decisions", "episodes", "milestones", "labels", "version")
+
+
+class Run(NamedTuple):
+    """One training and the evaluation of its policy."""
+
+    arm: str
+    seed: int
+    decisions: int
+
+    def folder(self, data: Path) -> Path:
+        return data / self.arm / str(self.seed)
+
+    @property
+    def has_model(self) -> bool:
+        return self.arm not in ("game", "nothing")
+
+    @property
+    def settings(self) -> TrainerSettings:
+        mode = "potential" if self.arm.endswith("-potential") else "height"
+        preset = "default" if self.arm == "game" else "judges"
+        shaping = {"mode": mode} if self.has_model else {"weight": 0.0}
+        return TrainerSettings.model_validate(
+            DEMO | {"seed": self.seed, "reward_preset": preset, "shaping": shaping}
+        )
+
+
+class Labels:
+    """Segments that the run captured, as judges see them.
+
+    Attributes:
+        seen: In the order of their capture.
+        trained: Number of segments at the last training.
+    """
+
+    def __init__(self) -> None:
+        self.seen: list[Seen] = []
+        self.trained = 0
+        self._cartridge = load_cartridge()
+        self._emulator = new_emulator(self._cartridge)
+        self._words = words_of(self._cartridge.game, self._cartridge.data)
+
+    @property
+    def is_due(self) -> bool:
+        return len(self.seen) >= max(GATE.min_labels, self.trained * GROWTH)
+
+    def add(self, captured: SpooledCapture) -> None:
+        capture, rows, states = captured.capture, [], []
+        steps = replay(
+            self._emulator, capture, captured.keyframe, rom_sha256=self._cartridge.sha256
+        )
+        for _ in steps:
+            ram = read_blocks(self._emulator)
+            rows.append(encode(ram))
+            states.append(describe(decode(ram), self._words))
+        assert capture.frame_skip == FRAME_SKIP
+        segment = PlayedSegment(
+            capture.segment_id, capture.episode_id, "", capture.start_step, np.stack(rows), states
+        )
+        self.seen.append(see(segment))
+
+    def of_arm(self, run: Run) -> list[LabelledSegment]:
+        """The labels that the arm learns from."""
+        if run.arm == "random":
+            return judged(self.seen, random_seed=run.seed)
+        labels = judged(self.seen)
+        return exchanged(labels, run.seed) if run.arm.startswith("exchanged") else labels
+
+    def close(self) -> None:
+        self._emulator.close()
+
+
+def exchanged(labels: Sequence[LabelledSegment], seed: int) -> list[LabelledSegment]:
+    """The labels, each with the judgement of another segment.
+
+    A segment has a random rank for ever, and gets the judgement of that rank by its position on the
+    quest. So the judgements are those of the labels, they mean nothing at any time, and they change
+    as little from training to training as a judge's do.
+    """
+    by_position = sorted(labels, key=lambda item: item.positions or (-1.0, -1.0))
+    by_chance = sorted(labels, key=lambda item: position(f"{seed} {item.segment_id}"))
+    return [
+        replace(
+            item, values=given.values, doubts=given.doubts, positions=given.positions,
+            score_sha256=given.score_sha256,
+        )
+        for item, given in zip(by_chance, by_position, strict=True)
+    ]  # fmt: skip
+
+
+class Study:
+    """A run in this process.
+
+    Attributes:
+        figures: What is known of it so far; JSON.
+    """
+
+    def __init__(self, run: Run, folder: Path) -> None:
+        self._run, self._folder = run, folder
+        self._checkpoint = folder / "checkpoint"
+        settings = run.settings
+        self._env = EnvConfig(
+            run_id=f"{run.arm}-{run.seed}", game=settings.game, gamma=settings.ppo.gamma
+        )
+        explore = ExploreConfig(folder, settings.explore)
+        self._labels = Labels()
+        self._tally = RunTally()
+        self.figures: dict[str, Any] = {
+            "curve": [], "versions": 0, "first_live": None, "refused": [], "cpu_seconds": 0.0,
+            "resumed": -1, "commit": "",
+        }  # fmt: skip
+        resumes = self._checkpoint.exists()
+        self.algorithm = ShapedPPO(build_config(settings, self._env, explore, resumes=resumes))
+        if resumes:
+            self._restore()
+        self.figures["resumed"] += 1
+        commits = [*self.figures["commit"].split(), commit()]
+        self.figures["commit"] = " ".join(dict.fromkeys(commits))
+        self._cpu = time.process_time() - self.figures["cpu_seconds"]
+        cartridge = load_cartridge()
+        self._main = story_of(cartridge.game, cartridge.data).main_names
+
+    def iterate(self) -> None:
+        algorithm, run = self.algorithm, self._run
+        algorithm.rewards.models.swap_if_due()
+        algorithm.capture_quota = CAPTURES if run.has_model else 0
+        algorithm.train()
+        (fragment,) = algorithm.fragments
+        for captured in fragment.captures:
+            self._labels.add(captured)
+        ends = [set(each.milestones) & set(self._main) for each in fragment.episodes]
+        self.figures["curve"].append(
+            {
+                "decisions": algorithm.env_steps,
+                "episodes": len(ends),
+                "milestones": sum(map(len, ends)),
+                "labels": len(self._labels.seen),
+                "version": algorithm.rewards.version,
+            }
+        )
+        if run.has_model and self._labels.is_due:
+            self._train_model()
+
+    def _train_model(self) -> None:
+        """Offer a model of the arm's labels if one of the true labels passes the gate."""
+        self._labels.trained = len(self._labels.seen)
+        settings = CandidateSettings(seed=self._run.seed, gate=GATE)
+        true = judged(self._labels.seen)
+        candidate = train_candidate(true, settings=settings, champion=self._champion(true))
+        if not candidate.passed:
+            self.figures["refused"].append([len(true), *candidate.reasons])
+            return
+        self.figures["versions"] += 1
+        data = self._model(candidate, settings)
+        version = self.figures["versions"]
+        sha256 = hashlib.sha256(data).hexdigest()
+        self.algorithm.rewards.models.offer(
+            check_reward_model(data, version=version, sha256=sha256)
+        )
+        if self.figures["first_live"] is None:
+            self.figures["first_live"] = self.algorithm.env_steps
+
+    def _champion(self, true: Sequence[LabelledSegment]) -> Potential | None:
+        """The live model, where it is one of true labels."""
+        live = self.algorithm.rewards.models.live
+        return live.answers if live is not None and self._run.arm.startswith("judges") else None
+
+    def _model(self, candidate: Candidate, settings: CandidateSettings) -> bytes:
+        net = candidate.net
+        assert net is not None
+        if not self._run.arm.startswith("judges"):
+            train, _ = split_sides(self._labels.of_arm(self._run), settings)
+            net = fit_side(train, settings)
+        return artifact(net, net.spec, version=self.figures["versions"])
+
+    def save(self) -> None:
+        """Replace the checkpoint; one that is not complete has another name."""
+        new = self._folder / "checkpoint.new"
+        shutil.rmtree(new, ignore_errors=True)
+        new.mkdir(parents=True)
+        saving.save(self.algorithm, self._tally, new, self._folder)
+        self.figures["cpu_seconds"] = round(time.process_time() - self._cpu, 1)
+        kept = (self._labels.seen, self._labels.trained, self.figures)
+        (new / "study.pickle").write_bytes(pickle.dumps(kept))  # ours
+        shutil.rmtree(self._checkpoint, ignore_errors=True)
+        new.rename(self._checkpoint)
+
+    def _restore(self) -> None:
+        saving.restore(self.algorithm, self._tally, self._checkpoint)
+        kept = pickle.loads((self._checkpoint / "study.pickle").read_bytes())  # ours
+        self._labels.seen, self._labels.trained, self.figures = kept
+
+    def evaluate(self) -> list[EvaluatedEpisode]:
+        """Episodes of the frozen policy from power-on."""
+        runner = self.algorithm.runners.local
+        assert runner is not None
+        task = EvaluationTask.of(
+            self._env,
+            length=self._env.game.episode_length,
+            seed=FIRST_EVALUATION_SEED + self._run.seed,
+            greedy=False,
+        )
+        return evaluate(task, range(EPISODES), runner.policy.logits)
+
+    def close(self) -> None:
+        self.algorithm.stop()
+        self._labels.close()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(argv)
+    if options.one:
+        arm, seed = options.one
+        play(Run(arm, int(seed), options.decisions), options.data)
+        return 0
+    runs = list(planned(options))
+    if not options.report:
+        waiting = [run for run in runs if outcome_of(run, options.data) is None]
+        say(f"{len(waiting)} of {len(runs)} runs to play")
+        shared = [__file__, "--data", str(options.data), "--decisions", str(options.decisions)]
+        commands = {f"{run.arm} {run.seed}": [*shared, "--one", run.arm, str(run.seed)]
+                    for run in waiting}  # fmt: skip
+        if not play_all(commands, options.jobs):
+            return 1
+    return report(runs, options.data, options.out)
+
+
+def planned(options: argparse.Namespace) -> Iterator[Run]:
+    """The runs, of all arms the first seeds first."""
+    plan = [(options.arms, options.seeds or PLAN[0][1])] if options.arms else PLAN
+    found = [
+        (seed, place, arm)
+        for place, (arms, seeds) in enumerate(plan)
+        for arm in arms
+        for seed in options.seeds or seeds
+    ]
+    yield from (Run(arm, seed, options.decisions) for seed, _, arm in sorted(found))
+
+
+def outcome_of(run: Run, data: Path) -> dict[str, Any] | None:
+    """What a run that is over has left, of this length."""
+    file = run.folder(data) / f"run-{run.decisions}.json"
+    return json.loads(file.read_text("utf-8")) if file.exists() else None
+
+
+def play(run: Run, data: Path) -> None:
+    """Play or resume a run, until it is over or a signal arrives."""
+    os.nice(NICE)
+    warnings.simplefilter("ignore")
+    folder, stop = run.folder(data), stopping()
+    study = Study(run, folder)
+    wrote = time.monotonic()
+    while study.algorithm.env_steps < run.decisions and not stop.is_set():
+        study.iterate()
+        if study.algorithm.training_iteration % SAVE_EVERY == 0:
+            study.save()
+        if time.monotonic() - wrote > _REPORT_SECONDS:
+            wrote = time.monotonic()
+            say(f"{run.arm} {run.seed}: {study.figures['curve'][-1]}")
+    study.save()
+    if study.algorithm.env_steps >= run.decisions:
+        episodes = sorted(study.evaluate(), key=lambda each: each.number)
+        known = study.figures | {
+            "decisions": study.algorithm.env_steps,
+            "labels": study.figures["curve"][-1]["labels"],
+            "episodes": [
+                {
+                    "episode": each.number,
+                    "milestones": len(each.milestone_frames),
+                    "rooms": each.rooms,
+                    "frames": each.frames,
+                    "reached": " ".join(each.milestone_frames),
+                }
+                for each in episodes
+            ],
+        }
+        file = folder / f"run-{run.decisions}.json"
+        write_whole(file, json.dumps(known, indent=1).encode())
+    study.close()
+
+
+def report(runs: Sequence[Run], data: Path, out: Path) -> int:
+    """Write raw results and the report on the runs so far."""
+    out.mkdir(parents=True, exist_ok=True)
+    found = {run: known for run in runs if (known := outcome_of(run, data))}
+    own = {run: {"arm": run.arm, "seed": run.seed} for run in found}
+    write_csv(out / "runs.csv", RUN_ROW, [_run_row(*each) for each in found.items()])
+    for name, row, of in (
+        ("episodes", EPISODE_ROW, "episodes"),
+        ("curve", CURVE_ROW, "curve"),
+    ):
+        rows = [own[run] | each for run, known in found.items() for each in known[of]]
+        write_csv(out / f"{name}.csv", row, rows)
+    text = "\n".join(_lines(found)) + "\n"
+    (out / "report.txt").write_text(text, encoding="utf-8")
+    say(text)
+    return 0
+
+
+def _run_row(run: Run, known: dict[str, Any]) -> dict[str, Any]:
+    episodes = known["episodes"]
+    means = {
+        "milestones": round(float(np.mean([each["milestones"] for each in episodes])), 4),
+        "rooms": round(float(np.mean([each["rooms"] for each in episodes])), 3),
+        "first_step": round(float(np.mean([each["milestones"] > 0 for each in episodes])), 4),
+        "refused": len(known["refused"]),
+    }
+    own = {"arm": run.arm, "seed": run.seed}
+    return {name: (known | means | own)[name] for name in RUN_ROW}
+
+
+def _lines(found: dict[Run, dict[str, Any]]) -> Iterator[str]:
+    yield (
+        f"commit {commit()}; milestones of the quest in {EPISODES} episodes of the frozen policy, "
+        "interquartile mean over seeds (95 % interval)"
+    )
+    scores = {
+        run: [float(each["milestones"]) for each in known["episodes"]]
+        for run, known in found.items()
+    }
+    for arm in dict.fromkeys(run.arm for run in found):
+        mine = [run for run in found if run.arm == arm]
+        figure = interval([scores[run] for run in mine])
+        live = [found[run]["first_live"] for run in mine]
+        known = [each for each in live if each is not None]
+        when = f", a model from {np.median(known):.0f} decisions on" if known else ""
+        yield (
+            f"{arm:20} {len(mine):3} runs  {figure.value:.2f} "
+            f"({figure.low:.2f} to {figure.high:.2f}){when}"
+        )
+    yield "differences over the same seeds"
+    for first, second in _COMPARED:
+        pairs = [
+            (run, other)
+            for run in found
+            if run.arm == first and (other := run._replace(arm=second)) in found
+        ]
+        if pairs:
+            sides = [
+                [float(np.mean(scores[run])) for run in each] for each in zip(*pairs, strict=True)
+            ]
+            figure = paired_difference(*sides)
+            yield (
+                f"{first} - {second}: {figure.value:+.2f} ({figure.low:+.2f} to "
+                f"{figure.high:+.2f}), {len(pairs)} seeds"
+            )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = parser_of(__doc__)
+    add = parser.add_argument
+    add("--arms", nargs="+", choices=ARMS, help="default: those of the plan")
+    add("--seeds", nargs="+", type=int, help="default: those of the plan")
+    add("--decisions", type=int, default=DECISIONS, help="length of a run")
+    add("--jobs", type=int, default=2, help="runs at a time")
+    add("--data", type=Path, default=DATA, help="folder of the runs")
+    add("--out", type=Path, default=RESULTS, help="folder of the results")
+    add("--report", action="store_true", help="report on the runs so far, and play none")
+    add("--one", nargs=2, metavar=("ARM", "SEED"), help="play this run in this process")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
