@@ -18,6 +18,7 @@ sys.modules["iqm"] = iqm_module
 _SPEC.loader.exec_module(iqm_module)
 iqm, interval = iqm_module.iqm, iqm_module.interval
 paired_ratio = iqm_module.paired_ratio
+paired_difference = iqm_module.paired_difference
 
 VALUES = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=12)
 
@@ -56,3 +57,12 @@ def test_a_ratio_of_pairs_ignores_what_both_have_in_common():
     slow = [1.0, 3.0, 10.0, 30.0, 100.0]
     found = paired_ratio([each / 2 for each in slow], slow)
     assert found == (pytest.approx(0.5), pytest.approx(0.5), pytest.approx(0.5))
+
+
+def test_a_difference_is_over_pairs_of_seeds():
+    """What seeds have in common, and it is most here, does not widen the interval."""
+    common = np.arange(0, 40, 5.0)
+    first, second = common + [1, 2] * 4, common
+    found = paired_difference(first, second, resamples=500)
+    assert 1 <= found.low <= found.value <= found.high <= 2
+    assert found.value == pytest.approx(iqm(first) - iqm(second))
