@@ -1,6 +1,7 @@
 """The slope of the reward on true progress."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ def measured(positions, rewards):
     """Slopes `(stage, kind) → slope` of segments in episodes of two."""
     segments = [SimpleNamespace(positions=each) for each in positions]
     side = SimpleNamespace(segments=segments, episode_numbers=np.arange(len(segments)) // 2)
-    folds = SimpleNamespace(side=side, statistics=np.array(rewards, float))
+    folds: Any = SimpleNamespace(side=side, statistics=np.array(rewards, float))
     return {(each.stage, each.kind): each for each in slopes(folds, seed=0)}
 
 
