@@ -13,12 +13,14 @@ from rlaif.contracts.events import CloudEvent, EventData
 from rlaif.hud import connections
 from rlaif.hud.broadcast import Broadcast, HudMetrics
 from rlaif.hud.browsers.hub import Hub
-from rlaif.hud.connections import BusLink, StoreWatch
+from rlaif.hud.connections import BusLink, StoreWatch, read_scores
 from rlaif.hud.read_model.projections import HudState
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import ObjectInfo, StoreUnavailableError
 from rlaif.testing.data.events import segment_captured
+from rlaif.testing.data.judging.scored_segments import play as scored_play
+from rlaif.testing.data.judging.scored_segments import write_scored
 from rlaif.testing.waiting import eventually
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -145,3 +147,17 @@ async def test_the_store_is_asked_again_until_it_answers(tmp_path: Path) -> None
     await eventually(lambda: watch.check() is None, "the store answers")
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_a_score_under_an_impossible_key_does_not_hold_up_the_others(
+    state: HudState, tmp_path: Path
+) -> None:
+    store = FileStore(tmp_path)
+    play = write_scored(store, scored_play(episodes=1, each=1, signal=True)[0])
+    for event in (play.model_copy(update={"segment_id": "first", "score_key": "../x"}), play):
+        state.apply_event(envelop(event, source="t", time=NOON))
+    reading = asyncio.create_task(read_scores(store, state, pause=0.01))
+    await eventually(lambda: state.segments.unread(10) == [], "both were read")
+    reading.cancel()
+    problems = [row.score_problem for row in state.snapshot(NOON).segments]
+    assert problems.count(None) == 1

@@ -20,7 +20,12 @@ from rlaif.contracts.game.films import (
 from rlaif.contracts.game.segments import SegmentManifest, StateRecord
 from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.storage import keys, sealed
-from rlaif.storage.ports import ObjectCorruptError, ObjectNotFoundError, ObjectStore
+from rlaif.storage.ports import (
+    InvalidKeyError,
+    ObjectCorruptError,
+    ObjectNotFoundError,
+    ObjectStore,
+)
 
 SCORE_CAP_BYTES = 4 * 1024 * 1024
 """A score with its calls and rationales takes about 20 kB."""
@@ -59,7 +64,7 @@ def _readable(key: str, what: str, *, missing_is_unreadable: bool = True) -> Ite
         if not missing_is_unreadable:
             raise
         raise UnreadableObjectError(str(error)) from error
-    except (ObjectCorruptError, FilmError) as error:
+    except (ObjectCorruptError, InvalidKeyError, FilmError) as error:
         raise UnreadableObjectError(str(error)) from error
 
 
