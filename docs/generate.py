@@ -28,7 +28,7 @@ from rlaif.bus.topology import MAX_DELIVER, TopologySettings, stream_config
 from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec, spec_of
 from rlaif.contracts.events import CloudEvent, DeadLetter, EventData
 from rlaif.contracts.game.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
-from rlaif.contracts.model import ID_PATTERN, SHA256_PATTERN, Contract
+from rlaif.contracts.model import ID_PATTERN, MAX_SECONDS, SHA256_PATTERN, Contract
 from rlaif.contracts.telemetry.assistance import ModeFigures
 from rlaif.contracts.telemetry.frames import FRAME_SUBJECT, ScreenFrame
 from rlaif.contracts.telemetry.readings import (
@@ -355,7 +355,7 @@ def _type(field: dict[str, Any]) -> str:
 
 def _bounds(field: dict[str, Any]) -> str:
     low, high = field.get("minimum"), field.get("maximum")
-    if low is not None and high is not None:
+    if low is not None and high is not None and high < MAX_SECONDS:
         return f" {low} to {high}"
     return f" ≥ {low}" if low is not None else ""
 

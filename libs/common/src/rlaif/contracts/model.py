@@ -17,11 +17,12 @@ Difference = Annotated[float, Field(ge=-1, le=1)]
 
 MAX_COUNT = 2**53
 """The largest integer up to which a double holds each one exactly, as JavaScript's numbers do."""
+MAX_SECONDS = 1e9
+"""30 years; no measured duration is longer."""
 
 Positive = Annotated[int, Field(ge=1, le=MAX_COUNT)]
 Count = Annotated[int, Field(ge=0, le=MAX_COUNT)]
-Seconds = Annotated[float, Field(ge=0, le=1e9)]
-"""Up to 30 years."""
+Seconds = Annotated[float, Field(ge=0, le=MAX_SECONDS)]
 
 
 class Contract(BaseModel):
