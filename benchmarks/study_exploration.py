@@ -49,7 +49,7 @@ from rlaif.mock_llm.expert.situation import situation_of
 from rlaif.trainer.learner.exploration import explore, explorers_of
 from rlaif.trainer.planning.prompts import CHARACTERS_A_TOKEN
 from rlaif.trainer.planning.state_rater import messages
-from rlaif.trainer.search.draws import BY_COUNTS, DrawSettings
+from rlaif.trainer.search.draws import BY_COUNTS, RATED, DrawSettings
 from rlaif.trainer.search.opening import TREE, open_search
 from rlaif.trainer.search.search import Search, SearchSettings
 from rlaif.trainer.search.tree import read_tree
@@ -210,7 +210,8 @@ def play(run: Run, data: Path) -> None:
     cartridge = load_cartridge(path)
     selection, _, judge = run.arm.partition("+")
     shares = dict(BY_COUNTS) if selection == "counts" else {"uniform": 1.0}
-    draws = DrawSettings(shares | ({"rated": 1.0} if judge else {}), learned=bool(judge))
+    rated = {"rated": RATED.shares["rated"]} if judge else {}
+    draws = DrawSettings(shares | rated, learned=bool(judge))
     rater = StudyRater(cartridge, judge, run.seed) if judge else None
     before = outcome_of(run, data) or {}
     search = open_search(folder, cartridge, SearchSettings(seed=run.seed, draws=draws), rater=rater)

@@ -14,26 +14,29 @@ import numpy as np
 MIN_SHARE = 0.05
 HORIZON = 1_000.0
 """Starts after which evidence counts 1/e; about 1.4 million frames."""
+FIRST_FLAGS, FIRST_RATE = 8.0, 0.02
+"""What is credited to the rules beforehand and discounted like evidence: these flags in proportion
+to the given shares, at these flags per start. A search finds about 15 within the horizon."""
 _PRIOR_FLAGS = 1.0
-"""Flags, found at the mean rate of all rules, that each rule is credited with beforehand."""
-_FIRST_RATE = 0.01
-"""Flags per start that are assumed before anything was found."""
+"""Flags, found at the mean rate of all rules, that each rule is always credited with."""
 
 
 class Shares:
     """The shares of some rules."""
 
-    def __init__(self, fixed: Mapping[str, float], *, learned: bool = False) -> None:
-        """`fixed` are the rules with their shares, which count only if they are not learned."""
-        self._fixed, self._learned = dict(fixed), learned
-        self._starts = dict.fromkeys(fixed, 0.0)  # discounted
-        self._flags = dict.fromkeys(fixed, 0.0)
+    def __init__(self, shares: Mapping[str, float], *, learned: bool = False) -> None:
+        """`shares` are the rules with their shares, or with what to assume before learning."""
+        total = sum(shares.values())
+        self._fixed, self._learned = {rule: each / total for rule, each in shares.items()}, learned
+        self._starts = dict.fromkeys(shares, FIRST_FLAGS / FIRST_RATE / len(shares))  # discounted
+        self._flags = {rule: FIRST_FLAGS * share for rule, share in self._fixed.items()}
+        self._used = dict.fromkeys(shares, 0.0)
 
     def choose(self, usable: Collection[str], rng: np.random.Generator) -> str:
         """Draw a rule; the fixed share of one that is not usable goes to the next."""
         rules = [rule for rule in self._fixed if rule in usable]
         if not self._learned:
-            sample = rng.random() * sum(self._fixed.values())
+            sample = rng.random()
             for rule, share in self._fixed.items():
                 if sample < share and rule in usable:
                     return rule
@@ -41,7 +44,7 @@ class Shares:
             return rules[-1]
         if rng.random() < MIN_SHARE * len(rules):
             return rules[int(rng.integers(len(rules)))]
-        rate = (sum(self._flags.values()) + _FIRST_RATE) / (sum(self._starts.values()) + 1.0)
+        rate = sum(self._flags.values()) / sum(self._starts.values())
         samples = [
             rng.gamma(self._flags[rule] + _PRIOR_FLAGS) / (self._starts[rule] + _PRIOR_FLAGS / rate)
             for rule in rules
@@ -54,18 +57,22 @@ class Shares:
         for each in self._fixed:
             self._starts[each] *= kept
             self._flags[each] *= kept
+            self._used[each] *= kept
         self._starts[rule] += 1.0
+        self._used[rule] += 1.0
         self._flags[rule] += flags
 
     @property
     def used(self) -> dict[str, float]:
         """Share of each rule in the starts within the horizon; 0 before the first."""
-        total = sum(self._starts.values())
-        return {rule: starts / total if total else 0.0 for rule, starts in self._starts.items()}
+        total = sum(self._used.values())
+        return {rule: starts / total if total else 0.0 for rule, starts in self._used.items()}
 
     def state_dict(self) -> dict[str, list[float]]:
-        return {rule: [self._starts[rule], self._flags[rule]] for rule in self._fixed}
+        return {
+            rule: [self._starts[rule], self._flags[rule], self._used[rule]] for rule in self._fixed
+        }
 
     def load_state_dict(self, state: dict[str, list[float]]) -> None:
         for rule in self._fixed.keys() & state.keys():
-            self._starts[rule], self._flags[rule] = state[rule]
+            self._starts[rule], self._flags[rule], self._used[rule] = state[rule]
