@@ -309,6 +309,25 @@ def test_guide_and_world_agree(made):
         assert it["done"], it["text"]
 
 
+def test_a_lock_names_all_ways_to_pass_it(made):
+    maps = {room["room"]: room["map"] for room in made.facts["rooms"]}
+    for lock in (it for it in made.facts["locks"] if it["sign"] == "j"):
+        rows = maps[lock["room"]]
+        if lock["side"] in ("north", "south"):
+            rows = ["".join(column) for column in zip(*rows, strict=True)]
+        too_wide = any("jj" in row for row in rows)
+        assert [each["how"] for each in lock["ways"]] == ["walk"] + ["jump"] * (not too_wide)
+
+
+def test_all_that_people_may_say_is_in_the_guide(made):
+    written = guide(made.facts)
+    for room in made.tables.rooms:
+        for person in room.of(Kind.NPC):
+            later = [said for text, *_, said in made.tables.talks if text == person.b]
+            for number in (person.b, *later):
+                assert " ".join(made.tables.texts[number].split()) in written
+
+
 def test_routes_lead_from_the_start_to_the_essence_over_ways_and_doors(made):
     world = made.facts
     beside = {

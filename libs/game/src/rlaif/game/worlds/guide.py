@@ -23,8 +23,9 @@ def guide(world: World) -> str:
         dungeon="\n".join(_map(world, 4, 8)),
         places="\n".join(f"- {line}" for line in _places(world, names)),
         said="\n".join(
-            f"- {room['name']}: {it['text']}"
+            f"- {room['name']}: {text}"
             for room in world["rooms"] for it in room["objects"] if "text" in it
+            for text in (it["text"], *it.get("later", []))
         ),
         start=names[world["start"]["room"]],
         distances="; ".join(_far(world, names)),
@@ -57,11 +58,13 @@ def _map(world: World, group: int, width: int) -> Iterator[str]:
 
 def _places(world: World, names: dict[str, str]) -> Iterator[str]:
     for it in world["locks"]:
-        season = f", in {it['season']} only" if it["season"] else ""
-        needs = ", ".join(need for need in it["needs"] if need != "rod_of_seasons")
-        tool = f" ({needs})" if needs else ""
+        needs = [
+            " ".join([*each["needs"], *([f"in {each['season']}"] if each["season"] else [])])
+            for each in it["ways"]
+        ]
+        tool = f" ({', or '.join(needs)})" if any(needs) else ""
         ends = f"{names[it['room']]}, {it['side']}, to {names[it['to']]}"
-        yield f"{ends}: {it['name']}{tool}{season}."
+        yield f"{ends}: {it['name']}{tool}."
     for room in world["rooms"]:
         for door in room["doors"]:
             if room["room"].startswith("0/"):

@@ -136,7 +136,14 @@ class Facts:
                 found |= {"item": name_of(it.a), "price": bcd(it.b), "text": self._text(it.c)}
             case Kind.NPC:
                 found["text"] = self._text(it.b)
-            case Kind.SIGN | Kind.SCENE:
+                if gift := next((gift for text, gift, _ in self.tables.gifts if text == it.b), 0):
+                    found["item"] = name_of(gift)
+                talks = (each for each in self.tables.talks if each[0] == it.b)
+                if later := [self._text(said) for *_, said in talks]:
+                    found["later"] = later
+            case Kind.SCENE:
+                found |= {"item": name_of(it.b), "text": self._text(it.a)}
+            case Kind.SIGN:
                 found["text"] = self._text(it.a)
         return found
 
@@ -160,16 +167,15 @@ class Facts:
         known = set()
         for room in self.rooms:
             for way, other in self._beside(room):
-                sign = _lock(room, way)
-                if sign is None or (other.key, room.key, sign) in known:
+                sign, wide = _lock(room, way)
+                if not sign or (other.key, room.key, sign) in known:
                     continue
                 known.add((room.key, other.key, sign))
-                passing = SIGNS[sign].ways[0]
-                needs = {*passing.needs, *(() if passing.season is None else {"rod_of_seasons"})}
+                found = _sign(SIGNS[sign])
+                ways = [each for each in found["ways"] if not (wide and each["how"] == "jump")]
                 yield {
                     "room": _key(room.key), "side": SIDES[way], "to": _key(other.key),
-                    "sign": sign, "name": SIGNS[sign].name, "needs": sorted(needs),
-                    "season": None if passing.season is None else SEASONS[passing.season],
+                    "sign": sign, "name": found["name"], "ways": ways,
                 }  # fmt: skip
 
     # --- the solution -------------------------------------------------------------
@@ -400,14 +406,14 @@ def _line(room: Room, way: int, depth: int) -> str:
     return lines[depth if way in (UP, LEFT) else -1 - depth]
 
 
-def _lock(room: Room, way: int) -> str | None:
-    """The sign that closes a way out of a room."""
+def _lock(room: Room, way: int) -> tuple[str, bool]:
+    """The sign that closes a way out of a room, or '', and whether two of it lie in a row."""
     for depth in range(_LOCK_DEPTH + 1):
         signs = passage(room, way, depth)
         closed = len({*signs}) == 1 and signs[0] not in FREE and SIGNS[signs[0]].ways
         if closed and (depth < _LOCK_DEPTH or signs[0] == "j"):
-            return signs[0]
-    return None
+            return signs[0], {signs[0]} == {*passage(room, way, depth + 1)}
+    return "", False
 
 
 def _sign(sign: Sign) -> dict[str, Any]:
