@@ -9,6 +9,7 @@ starts at power-on. Arms:
 
     judges            the reward model of the judges' labels, mode `height`, preset `judges`
     judges-potential  the same with mode `potential`
+    judges-stable     as judges, but a model is replaced only by a significantly better one
     exchanged         as judges, from the same labels exchanged between segments: they mean nothing
     exchanged-potential
     random            as judges, labels by a judge that answers at random
@@ -82,11 +83,11 @@ DATA = Path("var/study/rewards")
 RESULTS = Path(__file__).parent / "results" / "rewards"
 ARMS = (
     "judges", "exchanged", "game",
-    "judges-potential", "random", "nothing", "exchanged-potential",
+    "judges-potential", "judges-stable", "random", "nothing", "exchanged-potential",
 )  # fmt: skip
 PLAN = (
     (("judges", "exchanged", "game"), range(1, 13)),
-    (("judges-potential", "random", "nothing"), range(1, 7)),
+    (("judges-potential", "judges-stable", "random", "nothing"), range(1, 7)),
 )
 DECISIONS = 150_000
 NICE = 19
@@ -106,8 +107,8 @@ FIRST_EVALUATION_SEED = 2**32
 _REPORT_SECONDS = 60.0
 _COMPARED = (
     ("judges", "exchanged"), ("judges", "game"), ("judges", "judges-potential"),
-    ("judges", "random"), ("judges", "nothing"), ("judges-potential", "exchanged-potential"),
-    ("game", "nothing"), ("exchanged", "nothing"),
+    ("judges-stable", "judges"), ("judges", "random"), ("judges", "nothing"),
+    ("judges-potential", "exchanged-potential"), ("game", "nothing"), ("exchanged", "nothing"),
 )  # fmt: skip
 
 RUN_ROW = (
@@ -261,7 +262,8 @@ class Study:
     def _train_model(self) -> None:
         """Offer a model of the arm's labels if one of the true labels passes the gate."""
         self._labels.trained = len(self._labels.seen)
-        settings = CandidateSettings(seed=self._run.seed, gate=GATE)
+        gate = replace(GATE, must_improve=self._run.arm == "judges-stable")
+        settings = CandidateSettings(seed=self._run.seed, gate=gate)
         true = judged(self._labels.seen)
         candidate = train_candidate(true, settings=settings, champion=self._champion(true))
         if not candidate.passed:
