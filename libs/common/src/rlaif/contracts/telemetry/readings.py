@@ -8,7 +8,7 @@ from rlaif.contracts.model import Contract, Count, Id, Positive, Seconds
 from rlaif.contracts.reward_models import GamingAlarm, GateMetrics
 from rlaif.contracts.telemetry.assistance import AssistanceEvent, ModeFigures
 from rlaif.contracts.telemetry.curriculum import CurriculumFigures
-from rlaif.contracts.telemetry.run import RunFigures
+from rlaif.contracts.telemetry.run import RunCondition
 from rlaif.contracts.telemetry.search import SearchFigures
 from rlaif.contracts.telemetry.world import WorldFigures
 
@@ -29,7 +29,7 @@ class Telemetry(Contract):
     at: AwareDatetime
 
 
-class TrainingProgress(RunFigures, Telemetry):
+class TrainingProgress(RunCondition, Telemetry):
     """State of the run, about once per second.
 
     Counts are 0, and not null, before the first iteration.
@@ -38,9 +38,6 @@ class TrainingProgress(RunFigures, Telemetry):
     SUBJECT: ClassVar[str] = "telemetry.progress"
 
     run_id: Id
-    game: str | None = Field(
-        default=None, max_length=64, description="Name of the game, such as world-7-30."
-    )
     status: str = Field(
         description="starting, training, waiting, stopping, stopped, finished or failed."
     )
@@ -49,20 +46,6 @@ class TrainingProgress(RunFigures, Telemetry):
     episodes: Count = Field(default=0, description="Finished episodes.")
     segments_captured: Count = 0
     segments_skipped: Count = Field(default=0, description="Not captured: over the budget.")
-    reward_model_version: Positive | None = None
-    reward_model_loaded_at_step: Count | None = None
-    reward_model_refused: Positive | None = Field(
-        default=None, description="Version whose file failed a check since the last load."
-    )
-    reward_model_refusal: str | None = Field(default=None, description="Its failed check.")
-    trouble: str | None = Field(
-        default=None, description="Why it waits, loses files or does not learn; null: no issue."
-    )
-    phase: str | None = Field(
-        default=None,
-        description="Of a search-then-train run: search, demonstrations or policy; else null.",
-    )
-    phase_words: str | None = Field(default=None, description="Present or last activity in it.")
 
 
 class ServiceHealth(Telemetry):

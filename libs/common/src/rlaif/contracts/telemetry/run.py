@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field
 
-from rlaif.contracts.model import Contract, Count
+from rlaif.contracts.model import Contract, Count, Positive
 
 
 class RunFigures(Contract):
@@ -63,3 +63,29 @@ class RunFigures(Contract):
     def figures(self) -> dict[str, Any]:
         """The figures alone, by name, for another record that contains them."""
         return {name: getattr(self, name) for name in RunFigures.model_fields}
+
+
+class RunCondition(RunFigures):
+    """Figures of a run, its reward model and its issues; null: unknown, or none."""
+
+    game: str | None = Field(
+        default=None,
+        max_length=64,
+        description="Name of the game: seedling-vale, world-7-30, worlds 1-64, …",
+    )
+    reward_model_version: Positive | None = None
+    reward_model_loaded_at_step: Count | None = None
+    reward_model_refused: Positive | None = Field(
+        default=None, description="Version that was not loaded; null once a later one was."
+    )
+    reward_model_refusal: str | None = Field(default=None, description="Reason of the rejection.")
+    trouble: str | None = Field(
+        default=None, description="Why it waits, loses files or does not learn; null for no issue."
+    )
+    phase: str | None = Field(
+        default=None,
+        description="Phase of a run of mode quest: search, demonstrations or policy.",
+    )
+    phase_words: str | None = Field(
+        default=None, description="Description of the phase's progress."
+    )

@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, computed_field
 
 from rlaif.contracts.model import Id
 from rlaif.contracts.telemetry.curriculum import CurriculumFigures
-from rlaif.contracts.telemetry.run import RunFigures
+from rlaif.contracts.telemetry.run import RunCondition
 from rlaif.contracts.telemetry.search import SearchFigures
 from rlaif.service.health import Readiness
 from rlaif.service.paging import Page, Paging
@@ -30,16 +30,13 @@ from rlaif.trainer.settings.run import Mode
 _WATCH_SECONDS = 0.5
 
 
-class RunReport(RunFigures):
+class RunReport(RunCondition):
     """A run; unknown values are null."""
 
     run_id: str
     created_at: AwareDatetime
     attempts: int = Field(description="Restarts of its process.")
     mode: Mode
-    game: str | None = Field(
-        default=None, description="Name of the game: seedling-vale, world-7-30, worlds 1-64, …"
-    )
     overrides: dict[str, Any] = Field(description="Settings of this run only.")
     status: Status | Literal["on disk"]
     finished: End | None = Field(
@@ -49,24 +46,11 @@ class RunReport(RunFigures):
     env_steps: int | None = None
     checkpoint: int | None = Field(default=None, description="Iteration of the last checkpoint.")
     evaluation: str | None = Field(default=None, description="Id of the last evaluation.")
-    reward_model_version: int | None = None
-    reward_model_loaded_at_step: int | None = None
-    reward_model_refused: int | None = Field(
-        default=None, description="Version that was not loaded; null once a later one was."
-    )
-    reward_model_refusal: str | None = Field(default=None, description="Reason of the rejection.")
     rewards: dict[str, PartFigures] | None = Field(
         default=None, description="Statistics of each part of the reward in the last iteration."
     )
     learner: dict[str, float] | None = Field(
         default=None, description="Statistics of the learner in the last iteration."
-    )
-    phase: str | None = Field(
-        default=None,
-        description="Phase of a run of mode quest: search, demonstrations or policy.",
-    )
-    phase_words: str | None = Field(
-        default=None, description="Description of the phase's progress."
     )
     search: SearchFigures | None = Field(
         default=None, description="Results of the search; null without one."
@@ -75,9 +59,6 @@ class RunReport(RunFigures):
         default=None, description="Progress of the curriculum; null without one."
     )
     failure: str | None = None
-    trouble: str | None = Field(
-        default=None, description="Why it waits, loses files or does not learn; null for no issue."
-    )
 
     @computed_field(description="`trained_seconds` in hours.")  # type: ignore[prop-decorator]  # mypy
     @property
