@@ -30,17 +30,6 @@ def stage(bus: Bus, episodes: FileStore) -> Stage:
     return stage
 
 
-async def test_nothing_is_claimed_before_the_trainer_knows(
-    chromium: Any, hud_url: str, stage: Stage
-) -> None:
-    await chromium.open(hud_url)
-    await chromium.wait_for(says("Unknown until the first iteration"))
-    await stage.assistance(has_planner=None)
-    await stage.progress()
-    await chromium.wait_for("document.querySelector('#run').innerText.includes('steps')")
-    assert "Unknown until the first iteration" in await chromium.evaluate(text())
-
-
 async def test_without_a_planner_one_line_says_so(
     chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
 ) -> None:

@@ -3,23 +3,15 @@
 With `SCREENSHOTS=folder` each state is also saved as a picture.
 """
 
-import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rlaif.bus.connection import Bus
-from rlaif.contracts.telemetry.search import MARKS_OF_A_NODE, SearchFigures, TreeNode
+from rlaif.contracts.telemetry.search import TreeNode
 from rlaif.storage.file import FileStore
 from rlaif.testing.page.browser import Shoot
 from rlaif.testing.page.stage import Stage
-from rlaif.trainer.learner.quest_search import QuestSearch
-from rlaif.trainer.learner.run_context import RunContext
-from rlaif.trainer.run_folder.protocol import SearchReport
-from rlaif.trainer.service.live import LiveView
-from rlaif.trainer.service.runs.state import RunState
-from rlaif.trainer.settings import TrainerSettings
 
 HIDDEN = "[...document.querySelectorAll('.search, .course')].map(panel => panel.hidden)"
 
@@ -35,16 +27,6 @@ def says(panel: str, words: str) -> str:
 @pytest.fixture
 def stage(bus: Bus, episodes: FileStore) -> Stage:
     return Stage(bus, episodes)
-
-
-async def test_without_a_search_nothing_is_shown_of_one(
-    chromium: Any, hud_url: str, stage: Stage
-) -> None:
-    await chromium.open(hud_url)
-    await stage.progress()
-    await chromium.wait_for("document.querySelector('#run').innerText.includes('steps')")
-    assert await chromium.evaluate(HIDDEN) == [True, True]
-    assert await chromium.evaluate("document.querySelector('.search').offsetHeight") == 0
 
 
 async def test_a_search_shows_its_figures_and_every_find(
@@ -77,17 +59,6 @@ async def test_the_beginning_and_the_end_of_a_search_are_shown(
     await stage.search(running=False, workers=0, seconds=2700.0, seconds_left=None)
     await chromium.wait_for(says("search", "finished after 45 min"))
     assert chromium.errors == []
-
-
-async def test_findings_that_are_not_listed_are_counted(
-    chromium: Any, hud_url: str, stage: Stage
-) -> None:
-    marks = tuple(f"event in room {n}/FF, which has a long name" for n in range(MARKS_OF_A_NODE))
-    node = TreeNode(node=0, parent=None, frames=5, seconds=0, level=1, marks=marks)
-    await chromium.open(hud_url)
-    await stage.search(tree=(node,), tree_left_out=57, level=10.0, marks=1999)
-    await chromium.wait_for(says("search", "57 other findings are not listed"))
-    assert await chromium.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
 async def test_a_curriculum_shows_each_demonstration_and_what_is_worked_on(
@@ -149,50 +120,6 @@ async def test_between_search_and_policy_the_page_says_what_is_made(
     await chromium.wait_for(says("run", title))
     await chromium.wait_for(says("screen-overlay", title))
     assert "Now: of 5 ways that were found." in await chromium.evaluate(text("run"))
-
-
-async def test_a_search_is_paused_while_its_run_is_stopped(
-    chromium: Any, hud_url: str, stage: Stage
-) -> None:
-    await chromium.open(hud_url)
-    await stage.progress(steps_per_second=None)
-    await stage.search()
-    await chromium.wait_for(says("search", "running after 11 min"))
-    await stage.progress(steps_per_second=None, status="stopped")
-    await chromium.wait_for(says("search", "paused after 11 min"))
-
-
-def searched(directory: Path) -> SearchFigures:
-    """Figures of a short real search, as a run reports them."""
-    settings = TrainerSettings.model_validate({"ray_workers": 0, "data_dir": directory})
-    record: Any = None  # a search reads none
-    search = QuestSearch(RunContext(settings, record, directory, lambda message: None))
-    try:
-        for _ in range(20):
-            search.advance()
-            if search.figures().tree:
-                break
-        return search.figures()
-    finally:
-        search.close()
-
-
-async def test_what_a_real_search_finds_comes_to_the_page(
-    chromium: Any, hud_url: str, bus: Bus, tmp_path: Path
-) -> None:
-    await chromium.open(hud_url)
-    found = await asyncio.to_thread(searched, tmp_path)
-    state = RunState(run_id="run-1").after(SearchReport(**dict(found)))
-    view = LiveView(bus.telemetry(), lambda: state, lambda: None, lambda: [], fps=0)
-    telling = asyncio.create_task(view.run())
-    try:
-        count = sum(len(node.marks) for node in found.tree)
-        await chromium.wait_for(f"document.querySelectorAll('.finds li').length === {count}")
-    finally:
-        telling.cancel()
-        await asyncio.gather(telling, return_exceptions=True)
-    first = found.tree[0].marks[0]
-    assert first in await chromium.evaluate(text("search"))
 
 
 async def test_names_stay_words(chromium: Any, hud_url: str, stage: Stage) -> None:

@@ -124,20 +124,6 @@ def walk(room: Room, start: Pixel, goal: Goal, make_ram) -> tuple[str, Pixel, in
         return over.value[0], at, facing, steps
 
 
-@settings(lenient, max_examples=8)
-@given(room=rooms, start=starts, tile=st.sampled_from(all_tiles()))
-def test_a_tile_is_walked_onto_whenever_a_way_leads_there(room, start, tile, make_ram):
-    assume(stands(room, start))
-    truth = Walking(room.ground).truth(start)
-    assume(tile not in truth.doors)
-    end, at, _, steps = walk(room, start, Goal("on", tile[0] * 16 + tile[1]), make_ram)
-    least = truth.least(tile)
-    assert (end == "arrived") == (least is not None)
-    if least is not None:
-        assert tile_of(*at) == tile
-        assert steps <= max(2, 1.5 * least)
-
-
 @settings(lenient, max_examples=15)
 @given(room=rooms, start=starts, tile=st.sampled_from(all_tiles()))
 def test_who_goes_before_a_tile_is_turned_towards_it(room, start, tile, make_ram):

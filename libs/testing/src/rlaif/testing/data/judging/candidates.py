@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import pickle
 
 import torch
 
@@ -48,9 +49,16 @@ def passed_candidate(seed: int) -> Candidate:
     )
 
 
+_trained: dict[str, Candidate] = {}
+
+
 async def train_here(request: Request) -> Candidate:
-    """Train as the service does, without starting a process."""
-    torch.set_num_threads(1)
-    return await asyncio.to_thread(
-        train_candidate, request.labels, settings=request.settings, champion=request.champion
-    )
+    """Train as the service does, without starting a process; once for equal requests."""
+    arguments = (list(request.labels), request.settings, request.champion)
+    key = hashlib.sha256(pickle.dumps(arguments)).hexdigest()
+    if key not in _trained:
+        torch.set_num_threads(1)
+        _trained[key] = await asyncio.to_thread(
+            train_candidate, request.labels, settings=request.settings, champion=request.champion
+        )
+    return _trained[key]
