@@ -178,6 +178,24 @@ def test_a_key_that_was_spent_has_opened_the_door() -> None:
     assert [each and each.objective for each in found] == [16, 16]
 
 
+@pytest.mark.parametrize(
+    ("rooms", "keys", "objectives"),
+    [
+        ([CROSS, VAULT, CROSS], 0, [16, 16]),  # the door was open
+        ([CROSS, VAULT, CROSS], -1, [15, 16]),
+        ([CROSS, TORCHES, CROSS], 0, [15, 15]),
+        ([CROSS, VAULT, CROSS], None, [15, 16]),
+    ],
+)
+def test_a_door_that_one_goes_through_without_a_key_was_open(
+    rooms: list[str], keys: int | None, objectives: list[int]
+) -> None:
+    here = _moment(CROSS, x=100, y=56, items=ALL, keys=0)
+    sections: Facts = {"rooms": {"in_order": rooms}, "changes": {"keys": keys}}
+    found = standings(_evidence(here, here, **sections))
+    assert [each and each.objective for each in found] == objectives
+
+
 def test_gnarl_is_beaten_when_no_enemy_is_left() -> None:
     here = _moment("4/12", x=72, y=40, items=ALL, keys=0, boss_key=True)
     fight = standings(_evidence(here, here, enemies={"left_at_end": 1, "defeated": 0}))

@@ -47,7 +47,7 @@ class Known:
         lever: The lever was hit.
         boss_beaten: The boss is gone from this room.
         door_opened: A small key has just opened a door of this room.
-        rooms: Rooms in which the player has been.
+        rooms: Rooms in which the player has been, as far as small keys open the way to them.
     """
 
     lever: bool = True
@@ -105,12 +105,18 @@ def standings(evidence: Evidence) -> tuple[Standing | None, Standing | None]:
     parts = evidence.puzzle.parts
     switches = (1, 1, 1) if parts is None else parts.get("switches_on", (0, 0, 0))
     beaten = evidence.enemies.left_at_end == 0
-    start = Known(lever=switches[0] > 0, boss_beaten=beaten and not evidence.enemies.defeated)
+    keys, rooms = evidence.changes.keys, frozenset(evidence.rooms.in_order or ())
+    # If no key was spent, the doors that the player went through were open before.
+    start = Known(
+        lever=switches[0] > 0,
+        boss_beaten=beaten and not evidence.enemies.defeated,
+        rooms=frozenset() if keys is None or keys < 0 else rooms,
+    )
     end = Known(
         lever=switches[-1] > 0,
         boss_beaten=beaten,
-        door_opened=(evidence.changes.keys or 0) < 0,
-        rooms=frozenset(evidence.rooms.in_order or ()),
+        door_opened=keys is not None and keys < 0,
+        rooms=rooms,
     )
     return standing(evidence.start, start), standing(evidence.end, end)
 
@@ -149,7 +155,8 @@ def _is_done(world: World, objective: Objective, moment: Moment, known: Known) -
         or (objective.what == "boss" and known.boss_beaten and here)
     ):
         return True
-    if not done.rooms.isdisjoint({room, *known.rooms}):
+    been = known.rooms if objective.what not in ("boss", "lever") else frozenset()
+    if not done.rooms.isdisjoint({room, *been}):
         return True
     # What lies beyond it is owned.
     return any(
