@@ -29,7 +29,7 @@ class NatsServer(ServerProcess):
     """One nats-server process with JetStream.
 
     Args:
-        directory: Existing, empty directory for its store, configuration and log.
+        directory: For its store, configuration and log; made when missing.
         max_file: JetStream's room on disk, in nats-server's notation.
         token: What clients must show; None lets everybody in.
         more: Further lines of its configuration, such as users or TLS.

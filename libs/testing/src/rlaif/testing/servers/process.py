@@ -31,6 +31,7 @@ class ServerProcess(ABC):
             RuntimeError: It did not get ready; the text holds its log's end.
         """
         assert self._process is None, f"it runs already, pid {self.pid}"
+        self._log.parent.mkdir(parents=True, exist_ok=True)
         for tries_left in reversed(range(1 if self._data.exists() else _TRIES)):
             with self._log.open("ab") as log:
                 process = self._process = self._spawn(log.fileno())

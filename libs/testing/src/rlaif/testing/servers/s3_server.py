@@ -43,7 +43,6 @@ class S3Server(ServerProcess):
             buckets=(EPISODES_BUCKET, MODELS_BUCKET),
             tls=tls,
         )
-        data_dir.mkdir(parents=True, exist_ok=True)
 
     @property
     def credentials(self) -> S3Credentials:
