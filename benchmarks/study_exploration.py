@@ -16,7 +16,7 @@ world; seeds from 2000 on are test worlds.
 
 Writes `runs.csv` and `finds.csv` (raw) and `report.txt` into --out: interquartile means over the
 runs of a kind of world with bootstrap intervals, and ratios of arms over the same worlds and seeds.
-A run without an essence counts with its limit, so its arm's figure is a lower bound.
+A run that misses a goal counts with its limit: such figures, marked by a star, are bounds.
 """
 
 import argparse
@@ -309,7 +309,7 @@ def _lines(found: dict[Run, dict[str, Any]]) -> Iterator[str]:
             ends = sum(known["essence_frames"] is not None for known in mine.values())
             cells = [_figure([_frames_to(goal, *each) for each in mine.items()]) for goal in _GOALS]
             yield f"{arm:18}{len(mine):4} {ends:4}  " + "".join(f"{cell:24}" for cell in cells)
-        yield f"ratios over the same worlds and seeds\n{'':28}" + "".join(f"{g:24}" for g in _GOALS)
+        yield f"ratios over the same worlds and seeds\n{'':32}" + "".join(f"{g:24}" for g in _GOALS)
         for first, second in _COMPARED:
             pairs = [
                 (run, run._replace(arm=second))
@@ -319,7 +319,7 @@ def _lines(found: dict[Run, dict[str, Any]]) -> Iterator[str]:
             if pairs:
                 cells = [_ratio(here, pairs, goal) for goal in _GOALS]
                 name = f"{first} / {second}"
-                yield f"{name:28}" + "".join(f"{cell:24}" for cell in cells)
+                yield f"{name:32}" + "".join(f"{cell:24}" for cell in cells)
         for arm in arms:
             asked = [known for run, known in here.items() if run.arm == arm and known["requests"]]
             if asked:
@@ -350,10 +350,13 @@ def _figure(values: Sequence[tuple[float, bool]]) -> str:
 
 def _ratio(here: dict[Run, dict[str, Any]], pairs: Sequence[tuple[Run, Run]], goal: str) -> str:
     sides = [
-        [_frames_to(goal, run, here[run])[0] for run in runs] for runs in zip(*pairs, strict=True)
+        [_frames_to(goal, run, here[run]) for run in runs] for runs in zip(*pairs, strict=True)
     ]
-    found = paired_ratio(*sides)
-    return f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
+    if not any(reached for side in sides for _, reached in side):
+        return "not reached"
+    found = paired_ratio(*[[value for value, _ in side] for side in sides])
+    mark = "" if all(reached for side in sides for _, reached in side) else "*"
+    return f"{found.value:.2f}{mark} ({found.low:.2f} to {found.high:.2f})"
 
 
 def _parser() -> argparse.ArgumentParser:
