@@ -6,6 +6,7 @@ from random import Random
 from rlaif.contracts.game.names import WORLD_NOUNS
 from rlaif.game.worlds.graph import LOCKS, Plan, Region, draw_plan
 from rlaif.game.worlds.layout import CrampedError, Layout, Passage, beyond, lay_out
+from rlaif.game.worlds.rom import engine, read_tables
 from rlaif.game.worlds.rooms import (
     GUARDS,
     STYLES,
@@ -51,12 +52,6 @@ _AMOUNTS = {
 _PRICES = {"shield": 0x20, "bombs": 0x15, "ember_seeds": 0x10, "heart_refill": 0x10}
 _GOODS = (at(3, 3), at(3, 5), at(3, 6))
 _KEEPER = at(2, 4)
-_SEASON_TILES = (
-    (0xFD, 0xFD, 0xFD, 0xFD, 0xFC), (0xD1, 0xD1, 0xD1, 0xD1, 0x6F), (0xA8, 0xA8, 0xA9, 0xA8, 0xA8),
-    (0xAA, 0xAB, 0xAA, 0xAA, 0xAA), (0x48, 0x48, 0x48, 0x49, 0x48), (0xC8, 0xC8, 0xC8, 0xC9, 0xC8),
-    (0xD5, 0xD5, 0xD5, 0xD5, 0xD7), (0x04, 0x04, 0x04, 0x49, 0x02),
-)  # fmt: skip
-"""As in the embedded game: ice, vines, blossoms, leaves, mushrooms, drifts."""
 _BIG = ("house", "shop front", "mouth", "cracked mouth", "keyhole")
 _PEOPLE = (Person.GIRL, Person.CHILD, Person.MAN, Person.ELDER, Person.GRANNY)
 
@@ -105,7 +100,7 @@ class _Drawing:
             title=script.title(),
             start=(*start.key, at(*self.inner[0][1].before)),
             rooms=tuple(sorted(rooms, key=lambda room: room.key)),
-            seasons=_SEASON_TILES,
+            seasons=read_tables(engine()).seasons,  # as in the embedded game
             talks=tuple(script.talks),
             gifts=tuple(script.gifts),
             prizes=tuple((treasure, script.new(text)) for treasure, text in got.items()),

@@ -5,6 +5,7 @@ from typing import Any
 
 from PIL import Image, ImageDraw
 
+from rlaif.game.worlds.records import parse_key
 from rlaif.game.worlds.tables import (
     CAVES,
     COLUMNS,
@@ -26,7 +27,7 @@ _BACKGROUND, _LABEL, _MARK, _START = "#182038", "#f8f8e8", "#e02848", "#3070c8"
 
 def picture(world: dict[str, Any]) -> Image.Image:
     """All rooms on the ground in their places, below them the dungeon's, houses and caves."""
-    rooms = {_key(room["room"]): room for room in world["rooms"]}
+    rooms = {parse_key(room["room"]): room for room in world["rooms"]}
     cells = _cells(list(rooms))
     width = 1 + max(column for _, column in cells.values())
     height = 1 + max(row for row, _ in cells.values())
@@ -37,9 +38,9 @@ def picture(world: dict[str, Any]) -> Image.Image:
         image.paste(_draw(room["map"], sheet, _SHEET_ROWS[key[0]]), _corner(cells[key]))
     drawing = ImageDraw.Draw(image)
     start = world["start"]
-    _mark(drawing, cells[_key(start["room"])], start["tile"], "*", _START)
+    _mark(drawing, cells[parse_key(start["room"])], start["tile"], "*", _START)
     for it in world["objectives"]:
-        _mark(drawing, cells[_key(it["room"])], it["tile"], str(it["number"]), _MARK)
+        _mark(drawing, cells[parse_key(it["room"])], it["tile"], str(it["number"]), _MARK)
     return image.quantize(256)
 
 
@@ -78,8 +79,3 @@ def _mark(drawing: ImageDraw.ImageDraw, cell: Spot, tile: Spot, text: str, colou
     x, y = x + tile[1] * _TILE + _TILE // 2, y + tile[0] * _TILE + _TILE // 2
     drawing.ellipse((x - 8, y - 8, x + 8, y + 8), fill=colour, outline=_LABEL)
     drawing.text((x, y), text, fill=_LABEL, anchor="mm")
-
-
-def _key(name: str) -> Key:
-    group, _, number = name.partition("/")
-    return int(group), int(number)

@@ -275,7 +275,7 @@ class Facts:
         shown += [f"{name} {done[name]}" for name in ("keys", "essences") if name in done]
         shown += ["boss_key"] * ("boss_key" in done) + done.get("items", [])
         if rooms := done.get("rooms"):
-            names = [self._by_key[_parse(key)].name for key in rooms]
+            names = [self._by_key[parse_key(key)].name for key in rooms]
             shown.append(f"place {' or '.join(names[:2])}{' or beyond' * (len(names) > 2)}")
         return ", or ".join(shown)
 
@@ -347,7 +347,7 @@ class Facts:
 def told(solver: Solver) -> list[Objective]:
     """The objectives of Seedling Vale in the order of its guide, which is not the shortest."""
     rows = list(csv.DictReader(read_data("seedling.csv").splitlines()))
-    legs = solver.follow([(row["what"], _parse(row["room"]), row["item"]) for row in rows])
+    legs = solver.follow([(row["what"], parse_key(row["room"]), row["item"]) for row in rows])
     parts = [
         (title, tuple(leg for _, leg in part))
         for title, part in groupby(zip(rows, legs, strict=True), key=lambda each: each[0]["title"])
@@ -445,6 +445,7 @@ def _key(key: Key) -> str:
     return f"{key[0]}/{key[1]}"
 
 
-def _parse(key: str) -> Key:
+def parse_key(key: str) -> Key:
+    """Group and id of a room that is named `group/number`."""
     group, _, number = key.partition("/")
     return int(group), int(number)
