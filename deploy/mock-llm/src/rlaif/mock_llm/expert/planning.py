@@ -156,7 +156,7 @@ def _buttons(situation: Situation, world: World, room: Room, tile: Tile) -> Iter
                     left |= {tile} & buttons  # it rises once the player leaves it
                     left.discard(button)
                     yield _at("PUSH_BLOCK", block, direction=_DIRECTIONS[side])
-                elif tile == behind:  # it is being pushed
+                elif tile in (behind, block):  # it is being pushed
                     left.discard(button)
                 break
     for button in sorted(left, key=lambda each: (each in held, each)):
