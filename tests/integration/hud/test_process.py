@@ -16,16 +16,6 @@ from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
 OpenPage = Callable[..., AbstractAsyncContextManager[Any]]
 
 
-async def test_the_help_names_every_setting() -> None:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "rlaif.hud", "--help", stdout=asyncio.subprocess.PIPE
-    )
-    text = (await process.communicate())[0].decode()
-    assert process.returncode == 0
-    assert "HUD_ALLOWED_ORIGINS" in text
-    assert "NATS_URL" in text
-
-
 async def test_sigterm_ends_the_process_while_pages_are_open(
     bus: Bus, nats_url: str, tmp_path: Path, open_page: OpenPage
 ) -> None:

@@ -209,15 +209,6 @@ def test_a_game_that_will_not_go_on_is_cut_and_says_why():
     assert fragment.transitions.terminated.sum() == 0
 
 
-def test_the_step_info_is_empty_and_the_reward_parts_are_asked_for():
-    env = ZeldaOracleEnv({"env": CONFIG})
-    env.reset(seed=3)
-    _, reward, _, _, info = env.step(np.int64(0))
-    assert info == {}
-    assert sum(env.reward_parts.values()) == pytest.approx(reward)
-    env.close()
-
-
 def test_the_parts_of_the_reward_sum_to_it():
     vector = EmulatorVector(CONFIG, count=2, runner=1, seed=1)
     fragment = play(vector, 150, 0)
