@@ -215,7 +215,8 @@ def play(run: Run, data: Path) -> None:
     rater = StudyRater(cartridge, judge, run.seed) if judge else None
     before = outcome_of(run, data) or {}
     search = open_search(folder, cartridge, SearchSettings(seed=run.seed, draws=draws), rater=rater)
-    runners = explorers_of(path, workers=0)
+    # More environments play starts that were selected longer ago.
+    runners = explorers_of(path, workers=0, environments=1)
     wrote, cpu = time.monotonic(), time.process_time()
     for figures in explore(search, runners):
         done = figures.frames >= run.frames or essence_frames(search) is not None
