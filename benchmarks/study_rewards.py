@@ -10,7 +10,9 @@ starts at power-on. Arms:
     judges            the reward model of the judges' labels, mode `height`, preset `judges`
     judges-potential  the same with mode `potential`
     judges-stable     as judges, but a model is replaced only by a significantly better one
-    exchanged         as judges, from the same labels exchanged between segments: they mean nothing
+    exchanged         as judges, from the same labels exchanged between segments: they mean nothing,
+                      but the fit knows that owning something of the quest is progress
+    meaningless       as exchanged, and the fit knows nothing
     exchanged-potential
     random            as judges, labels by a judge that answers at random
     game              the rewards of the game (preset `default`), no reward model
@@ -62,7 +64,7 @@ from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.learning.candidate import Candidate
 from rlaif.reward_model.learning.fit.bradley_terry import fit_side
 from rlaif.reward_model.learning.fit.sides import position, split_sides
-from rlaif.reward_model.learning.settings import CandidateSettings, GateSettings
+from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
 from rlaif.reward_model.learning.training import train_candidate
 from rlaif.reward_net.artifact import save as artifact
 from rlaif.reward_net.pay import Potential
@@ -83,11 +85,11 @@ DATA = Path("var/study/rewards")
 RESULTS = Path(__file__).parent / "results" / "rewards"
 ARMS = (
     "judges", "exchanged", "game",
-    "judges-potential", "judges-stable", "random", "nothing", "exchanged-potential",
+    "judges-potential", "judges-stable", "meaningless", "random", "nothing", "exchanged-potential",
 )  # fmt: skip
 PLAN = (
     (("judges", "exchanged", "game"), range(1, 13)),
-    (("judges-potential", "judges-stable", "random", "nothing"), range(1, 7)),
+    (("judges-potential", "judges-stable", "meaningless", "random", "nothing"), range(1, 7)),
 )
 DECISIONS = 150_000
 NICE = 19
@@ -108,7 +110,8 @@ _REPORT_SECONDS = 60.0
 _COMPARED = (
     ("judges", "exchanged"), ("judges", "game"), ("judges", "judges-potential"),
     ("judges-stable", "judges"), ("judges", "random"), ("judges", "nothing"),
-    ("judges-potential", "exchanged-potential"), ("game", "nothing"), ("exchanged", "nothing"),
+    ("judges", "meaningless"), ("exchanged", "meaningless"), ("exchanged", "nothing"),
+    ("judges-potential", "exchanged-potential"), ("game", "nothing"),
 )  # fmt: skip
 
 RUN_ROW = (
@@ -182,7 +185,7 @@ class Labels:
         if run.arm == "random":
             return judged(self.seen, random_seed=run.seed)
         labels = judged(self.seen)
-        return exchanged(labels, run.seed) if run.arm.startswith("exchanged") else labels
+        return labels if run.arm.startswith("judges") else exchanged(labels, run.seed)
 
     def close(self) -> None:
         self._emulator.close()
@@ -289,7 +292,8 @@ class Study:
         assert net is not None
         if not self._run.arm.startswith("judges"):
             train, _ = split_sides(self._labels.of_arm(self._run), settings)
-            net = fit_side(train, settings)
+            fit = FitSettings(owned=self._run.arm != "meaningless")
+            net = fit_side(train, replace(settings, fit=fit))
         return artifact(net, net.spec, version=self.figures["versions"])
 
     def save(self) -> None:

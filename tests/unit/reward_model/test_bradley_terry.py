@@ -185,3 +185,21 @@ def test_a_judge_who_errs_by_five_objectives_is_outvoted(labels, walked):
         found, expected = misled(rows), walked(rows)
     moved = (found - found.mean()) - (expected - expected.mean())
     assert moved.abs().mean() < 0.1
+
+
+@pytest.mark.parametrize("knows", [True, False])
+def test_the_fit_itself_knows_that_owning_something_is_progress(labels, knows):
+    """So labels that mean nothing are no placebo for it unless that knowledge is left out."""
+    rng = np.random.default_rng(0)
+    segments = [
+        replace(item, observations=somewhere(rng, 2), positions=tuple(rng.uniform(0, 2, 2)))
+        for item in labels(episodes=10, each=6, signal=False)
+    ]
+    net = fitted(segments, spec=REAL, epochs=60, owned=knows)
+    without = somewhere(rng, 50)
+    owned = without.copy()
+    owned[:, slot_index("sword_level")] = 1.0 / LAYOUT[slot_index("sword_level")].scale
+    with torch.inference_mode():
+        before, after = (net(torch.from_numpy(rows)) for rows in (without, owned))
+    rise = float((after - before).mean())
+    assert rise > 0.3 if knows else abs(rise) < 0.2

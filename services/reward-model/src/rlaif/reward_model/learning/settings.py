@@ -37,11 +37,14 @@ class FitSettings:
             (Bayesian bootstrap), so they disagree where labels say little.
         epochs: Passes over the segments.
         learning_rate: Peak learning rate of AdamW.
+        owned: Whether owning something of the quest has to raise the potential. This is knowledge
+            of the game: with it, labels that mean nothing reward an item with half of its worth.
     """
 
     members: int = 5
     epochs: int = 200
     learning_rate: float = 4e-2
+    owned: bool = True
 
 
 @dataclass(frozen=True)

@@ -170,7 +170,7 @@ def fit(
         weight_decay=WEIGHT_DECAY,
         steps=steps,
     )
-    known = is_known_layout(spec.layout_version, spec.inputs)
+    known = settings.owned and is_known_layout(spec.layout_version, spec.inputs)
     things = _Things.of(read, gains) if known else None
     learned = _Learned.of(side, weights, side.ends[..., read] * gains[read], things)
     for _ in range(epochs):
