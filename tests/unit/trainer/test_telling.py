@@ -128,12 +128,12 @@ def test_any_text_becomes_a_name_that_contracts_take(text):
 def test_the_fullest_readings_are_a_fraction_of_what_nats_takes():
     big, widest = 2**53 - 1, "x" * MARK_CHARACTERS
     node = TreeNode(
-        node=big, parent=big, frames=big, seconds=1e300 / 3, level=big,
+        node=big, parent=big, frames=big, seconds=1e9 / 3, level=big,
         marks=(widest,) * MARKS_OF_A_NODE, marks_left_out=big,
     )  # fmt: skip
     segment = CurriculumSegment(
         demonstration=big, from_mark=widest, to_mark=widest, frontier=1 / 3, success=2 / 3,
-        tries=big,
+        tries=big // MAX_SEGMENTS,
     )  # fmt: skip
     course = curriculum_figures(
         "backward", [segment] * MAX_SEGMENTS, power_on_share=1 / 3, demonstrations=big
