@@ -33,15 +33,16 @@ class QuestSearch:
         self._minutes = min(settings.quest.search_minutes, settings.quest.minutes)
         self._path = folder / TREE
         cartridge = load_cartridge(settings.rom_path)
+        files, self._files = None, files_of(run)
+        if self._files is not None:
+            files = self._files.config
+        self._runners = open_explorers(settings, run.environments(), files)
+        self._runners.wait_until_ready()  # the start of emulators is no time of the search
         self._rater = open_rater(settings.planner, cartridge)
         draws = RATED if self._rater else DrawSettings()
         self._search = open_search(
             folder, cartridge, SearchSettings(settings.seed, draws=draws), rater=self._rater
         )
-        files, self._files = None, files_of(run)
-        if self._files is not None:
-            files = self._files.config
-        self._runners = open_explorers(settings, run.environments(), files)
         self._turns = explore(self._search, self._runners)
         self._parents: dict[int, int | None] = {}
         self._levels: dict[int, float] = {}  # of discoveries; leaves may be deleted
