@@ -74,7 +74,7 @@ class Player:
 
     def begin(self, state: bytes) -> None:
         """Begin an episode in a state."""
-        self._starts.start = Start(state, "", PackedKeyframe(b"", ""))
+        self._starts.start = Start(state, "", PackedKeyframe(b"", ""), plays_on=True)
         self.game.reset(self._row)
         self._step.begin_episode()
         self.seen = marks_of(self.ram)
