@@ -21,7 +21,6 @@ from rlaif.game.machine.rom_checks import (
     read_bounded,
     rom_title,
 )
-from rlaif.game.worlds.making import WORLD_FILE, provide
 
 ORACLE_OF_SEASONS_SHA1 = "ba1268290fb2b1b70505d2d7b5825fc8a4816a4b"
 """Oracle of Seasons (USA, Australia), No-Intro, 1,048,576 bytes."""
@@ -89,9 +88,13 @@ def load_cartridge(
         UnsupportedGameError: It is a game on which nothing can be trained.
         CartridgeError: It is missing, unreadable, cut off, damaged or cannot be run.
     """
-    if path is not None and path.name == WORLD_FILE and not path.exists():
+    if path is not None and not path.exists():
+        # Imported here, for it knows stories and guides, which play does not.
+        from rlaif.game.worlds.making import WORLD_FILE, provide
+
         try:
-            provide(path.parent)
+            if path.name == WORLD_FILE:
+                provide(path.parent)
         except ValueError as error:
             raise CartridgeError(f"no ROM at {path}: {error}") from error
     where, data = _embedded() if path is None else (path, _read(path))
