@@ -46,8 +46,8 @@ from rlaif.game.machine.emulator import new_emulator
 from rlaif.game.starts.power_on import NoStartError
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.exploration.explorer import ExplorationFollower, ExploreConfig, Explorer
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
+from rlaif.trainer.play.followers.places import PlaceCounts, PlaceFollower
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.start import Start, StartSet, StartSource, initial_state
 from rlaif.trainer.play.vector import EmulatorVector
@@ -84,11 +84,11 @@ class Clock:
             self.seconds[name] = self.seconds.get(name, 0.0) + spent
 
 
-class Dealt(ExplorationFollower):
-    """Explores as in training, but the n-th environment starts at its own scene only."""
+class Dealt(PlaceFollower):
+    """Counts places as in training, but the n-th environment starts at its own scene only."""
 
-    def __init__(self, explorer: Explorer, n: int, game: GameEnv, starts: StartSource) -> None:
-        super().__init__(explorer, n, game)
+    def __init__(self, counts: PlaceCounts, starts: StartSource) -> None:
+        super().__init__(counts)
         self._dealt = starts
 
     def starts(self, given: StartSource) -> StartSource:
@@ -131,8 +131,7 @@ class Ladder:
         self.vector_frames = frames_of(self._eight, self._frame_skip)
         self.restarts = sum(len(script.episodes) - 1 for script in (*self._one, *self._eight))
         self.same_ram = True
-        self._directory = tempfile.TemporaryDirectory()
-        self._explorer: Explorer | None = None
+        self._places = PlaceCounts()
 
     def round(self) -> dict[str, float]:
         """Play each rung once, in turns; the figures."""
@@ -147,9 +146,6 @@ class Ladder:
             "vector_frames_per_second": self.vector_frames / vector,
             "vector_ratio": raw_many / vector,
         }
-
-    def close(self) -> None:
-        self._directory.cleanup()
 
     def _dealt(self, n: int) -> StartSource:
         return self._sources[n % len(self._sources)]
@@ -217,15 +213,7 @@ class Ladder:
 
     def _watch(self, game: GameEnv, n: int) -> EpisodeFollower:
         """As the environment runner does it, with the trainer's defaults."""
-        if self._explorer is None:
-            self._explorer = Explorer.of_game(
-                ExploreConfig(Path(self._directory.name)),
-                runner=1,
-                cartridge=game.cartridge,
-                emulator=game.emulator,
-                frame_skip=self._frame_skip,
-            )
-        return Dealt(self._explorer, n, game, self._dealt(n))
+        return Dealt(self._places, self._dealt(n))
 
 
 def held_actions(rng: np.random.Generator, steps: int) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -260,7 +248,6 @@ def main() -> int:
     for number in range(1, options.rounds + 1):
         rows.append(ladder.round())
         print_round(f"round {number}", rows[-1])
-    ladder.close()
     if cores is not None:
         os.sched_setaffinity(0, cores)
     ppo = ppo_of(states, options)

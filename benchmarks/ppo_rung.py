@@ -36,7 +36,6 @@ from trainers import (
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, config_of
 from rlaif.trainer.learner.runners.opening import runner_config
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.exploration.explorer import ExploreConfig
 
 TARGETS = {
     "ppo_ratio": 0.60, "ppo_ratio_seeds": 0.45, "ppo_ratio_macros": 0.50, "sb3_speedup": 2.5,
@@ -55,8 +54,7 @@ class PpoRung:
         preset, actions = RUNGS[suffix]
         settings = settings_of(preset, actions=actions)
         env = replace(env, game=env.game.model_copy(update={"actions": actions}))
-        explore = ExploreConfig(directory / f"of{suffix}", settings.explore)
-        runner = replace(runner_config(settings, env, explore), by=BenchmarkRunner)
+        runner = replace(runner_config(settings, env), by=BenchmarkRunner)
         self._algorithm = ShapedPPO(config_of(settings, runner))
         self._suffix = suffix
         self._iterations = max(1, iterations // SHORTER.get(suffix, 1))

@@ -76,7 +76,7 @@ _COMPARED = (
 
 RUN_ROW = (
     "world", "arm", "seed", "frames", "essence_frames", "limit", "level", "flags", "milestones",
-    "of_milestones", "cells", "rooms", "deaths", "starts", "cpu_seconds", "requests", "states",
+    "of_milestones", "cells", "rooms", "deaths", "starts", "requests", "states",
     "tokens", "shares", "resumed", "commit",
 )  # fmt: skip
 FIND_ROW = ("world", "arm", "seed", "kind", "find", "frames")

@@ -14,7 +14,8 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import Emulator, new_emulator
 from rlaif.trainer.learner.runners.runner import EmulatorRunner
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.exploration.explorer import ExplorationFollower, ExploreConfig, Explorer
+from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
+from rlaif.trainer.play.followers.places import PlaceCounts, PlaceFollower
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.start import Start
 from rlaif.trainer.rewards.game.facts import GameFacts
@@ -25,11 +26,11 @@ from rlaif.trainer.settings.learning import CurriculumSettings
 WORKERS, ENVS = 2, 8
 
 
-class Recorded(ExplorationFollower):
-    """Explores as in training, and keeps what a bare PyBoy needs to play the same again."""
+class Recorded(PlaceFollower):
+    """Counts places as in training, and keeps what a bare PyBoy needs to play the same again."""
 
-    def __init__(self, explorer: Explorer, n: int, game: GameEnv) -> None:
-        super().__init__(explorer, n, game)
+    def __init__(self, counts: PlaceCounts) -> None:
+        super().__init__(counts)
         self.played: list[Episode] = []
 
     def begin_episode(
@@ -101,17 +102,9 @@ class BenchmarkRunner(EmulatorRunner):
         return Replayed(frames, wall, cpu, same)
 
     def _follow(
-        self,
-        explore: ExploreConfig | None,
-        curriculum: CurriculumSettings | None,
-        env: EnvConfig,
-        game: Any,
-        n: int,
-    ) -> Any:
-        if self._explorer is None:
-            super()._follow(explore, curriculum, env, game, n)
-        assert self._explorer is not None
-        return Recorded(self._explorer, n, game)
+        self, curriculum: CurriculumSettings | None, env: EnvConfig, game: GameEnv, n: int
+    ) -> EpisodeFollower:
+        return Recorded(self._places)
 
 
 @dataclass

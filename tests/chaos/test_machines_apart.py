@@ -5,14 +5,12 @@ A machine is a network namespace with a cable to a bridge and a `/tmp` of its ow
 this one, with NATS and S3.
 """
 
-import io
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -32,9 +30,10 @@ from rlaif.testing.servers.http_server import serve
 from rlaif.testing.servers.nats_server import NatsServer
 from rlaif.testing.servers.s3_server import S3Server
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.play.exploration.coverage import load_directory
-from rlaif.trainer.play.exploration.states import ArchiveRecord
 from rlaif.trainer.run_folder.live_files import SCREENS
+from rlaif.trainer.run_folder.quest_record import SEARCH_FOLDER
+from rlaif.trainer.search.opening import TREE
+from rlaif.trainer.search.tree import TreeError, read_tree
 from rlaif.trainer.service.live import RunnerScreens
 
 pytestmark = [
@@ -47,6 +46,9 @@ pytestmark = [
 ]
 
 RUNNERS = (1, 2)
+EXPLORING = 3
+"""Environment of each runner that explores."""
+
 SECONDS = 300.0
 NETWORK = "10.213.77"
 HEAD = f"{NETWORK}.1"
@@ -172,25 +174,11 @@ class Training:
         """Environment steps of the run after each iteration."""
         return [each["env_steps"] for each in self.told("iteration_done")]
 
-    def records(self, folder: str = "*") -> dict[str, ArchiveRecord]:
-        """Digest → record of the states that were found, `states` or, dropped since, `lineage`."""
-        found = {}
-        for path in self.run.glob(f"exploration/*/archive/{folder}/*.json"):
-            with suppress(FileNotFoundError):
-                found[path.stem] = ArchiveRecord.model_validate_json(path.read_bytes())
-        return found
-
-    def found_by(self, runner: int) -> set[str]:
-        return {sha for sha, record in self.records().items() if finder(record) == runner}
-
-    def went_through_both(self) -> bool:
-        """Whether a runner found a state on the way from one that the other had found."""
-        records = self.records()
-        pairs = ((each, records.get(each.parent or "")) for each in records.values())
-        return any(
-            parent is not None and parent.parent is not None and finder(parent) != finder(each)
-            for each, parent in pairs
-        )
+    def found(self) -> int:
+        """Number of states that the search has stored."""
+        with suppress(TreeError), read_tree(self.run / SEARCH_FOLDER / TREE) as tree:
+            return len(tree)
+        return 0
 
     def is_silent(self, runner: int) -> bool:
         """Whether a runner gave no sign of life for as long as a page waits for its screen."""
@@ -199,22 +187,6 @@ class Training:
         told = screens.environments(RUN, datetime.now(UTC))
         assert told is not None
         return any(each.runner == runner and each.silent_seconds > 10 for each in told.runners)
-
-    def entries(self) -> dict[int, int]:
-        """Runner → squares entered in its games, all in all."""
-        maps = load_directory(next(self.run.glob("exploration/*/coverage"))).maps
-        of_runner = {
-            runner: [found for name, found in maps.items() if name.startswith(f"{runner}-")]
-            for runner in RUNNERS
-        }
-        return {
-            runner: sum(sum(found.visits.values()) for found in each)
-            for runner, each in of_runner.items()
-        }
-
-
-def finder(record: ArchiveRecord) -> int:
-    return int(record.environment.partition("-")[0])
 
 
 Train = Callable[..., Training]
@@ -232,7 +204,7 @@ def train(
         "S3_ACCESS_KEY": s3_server.credentials.access_key,
         "S3_SECRET_KEY": s3_server.credentials.secret_key,
         "BATCH_SIZE": 2048, "MINIBATCH_SIZE": 512, "EPOCHS": 1, "HIDDEN": 16,
-        "EPISODE_LENGTH": 200, "TRAINER_EXPLORE_RESTARTS": 0.9,
+        "EPISODE_LENGTH": 200,
         "OMP_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1,
     }  # fmt: skip
     started: list[Training] = []
@@ -255,34 +227,34 @@ async def until(what: str, condition: Callable[[], bool]) -> None:
     await eventually(condition, what, seconds=SECONDS)
 
 
-async def test_two_machines_explore_one_archive_and_what_a_lost_one_found_is_kept(
-    machines: Machines, train: Train, episodes_store: ObjectStore, models_store: ObjectStore
+async def test_two_machines_explore_and_what_a_lost_one_found_is_kept(
+    machines: Machines,
+    train: Train,
+    episodes_store: ObjectStore,
+    models_store: ObjectStore,
+    tmp_path: Path,
 ):
     training = train()
     machines.plug_in()
     lost = machines.plug_in()
-    await until("both machines find states", lambda: all(map(training.found_by, RUNNERS)))
-    await until("each plays on from what the other found", training.went_through_both)
     await until("captures of both are stored", lambda: captured_by(episodes_store) == set(RUNNERS))
+    await until("both explore", lambda: captured_by(episodes_store, env=EXPLORING) == set(RUNNERS))
 
-    found, at = training.records().keys(), len(training.iterations)
+    found, at = training.found(), len(training.iterations)
     lost.cut()
     await until("training goes on", lambda: len(training.iterations) >= at + 10)
-    walked = training.entries()
-    await until("the machine that is left explores on", lambda: training.entries() != walked)
-    (gone,) = (runner for runner in RUNNERS if training.entries()[runner] == walked[runner])
-    await until("its screen is free for the other's", lambda: training.is_silent(gone))
-    assert not training.is_silent(*(set(RUNNERS) - {gone}))
-    assert found <= training.records().keys(), "what the lost machine had found stays"
+    await until("the machine that is left explores on", lambda: training.found() > found)
+    await until("a screen is free for the other's", lambda: any(map(training.is_silent, RUNNERS)))
+    (gone,) = filter(training.is_silent, RUNNERS)
 
     machines.plug_in()
-    await until("one goes on in its place", lambda: training.entries()[gone] > walked[gone])
-    assert found <= training.records().keys()
+    await until("one goes on in its place", lambda: not training.is_silent(gone))
+    found = training.found()
 
     training.process.send_signal(signal.SIGTERM)
     assert training.process.wait(timeout=120) == 0
     assert len(training.told("started")) == 1, "the training process was never started again"
-    assert found <= in_checkpoint(models_store)
+    assert found <= in_checkpoint(models_store, tmp_path / "copy.sqlite")
 
 
 async def test_two_machines_go_on_a_quest_show_their_screens_and_evaluate_from_the_store(
@@ -329,17 +301,25 @@ async def test_two_machines_go_on_a_quest_show_their_screens_and_evaluate_from_t
     assert (stored["run_id"], stored["iteration"]) == (RUN, done["iteration"])
 
 
-def captured_by(store: ObjectStore) -> set[int]:
-    """Runners whose captures are in the store: keys have `RUN-ATTEMPT-RUNNER-…`."""
+def captured_by(store: ObjectStore, env: int | None = None) -> set[int]:
+    """Runners whose captures, of one environment or any, are in the store.
+
+    Keys have `RUN-ATTEMPT-RUNNER-ENV-…`.
+    """
     keys = [each.key for each in store.list("captures/")]
-    rests = [key.partition(f"/{RUN}-")[2] for key in keys]
-    return {int(rest.split("-")[1].partition("x")[0]) for rest in rests}
+    names = [key.partition(f"/{RUN}-")[2].split("-") for key in keys]
+    return {
+        int(runner.partition("x")[0])
+        for _, runner, number, *_ in names
+        if env is None or number == str(env)
+    }
 
 
-def in_checkpoint(store: ObjectStore) -> set[str]:
-    """Digests of states, kept or dropped, in the newest checkpoint in the store."""
+def in_checkpoint(store: ObjectStore, copy: Path) -> int:
+    """Number of states of the search in the newest checkpoint in the store."""
     keys = [each.key for each in store.list(f"checkpoints/{RUN}/")]
-    tars = [key for key in keys if key.endswith("/exploration.tar")]
-    newest = max(tars, key=lambda key: int(key.split("iteration_")[1].partition("-")[0]))
-    with tarfile.open(fileobj=io.BytesIO(store.get(newest))) as tar:
-        return {Path(name).stem for name in tar.getnames() if "/archive/" in name}
+    trees = [key for key in keys if key.endswith(f"/{TREE}")]
+    newest = max(trees, key=lambda key: int(key.split("iteration_")[1].partition("-")[0]))
+    copy.write_bytes(store.get(newest))
+    with read_tree(copy) as tree:
+        return len(tree)

@@ -4,63 +4,52 @@ import hashlib
 import itertools
 import shutil
 import warnings
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.learner import saving
-from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, config_of
 from rlaif.trainer.learner.networks.decision_module import ADDED
 from rlaif.trainer.learner.progress import RunTally
-from rlaif.trainer.learner.runners.driver_files import RunningArchiveServer
-from rlaif.trainer.learner.runners.opening import open_runners
+from rlaif.trainer.learner.runners.driver_files import RunningDriverFiles
+from rlaif.trainer.learner.runners.opening import open_runners, runner_config
 from rlaif.trainer.learner.runners.runner import StopAskedError
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.exploration.explorer import ExplorationFollower, ExploreConfig, Explorer
-from rlaif.trainer.play.game_env import GameEnv
+from rlaif.trainer.play.followers.places import PlaceCounts, PlaceFollower
 from rlaif.trainer.play.vector import EmulatorVector
-from rlaif.trainer.run_folder import npz_tree
+from rlaif.trainer.run_folder import checkpoints, npz_tree
 from rlaif.trainer.run_folder.checkpoints import LEARNER, POLICY
+from rlaif.trainer.search.opening import open_search
+from rlaif.trainer.search.tree import read_tree
 from rlaif.trainer.settings import TrainerSettings
-from rlaif.trainer.settings.game import ExploreSettings, GameSettings
+from rlaif.trainer.settings.game import GameSettings
 
 EPISODE = 100
-KEPT: list[RunningArchiveServer] = []
-"""An archive server ends with the last reference to it."""
-
-
-def explore(directory: Path) -> ExploreConfig:
-    """Everything that draws: archived starts, states kept often."""
-    return ExploreConfig(directory, ExploreSettings(restarts=0.5), save_every=50)
+KEPT: list[RunningDriverFiles | None] = []
+"""The actor ends with the last reference to it."""
 
 
 class Play:
-    """Two games and who explores them, without RLlib."""
+    """Two games and the counts of their places, without RLlib."""
 
-    def __init__(self, directory: Path, attempt: int, *, begin: bool = True) -> None:
-        self.directory = directory
-        self.explorer: Explorer | None = None
+    def __init__(self, attempt: int, *, begin: bool = True) -> None:
+        self.counts = PlaceCounts()
         config = EnvConfig(
             run_id="r", attempt=attempt, game=GameSettings(actions="seed", episode_length=EPISODE)
         )
         self.vector = EmulatorVector(
-            config, count=2, runner=0, seed=3, follow=self._watch, begin=begin
+            config,
+            count=2,
+            runner=0,
+            seed=3,
+            follow=lambda game, n: PlaceFollower(self.counts),
+            begin=begin,
         )
-
-    def _watch(self, game: GameEnv, n: int) -> ExplorationFollower:
-        if self.explorer is None:
-            self.explorer = Explorer.of_game(
-                explore(self.directory),
-                runner=0,
-                cartridge=game.cartridge,
-                emulator=game.emulator,
-                frame_skip=4,
-            )
-        return self.explorer.environment(n, game)
 
     def play(self, steps: int, seed: int) -> tuple[bytes, list[str], tuple[str, ...]]:
         """Observations and rewards, RAM digests, and where episodes started."""
@@ -79,25 +68,16 @@ class Play:
 
 
 def test_games_resume_in_the_middle_of_their_episodes(tmp_path: Path):
-    first = Play(tmp_path / "first", attempt=0)
-    assert first.explorer is not None
+    first = Play(attempt=0)
     first.play(250, seed=1)
-    npz_tree.write(
-        tmp_path / "saved.npz",
-        {"vector": first.vector.state_dict(), "explorer": first.explorer.state_dict()},
-    )
-    shutil.copytree(tmp_path / "first", tmp_path / "second")
+    npz_tree.write(tmp_path / "saved.npz", first.vector.state_dict())
+    known = first.counts.episodes.copy()
     expected = first.play(300, seed=2)
-    assert any(start.startswith("archive:") for start in expected[2]), "exploration drew starts"
-
-    saved = npz_tree.read(tmp_path / "saved.npz")
-    second = Play(tmp_path / "second", attempt=1, begin=False)
-    assert second.explorer is not None
-    assert second.vector.load_state_dict(saved["vector"]) is None
-    second.explorer.load_state_dict(saved["explorer"], played_from=saved["explorer"]["played_from"])
+    second = Play(attempt=1, begin=False)
+    assert second.vector.load_state_dict(npz_tree.read(tmp_path / "saved.npz")) is None
+    second.counts.take_in(known)
     assert second.play(300, seed=2) == expected
-    assert second.explorer.state_dict() == first.explorer.state_dict()
-    assert second.explorer.coverage == first.explorer.coverage
+    assert second.counts.episodes == first.counts.episodes != known
     first.vector.close()
     second.vector.close()
 
@@ -108,7 +88,8 @@ def algorithm(
     settings = TrainerSettings.model_validate(
         {
             "ray_workers": workers,
-            "envs_per_worker": 1,
+            "envs_per_worker": 1 if actions == "seed" else 2,
+            "explore": {"share": 0.5},
             "batch_size": 128,
             "minibatch_size": 32,
             "epochs": 2,
@@ -120,14 +101,15 @@ def algorithm(
         }
     )
     env = EnvConfig(run_id="r", attempt=attempt, game=settings.game, gamma=settings.ppo.gamma)
-    if not away:
-        return ShapedPPO(build_config(settings, env, explore(directory), resumes=resumes))
-    archive_server = RunningArchiveServer.start(explore(directory))
-    KEPT.append(archive_server)
-    config = replace(archive_server.config, directory=directory / "not there on another machine")
-    found = build_config(settings, env, config, resumes=resumes)
-    runners = open_runners(found.env_config["runner"], workers, on_cluster=True)
-    return ShapedPPO(found, runners)
+    files = RunningDriverFiles.start(directory) if away else None
+    name = "" if files is None else files.name
+    KEPT.append(files)
+    config = runner_config(settings, env, files=name, exploring=settings.exploring, resumes=resumes)
+    runners = open_runners(config, workers, on_cluster=away)
+    found = ShapedPPO(config_of(settings, config), runners)
+    if config.exploring:
+        found.exploration.open(lambda: open_search(directory / "search", load_cartridge()))
+    return found
 
 
 def parameters(algorithm: ShapedPPO) -> str:
@@ -170,7 +152,7 @@ def test_the_update_after_a_resume_is_that_of_the_uninterrupted_run(
         for _ in range(2):
             one.train()
         before = parameters(one)
-        saving.save(one, RunTally(), checkpoint, run)
+        saving.save(one, RunTally(), checkpoint)
         shutil.copytree(run, copy)  # the run continues in its own directory
         expected = []
         for _ in range(2):
@@ -190,7 +172,9 @@ def test_the_update_after_a_resume_is_that_of_the_uninterrupted_run(
     assert found == expected
     assert len({before, *expected}) == 3, "each update changed them"
     assert not list(checkpoint.glob("*.pkl")), "nothing is pickled"
-    assert list(run.glob("exploration/*/archive/states/*.zst")), "and something was found"
+    if actions == "macros":
+        with read_tree(checkpoint / checkpoints.SEARCH) as tree:
+            assert len(tree) > 1, "and something was found"
 
 
 @pytest.mark.timeout(900)
@@ -211,7 +195,7 @@ def test_a_stop_while_games_are_played_saves_what_the_last_iteration_left(
         with pytest.raises(StopAskedError):
             one.train()
         assert one.sampler.interrupted == (workers == 0), "in its 40th step"
-        saving.save(one, figures, checkpoint, tmp_path, patience=0.0)
+        saving.save(one, figures, checkpoint, patience=0.0)
         one.stop()
 
         two = algorithm(tmp_path, workers, "seed", attempt=1, resumes=True, away=False)
@@ -232,7 +216,7 @@ def test_a_checkpoint_without_the_critics_own_inputs_resumes(tmp_path: Path):
         warnings.simplefilter("ignore")
         one = algorithm(tmp_path, 0, "macros", attempt=0, resumes=False, away=False)
         one.train()
-        saving.save(one, RunTally(), checkpoint, tmp_path)
+        saving.save(one, RunTally(), checkpoint)
         one.stop()
         policy = load_file(checkpoint / POLICY)
         for name in ADDED:

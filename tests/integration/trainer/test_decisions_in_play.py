@@ -1,6 +1,5 @@
 """Decisions of their own length on the real cartridge: what is kept is what was played."""
 
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,14 +27,14 @@ from rlaif.trainer.learner.runners.runner import AssistConfig, assisted_by
 from rlaif.trainer.play.assist.assistance import Assistance
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.exploration.explorer import ExplorationFollower, ExploreConfig, Explorer
+from rlaif.trainer.play.followers.places import PlaceCounts, PlaceFollower
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.planner_port import PlannerQuestion
 from rlaif.trainer.play.start import Start, StartSet
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.run_folder import npz_tree
-from rlaif.trainer.settings.game import CaptureSettings, ExploreSettings, GameSettings
+from rlaif.trainer.settings.game import CaptureSettings, GameSettings
 from rlaif.trainer.settings.planner import GuidanceSettings, PlannerSettings, TakeoverSettings
 
 INPUTS = Path(__file__).parents[3] / "libs/game/cartridge/walkthrough.json"
@@ -155,26 +154,19 @@ def test_episodes_are_cut_by_their_frames_waits_included(vector_of: Making):
 
 
 class Play:
-    """Two games and who explores them, all that draws included."""
+    """Two games and the counts of their places."""
 
-    def __init__(self, arm: str, directory: Path, attempt: int, *, begin: bool = True) -> None:
-        self._directory = directory
-        self.explorer: Explorer | None = None
+    def __init__(self, arm: str, attempt: int, *, begin: bool = True) -> None:
         config = replace(config_of(arm, episode_length=150), attempt=attempt)
+        counts = PlaceCounts()
         self.vector = EmulatorVector(
-            config, count=2, runner=0, seed=3, follow=self._watch, begin=begin
+            config,
+            count=2,
+            runner=0,
+            seed=3,
+            follow=lambda game, n: PlaceFollower(counts),
+            begin=begin,
         )
-
-    def _watch(self, game: GameEnv, n: int) -> ExplorationFollower:
-        if self.explorer is None:
-            self.explorer = Explorer.of_game(
-                ExploreConfig(self._directory, ExploreSettings(restarts=0.5), save_every=50),
-                runner=0,
-                cartridge=game.cartridge,
-                emulator=game.emulator,
-                frame_skip=4,
-            )
-        return self.explorer.environment(n, game)
 
     def play(self, rows: int, seed: int) -> tuple[Any, ...]:
         done = play(self.vector, rows, seed=seed, quota=2)
@@ -191,20 +183,12 @@ class Play:
 
 @pytest.mark.parametrize("arm", ARMS)
 def test_games_resume_in_the_middle_of_their_episodes(tmp_path: Path, arm: str):
-    first = Play(arm, tmp_path / "first", attempt=0)
-    assert first.explorer is not None
+    first = Play(arm, attempt=0)
     first.play(70, seed=1)
-    npz_tree.write(
-        tmp_path / "saved.npz",
-        {"vector": first.vector.state_dict(), "explorer": first.explorer.state_dict()},
-    )
-    shutil.copytree(tmp_path / "first", tmp_path / "second")
+    npz_tree.write(tmp_path / "saved.npz", first.vector.state_dict())
     expected = first.play(60, seed=2)
-    saved = npz_tree.read(tmp_path / "saved.npz")
-    second = Play(arm, tmp_path / "second", attempt=1, begin=False)
-    assert second.explorer is not None
-    assert second.vector.load_state_dict(saved["vector"]) is None
-    second.explorer.load_state_dict(saved["explorer"], played_from=saved["explorer"]["played_from"])
+    second = Play(arm, attempt=1, begin=False)
+    assert second.vector.load_state_dict(npz_tree.read(tmp_path / "saved.npz")) is None
     assert second.play(60, seed=2) == expected
     first.vector.close()
     second.vector.close()

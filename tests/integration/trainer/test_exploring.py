@@ -73,7 +73,7 @@ def test_the_policys_environments_play_as_without_one_that_explores(search: Sear
             assert found is not None
             assert np.array_equal(expected[:, 0], found[:, 0])
         assert one.reward_parts == two.reward_parts
-        assert two.by_others.tolist() == [[False, True]] * STEPS
+        assert two.of_policy().actions.shape == (STEPS, 1)
     assert beside.explorer.report().decisions > 0
     alone.vector.close()
     beside.vector.close()
@@ -103,7 +103,7 @@ def test_rollouts_are_episodes_that_no_figure_counts(search: Search):
     for seed in range(6):
         fragment = play.play(seed)
         explored += sum(each.start.startswith(EXPLORATION) for each in fragment.episodes)
-        shaping = {SHAPING: [np.zeros_like(fragment.rewards)]}
+        shaping = {SHAPING: [np.zeros_like(fragment.of_policy().rewards)]}
         tally.add([fragment], LearnedRewards(parts=shaping))
     play.vector.close()
     assert explored > 3

@@ -110,7 +110,6 @@ async def trainer(tmp_path: Path, port: int) -> AsyncIterator[Trainer]:
             "BATCH_SIZE": "256",
             "EPISODE_LENGTH": "60",
             "TRAINER_PPO_MINIBATCH_SIZE": "128",
-            "TRAINER_EXPLORE_RESTARTS": "0.5",
             "MODELS_STORE": (tmp_path.parent / "models").as_uri(),
             "EPISODES_STORE": (tmp_path.parent / "episodes").as_uri(),
         },

@@ -94,7 +94,7 @@ def test_runner_and_learner_resume_from_a_checkpoint(demonstrations: Path) -> No
     first.train()
     (saved,) = first.runners.ask(methodcaller("state_dict"))
     second = algorithm_of(demonstrations, resumes=True)
-    assert second.runners.ask(methodcaller("load_state_dict", saved, ())) == [None]
+    assert second.runners.ask(methodcaller("load_state_dict", saved)) == [None]
     (again,) = second.runners.ask(methodcaller("state_dict"))
     assert again["course"] == saved["course"]
     assert again["vector"]["watchers"] == saved["vector"]["watchers"]

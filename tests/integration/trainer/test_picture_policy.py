@@ -110,7 +110,7 @@ def test_a_resumed_run_repeats_the_uninterrupted_one_and_evaluates_alike(tmp_pat
     (tmp_path / "run").mkdir()
     try:
         first.train()
-        saving.save(first, RunTally(), tmp_path / "saved", tmp_path / "run")
+        saving.save(first, RunTally(), tmp_path / "saved")
         first.train()
         expected = weights(first)
     finally:

@@ -1,10 +1,9 @@
-"""Ray runners that do not share the run's directory: common archive, screens, and files of the
+"""Ray runners that do not share the run's directory: common search, screens, and files of the
 driver."""
 
-import tarfile
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,19 +15,20 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.starts.power_on import bring_to_control
 from rlaif.trainer.learner import saving
-from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, config_of
 from rlaif.trainer.learner.progress import RunTally
-from rlaif.trainer.learner.runners.driver_files import RunningArchiveServer
+from rlaif.trainer.learner.runners.driver_files import RunningDriverFiles
 from rlaif.trainer.learner.runners.files import RunnerFiles
-from rlaif.trainer.learner.runners.opening import open_runners
+from rlaif.trainer.learner.runners.opening import open_runners, runner_config
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.exploration.explorer import ExploreConfig
-from rlaif.trainer.play.exploration.states import ArchiveRecord
 from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.run_folder.live_files import SCREENS
+from rlaif.trainer.run_folder.quest_record import SEARCH_FOLDER
+from rlaif.trainer.search.opening import open_search
+from rlaif.trainer.search.tree import read_tree
 from rlaif.trainer.service.live import RunnerScreens
 from rlaif.trainer.settings import TrainerSettings
-from rlaif.trainer.settings.game import ExploreSettings, GameSettings
+from rlaif.trainer.settings.game import GameSettings
 from rlaif.trainer.settings.learning import CurriculumSettings
 
 RUNNERS = 2
@@ -45,36 +45,31 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ShapedPPO,
     run = tmp_path_factory.mktemp("run")
     settings = TrainerSettings.model_validate(
         {
-            "actions": "seed",
             "ray_workers": RUNNERS,
             "envs_per_worker": 2,
+            "explore": {"share": 0.5},
             "batch_size": 256,
             "minibatch_size": 128,
             "epochs": 1,
             "hidden": 16,
         }
     )
-    # Without random moves, all episodes from power-on start in one cell.
     game = GameSettings(
-        actions="seed",
         episode_length=60,
-        noop_start=0,
-        walk_start=0,
         initial_state_path=state_in_play(tmp_path_factory.mktemp("driver") / "start.state"),
     )
     env = EnvConfig(run_id="r", game=game, screens=run / SCREENS)
-    explore = ExploreConfig(run, ExploreSettings(restarts=0.5), save_every=50, sync_every=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ray.init(
             address="local", num_cpus=RUNNERS + 1, include_dashboard=False, log_to_driver=False,
             logging_level="ERROR",
         )  # fmt: skip
-        archive_server = RunningArchiveServer.start(explore)
-        config = replace(archive_server.config, directory=run / "not there on other machines")
-        found = build_config(settings, env, config)
-        runners = open_runners(found.env_config["runner"], RUNNERS, on_cluster=True)
-        algorithm = ShapedPPO(found, runners)
+        files = RunningDriverFiles.start(run)
+        config = runner_config(settings, env, files=files.name, exploring=settings.exploring)
+        runners = open_runners(config, RUNNERS, on_cluster=True)
+        algorithm = ShapedPPO(config_of(settings, config), runners)
+        algorithm.exploration.open(lambda: open_search(run / SEARCH_FOLDER, load_cartridge()))
         for _ in range(FEW):
             algorithm.train()
         yield algorithm, run
@@ -103,31 +98,23 @@ def on_runners(algorithm: ShapedPPO, call: Callable[[Any], Any]) -> list[Any]:
     return algorithm.runners.ask(call)
 
 
-def kept(run: Path) -> dict[str, ArchiveRecord]:
-    """Digest → record of the states in the run's directory."""
-    files = run.glob("exploration/*/archive/states/*.json")
-    records = [ArchiveRecord.model_validate_json(path.read_bytes()) for path in files]
-    return {record.sha256: record for record in records}
+def test_runners_share_places_and_what_they_find(apart: tuple[ShapedPPO, Path]):
+    algorithm, _ = apart
+    search = algorithm.exploration.search
+    assert search is not None
 
+    def have_found() -> bool:
+        return all(search._runners[runner].ids for runner in (1, 2))
 
-def dropped(run: Path) -> set[str]:
-    return {path.stem for path in run.glob("exploration/*/archive/lineage/*.json")}
-
-
-def test_runners_share_discoveries_with_each_other_and_the_run(
-    apart: tuple[ShapedPPO, Path],
-):
-    algorithm, run = apart
-    algorithm.sampler.hold()  # pause, so that nothing new arrives in between
-    for _ in range(2):  # one reports, the other reads
-        on_runners(algorithm, lambda runner: runner._explorer.sync())
-    found = kept(run)
-    finders = {record.environment.partition("-")[0] for record in found.values()}
-    assert finders == {"1", "2"}
-    for had in on_runners(algorithm, lambda runner: runner._explorer.archive.digests):
-        assert had == found.keys()
-    squares = on_runners(algorithm, lambda runner: dict(runner._explorer.visited.elsewhere))
-    assert all(squares), "each knows where the other has been"
+    train_until(algorithm, "both find states", have_found)
+    train_until(algorithm, "places are counted", lambda: bool(algorithm.exploration.places))
+    algorithm.sampler.hold()
+    algorithm.train()
+    for places in on_runners(algorithm, lambda runner: dict(runner._places.episodes)):
+        assert places.keys() <= algorithm.exploration.places.keys()
+        assert places
+    cells = on_runners(algorithm, lambda runner: set(runner._explorer.known._worth))
+    assert len(cells[0] & cells[1]) > 2
 
 
 def test_screens_and_positions_of_all_runners_reach_the_service(
@@ -181,7 +168,7 @@ def test_a_folder_of_the_drivers_machine_is_copied_completely(
     folder.mkdir()
     (folder / "demonstrations.json").write_text("{}")
     (folder / "one.npz.zst").write_bytes(bytes(1 << 20))
-    files = RunnerFiles(algorithm.config.env_config["runner"].explore)
+    files = RunnerFiles(algorithm.config.env_config["runner"].files)
     copied = files.curriculum(CurriculumSettings(path=folder))
     assert copied is not None
     assert copied.path is not None
@@ -198,28 +185,24 @@ def test_a_folder_of_the_drivers_machine_is_copied_completely(
 def test_a_checkpoint_contains_the_discoveries_of_all_machines(
     apart: tuple[ShapedPPO, Path], tmp_path: Path
 ):
-    algorithm, run = apart
-    saving.save(algorithm, RunTally(), tmp_path, run)
-    with tarfile.open(tmp_path / checkpoints.EXPLORATION) as tar:
-        names = tar.getnames()
-    held = {Path(name).stem for name in names if "/states/" in name}
-    everywhere = on_runners(algorithm, lambda runner: runner._explorer.archive.digests)
-    assert held >= frozenset().union(*everywhere)
-    for runner in range(1, RUNNERS + 1):
-        assert any(name.endswith(f"coverage/runner-{runner}.npz") for name in names)
-        assert any(name.endswith(f"cells/runner-{runner}.json") for name in names)
-    assert not any(Path(name).name.startswith(".") for name in names)
+    algorithm, _ = apart
+    search = algorithm.exploration.search
+    assert search is not None
+    saving.save(algorithm, RunTally(), tmp_path)
+    with read_tree(tmp_path / checkpoints.SEARCH) as tree:
+        assert {cell for _, cell, *_ in tree.starts} == set(search._kept)
 
 
-def test_a_restarted_archive_server_keeps_its_data(apart: tuple[ShapedPPO, Path]):
-    algorithm, run = apart
-    name = algorithm.config.env_config["runner"].explore.archive_server
+def test_runners_read_from_a_restarted_actor(apart: tuple[ShapedPPO, Path]):
+    algorithm, _ = apart
+    name = algorithm.config.env_config["runner"].files
+    given = algorithm.config.env_config["env"].game.initial_state_path
     ray.kill(ray.get_actor(name), no_restart=False)
-    for _ in range(FEW):
-        algorithm.train()
-    algorithm.sampler.hold()
-    on_runners(algorithm, lambda runner: runner._explorer.sync())
-    troubles = on_runners(algorithm, lambda runner: runner._explorer.trouble)
-    assert troubles == [None] * RUNNERS
-    everywhere = on_runners(algorithm, lambda runner: runner._explorer.archive.digests)
-    assert frozenset().union(*everywhere) <= kept(run).keys() | dropped(run)
+
+    def is_read() -> bool:
+        with suppress(ConnectionError):
+            found = on_runners(algorithm, lambda runner: runner.files.driver.read(given))
+            return found == [{"": given.read_bytes()}] * RUNNERS
+        return False
+
+    train_until(algorithm, "the actor is back", is_read)

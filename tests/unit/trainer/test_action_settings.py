@@ -20,7 +20,6 @@ def test_the_seeds_actions_keep_the_seeds_times():
     assert not own.game.by_decisions
     assert own.game.ends_at_death
     assert own.evaluation_length == 3_000
-    assert own.steps_between_saves == 16_000
 
 
 @pytest.mark.parametrize("actions", DECISIONS)
@@ -31,7 +30,6 @@ def test_decisions_go_on_after_death_and_have_time_for_the_quest(actions: str):
     quest = 22_750  # frames of the committed walkthrough
     assert own.evaluation_length * STEP_FRAMES > 2 * quest
     assert own.game.episode_length * STEP_FRAMES > 2 * quest
-    assert own.steps_between_saves == 1_000
 
 
 @pytest.mark.parametrize("actions", ["seed", "macros"])

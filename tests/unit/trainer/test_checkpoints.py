@@ -1,7 +1,5 @@
 """Checkpoints on disk and in a store: whole or not there, pruned, brought back."""
 
-import io
-import tarfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,9 @@ from rlaif.storage.ports import StoreUnavailableError
 from rlaif.trainer.checks import WrongSettingsError
 from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.run_folder.checkpoints import CheckpointError
+from rlaif.trainer.run_folder.quest_record import SEARCH_FOLDER
 from rlaif.trainer.run_folder.record import RunRecord, begin_attempt, record_path
+from rlaif.trainer.search.opening import TREE
 from rlaif.trainer.service.runs import store as checkpoint_store
 from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.settings import TrainerSettings
@@ -45,10 +45,7 @@ def save(
     record = RunRecord.read(record_path(data_dir, RUN)).model_copy(update={"attempts": attempt})
     partial = checkpoints.begin(directory(data_dir), iteration)
     (partial / checkpoints.POLICY).write_bytes(content)
-    with tarfile.open(partial / checkpoints.EXPLORATION, "w") as tar:
-        entry = tarfile.TarInfo("game/coverage/runner-1.npz")
-        entry.size = 3
-        tar.addfile(entry, io.BytesIO(b"abc"))
+    (partial / checkpoints.SEARCH).write_bytes(b"abc")
     counters = checkpoints.Counters(iteration=iteration, env_steps=10 * iteration)
     manifest = checkpoints.Manifest(
         run_id=RUN, attempt=attempt, created_at=NOW, counters=counters, hidden=256,
@@ -150,8 +147,7 @@ def test_a_run_comes_back_whole_and_gives_no_id_again(
     restored = checkpoint_store.restore_run(store, other, RUN)
     assert restored == directory(other) / "iteration_00000007"
     assert checkpoints.verify(restored).counters.env_steps == 70
-    coverage = other / "runs" / RUN / "exploration" / "game" / "coverage" / "runner-1.npz"
-    assert coverage.read_bytes() == b"abc"
+    assert (other / "runs" / RUN / SEARCH_FOLDER / TREE).read_bytes() == b"abc"
     begin_attempt(other, RUN, TrainerSettings(data_dir=other), NOW)
     assert RunRecord.read(record_path(other, RUN)).attempts >= 1000
     assert checkpoint_store.restore_run(store, other, "r-unknown") is None
@@ -169,20 +165,6 @@ def test_a_tampered_object_is_not_restored(data_dir: Path, store: FileStore, tmp
     again = checkpoint_store.restore_run(store, tmp_path / "third", RUN)
     assert again is not None
     assert again.name == "iteration_00000001", "nor one of which an object is gone"
-
-
-def test_a_run_whose_archive_leads_out_of_it_is_not_restored(
-    data_dir: Path, store: FileStore, tmp_path: Path
-):
-    path = save(data_dir, 1)
-    with tarfile.open(path / checkpoints.EXPLORATION, "w") as tar:
-        tar.addfile(tarfile.TarInfo("../../escaped"), io.BytesIO())
-    manifest = checkpoints.read_manifest(path)
-    (path / checkpoints.MANIFEST).unlink()
-    partial = path.rename(path.with_name(".partial_1"))
-    checkpoint_store.upload(store, checkpoints.commit(partial, manifest)[0])
-    with pytest.raises(CheckpointError, match="no path below the run"):
-        checkpoint_store.restore_run(store, tmp_path / "other", RUN)
 
 
 def test_a_named_checkpoint_comes_back_and_the_run_on_this_disk_keeps_its_record(

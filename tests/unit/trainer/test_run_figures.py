@@ -50,9 +50,9 @@ def resumed(tally: RunTally) -> RunTally:
     return again
 
 
-def test_a_practice_attempt_is_in_no_figure_and_keeps_its_shaping_rewards():
+def test_a_rollout_of_the_search_is_in_no_figure_and_keeps_its_shaping_rewards():
     tally = RunTally()
-    add(tally, fragment(ends=True, continues=False, start="practice:0123"), env_steps=104)
+    add(tally, fragment(ends=True, continues=False, start="exploration:7"), env_steps=104)
     assert (tally.episodes, tally.figures().rooms_mean, tally.ended.count) == (0, None, 0)
     assert tally.oldest_open == 100
     add(tally, fragment(ends=True), env_steps=108)

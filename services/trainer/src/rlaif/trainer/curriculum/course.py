@@ -14,7 +14,7 @@ from rlaif.trainer.curriculum.subtasks import Subtask, subtasks_of
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.frontier import CurriculumFigures
 from rlaif.trainer.play.game_env import GameEnv
-from rlaif.trainer.play.start import Start, StartSource
+from rlaif.trainer.play.start import DEMONSTRATION, Start, StartSource
 from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.search.marks import Marks
 from rlaif.trainer.settings.learning import CurriculumSettings
@@ -24,9 +24,6 @@ _ARRIVALS_PER_SAVE = 4
 
 WHOLE = 64
 """Window, in episodes per runner from the game's own start, of the end-to-end success rate."""
-
-PROVENANCE = "demonstration:"
-"""Prefix of the provenance of start states on a demonstration."""
 
 
 class Course:
@@ -182,9 +179,9 @@ class CourseFollower:
         keyframe = arrived or subtask.state(place).keyframe
         state = unpack_keyframe(*keyframe)
         if arrived is not None:
-            return Start(state, f"{PROVENANCE}{subtask.key}@arrived", keyframe, from_play=True)
+            return Start(state, f"{DEMONSTRATION}{subtask.key}@arrived", keyframe, from_play=True)
         is_exact = rng.random() >= settings.noised
-        name = f"{PROVENANCE}{subtask.key}@{subtask.state(place).at}"
+        name = f"{DEMONSTRATION}{subtask.key}@{subtask.state(place).at}"
         return Start(state, name, keyframe, from_play=is_exact)
 
     def episodes(self, square: int) -> int:
@@ -206,7 +203,7 @@ class CourseFollower:
         if self._inner is not None:
             self._inner.begin_episode(emulator, facts, start, warm_up)
         drawn, self._drawn = self._drawn, None
-        self._otherwise = drawn is None or not start.provenance.startswith(PROVENANCE)
+        self._otherwise = drawn is None or not start.provenance.startswith(DEMONSTRATION)
         if drawn is None or self._otherwise:
             subtasks = self._course.subtasks
             if start.from_play or not subtasks:
@@ -296,6 +293,8 @@ class CourseFollower:
 
     def load_state_dict(self, state: dict[str, Any], facts: GameFacts) -> None:
         """Restore; an attempt at a subtask that no longer exists is dropped."""
+        if "attempt" not in state:  # saved without a curriculum
+            state = {"inner": state, "attempt": None, "marks": (), "more": 0, "otherwise": True}
         if self._inner is not None and state["inner"] is not None:
             self._inner.load_state_dict(state["inner"], facts)
         self._attempt, saved = None, state["attempt"]

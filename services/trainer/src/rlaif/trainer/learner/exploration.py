@@ -1,6 +1,14 @@
-"""Runners that only explore: the search phase of mode `quest`, and `rlaif.trainer.explore`."""
+"""Exploration in the training process: the counts of places, the search, and its runners.
 
-from collections.abc import Iterator
+In training some environments explore. All do in the search phase of mode `quest`, and in
+`rlaif.trainer.explore`.
+"""
+
+import contextlib
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import replace
 from operator import methodcaller
@@ -11,7 +19,6 @@ from rlaif.trainer.learner.runners.opening import open_runners, runner_config
 from rlaif.trainer.learner.runners.pool import Call, RunnerPool, ready
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.search.search import Figures, Search
 from rlaif.trainer.settings import TrainerSettings
@@ -20,18 +27,76 @@ from rlaif.trainer.settings.game import CaptureSettings
 _STEPS = 64
 """Decisions of each environment between two reports."""
 
+_OPEN_AGAIN_SECONDS = 10.0
+"""Minimum time between two attempts to open a search on a full disk."""
+
 _MAX_SECONDS = 600.0
 """A runner that does not report for so long is replaced."""
 
 
-def open_explorers(
-    settings: TrainerSettings, env: EnvConfig, files: ExploreConfig | None = None
-) -> RunnerPool:
-    """Start runners all of whose environments explore.
+class Exploration:
+    """What the environments of a run explore.
 
-    On other machines they read `files` of the run.
+    Attributes:
+        places: Square → finished episodes that visited it.
+        search: None without environments that explore, and while the disk is full.
+        not_written: Why the search cannot be written to disk; None if it can.
     """
-    config = runner_config(settings, env, files)
+
+    def __init__(self) -> None:
+        self.places: Counter[int] = Counter()
+        self.not_written: str | None = None
+        self.search: Search | None = None
+        self._open: Callable[[], Search] | None = None
+        self._opened_at = 0.0
+
+    def open(self, open_search: Callable[[], Search]) -> None:
+        """Start or resume the search.
+
+        Raises:
+            TreeError: It is one of another game or version.
+        """
+        self._open, self._opened_at = open_search, time.monotonic()
+        self.search, self.not_written = open_search(), None
+
+    def order(self, runner: int) -> dict[str, Any]:
+        """Arguments of `EmulatorRunner.sample`."""
+        job = None if self.search is None else self.search.next_job(runner)
+        return {"places": dict(self.places), "job": job}
+
+    def forget(self, runners: Iterable[int]) -> None:
+        """Some runners were replaced."""
+        for runner in runners:
+            if self.search is not None:
+                self.search.forget(runner)
+
+    def take_in(self, fragments: Iterable[Fragment]) -> None:
+        """Store what was explored; a full disk costs finds only, and is tried again."""
+        found = list(fragments)
+        for fragment in found:
+            self.places.update(dict(fragment.places))
+        try:
+            if self.search is None and self._open is not None and self._may_open:
+                self.open(self._open)
+            for fragment in found:
+                if self.search is not None and fragment.explored is not None:
+                    self.search.take_in(fragment.runner, fragment.explored)
+        except sqlite3.Error as error:
+            self.search, self.not_written = None, f"the search cannot be written: {error}"
+
+    @property
+    def _may_open(self) -> bool:
+        return time.monotonic() - self._opened_at > _OPEN_AGAIN_SECONDS
+
+    def close(self) -> None:
+        with contextlib.suppress(sqlite3.Error):  # the last seconds are lost
+            if self.search is not None:
+                self.search.close()
+
+
+def open_explorers(settings: TrainerSettings, env: EnvConfig, files: str = "") -> RunnerPool:
+    """Start runners all of whose environments explore."""
+    config = runner_config(settings, env, files=files)
     config = replace(config, exploring=config.count, assist=None, curriculum=None)
     return open_runners(config, settings.ray_workers, on_cluster=settings.joins_cluster)
 

@@ -182,7 +182,7 @@ class RunTally:
             self.segments_skipped += fragment.segments_skipped
             for name, amount in fragment.reward_parts.items():
                 self.reward_parts[name] = self.reward_parts.get(name, 0.0) + amount
-            self._add_episodes(fragment, shaping, begins_at)
+            self._add_episodes(fragment.of_policy(), shaping, begins_at)
         self._assistance = summed(fragment.assistance for fragment in fragments)
         if self._assistance is not None:
             self._assisted += replace(self._assistance, events=[])
@@ -208,7 +208,7 @@ class RunTally:
             starts[n] = t + 1
             self._open[runner, n] = _OpenEpisode(begins_at)
             self._milestones.update(dict.fromkeys(episode.milestones))
-            if episode.is_practice:
+            if episode.is_part:
                 continue
             self.episodes += 1
             for name, value in {
@@ -447,7 +447,8 @@ def report(
 
 def _why_nothing_was_learned(algorithm: ShapedPPO, module: Mapping[str, float]) -> str | None:
     """Why the whole batch, or every gradient step, was left out; None if it was not."""
-    played = sum(int((~fragment.by_others).sum()) for fragment in algorithm.fragments)
+    fragments = [fragment.of_policy() for fragment in algorithm.fragments]
+    played = sum(int((~fragment.by_planner).sum()) for fragment in fragments)
     if not played:
         return None
     if algorithm.learned.samples_left_out == played:

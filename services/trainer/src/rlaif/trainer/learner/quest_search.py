@@ -33,9 +33,8 @@ class QuestSearch:
         self._minutes = min(settings.quest.search_minutes, settings.quest.minutes)
         self._path = folder / TREE
         cartridge = load_cartridge(settings.rom_path)
-        files, self._files = None, files_of(run)
-        if self._files is not None:
-            files = self._files.config
+        self._files = files_of(run)
+        files = "" if self._files is None else self._files.name
         self._runners = open_explorers(settings, run.environments(), files)
         self._runners.wait_until_ready()  # the start of emulators is no time of the search
         self._rater = open_rater(settings.planner, cartridge)

@@ -7,7 +7,6 @@ from queue import Empty, SimpleQueue
 
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.run_folder.live_files import SCREENS
 from rlaif.trainer.run_folder.plan import Plan
@@ -39,12 +38,6 @@ class RunContext:
 
     def plan(self, first_step: int) -> Plan:
         return Plan(self.settings, self.settings.eval_interval, first_step)
-
-    def exploration(self) -> ExploreConfig:
-        settings = self.settings
-        return ExploreConfig(
-            self.directory, settings.explore, save_every=settings.steps_between_saves
-        )
 
     def environments(self) -> EnvConfig:
         game = self.settings.game

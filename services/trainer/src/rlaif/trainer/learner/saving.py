@@ -28,12 +28,14 @@ from rlaif.trainer.learner.networks.decision_module import ADDED
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.learner.runners.runner import EmulatorRunner, StopAskedError
-from rlaif.trainer.run_folder import checkpoints, disk, exploration_file, npz_tree
-from rlaif.trainer.run_folder.exploration_file import EXPLORATION_DIR
+from rlaif.trainer.run_folder import checkpoints, disk, npz_tree
 from rlaif.trainer.run_folder.plan import End, Plan
 from rlaif.trainer.run_folder.protocol import CheckpointNotSaved, CheckpointSaved, Started
 
 log = logging.getLogger(__name__)
+
+_UNUSED = "exploration.tar"
+"""In checkpoints of release 0.1.0: states and counts of places."""
 
 SAVE_AGAIN_SECONDS = 10.0
 """Minimum time between two attempts to save a checkpoint on a full disk."""
@@ -85,6 +87,11 @@ class CheckpointSaver:
             passed_over += restore(algorithm, self._figures, saved)
             self.iteration = self._saved_iteration = manifest.counters.iteration
             self._trained_before = manifest.counters.trained_seconds
+            if _UNUSED in manifest.files:
+                passed_over.append(
+                    "exploration/ is of an older release and unused; "
+                    "policy, captures and rewards are resumed"
+                )
         elif run.settings.checkpoint is not None:
             restore_policy(algorithm, run.named_checkpoint(run.settings.checkpoint))
         self._began = time.monotonic()
@@ -150,7 +157,7 @@ class CheckpointSaver:
     def _save(self) -> None:
         run, algorithm = self._run, self._algorithm
         partial = checkpoints.begin(run.checkpoints, self.iteration)
-        save(algorithm, self._figures, partial, run.directory, self._patience)
+        save(algorithm, self._figures, partial, self._patience)
         path, manifest = checkpoints.commit(partial, self._manifest())
         self._note_saved()
         run.send(
@@ -208,12 +215,11 @@ def save(
     algorithm: ShapedPPO,
     figures: RunTally,
     directory: Path,
-    run_directory: Path,
     patience: float | None = None,
 ) -> None:
     """Write policy, optimizer, generators, reward state and the runners' games into `directory`.
 
-    Archive and coverage are copied from `run_directory`. With `patience` the games are omitted if
+    A search of the run is copied. With `patience` the games are omitted if
     they do not finish their fragments within that many seconds; they then begin new episodes.
 
     Raises:
@@ -245,7 +251,9 @@ def save(
     live = algorithm.rewards.models.live
     if live is not None:
         (directory / checkpoints.REWARD_MODEL).write_bytes(live.data)
-    exploration_file.pack(run_directory / EXPLORATION_DIR, directory / checkpoints.EXPLORATION)
+    search = algorithm.exploration.search
+    if search is not None:
+        search.copy(directory / checkpoints.SEARCH)
 
 
 def restore(algorithm: ShapedPPO, figures: RunTally, directory: Path) -> list[str]:
@@ -260,8 +268,7 @@ def restore(algorithm: ShapedPPO, figures: RunTally, directory: Path) -> list[st
     figures.load_state_dict(state["figures"])
     files = sorted(directory.glob("runner-*.npz"))
     saved = {each["runner"]: each for each in map(npz_tree.read, files)}
-    played_from = sorted({sha for each in saved.values() for sha in each["played_from"]})
-    answers = algorithm.runners.ask(partial(_resume_games, saved, played_from), SAMPLE_SECONDS)
+    answers = algorithm.runners.ask(partial(_resume_games, saved), SAMPLE_SECONDS)
     passed_over = [answer for answer in answers if answer is not None]
     if len(answers) < algorithm.runners.size:
         passed_over.append("a runner was lost; its games begin new episodes")
@@ -302,13 +309,11 @@ def _restore_learner(algorithm: ShapedPPO, directory: Path, state: dict[str, Any
 _state_of = methodcaller("state_dict")
 
 
-def _resume_games(
-    saved: dict[int, Any], played_from: list[str], runner: EmulatorRunner
-) -> str | None:
+def _resume_games(saved: dict[int, Any], runner: EmulatorRunner) -> str | None:
     index = runner.number
     if index not in saved:
         return f"runner {index}: its games were not saved and begin new episodes"
-    why = runner.load_state_dict(saved[index], played_from)
+    why = runner.load_state_dict(saved[index])
     return None if why is None else f"runner {index}: {why}"
 
 

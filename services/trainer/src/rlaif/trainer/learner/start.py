@@ -4,11 +4,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rlaif.trainer.curriculum import library
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.learner.runners.opening import open_runners, runner_config
 from rlaif.trainer.learner.runners.pool import RunnerPool
 from rlaif.trainer.learner.runners.runner import RunnerConfig
 from rlaif.trainer.run_folder import checkpoints
+from rlaif.trainer.run_folder.quest_record import DEMONSTRATIONS_FOLDER
+from rlaif.trainer.settings import TrainerSettings
+
+_POWER_ON = 0.5
+"""Share of play from power-on where the curriculum is built while the run explores."""
 
 
 @dataclass(frozen=True)
@@ -17,13 +23,13 @@ class Start:
 
     Attributes:
         found: The checkpoint to resume from, and why newer ones were passed over.
-        archive_server: For runners on other machines; ends with its last reference.
+        files: For runners on other machines; ends with its last reference.
     """
 
     config: RunnerConfig
     runners: RunnerPool
     found: tuple[Path, list[str]] | None
-    archive_server: Any = None
+    files: Any = None
 
 
 def start_runners(run: RunContext) -> Start:
@@ -31,19 +37,35 @@ def start_runners(run: RunContext) -> Start:
     settings, on_cluster = run.settings, run.settings.joins_cluster
     evaluates = settings.mode == "evaluation"
     found = None if evaluates else checkpoints.newest_usable(run.checkpoints)
-    archive_server = files_of(run)
-    explore = run.exploration() if archive_server is None else archive_server.config
+    files = files_of(run)
     # An evaluation begins no episode of training.
     resumes = evaluates or found is not None
-    config = runner_config(settings, run.environments(), explore, resumes=resumes)
+    name = "" if files is None else files.name
+    settings = with_curriculum(settings, run.directory)
+    config = runner_config(
+        settings, run.environments(), files=name, exploring=settings.exploring, resumes=resumes
+    )
     runners = open_runners(config, settings.ray_workers, on_cluster=on_cluster)
-    return Start(config, runners, found, archive_server)
+    return Start(config, runners, found, files)
+
+
+def with_curriculum(settings: TrainerSettings, directory: Path) -> TrainerSettings:
+    """The settings of a run that builds its curriculum, with what it has built so far."""
+    if settings.curriculum.path is not None or not settings.exploring:
+        return settings
+    folder: Path | None = directory / DEMONSTRATIONS_FOLDER
+    try:
+        library.read(directory / DEMONSTRATIONS_FOLDER, library.identity_of(settings.game))
+    except library.DemonstrationsError:
+        folder = None
+    curriculum = settings.curriculum.model_copy(update={"path": folder, "power_on": _POWER_ON})
+    return settings.model_copy(update={"curriculum": curriculum})
 
 
 def files_of(run: RunContext) -> Any:
     """Start the actor for runners on other machines; None if all are on this one."""
     if not (run.settings.joins_cluster and run.settings.ray_workers):
         return None
-    from rlaif.trainer.learner.runners.driver_files import RunningArchiveServer
+    from rlaif.trainer.learner.runners.driver_files import RunningDriverFiles
 
-    return RunningArchiveServer.start(run.exploration())
+    return RunningDriverFiles.start(run.directory)

@@ -1,18 +1,22 @@
 """The training loop of a run: iterations, commands between them, captures, checkpoints."""
 
 import hashlib
+import logging
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.trainer import checks
+from rlaif.trainer.curriculum.library import DemonstrationsError
 from rlaif.trainer.evaluation import policy
 from rlaif.trainer.evaluation.policy import PolicyError
 from rlaif.trainer.learner import evaluating
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, config_of
+from rlaif.trainer.learner.building import DemonstrationBuild
 from rlaif.trainer.learner.progress import RunTally, StepRate, course_report, report
 from rlaif.trainer.learner.run_context import Requests, RunContext
 from rlaif.trainer.learner.runners.runner import StopAskedError
@@ -32,8 +36,16 @@ from rlaif.trainer.run_folder.protocol import (
     RewardModelRefused,
     WorldReport,
 )
+from rlaif.trainer.run_folder.quest_record import DEMONSTRATIONS_FOLDER, SEARCH_FOLDER
 from rlaif.trainer.run_folder.spool import RoomPictures, Spool
+from rlaif.trainer.search.opening import open_search
+from rlaif.trainer.search.search import Search, SearchSettings
 from rlaif.trainer.settings.run import is_learned
+
+log = logging.getLogger(__name__)
+
+_TRIAL_STEPS = 20_000
+"""Limit of the minimization of a part while the run trains: some seconds."""
 
 _WORLD_SECONDS = 3.0
 """Minimum time between two reports of the world: some hundred rooms are 100 kB."""
@@ -117,6 +129,8 @@ class Training:
         self._figures = RunTally()
         self._rate: StepRate | None = None
         self._world_reported = float("-inf")
+        self._build: DemonstrationBuild | None = None
+        self._built_level = 0.0
 
     def run(self) -> None:
         """Train or evaluate until the end of the run or a stop request."""
@@ -131,6 +145,8 @@ class Training:
         Spool(run.directory / "spool").prepare()
         saver = CheckpointSaver(run, algorithm, self._figures)
         saver.restore(found)
+        if self._start.config.exploring:
+            algorithm.exploration.open(self._open_search)
         algorithm.follow_demonstrations(is_new=found is None and run.settings.checkpoint is None)
         commands = CommandHandler(run, algorithm, self._requests)
         algorithm.sampler.stop_asked = self._requests.stop_asked
@@ -140,6 +156,7 @@ class Training:
             commands.load_given(run.settings.reward_model_path)
         why: End | None = None
         while why is None:
+            self._build_curriculum(algorithm)
             if saver.is_saved:
                 evaluating.evaluate_if_due(run, algorithm, plan, saver.checkpoint)
             self._may_end.clear()
@@ -155,9 +172,43 @@ class Training:
             if saver.is_saved:
                 self._may_end.set()
         why = saver.save_at_the_end(why, commands.obey)
+        algorithm.exploration.close()
+        if self._build is not None:
+            self._build.stop()
         if run.settings.mode == "quest" and saver.is_saved:
             self._export(saver.checkpoint)
         run.send(Finished(why=why))
+
+    def _build_curriculum(self, algorithm: ShapedPPO) -> None:
+        """Follow demonstrations that were built, and build others of what was found since."""
+        search, settings = algorithm.exploration.search, self._run.settings
+        if search is None or settings.curriculum.path is not None:
+            return
+        if self._build is not None and self._build.is_over:
+            try:
+                list(self._build.lines())
+                self._build.check()
+                path = self._run.directory / DEMONSTRATIONS_FOLDER
+                algorithm.follow_demonstrations(path, is_new=False)
+            except (DemonstrationsError, RuntimeError) as error:
+                log.warning("the curriculum stays as it is: %s", error)
+            self._build.stop()
+            self._build = None
+        if self._build is None and search.figures.level >= self._built_level + 1:
+            self._built_level = search.figures.level
+            self._build = DemonstrationBuild(
+                settings,
+                self._run.directory,
+                count=1,
+                processes=0,
+                max_trial_steps=_TRIAL_STEPS,
+            )
+
+    def _open_search(self) -> Search:
+        settings = self._run.settings
+        folder = self._run.directory / SEARCH_FOLDER
+        cartridge = load_cartridge(settings.rom_path)
+        return open_search(folder, cartridge, SearchSettings(seed=settings.seed))
 
     def _end(self, algorithm: ShapedPPO, plan: Plan, saver: CheckpointSaver) -> End | None:
         settings = self._run.settings
@@ -188,7 +239,8 @@ class Training:
         for each in captured:
             self._figures.note_spooled(each.capture.selected_by, spool.offer(each))
         algorithm.capture_quota = max(0, algorithm.capture_quota - len(captured))
-        lost = [each.not_written for each in fragments if each.not_written]
+        not_written = algorithm.exploration.not_written
+        lost = [] if not_written is None else [not_written]
         lost += [*self._keep_best(fragments), *self._keep_world(fragments, algorithm.env_steps)]
         commands.report_refused_models()
         played = max((fragment.seconds for fragment in fragments), default=0.0)

@@ -13,7 +13,7 @@ from rlaif.trainer.play.followers.episode_log import RecordedEpisode
 from rlaif.trainer.play.followers.frame_stack import HEIGHT, WIDTH, PictureFragment
 from rlaif.trainer.play.followers.room_log import RoomsPlayed
 from rlaif.trainer.play.frontier import CurriculumFigures
-from rlaif.trainer.play.start import EXPLORATION, PRACTICE
+from rlaif.trainer.play.start import DEMONSTRATION, EXPLORATION
 from rlaif.trainer.rewards.game.presets import PARTS
 from rlaif.trainer.rewards.learned.shaping import Bool, Float32, Transitions
 from rlaif.trainer.run_folder.spool import SpooledCapture
@@ -53,9 +53,12 @@ class EpisodeSummary:
     game: str | None = None
 
     @property
-    def is_practice(self) -> bool:
-        """Whether it was an attempt at a part of the game; excluded from all episode figures."""
-        return self.start.startswith((PRACTICE, EXPLORATION))
+    def is_part(self) -> bool:
+        """Whether the search decided in it, or it began on a demonstration.
+
+        Such episodes are excluded from all episode figures.
+        """
+        return self.start.startswith((DEMONSTRATION, EXPLORATION))
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,7 @@ class Fragment:
         seconds: Wall time in which it was played.
         by_planner: `[T, N] bool`, the planner chose the action, not the policy (ADR 0023); all
             False without a planner.
+        places: (square, episodes) of each square that episodes which ended inside visited.
         exploring: How many of the last environments explored: the search chose their actions.
         explored: What they found; None without any, and after a resume.
         guidance: `[T, N] float32`, rewards for following suggestions, beside `rewards`; None
@@ -91,7 +95,6 @@ class Fragment:
         segments_skipped: Segments that ended inside and were not selected.
         pictures: Input of a policy that looks at pictures; None for one that reads RAM alone.
         policy_version: Number of updates of the policy that chose the actions.
-        not_written: Why exploration could not be written to disk; None without an error.
         assistance: Account of the language model; None without a planner.
         course: Figures of this runner's curriculum; None without one.
         rooms: Counts by room; None where they are not recorded.
@@ -106,6 +109,7 @@ class Fragment:
     rewards: npt.NDArray[np.float32]
     reward_parts: dict[str, float] = field(default_factory=dict)
     by_planner: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), np.bool_))
+    places: tuple[tuple[int, int], ...] = ()
     exploring: int = 0
     explored: Report | None = None
     guidance: npt.NDArray[np.float32] | None = None
@@ -116,7 +120,6 @@ class Fragment:
     segments_skipped: int = 0
     pictures: PictureFragment | None = None
     policy_version: int = 0
-    not_written: str | None = None
     assistance: AssistanceFigures | None = None
     policy_inputs: npt.NDArray[np.float32] | None = None
     final_policy_inputs: npt.NDArray[np.float32] | None = None
@@ -134,14 +137,47 @@ class Fragment:
                 f"by_planner of {self.by_planner.shape} for actions of {self.actions.shape}"
             )
 
-    @property
-    def by_others(self) -> npt.NDArray[np.bool_]:
-        """`[T, N] bool`, not the policy but the planner or the search chose the action."""
+    def of_policy(self) -> "Fragment":
+        """The same without the environments that explored, which nothing is learned from."""
         if not self.exploring:
-            return self.by_planner
-        others = self.by_planner.copy()
-        others[:, -self.exploring :] = True
-        return others
+            return self
+        trans, own = self.transitions, np.s_[:, : -self.exploring]
+        count = trans.terminated.shape[1] - self.exploring
+        kept = trans.final_index[:, 1] < count
+        every = zip(self.episodes, self.env_index_of_end, strict=True)
+        ended = [(episode, at) for episode, at in every if at[1] < count]
+        pictures = self.pictures
+        if pictures is not None:
+            pictures = PictureFragment(pictures.first[:count], pictures.frames[own])
+        return replace(
+            self,
+            exploring=0,
+            transitions=replace(
+                trans,
+                observations=trans.observations[own],
+                terminated=trans.terminated[own],
+                truncated=trans.truncated[own],
+                final_index=trans.final_index[kept],
+                final_observations=trans.final_observations[kept],
+                frames=None if trans.frames is None else trans.frames[own],
+                died=None if trans.died is None else trans.died[own],
+                lost=None if trans.lost is None else trans.lost[own],
+            ),
+            actions=self.actions[own],
+            action_logp=self.action_logp[own],
+            action_dist_inputs=self.action_dist_inputs[own],
+            rewards=self.rewards[own],
+            by_planner=self.by_planner[own],
+            guidance=None if self.guidance is None else self.guidance[own],
+            policy_inputs=None if self.policy_inputs is None else self.policy_inputs[own],
+            final_policy_inputs=None
+            if self.final_policy_inputs is None
+            else self.final_policy_inputs[kept],
+            frames_left=None if self.frames_left is None else self.frames_left[own],
+            episodes=tuple(episode for episode, _ in ended),
+            env_index_of_end=tuple(at for _, at in ended),
+            pictures=pictures,
+        )
 
     @property
     def faults(self) -> dict[str, int]:
@@ -283,11 +319,13 @@ def _by_field(record: Fragment | Transitions | PictureFragment) -> dict[str, Any
 
 
 def fragment_of(values: dict[str, Any]) -> Fragment:
-    """The fragment that `plain` gave."""
+    """The fragment that `plain` gave, perhaps in an older release."""
+    known = {each.name for each in fields(Fragment)}
     return Fragment(
         **{
-            **values,
+            **{name: value for name, value in values.items() if name in known},
             "transitions": Transitions(**values["transitions"]),
+            "places": tuple(map(tuple, values.get("places", ()))),
             "episodes": tuple(EpisodeSummary(**each) for each in values["episodes"]),
             "captures": tuple(SpooledCapture.unpack(each) for each in values["captures"]),
             "best": tuple(RecordedEpisode.unpack(each) for each in values.get("best", ())),

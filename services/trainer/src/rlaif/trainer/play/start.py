@@ -19,11 +19,11 @@ from rlaif.game.starts.waiting import plays_alone
 POWER_ON = "power-on"
 """Provenance of the state that the game reaches by itself."""
 
+DEMONSTRATION = "demonstration:"
+"""Prefix of the provenance of states on a demonstration."""
+
 EXPLORATION = "exploration:"
 """Prefix of the provenance of states from which the search plays (`exploring`)."""
-
-PRACTICE = "practice:"
-"""Prefix of the provenance of states that are practised (`exploration.practice`)."""
 
 _LONGEST_SCENE_FRAMES = 6_000
 _LOOK_EVERY = 8
@@ -34,9 +34,9 @@ class Start:
     """A state at which an episode starts.
 
     Attributes:
-        provenance: Where it comes from: `power-on`, a file's name, an archive's cell.
+        provenance: Where it comes from: `power-on`, a file's name, a state of the search.
         keyframe: The same state as captures store it.
-        from_play: Whether it is an archived state. Those vary already, so no warm-up is played.
+        from_play: Whether play has reached it. Such states vary, so hardly any warm-up is played.
         buttons: The warm-up to play, one base step each; None: drawn for each episode.
         plays_on: Completing the game does not end the episode.
         warm_up: (action, frames waited) of the steps played from there before an episode.

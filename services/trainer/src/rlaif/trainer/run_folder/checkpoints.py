@@ -5,11 +5,11 @@
     learner.npz                 optimizer, random generators, reward state, statistics
     runner-{index}.npz          games of an environment runner, in mid-episode
     reward_model.safetensors    the live reward model, if any
-    exploration.tar             archive of states and coverage
+    tree.sqlite                 the run's search, if it explores
 
-`.npz` files are `npz_tree`s; nothing in a checkpoint is pickled. Archive and coverage are in the
-run's directory and only grow, so a resumed run uses those: discoveries after the checkpoint are
-still valid. The copy is for a machine without the directory.
+`.npz` files are `npz_tree`s; nothing in a checkpoint is pickled. The search is in the run's
+directory and only grows, so a resumed run uses that: discoveries after the checkpoint are still
+valid. The copy is for a machine without the directory.
 
     runs/{run_id}/epochs/epoch_N.json   manifest at the end of an epoch, kept when files are pruned
 """
@@ -32,7 +32,7 @@ MANIFEST = "manifest.json"
 POLICY = "policy.safetensors"
 LEARNER = "learner.npz"
 REWARD_MODEL = "reward_model.safetensors"
-EXPLORATION = "exploration.tar"
+SEARCH = "tree.sqlite"
 EPOCHS = "epochs"
 
 _PARTIAL = ".partial_"

@@ -13,6 +13,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -318,14 +319,16 @@ class Search:
         self.ratings.consult(counts["frames"])
         self._commit_if_due()
 
-    def commit(self) -> None:
-        """Write everything."""
+    def copy(self, path: Path) -> None:
+        """Write the tree with all progress into another file."""
         self._write_progress()
         self._tree.commit()
+        self._tree.copy(path)
         self._tree.begin()
 
     def close(self) -> None:
-        self.commit()
+        self._write_progress()
+        self._tree.commit()
         self._tree.close()
 
     def _commit_if_due(self) -> None:

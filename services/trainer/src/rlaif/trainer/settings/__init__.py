@@ -158,13 +158,15 @@ class TrainerSettings(
         return own or (15_000 if self.by_decisions else 3_000)
 
     @property
-    def steps_between_saves(self) -> int:
-        """Steps of a runner between two archived states; milestones are saved at once."""
-        return (4_000 if self.by_decisions else 64_000) // self.frame_skip
+    def exploring(self) -> int:
+        """Number of environments of a runner that explore; at least one is the policy's."""
+        if not self.by_decisions or self.has_many_worlds or self.mode == "evaluation":
+            return 0
+        return min(round(self.explore.share * self.envs_per_worker), self.envs_per_worker - 1)
 
     @property
     def curriculum_counts(self) -> bool:
-        """Whether episodes start on demonstrations, and a policy imitates them."""
+        """Whether episodes start on given demonstrations, and a policy imitates them."""
         return self.curriculum.path is not None and self.mode != "evaluation"
 
     @property

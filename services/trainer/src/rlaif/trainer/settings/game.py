@@ -189,27 +189,13 @@ class CaptureSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class ExploreSettings(BaseModel, frozen=True, extra="forbid"):
-    """How often episodes start at archived states, and how many are kept."""
+    """How much of play is exploration."""
 
-    restarts: float = Field(
-        default=0.2,
-        ge=0,
-        le=1,
-        description="Share of episodes that start at an archived state of a rarely visited place "
-        "(ADR 0010).",
-    )
-    practice: float = Field(
+    share: float = Field(
         default=0.25,
         ge=0,
         le=1,
-        description="Share of steps spent on attempts from shortly before a rarely reached "
-        "milestone, and from further back as they succeed. Such attempts are excluded from "
-        "episode statistics (ADR 0010).",
+        description="Share of the environments of each runner in which a search decides, not the "
+        "policy (ADR 0010). Their steps are captured and judged, but not learned from. 0 with "
+        "TRAINER_ACTIONS=seed and with several worlds.",
     )
-    states: int = Field(default=512, ge=16, json_schema_extra=INTERNAL)
-    """Archived states kept per run; 3 to 13 kB of disk each."""
-
-    @property
-    def keeps_states(self) -> bool:
-        """Whether any episode ever starts at an archived state."""
-        return self.restarts > 0 or self.practice > 0

@@ -139,7 +139,7 @@ DEFAULTS: dict[str, Any] = {
     "episode_length": 15_000,
     "ray_workers": 2,
     "envs_per_worker": 8,
-    "explore": {"restarts": 0.0, "practice": 0.0},
+    "explore": {"share": 0.0},
     "ppo": {"normalize_values": False},
 }
 """Defaults that mode `quest` changes. Two cores play; an episode is twice as long as the quest of

@@ -51,8 +51,8 @@ def columns(
     """What RLlib's PPO loss reads: rows of (fragment, t, n), in time order.
 
     `rewards` are those to learn from, `[T, N]` for each fragment, and `shaped` the shaping in them;
-    None: there is none. Advantages are standardized over the rows in which they are finite. In rows
-    of others (`Fragment.by_others`) advantages and value targets are NaN;
+    None: there is none. Advantages are standardized over
+    the rows in which they are finite. In rows of a planner advantages and value targets are NaN;
     `by_policy` removes these rows.
     """
     parts: dict[str, list[np.ndarray[Any, Any]]] = {}
@@ -64,10 +64,10 @@ def columns(
             seen = fragment.pictures.stacks(trans.ended, trans.final_index)
         read = critic_inputs(fragment, shaping)
         values, next_values = values_of(fragment, learner_group, seen, read)
-        ended = cut_by_others(trans.ended, fragment.by_others)
+        ended = cut_by_planner(trans.ended, fragment.by_planner)
         discount = discounts(trans.frames, gamma)
         adv = advantages(reward, values, next_values, ended, gamma=discount, lam=lam)
-        adv[fragment.by_others] = np.nan
+        adv[fragment.by_planner] = np.nan
         rows: dict[str, np.ndarray[Any, Any]] = {
             Columns.OBS: trans.observations[:-1],
             Columns.ACTIONS: fragment.actions,
@@ -89,7 +89,9 @@ def columns(
 
 def by_policy(batch: SampleBatch, fragments: list[Fragment]) -> SampleBatch:
     """The rows of `columns` in which the policy acted."""
-    return _rows(batch, ~np.concatenate([fragment.by_others.reshape(-1) for fragment in fragments]))
+    return _rows(
+        batch, ~np.concatenate([fragment.by_planner.reshape(-1) for fragment in fragments])
+    )
 
 
 def finite(batch: SampleBatch) -> SampleBatch:
@@ -120,7 +122,7 @@ def advantages(
         values: `[T, N]`, V of the state in which each action was chosen.
         next_values: `[T, N]`, V of the state after it: 0 after a terminal step, V of the final
             observation after a truncated one.
-        ended: `[T, N] bool`, terminated or truncated, or `cut_by_others`.
+        ended: `[T, N] bool`, terminated or truncated, or `cut_by_planner`.
         gamma: Discount of all decisions, or of each, `[T, N] float32` (`discounts`).
         lam: Lambda; 0 is one-step TD, 1 is Monte Carlo minus the baseline.
 
@@ -137,14 +139,14 @@ def advantages(
     return result
 
 
-def cut_by_others(ended: Bool, by_others: Bool) -> Bool:
+def cut_by_planner(ended: Bool, by_planner: Bool) -> Bool:
     """Ends of the policy's parts of a trajectory, `[T, N] bool`.
 
     These are the ends of episodes and the last step before a takeover by the planner, whose next
-    value is V of the state in which the planner takes over. All steps of the search are ends.
+    value is V of the state in which the planner takes over.
     """
-    cut = ended | by_others
-    cut[:-1] |= by_others[1:]
+    cut = ended | by_planner
+    cut[:-1] |= by_planner[1:]
     return cut
 
 

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Mapping, Sequence
 from operator import methodcaller
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,24 +30,38 @@ class CurriculumLearning:
     def __init__(self, settings: CurriculumSettings) -> None:
         self._settings = settings
         self._by_runner: dict[int, CurriculumFigures] = {}
+        self._names: frozenset[str] | None = None
+        self.demonstrations: tuple[Demonstration, ...] = ()
 
     @property
     def figures(self) -> CurriculumFigures:
         return of_all_runners(list(self._by_runner.values()))
 
     def follow_demonstrations(
-        self, learner_group: Any, play: GameSettings, *, gamma: float, is_new: bool
+        self,
+        learner_group: Any,
+        play: GameSettings,
+        *,
+        path: Path | None = None,
+        gamma: float,
+        is_new: bool,
     ) -> float | None:
-        """Let the learner imitate the demonstrations beside PPO.
+        """Let the learner imitate the demonstrations in a folder, or those of the settings.
 
-        A new policy first imitates them alone; returns its accuracy on the training rows then.
+        It does so beside PPO. A new policy first imitates them alone; returns its accuracy on the
+        training rows then.
 
         Raises:
             DemonstrationsError: There are none, or they do not fit.
         """
         settings = self._settings
-        assert settings.path is not None
-        found = library.read(settings.path, library.identity_of(play))
+        path = path or settings.path
+        if path is None:
+            return None
+        found = library.read(path, library.identity_of(play))
+        self.demonstrations = tuple(each.without_rows() for each in found)
+        self._names = frozenset(each.name for each in found)
+        self._by_runner.clear()
         learned, tested = held_out(found, gamma=gamma)
         follow = methodcaller("follow", learned, augmentation=settings.strayed)
         learner_group.foreach_learner(follow)
@@ -59,8 +74,17 @@ class CurriculumLearning:
         log.info("warm start: accuracy %.3f, on the held-out demonstration %.3f", own, held)
         return float(own)
 
+    def _is_followed(self, figures: CurriculumFigures) -> bool:
+        names = {subtask.demonstration for subtask in figures.subtasks}
+        return self._names is None or names <= self._names
+
     def update(self, learner_group: Any, fragments: Sequence[Fragment]) -> None:
-        self._by_runner |= {each.runner: each.course for each in fragments if each.course}
+        self._by_runner |= {
+            each.runner: each.course
+            for each in fragments
+            # Until its next fragment, a runner may be on earlier demonstrations.
+            if each.course and self._is_followed(each.course)
+        }
         imitated, weight = subtasks_to_imitate(self.figures.subtasks), self._settings.imitation
         learner_group.foreach_learner(methodcaller("imitate_subtasks", imitated, weight))
 

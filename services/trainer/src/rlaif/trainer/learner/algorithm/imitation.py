@@ -250,7 +250,7 @@ class TopSegments:
             stop = start + steps
             scores = rewards[start:stop].sum(axis=0)
             inside = ~fragment.transitions.ended[start : stop - 1].any(axis=0)
-            inside &= ~fragment.by_others[start:stop].any(axis=0)
+            inside &= ~fragment.by_planner[start:stop].any(axis=0)
             known = np.isfinite(scores) & np.isfinite(returns[start:stop]).all(axis=0)
             for n in np.flatnonzero(inside & known & (scores > 0)).tolist():
                 found.append(

@@ -4,8 +4,7 @@ total = game + shaping by the reward model + curiosity + guidance. The environme
 game's reward and the guidance bonus. The rest is computed here, in one batch with one mix of reward
 models per iteration, so that a new champion applies to every environment at the same time.
 
-Steps of the planner (ADR 0023) and of the search have reward 0 in every part and are excluded from
-all statistics.
+The planner's steps have reward 0 in every part and are excluded from all statistics (ADR 0023).
 """
 
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ import numpy as np
 from rlaif.contracts.game.observation import OBSERVATION_SIZE
 from rlaif.reward_net.pay import Potential
 from rlaif.reward_net.potential import PotentialFunction
-from rlaif.trainer.learner.algorithm.batch import cut_by_others
+from rlaif.trainer.learner.algorithm.batch import cut_by_planner
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.curiosity import Curiosity
 from rlaif.trainer.rewards.learned.reward_models import (
@@ -113,7 +112,7 @@ class LearnerRewards:
         return self.models.live.version if self.models.live else None
 
     def learn_from(self, fragments: list[Fragment]) -> LearnedRewards:
-        by_others: list[Bool] = [fragment.by_others for fragment in fragments]
+        by_planner: list[Bool] = [fragment.by_planner for fragment in fragments]
         parts = {GAME: [fragment.rewards for fragment in fragments]}
         shaped = self._shaping(fragments)
         parts[SHAPING] = [each.rewards for each in shaped]
@@ -127,12 +126,12 @@ class LearnerRewards:
                 [fragment.runner for fragment in fragments],
                 [fragment.transitions for fragment in fragments],
                 [fragment.continues for fragment in fragments],
-                by_others,
+                by_planner,
             )
         parts = {
             name: [
                 np.where(taken, np.float32(0.0), grid) if taken.any() else grid
-                for grid, taken in zip(grids, by_others, strict=True)
+                for grid, taken in zip(grids, by_planner, strict=True)
             ]
             for name, grids in parts.items()
         }
@@ -140,12 +139,12 @@ class LearnerRewards:
             parts=parts,
             statistics=part_statistics(
                 parts,
-                [cut_by_others(each.transitions.ended, each.by_others) for each in fragments],
+                [cut_by_planner(each.transitions.ended, each.by_planner) for each in fragments],
                 decay=[
                     self._lambda * discounts(each.transitions.frames, self._gamma)
                     for each in fragments
                 ],
-                own=[~taken for taken in by_others],
+                own=[~taken for taken in by_planner],
             ),
             shaped=shaped,
             reward_model_version=self.version,
@@ -197,7 +196,7 @@ class LearnerRewards:
         if not self._seen:
             return None
         seen = np.concatenate(self._seen)
-        if any(fragment.by_others.any() for fragment in fragments):
+        if any(fragment.by_planner.any() for fragment in fragments):
             seen = seen[np.concatenate([_visited_by_policy(each) for each in fragments])]
         return float(seen.mean()) if len(seen) else None
 
@@ -228,10 +227,9 @@ class LearnerRewards:
 
 
 def _visited_by_policy(fragment: Fragment) -> Bool:
-    trans, own = fragment.transitions, ~fragment.by_others
+    trans, own = fragment.transitions, ~fragment.by_planner
     t, n = trans.final_index.T
-    last = np.arange(own.shape[1]) < own.shape[1] - fragment.exploring
-    return np.concatenate([own.reshape(-1), last, own[t, n]])
+    return np.concatenate([own.reshape(-1), np.ones(own.shape[1], dtype=np.bool_), own[t, n]])
 
 
 def _below(state: State, prefix: str) -> State:

@@ -1,8 +1,10 @@
 """PPO on finished arrays: RLlib's learner, loss and checkpoints with our own sampling loop."""
 
 import math
+from collections import Counter
 from dataclasses import replace
 from operator import methodcaller
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from rlaif.trainer.learner.algorithm.imitation import TopSegments
 from rlaif.trainer.learner.algorithm.learner import NORMALIZE, VALUE_LOSS, ArrayLearner
 from rlaif.trainer.learner.algorithm.learner_rewards import LearnedRewards, LearnerRewards
 from rlaif.trainer.learner.algorithm.loss import ValueLoss
+from rlaif.trainer.learner.exploration import Exploration
 from rlaif.trainer.learner.networks.button_networks import mlp_spec, picture_spec
 from rlaif.trainer.learner.networks.decision_module import decision_spec
 from rlaif.trainer.learner.runners.opening import open_runners, runner_config
@@ -33,7 +36,6 @@ from rlaif.trainer.learner.runners.runner import RunnerConfig, StopAskedError
 from rlaif.trainer.learner.runners.sampler import MAX_AHEAD, FragmentSampler
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.play.fragment import Fragment, fragment_of, plain
 from rlaif.trainer.play.frontier import CurriculumFigures
 from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, ZeldaOracleEnv, actions_of
@@ -50,12 +52,11 @@ SAMPLE_SECONDS = 600.0
 def build_config(
     settings: TrainerSettings,
     env: EnvConfig,
-    explore: ExploreConfig | None = None,
     *,
     resumes: bool = False,
 ) -> PPOConfig:
     """The configuration of a run, as of `config_of` and `runner_config`."""
-    return config_of(settings, runner_config(settings, env, explore, resumes=resumes))
+    return config_of(settings, runner_config(settings, env, resumes=resumes))
 
 
 def config_of(settings: TrainerSettings, runner: RunnerConfig) -> PPOConfig:
@@ -139,6 +140,7 @@ class ShapedPPO:
         env_steps: Environment steps of the run; set it after a restore.
         fragments: What the last step sampled.
         learned: Rewards of `fragments`, by part.
+        exploration: Places and search of the run.
     """
 
     capture_quota: int = 0
@@ -163,6 +165,7 @@ class ShapedPPO:
         imitation: ImitationSettings = config.env_config["imitation"]
         self.top = TopSegments(imitation.segments, runner.env.segment_steps)
         self._module_steps = 0
+        self.exploration = Exploration()
         self.fragments: list[Fragment] = []
         self.learned = LearnedRewards()
         self.runners.wait_until_ready()
@@ -186,7 +189,11 @@ class ShapedPPO:
         Raises:
             StopAskedError: A stop was requested; nothing of this step was learned.
         """
-        self.sampler.forget(self.runners.restore(self._new_weights))
+        back = self.runners.restore(self._new_weights)
+        self.sampler.forget(back)
+        self.exploration.forget(back)
+        if back and self.curriculum is not None:
+            self.runners.order_of(dict.fromkeys(back, self._follow()))
         figures = self._training_step()
         self.training_iteration += 1
         return figures
@@ -203,24 +210,26 @@ class ShapedPPO:
         if self.sampler.stop_asked():
             self.sampler.held.appendleft(self.fragments)
             raise StopAskedError
+        self.exploration.take_in(self.fragments)
         lag = self._version() - min(fragment.policy_version for fragment in self.fragments)
         self.env_steps += sum(fragment.steps for fragment in self.fragments)
-        self.learned = self.rewards.learn_from(self.fragments)
+        played = [each.of_policy() for each in self.fragments]
+        self.learned = self.rewards.learn_from(played)
         env: EnvConfig = self.config.env_config["env"]
         if env.game.has_many_worlds:
-            self.fragments = [each.without_room_numbers() for each in self.fragments]
+            self.fragments = played = [each.without_room_numbers() for each in played]
         batch = columns(
-            self.fragments,
+            played,
             self.learned.total,
             self.learner_group,
             gamma=self.config.gamma,
             lam=self.config.lambda_,
             shaped=self.learned.shaped,
         )
-        self._imitate_best_segments(batch)
+        self._imitate_best_segments(batch, played)
         if self.curriculum is not None:
             self.curriculum.update(self.learner_group, self.fragments)
-        batch = by_policy(batch, self.fragments)
+        batch = by_policy(batch, played)
         whole = finite(batch)
         self.learned = replace(
             self.learned, policy_lag=lag, samples_left_out=len(batch) - len(whole)
@@ -229,23 +238,23 @@ class ShapedPPO:
         self.send_weights()
         return figures
 
-    def _imitate_best_segments(self, batch: SampleBatch) -> None:
+    def _imitate_best_segments(self, batch: SampleBatch, played: list[Fragment]) -> None:
         weight = self.config.env_config["imitation"].weight
         if weight <= 0:
             return
-        shapes = [fragment.rewards.shape for fragment in self.fragments]
+        shapes = [fragment.rewards.shape for fragment in played]
         ends = np.cumsum([steps * envs for steps, envs in shapes])[:-1]
         flat = np.split(batch[Postprocessing.VALUE_TARGETS], ends)
         self.top.add(
-            self.fragments,
+            played,
             self.learned.total,
             [each.reshape(shape) for each, shape in zip(flat, shapes, strict=True)],
             iteration=self.training_iteration,
         )
         self.learner_group.foreach_learner(methodcaller("imitate", self.top.rows(), weight))
 
-    def follow_demonstrations(self, *, is_new: bool) -> float | None:
-        """Imitate the demonstrations of the run's curriculum, if it has one, beside PPO.
+    def follow_demonstrations(self, path: Path | None = None, *, is_new: bool) -> float | None:
+        """Imitate the demonstrations in a folder, or those of the run's curriculum, beside PPO.
 
         A new policy first imitates them alone; returns its accuracy then.
 
@@ -256,11 +265,17 @@ class ShapedPPO:
             return None
         env: EnvConfig = self.config.env_config["env"]
         accuracy = self.curriculum.follow_demonstrations(
-            self.learner_group, env.game, gamma=self.config.gamma, is_new=is_new
+            self.learner_group, env.game, path=path, gamma=self.config.gamma, is_new=is_new
         )
+        if path is not None:
+            self.runners.order(self._follow())
         if accuracy is not None:
             self.send_weights()
         return accuracy
+
+    def _follow(self) -> Call:
+        assert self.curriculum is not None
+        return methodcaller("follow", self.curriculum.demonstrations)
 
     def _order(self) -> None:
         """Let the runners play another batch with the weights that they have.
@@ -278,6 +293,7 @@ class ShapedPPO:
                 reward_model_version=self.rewards.version,
             ),
             model=self.rewards.models.live,
+            more=self.exploration.order,
         )
 
     def _update(self, batch: SampleBatch) -> dict[str, float]:
@@ -326,6 +342,7 @@ class ShapedPPO:
             "module_steps": self._module_steps,
             "rewards": self.rewards.state_dict(),
             "top_segments": self.top.state_dict(),
+            "places": sorted(self.exploration.places.items()),
         }
 
     def load_state_dict(self, state: dict[str, Any], *, games_resume: bool = True) -> None:
@@ -338,6 +355,7 @@ class ShapedPPO:
         self.env_steps = state["env_steps"]
         self._module_steps = state["module_steps"]
         self.top.load_state_dict(state.get("top_segments", []))
+        self.exploration.places = Counter(dict(state.get("places", ())))
         held = state["held"] if games_resume else []
         self.sampler.held.extend([fragment_of(each) for each in batch] for batch in held)
         self.sampler.gap = not games_resume

@@ -1,7 +1,7 @@
 """The files of the run and of its settings, for runners on other machines of a Ray cluster."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -11,26 +11,22 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from rlaif.trainer.play.exploration.archive_server import ArchiveServer
-from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.run_folder.live_files import SCREENS, ScreenMirror, ScreenUpdate
-from rlaif.trainer.settings.game import ExploreSettings
 
 ANSWER_SECONDS = 60.0
 """Maximum time that a runner waits; the first call waits for the actor to start."""
 
 _SCREENS = "screens"
-"""Concurrency group of the actor: screens do not wait for an exchange of states."""
+"""Concurrency group of the actor: screens do not wait for other files."""
 
 
-class DriverFiles(ArchiveServer):
+class DriverFiles:
     """The actor on the driver's node through which runners on other machines reach its files.
 
-    They exchange archived states, read the files that settings name, and show their screens.
+    They read the files that settings name, and show their screens.
     """
 
-    def __init__(self, directory: Path, settings: ExploreSettings) -> None:
-        super().__init__(directory, settings)
+    def __init__(self, directory: Path) -> None:
         self._screens = ScreenMirror(directory / SCREENS)
 
     def read(self, path: Path) -> dict[str, bytes]:
@@ -44,31 +40,31 @@ class DriverFiles(ArchiveServer):
 
 
 @dataclass(frozen=True)
-class RunningArchiveServer:
+class RunningDriverFiles:
     """A running actor, which ends with the last reference to this object.
 
     Attributes:
-        config: For the runners.
+        name: For the runners.
     """
 
-    config: ExploreConfig
+    name: str
     actor: Any
 
     @classmethod
-    def start(cls, config: ExploreConfig) -> Self:
-        name = f"archive-server-{uuid4().hex}"
+    def start(cls, directory: Path) -> Self:
+        name = f"driver-files-{uuid4().hex}"
         node = ray.get_runtime_context().get_node_id()
         actor = (
             ray.remote(concurrency_groups={_SCREENS: 1})(DriverFiles)
             .options(
                 name=name,
                 num_cpus=0,
-                max_restarts=-1,  # its state is on disk
+                max_restarts=-1,
                 scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),
             )
-            .remote(config.directory, config.settings)
+            .remote(directory)
         )
-        return cls(replace(config, archive_server=name), actor)
+        return cls(name, actor)
 
 
 class RemoteDriverFiles:

@@ -10,7 +10,6 @@ from typing import Any
 
 from rlaif.files.whole import write_whole
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.run_folder.live_files import SCREENS, ScreenSource
 from rlaif.trainer.settings.learning import CurriculumSettings
 
@@ -22,28 +21,22 @@ class RunnerFiles:
     """A runner's access to the files of the run and of its settings.
 
     Attributes:
-        archive_server: `RemoteDriverFiles`; None if the run's directory is used directly.
+        driver: `RemoteDriverFiles`; None if the run's directory is used directly.
     """
 
-    def __init__(self, explore: ExploreConfig | None) -> None:
-        self._explore = explore
+    def __init__(self, driver: str) -> None:
+        """Read the files of `driver`, the name of a `DriverFiles`; empty: of this machine."""
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._closed = threading.Event()
-        self.archive_server: Any = None
-        if explore is not None and explore.archive_server:
+        self.driver: Any = None
+        if driver:
             # Imported here, for runners on the driver's machine need no Ray.
             from rlaif.trainer.learner.runners.driver_files import RemoteDriverFiles
 
-            self.archive_server = RemoteDriverFiles(explore.archive_server)
+            self.driver = RemoteDriverFiles(driver)
             self._folder = tempfile.TemporaryDirectory(
                 prefix="rlaif-run-", ignore_cleanup_errors=True
             )
-
-    @property
-    def exploration(self) -> ExploreConfig | None:
-        if self._explore is None or self._folder is None:
-            return self._explore
-        return replace(self._explore, directory=Path(self._folder.name))
 
     def environment(self, env: EnvConfig) -> EnvConfig:
         if self._folder is None:
@@ -57,7 +50,7 @@ class RunnerFiles:
         return settings.model_copy(update={"path": self._copied(settings.path)})
 
     def show_screens(self, env: EnvConfig, runner: int) -> None:
-        if self.archive_server is None or env.screens is None or env.game.watch_fps <= 0:
+        if self.driver is None or env.screens is None or env.game.watch_fps <= 0:
             return
         # Twice as often as pictures are drawn, or some would be missed.
         pause = max(_SHOW_SECONDS, 0.5 / env.game.watch_fps)
@@ -75,7 +68,7 @@ class RunnerFiles:
         unique = hashlib.sha256(bytes(path)).hexdigest()[:12]
         copy = Path(self._folder.name) / "files" / unique / path.name
         if not copy.exists():
-            for name, data in self.archive_server.read(path).items():
+            for name, data in self.driver.read(path).items():
                 write_whole(copy / name, data)
         return copy
 
@@ -84,6 +77,6 @@ class RunnerFiles:
         while not self._closed.wait(pause):
             try:
                 if (update := source.update()) is not None:
-                    source.watch(self.archive_server.show(update))
+                    source.watch(self.driver.show(update))
             except OSError:  # no answer, or a full disk: shown again later
                 source = ScreenSource(folder, runner)

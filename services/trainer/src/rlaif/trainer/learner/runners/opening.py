@@ -6,18 +6,20 @@ from rlaif.trainer.learner.runners.child import ChildProcess
 from rlaif.trainer.learner.runners.pool import ALONE, InProcess, Link, RunnerPool
 from rlaif.trainer.learner.runners.runner import AssistConfig, RunnerConfig
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.settings import TrainerSettings
 
 
 def runner_config(
     settings: TrainerSettings,
     env: EnvConfig,
-    explore: ExploreConfig | None = None,
     *,
+    files: str = "",
+    exploring: int = 0,
     resumes: bool = False,
 ) -> RunnerConfig:
-    """What the runners of a run are built of; without `explore` nothing is counted or kept.
+    """What the runners of a run are built of; `files` is a name for those on other machines.
+
+    So many environments of each are `exploring`; the search for them is opened separately.
 
     With `resumes` the runners are given saved games before they sample.
     """
@@ -26,10 +28,13 @@ def runner_config(
         count=settings.envs_per_worker,
         seed=settings.seed,
         gamma=settings.ppo.gamma,
-        explore=explore,
+        files=files,
+        exploring=exploring,
         assist=AssistConfig(settings.planner, settings.takeover, settings.guidance),
         rewards=settings.rewards,
-        curriculum=settings.curriculum.absolute() if settings.curriculum_counts else None,
+        curriculum=settings.curriculum.absolute()
+        if settings.curriculum_counts or exploring
+        else None,
         resumes=resumes,
     )
 

@@ -5,7 +5,7 @@ It fills preallocated arrays, where RLlib's runner builds episode objects step b
 
 import gc
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -23,6 +23,7 @@ from rlaif.guides.guides import use_worlds
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.trainer.curriculum import library
 from rlaif.trainer.curriculum.course import Course, CourseFollower
+from rlaif.trainer.curriculum.demonstrations import Demonstration
 from rlaif.trainer.learner.runners.files import RunnerFiles
 from rlaif.trainer.learner.runners.inference import (
     Policy,
@@ -36,9 +37,9 @@ from rlaif.trainer.play.assist.guidance import Guidance, guidance_stream
 from rlaif.trainer.play.assist.takeover import AssistanceParts
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig, PayingModel
-from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
-from rlaif.trainer.play.exploring import Explorer as SearchExplorer
+from rlaif.trainer.play.exploring import Explorer
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
+from rlaif.trainer.play.followers.places import PlaceCounts, PlaceFollower
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.planner_port import Planner
@@ -90,7 +91,7 @@ class RunnerConfig:
     Attributes:
         count: Number of environments.
         gamma: PPO's discount.
-        explore: None: nothing is counted or kept.
+        files: Name of the `DriverFiles` of the run, for a runner on another machine; else empty.
         exploring: How many of the environments explore; they play the decisions of the search.
         curriculum: None: without one.
         resumes: No episode begins before `load_state_dict` or the first fragment.
@@ -101,7 +102,7 @@ class RunnerConfig:
     count: int
     seed: int = 0
     gamma: float = 0.99
-    explore: ExploreConfig | None = None
+    files: str = ""
     exploring: int = 0
     assist: AssistConfig | None = None
     rewards: RewardSettings = field(default_factory=RewardSettings)
@@ -135,8 +136,8 @@ class EmulatorRunner:
         self._vector: EmulatorVector | None = None
         self._explorer: Explorer | None = None
         self._course: Course | None = None
-        self._search: SearchExplorer | None = None
-        self.files = RunnerFiles(None)
+        self._places = PlaceCounts()
+        self.files = RunnerFiles("")
         self.policy: Policy = policy_for(config.env)
         self._policy_version = 0
         self._policy_rng = np.random.default_rng(
@@ -151,23 +152,21 @@ class EmulatorRunner:
             gc.unfreeze()
         config, number = self.config, self.number
         self.files.close()
-        self.files = RunnerFiles(config.explore)
+        self.files = RunnerFiles(config.files)
         env: EnvConfig = self.files.environment(replace(config.env, life=self._life))
-        explore = None if env.game.has_many_worlds else self.files.exploration
         curriculum = self.files.curriculum(config.curriculum)
-        follows = explore is not None or curriculum is not None
-        self._explorer = self._course = None
-        self._search = SearchExplorer(config.exploring) if config.exploring else None
+        self._course = None
+        self._explorer = Explorer(config.exploring) if config.exploring else None
         self._used = ""
         self._vector = EmulatorVector(
             env,
             count=config.count,
             runner=number,
             seed=config.seed,
-            follow=partial(self._follow, explore, curriculum, env) if follows else None,
+            follow=partial(self._follow, curriculum, env),
             assist=partial(assistance_of, config.assist, env, runner=number, seed=config.seed),
             begin=not (config.resumes or config.exploring),
-            explorer=self._search,
+            explorer=self._explorer,
         )
         self.files.show_screens(env, number)
         if number:
@@ -177,31 +176,24 @@ class EmulatorRunner:
             gc.freeze()
 
     def _follow(
-        self,
-        explore: ExploreConfig | None,
-        curriculum: CurriculumSettings | None,
-        env: EnvConfig,
-        game: GameEnv,
-        n: int,
+        self, curriculum: CurriculumSettings | None, env: EnvConfig, game: GameEnv, n: int
     ) -> EpisodeFollower:
-        if explore is not None and self._explorer is None:
-            self._explorer = Explorer.of_game(
-                explore,
-                runner=self.number,
-                cartridge=game.cartridge,
-                emulator=game.emulator,
-                frame_skip=env.game.frame_skip,
-                archive_server=self.files.archive_server,
-            )
-        explorer = None if self._explorer is None else self._explorer.environment(n, game)
+        # Squares of several worlds would be counted together.
+        counts = PlaceCounts() if env.game.has_many_worlds else self._places
+        places = PlaceFollower(counts)
         if curriculum is None:
-            assert explorer is not None
-            return explorer
+            return places
         if self._course is None:
-            assert curriculum.path is not None
-            demonstrations = library.read(curriculum.path, library.identity_of(env.game))
+            demonstrations: Sequence[Demonstration] = ()
+            if curriculum.path is not None:
+                demonstrations = library.read(curriculum.path, library.identity_of(env.game))
             self._course = Course(demonstrations, curriculum, marks_of)
-        return CourseFollower(self._course, game, explorer)
+        return CourseFollower(self._course, game, places)
+
+    def follow(self, demonstrations: Sequence[Demonstration]) -> None:
+        """Replace the demonstrations of the curriculum."""
+        if self._course is not None:
+            self._course.follow(demonstrations)
 
     def set_weights(self, weights: Weights, version: int) -> None:
         """Play by these weights, which `version` updates have made."""
@@ -217,10 +209,11 @@ class EmulatorRunner:
         runners: int = 1,
         model: RunnerRewardModel | None = None,
         job: Job | None = None,
+        places: Mapping[int, int] | None = None,
     ) -> Fragment:
         """Play `steps` decisions in every environment.
 
-        `job` is for the environments that explore.
+        `job` is for the environments that explore, `places` are the counts of the whole run.
         `capture_quota` is shared by all `runners`; the disagreement of `model` decides on captures,
         and its shaping rewards are published.
 
@@ -229,12 +222,15 @@ class EmulatorRunner:
         """
         vector, began = self._games, time.perf_counter()
         self._use(model, vector)
-        if self._search is not None and job is not None:
-            self._search.take_in(job)
+        if self._explorer is not None and job is not None:
+            self._explorer.take_in(job)
+        if places is not None:
+            self._places.take_in(places)
         turn = context.policy_iteration
         quota = share(capture_quota, parts=runners, part=self.number, turn=turn)
         vector.begin_fragment(steps, capture_quota=quota, context=context)
         count, frame_stack = vector.count, vector.frame_stack
+        own = count - self.config.exploring
         choices = int(actions_of(self.config.env.game).n)
         logits = np.zeros((steps, count, choices), dtype=np.float32)
         actions = np.zeros((steps, count), dtype=np.int64)
@@ -242,32 +238,26 @@ class EmulatorRunner:
         noise = self._policy_rng.gumbel(size=logits.shape)
         for t in range(steps):
             if self.stop_asked():
-                if self._explorer is not None:
-                    self._explorer.sync()
                 raise StopAskedError
-            pictures = None if frame_stack is None else frame_stack.stacks
-            if not self._only_explores:
-                seen = vector.observations
+            if own:
+                pictures = None if frame_stack is None else frame_stack.stacks[:own]
+                inputs, seen = vector.policy_inputs, vector.observations[:own]
                 if self.config.env.game.has_many_worlds:
                     seen = without_room_numbers(seen)
-                logits[t] = self.policy.logits(seen, pictures, vector.policy_inputs)
+                logits[t, :own] = self.policy.logits(
+                    seen, pictures, None if inputs is None else inputs[:own]
+                )
                 (logits[t] + noise[t]).argmax(axis=1, out=actions[t])
             vector.step(t, actions[t])
-        if self._explorer is not None:
-            self._explorer.end_fragment()
         fragment = vector.end_fragment(logits, log_probabilities(logits, vector.played))
         return replace(
             fragment,
             policy_version=self._policy_version,
-            not_written=None if self._explorer is None else self._explorer.trouble,
             seconds=time.perf_counter() - began,
             course=None if self._course is None else self._course.figures(),
-            explored=None if self._search is None else self._search.report(),
+            explored=None if self._explorer is None else self._explorer.report(),
+            places=self._places.report(),
         )
-
-    @property
-    def _only_explores(self) -> bool:
-        return self.config.exploring == self.config.count
 
     @property
     def _games(self) -> EmulatorVector:
@@ -292,23 +282,18 @@ class EmulatorRunner:
 
     def state_dict(self) -> dict[str, Any]:
         """State of all games between two fragments, as plain values; 40 ms per game."""
-        explorer = None if self._explorer is None else self._explorer.state_dict()
         return {
             "runner": self.number,
             "policy_rng": self._policy_rng.bit_generator.state,
             "vector": self._games.state_dict(),
-            "explorer": explorer,
             "course": None if self._course is None else self._course.state_dict(),
-            "played_from": [] if explorer is None else explorer["played_from"],
+            "places": sorted(self._places.episodes.items()),
         }
 
-    def load_state_dict(self, saved: dict[str, Any], played_from: Collection[str]) -> str | None:
-        """Resume in the middle of the episodes, or begin new ones and return the reason.
-
-        `played_from` are the digests of the archived states from which any runner plays.
-        """
-        if (saved.get("course") is None) != (self._course is None):
-            return "it was saved with a curriculum and resumes without, or the other way round"
+    def load_state_dict(self, saved: dict[str, Any]) -> str | None:
+        """Resume in the middle of the episodes, or begin new ones and return the reason."""
+        if saved.get("course") is not None and self._course is None:
+            return "it was saved with a curriculum and resumes without"
         try:
             why = self._games.load_state_dict(saved["vector"])
         except (KeyframeError, SaveStateError) as error:
@@ -316,16 +301,13 @@ class EmulatorRunner:
             return str(error)
         if why is not None:
             return why
-        if self._explorer is not None and saved["explorer"] is not None:
-            self._explorer.load_state_dict(saved["explorer"], played_from=played_from)
+        self._places.take_in(dict(saved.get("places", ())))
         if self._course is not None and saved.get("course") is not None:
             self._course.load_state_dict(saved["course"])
         self._policy_rng.bit_generator.state = saved["policy_rng"]
         return None
 
     def stop(self) -> None:
-        if self._explorer is not None:
-            self._explorer.sync()
         if self._vector is not None:
             self._vector.close()
             self._vector = None

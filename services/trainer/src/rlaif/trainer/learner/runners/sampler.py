@@ -2,10 +2,12 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from operator import methodcaller
+from typing import Any
 
 from rlaif.trainer.learner.runners.pool import RunnerPool, done
 from rlaif.trainer.learner.runners.runner import RunnerRewardModel, StopAskedError, never
@@ -54,18 +56,20 @@ class FragmentSampler:
         capture_quota: int,
         context: CaptureContext,
         model: RewardModel | None = None,
+        more: Callable[[int], Mapping[str, Any]] = lambda runner: {},
     ) -> None:
         """Request a batch from all healthy runners, to be played after the ones before it.
 
         `batch_size`, in environment steps, is rounded up to whole rows of all environments;
-        `capture_quota` is the one of all runners.
+        `capture_quota` is the one of all runners; `more` gives further arguments for each.
 
         Raises:
             StopAskedError: A stop was requested while the runner in this process played.
         """
         assert len(self._pending) < MAX_AHEAD, "collect first"
         runners = max(1, len(self._runners.healthy))
-        call = methodcaller(
+        call = partial(
+            methodcaller,
             "sample",
             steps=-(-batch_size // (runners * self._count)),
             capture_quota=capture_quota,
@@ -76,7 +80,8 @@ class FragmentSampler:
         local = self._runners.local
         if local is not None:
             local.stop_asked, self.interrupted = self.stop_asked, True
-        ordered = self._runners.order(call)
+        calls = {number: call(**more(number)) for number in self._runners.healthy}
+        ordered = self._runners.order_of(calls)
         if local is not None:
             for answer in ordered.values():
                 answer.result()

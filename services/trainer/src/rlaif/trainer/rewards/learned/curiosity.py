@@ -116,17 +116,17 @@ class Curiosity:
         runners: list[int],
         fragments: list[Transitions],
         continues: list[bool],
-        by_others: list[Bool] | None = None,
+        by_planner: list[Bool] | None = None,
     ) -> list[Float32]:
         """Rewards of one iteration's fragments, `[T, N] float32` each; then learn from them.
 
-        Steps `by_others`, `[T, N] bool` each, have reward 0 and are excluded from learning and
+        Steps `by_planner`, `[T, N] bool` each, have reward 0 and are excluded from learning and
         statistics: what the planner has seen stays new to the policy. The same holds for steps that
         ended an episode in the game or in which the player died (`Transitions.torn`).
         """
         own = [~part.torn for part in fragments]
-        if by_others is not None:
-            own = [mask & ~taken for mask, taken in zip(own, by_others, strict=True)]
+        if by_planner is not None:
+            own = [mask & ~taken for mask, taken in zip(own, by_planner, strict=True)]
         grids = [np.zeros(mask.shape) for mask in own]
         rows = np.concatenate(
             [part.reached()[mask] for part, mask in zip(fragments, own, strict=True)]

@@ -34,9 +34,9 @@ from rlaif.storage.ports import (
 )
 from rlaif.trainer.evaluation import result
 from rlaif.trainer.evaluation.result import Evaluation
-from rlaif.trainer.run_folder import checkpoints, disk, exploration_file
+from rlaif.trainer.run_folder import checkpoints, disk
 from rlaif.trainer.run_folder.checkpoints import CheckpointError, Manifest
-from rlaif.trainer.run_folder.exploration_file import EXPLORATION_DIR
+from rlaif.trainer.run_folder.quest_record import SEARCH_FOLDER
 from rlaif.trainer.run_folder.record import RunRecord, list_runs, record_path
 from rlaif.trainer.service.runs.state import RunState
 from rlaif.trainer.settings import TrainerSettings
@@ -149,11 +149,9 @@ def _fetch(store: ObjectStore, data_dir: Path, run_id: str, folder: str) -> Path
     if record.exists():
         partial.rename(target)
         return target
-    packed = (partial / checkpoints.EXPLORATION).read_bytes()
-    try:
-        exploration_file.unpack(packed, run / EXPLORATION_DIR)
-    except exploration_file.ExplorationFileError as error:
-        raise CheckpointError(f"{key}: {error}") from error
+    if (partial / checkpoints.SEARCH).exists():
+        tree = run / SEARCH_FOLDER / checkpoints.SEARCH
+        write_whole(tree, (partial / checkpoints.SEARCH).read_bytes())
     partial.rename(target)
     # Evaluations determine which checkpoint is the best one, which is not pruned.
     for info in store.list(keys.evaluations(run_id)):
