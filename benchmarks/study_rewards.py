@@ -75,7 +75,6 @@ from rlaif.trainer.learner import saving
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.rewards.learned.reward_models import check_reward_model
 from rlaif.trainer.run_folder.spool import SpooledCapture
 from rlaif.trainer.settings import TrainerSettings
@@ -96,7 +95,7 @@ NICE = 19
 
 DEMO = {
     "ray_workers": 0, "envs_per_worker": 6, "batch_size": 1536, "episode_length": 2700,
-    "epochs": 4, "learning_rate": 3e-4, "explore": ExploreSettings(restarts=0, practice=0),
+    "epochs": 4, "learning_rate": 3e-4, "explore": ExploreSettings(share=0),
 }  # fmt: skip
 GATE = GateSettings(simple_margin=-0.1)
 CAPTURES = 12
@@ -223,7 +222,6 @@ class Study:
         self._env = EnvConfig(
             run_id=f"{run.arm}-{run.seed}", game=settings.game, gamma=settings.ppo.gamma
         )
-        explore = ExploreConfig(folder, settings.explore)
         self._labels = Labels()
         self._tally = RunTally()
         self.figures: dict[str, Any] = {
@@ -231,7 +229,7 @@ class Study:
             "resumed": -1, "commit": "",
         }  # fmt: skip
         resumes = self._checkpoint.exists()
-        self.algorithm = ShapedPPO(build_config(settings, self._env, explore, resumes=resumes))
+        self.algorithm = ShapedPPO(build_config(settings, self._env, resumes=resumes))
         if resumes:
             self._restore()
         self.figures["resumed"] += 1
@@ -301,7 +299,7 @@ class Study:
         new = self._folder / "checkpoint.new"
         shutil.rmtree(new, ignore_errors=True)
         new.mkdir(parents=True)
-        saving.save(self.algorithm, self._tally, new, self._folder)
+        saving.save(self.algorithm, self._tally, new)
         self.figures["cpu_seconds"] = round(time.process_time() - self._cpu, 1)
         kept = (self._labels.seen, self._labels.trained, self.figures)
         (new / "study.pickle").write_bytes(pickle.dumps(kept))  # ours
