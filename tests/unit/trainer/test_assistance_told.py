@@ -37,6 +37,9 @@ class Played:
         self.reward_parts: dict[str, float] = {}
         self.assistance = assistance
 
+    def of_policy(self):
+        return self
+
 
 def tallied(*iterations, tally=None):
     tally = tally or RunTally()

@@ -25,7 +25,7 @@ class EndedEpisodes(Contract):
     stride: Positive = Field(
         default=1, description="Episodes per row: of more than 200, every second, fourth ..."
     )
-    began: tuple[Count | None, ...] = Field(
+    began: tuple[int | None, ...] = Field(
         default=(),
         max_length=MAX_EPISODES,
         description="Environment step of the run at the start of the iteration in which the "
