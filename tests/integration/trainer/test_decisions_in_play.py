@@ -1,5 +1,6 @@
 """Decisions of their own length on the real cartridge: what is kept is what was played."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -158,7 +159,7 @@ class Play:
 
     def __init__(self, arm: str, attempt: int, *, begin: bool = True) -> None:
         config = replace(config_of(arm, episode_length=150), attempt=attempt)
-        counts = PlaceCounts()
+        self.counts = counts = PlaceCounts()
         self.vector = EmulatorVector(
             config,
             count=2,
@@ -186,8 +187,10 @@ def test_games_resume_in_the_middle_of_their_episodes(tmp_path: Path, arm: str):
     first = Play(arm, attempt=0)
     first.play(70, seed=1)
     npz_tree.write(tmp_path / "saved.npz", first.vector.state_dict())
+    counted = Counter(first.counts.episodes)
     expected = first.play(60, seed=2)
     second = Play(arm, attempt=1, begin=False)
+    second.counts.take_in(counted)
     assert second.vector.load_state_dict(npz_tree.read(tmp_path / "saved.npz")) is None
     assert second.play(60, seed=2) == expected
     first.vector.close()
