@@ -16,10 +16,8 @@ export function makeShell(app, router) {
   makeHelp(app);
   makeThemeButton(byId("theme"));
   watchStatus(app);
-  app.store.watch(["run", "loop"], ({ run, loop }) => {
-    const world = run?.game?.startsWith("world") ? ` · ${run.game}` : "";
-    setText(byId("run-id").querySelector("code"), (run?.run_id ?? loop?.run_id ?? UNKNOWN) + world);
-  });
+  app.store.watch(["run", "loop"], ({ run, loop }) =>
+    setText(byId("run-id").querySelector("code"), [run?.run_id ?? loop?.run_id ?? UNKNOWN, ...(run?.game?.match(/^world-.*/) ?? [])].join(" · ")));
   document.addEventListener("keydown", (event) => {
     if (document.querySelector("dialog[open]") && event.key !== "?") return;
     app.keys.press(event);
