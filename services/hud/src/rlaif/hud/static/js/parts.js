@@ -100,7 +100,7 @@ export const CRITERIA = ["progress", "dialog", "puzzle", "novelty", "efficiency"
 /** @type {Record<string, string>} */
 export const GLOSSARY = {
   "reward model": "An ensemble of small networks that maps an observation to a potential: the position on the quest, learned from the judges.",
-  "shaping reward": "The difference of potentials that the reward model adds to the game's reward; it does not change which policy is optimal.",
+  "shaping reward": "What the reward model adds to the reward: differences of potentials, which do not change which policy is optimal, or rises of the potential (`TRAINER_SHAPING_MODE`).",
   "dead letter": "An event that a consumer could not handle, stored with the reason until someone acts on it.",
   candidate: "A trained reward model that the gate has not accepted yet.",
   champion: "The reward model that is published and in use.",
