@@ -57,7 +57,7 @@ RUN = "r-apart"
 NOOK = Path(__file__).parents[1] / "data/nook/nook.gbc"
 QUEST = {
     "TRAINER_MODE": "quest", "TRAINER_QUEST_MINUTES": 60, "TRAINER_QUEST_SEARCH_MINUTES": 0.25,
-    "TRAINER_QUEST_LINEAGES": 4, "TRAINER_CURRICULUM_WARM_START": 20, "ENVS_PER_WORKER": 2,
+    "TRAINER_CURRICULUM_WARM_START": 20, "ENVS_PER_WORKER": 2,
     "BATCH_SIZE": 128, "TRAINER_PPO_MINIBATCH_SIZE": 64,
 }  # fmt: skip
 
@@ -280,7 +280,10 @@ async def test_two_machines_go_on_a_quest_show_their_screens_and_evaluate_from_t
             return bool((await page.get("/watched")).json()["env"] == env)
 
         await eventually(players, "the players of both machines are on the map", seconds=SECONDS)
-        assert {each["phase"] for each in training.told("phase_told")} >= {"search", "policy"}
+        await until("the policy is trained", partial(has_phases, training, {"search", "policy"}))
+        await eventually(
+            players, "the players of both machines are on the map again", seconds=SECONDS
+        )
         assert training.told("search_told")[-1]["workers"] == len(RUNNERS), "the head has no CPU"
         for env in ("1-1", "2-1"):
             assert (await page.post("/watched", json={"env": env})).status_code == 200
@@ -299,6 +302,10 @@ async def test_two_machines_go_on_a_quest_show_their_screens_and_evaluate_from_t
     (done,) = evaluation.told("evaluation_done")
     stored = json.loads(models_store.get("evaluations/r-evaluation/r-evaluation.json"))
     assert (stored["run_id"], stored["iteration"]) == (RUN, done["iteration"])
+
+
+def has_phases(training: Training, phases: set[str]) -> bool:
+    return {each["phase"] for each in training.told("phase_told")} >= phases
 
 
 def captured_by(store: ObjectStore, env: int | None = None) -> set[int]:
