@@ -27,7 +27,7 @@ from rlaif.trainer.settings.planner import PlannerSettings
 MODES = ("dialog", "puzzle", "vision")
 SHOP = Briefing(
     game="seedling-vale", place="Nut Shop", room="3/17", at=(3, 4), rupees=25, items=("sword",),
-    text=True, said="Wooden shield! It's yours for 20 coins?", asks=True, choices=("Yes", "No"),
+    text=True, said="Wooden shield, 20 coins?", asks=True, choices=("Yes", "No"),
 )  # fmt: skip
 
 

@@ -25,8 +25,6 @@ SMALL = {
     "TRAINER_PPO_EPOCHS": "1",
     "TRAINER_HIDDEN": "32",
     "TRAINER_RUN_ID": RUN,
-    "TRAINER_QUEST_MINUTES": "1.1",
-    "TRAINER_QUEST_SEARCH_MINUTES": "0.25",
     "TRAINER_CURRICULUM_WARM_START": "20",
     "NATS_URL": "nats://127.0.0.1:9",
 }
@@ -46,17 +44,19 @@ class Home:
             "EPISODES_STORE": f"file://{path}/episodes",
         }
 
-    def start(self, module, *options):
+    def start(self, module, *options, search_seconds=600.0):
+        minutes = {"SEARCH_MINUTES": search_seconds / 60, "MINUTES": search_seconds / 60 + 0.85}
+        limits = {f"TRAINER_QUEST_{name}": str(value) for name, value in minutes.items()}
         return subprocess.Popen(
             [sys.executable, "-m", module, *options],
-            env=self.environment,
+            env=self.environment | limits,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
 
-    def run(self, module, *options):
-        process = self.start(module, *options)
+    def run(self, module, *options, **limits):
+        process = self.start(module, *options, **limits)
         try:
             out, err = process.communicate(timeout=400)
         finally:
@@ -64,8 +64,10 @@ class Home:
             process.wait()
         return process.returncode, out, err
 
-    def train(self):
-        return self.run("rlaif.trainer.service.cli", "--mode", "quest")
+    def train(self, search_seconds):
+        return self.run(
+            "rlaif.trainer.service.cli", "--mode", "quest", search_seconds=search_seconds
+        )
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +86,9 @@ def searched_in_two(home):
     finally:
         process.kill()
         process.wait()
-    cut = QuestRecord.read(home.directory), process.returncode, line + out, err
-    return cut, home.train()
+    record = QuestRecord.read(home.directory)
+    cut = record, process.returncode, line + out, err
+    return cut, home.train(record.search_seconds + 15)
 
 
 @pytest.mark.timeout(900)

@@ -65,7 +65,7 @@ def test_the_port(pool: RunnerPool):
 
     # What a call raises is raised here, and the runner continues.
     with pytest.raises(KeyError, match="vector"):
-        pool.ask(methodcaller("load_state_dict", {}, ()), SECONDS)
+        pool.ask(methodcaller("load_state_dict", {}), SECONDS)
     assert pool.ask(LIFE) == [0, 0]
 
     # A runner ends in the middle of a call.

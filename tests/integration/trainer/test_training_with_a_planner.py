@@ -159,7 +159,7 @@ def test_a_resumed_run_goes_on_without_the_takeovers_of_before(
     (saved,) = of.runners.ask(methodcaller("state_dict"))
     of.stop()
     again = algorithm(puzzle, resumes=True, planner_base_url="http://planner", takeover_share=1.0)
-    assert again.runners.ask(methodcaller("load_state_dict", saved, ())) == [None]
+    assert again.runners.ask(methodcaller("load_state_dict", saved)) == [None]
     again.train()
     (fragment,) = again.fragments
     assert not fragment.by_planner[0].any(), "the policy plays on"

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from rlaif.contracts.model import Contract
-from rlaif.contracts.reward_models import GamingAlarm, RewardModelManifest
+from rlaif.contracts.reward_models import GamingAlarm, GateMetrics, RewardModelManifest
 
 BY_HAND = "set by hand"
 """Reason of a change that was made without one."""
@@ -61,6 +61,8 @@ class ComparisonReport(Contract):
     second: int
     first_accuracy: MeasuredAccuracy = Field(description="On held-out pairs of the labels of now.")
     second_accuracy: MeasuredAccuracy
+    first_metrics: GateMetrics = Field(description="Measurements of the gate at that time.")
+    second_metrics: GateMetrics
     correlation: float | None = Field(description="Rank correlation of both potentials.")
     disagree: float | None = Field(description="Share of pairs that they rank differently.")
 

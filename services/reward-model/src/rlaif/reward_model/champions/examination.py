@@ -117,6 +117,8 @@ def compare_versions(
         second=second,
         first_accuracy=_measured(accuracies[0]),
         second_accuracy=_measured(accuracies[1]),
+        first_metrics=registry.manifest(first).metrics,
+        second_metrics=registry.manifest(second).metrics,
         correlation=correlation,
         disagree=disagree,
     )

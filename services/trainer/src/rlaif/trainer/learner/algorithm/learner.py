@@ -218,7 +218,7 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
         norm = hypot(*[_clipped(group, limit) for group in self._groups])
         if isfinite(norm):
             self.get_optimizer(DEFAULT_MODULE_ID).step()
-        total = found.figures[self.TOTAL_LOSS_KEY] + sum(map(float, imitated))
+        total = found.figures[self.TOTAL_LOSS_KEY] + sum(each.item() for each in imitated)
         figures = {self.TOTAL_LOSS_KEY: total, "gradients_default_optimizer_global_norm": norm}
         return found.figures | figures, isfinite(norm)
 
