@@ -2,9 +2,9 @@
 
     python benchmarks/slow_llm.py --seconds 2 --port 8600
 
-It stands in for a model on another machine, so it costs this one next to nothing: an open text is
-read to its end, a puzzle is answered by a walk to some tile, a suggestion is some button. Each
-answer is sent exactly so late, however many requests there are at once.
+It simulates a model on another machine, so it needs little CPU time: an open text is read to its
+end, a puzzle is answered by a walk to some tile, a suggestion is some button. Each answer is sent
+after exactly that delay, however many requests there are at once.
 """
 
 import asyncio

@@ -193,7 +193,7 @@ class Labels:
 def exchanged(labels: Sequence[LabelledSegment], seed: int) -> list[LabelledSegment]:
     """The labels, each with the judgement of another segment.
 
-    A segment has a random rank for ever, and gets the judgement of that rank by its position on the
+    Each segment has a fixed random rank, and gets the judgement of that rank by its position on the
     quest. So the judgements are those of the labels, they mean nothing at any time, and they change
     as little from training to training as a judge's do.
     """

@@ -13,7 +13,7 @@ from outcome import say
 def play_all(commands: Mapping[str, Sequence[str]], jobs: int) -> bool:
     """Run `python COMMAND` for each, `jobs` at a time; False if one failed or a signal came.
 
-    A signal to end goes on to all, which save what they have.
+    A signal to end is passed on to all of them; they save their progress.
     """
     waiting = dict(commands)
     playing: dict[subprocess.Popen[bytes], str] = {}

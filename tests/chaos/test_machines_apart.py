@@ -248,7 +248,7 @@ async def test_two_machines_explore_and_what_a_lost_one_found_is_kept(
     (gone,) = filter(training.is_silent, RUNNERS)
 
     machines.plug_in()
-    await until("one goes on in its place", lambda: not training.is_silent(gone))
+    await until("another runner replaces it", lambda: not training.is_silent(gone))
     found = training.found()
 
     training.process.send_signal(signal.SIGTERM)

@@ -116,7 +116,7 @@ async def test_it_trains_on(release: str, data_dir: Path, record: RunRecord):
         (started,) = [message for message in told if isinstance(message, Started)]
         assert (started.iteration, started.env_steps) == (before.iteration, before.env_steps)
         (unused,) = started.passed_over
-        assert unused.startswith("exploration/"), "its games go on too"
+        assert unused.startswith("exploration/"), "its games resume, too"
     finally:
         await runs.stop()
     kept = json.loads(run_record(data_dir, record).settings)

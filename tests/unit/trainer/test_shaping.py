@@ -252,7 +252,7 @@ def climb(
 @given(path=PATHS, size=st.integers(1, 41))
 def test_an_episode_is_paid_how_far_it_rose_above_its_start(path: Path, size: int):
     paid = climb(path, size=size)
-    assert (paid >= 0).all(), "nothing is taken back"
+    assert (paid >= 0).all(), "the reward is never negative"
     assert paid.sum() == pytest.approx(WEIGHT * (max(path) - path[0]), abs=1e-5)
 
 

@@ -51,10 +51,6 @@ class NatsServerRecipe:
         user = f"{self.token}@" if self.token else ""
         return f"nats://{user}{HOST}:{self.port}"
 
-    @property
-    def monitor_url(self) -> str:
-        return f"http://{HOST}:{self.monitor_port}"
-
     def write_files(self) -> None:
         """Write its configuration, readable by the owner only because of the token."""
         self.directory.mkdir(parents=True, exist_ok=True)

@@ -66,7 +66,7 @@ class Facts:
         self.rom, self.tables = rom, read_tables(rom)
         self._solver = solver = Solver(self.tables)
         if rom == engine():
-            self._objectives = told(solver)
+            self._objectives = guide_objectives(solver)
         else:
             self._objectives = grouped(folded(solver.solve() if legs is None else legs))
         self.legs = [leg for it in self._objectives for leg in it.legs]
@@ -344,7 +344,7 @@ class Facts:
         return f"treasure {Treasure[goal.item.upper()]:#04x}"
 
 
-def told(solver: Solver) -> list[Objective]:
+def guide_objectives(solver: Solver) -> list[Objective]:
     """The objectives of Seedling Vale in the order of its guide, which is not the shortest."""
     rows = list(csv.DictReader(read_data("seedling.csv").splitlines()))
     legs = solver.follow([(row["what"], parse_key(row["room"]), row["item"]) for row in rows])

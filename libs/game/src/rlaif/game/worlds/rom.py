@@ -34,12 +34,12 @@ def engine() -> bytes:
 def read_tables(rom: bytes) -> Tables:
     """All tables of a cartridge with a directory."""
     image = bytearray(rom)
-    main, told = _Bank(image, TABLES_BANK), _Bank(image, TEXTS_BANK)
+    main, text_bank = _Bank(image, TABLES_BANK), _Bank(image, TEXTS_BANK)
     first, second, count, rooms, seasons, talks, gifts, prizes, picture, texts, start, shown = (
         _DIRECTORY.unpack(main.get(BASE, _DIRECTORY.size))
     )
-    numbers = (int.from_bytes(told.get(texts, 2), "little") - texts) // 2
-    pointers = struct.unpack(f"<{numbers}H", told.get(texts, 2 * numbers))
+    numbers = (int.from_bytes(text_bank.get(texts, 2), "little") - texts) // 2
+    pointers = struct.unpack(f"<{numbers}H", text_bank.get(texts, 2 * numbers))
     return Tables(
         title=(_text(first), _text(second)),
         start=tuple(start),
@@ -52,7 +52,7 @@ def read_tables(rom: bytes) -> Tables:
         gifts=main.rows(gifts, 3),
         prizes=main.rows(prizes, 2),
         title_map=main.string(picture),
-        texts=tuple(map(told.string, pointers)),
+        texts=tuple(map(text_bank.string, pointers)),
         engine_texts=tuple(shown),
     )
 
@@ -71,9 +71,9 @@ def write_rom(tables: Tables, header_title: str) -> bytes:
 
 def _write(tables: Tables, header_title: str, rooms_banks: tuple[int, ...]) -> bytes:
     rom = bytearray(engine())
-    main, told = _Bank(rom, TABLES_BANK), _Bank(rom, TEXTS_BANK)
+    main, text_bank = _Bank(rom, TABLES_BANK), _Bank(rom, TEXTS_BANK)
     main.clear(_tables_start())
-    told.clear(BASE)
+    text_bank.clear(BASE)
     banks = _allot(tables.rooms, [_Bank(rom, number) for number in rooms_banks]) or [main] * len(
         tables.rooms
     )
@@ -92,14 +92,14 @@ def _write(tables: Tables, header_title: str, rooms_banks: tuple[int, ...]) -> b
         name, rows = bank.put(_zero(room.name)), bank.put(_zero("".join(room.rows)))
         entries += _ROOM.pack(*room.key, name, rows, things, 0 if bank is main else bank.number)
     main.set(table, entries)
-    texts = told.put(bytes(2 * len(tables.texts)))
-    places = {text: told.put(_zero(text)) for text in dict.fromkeys(tables.texts)}
+    texts = text_bank.put(bytes(2 * len(tables.texts)))
+    places = {text: text_bank.put(_zero(text)) for text in dict.fromkeys(tables.texts)}
     pointers = (places[text] for text in tables.texts)
-    told.set(texts, struct.pack(f"<{len(tables.texts)}H", *pointers))
+    text_bank.set(texts, struct.pack(f"<{len(tables.texts)}H", *pointers))
     lines = (line.encode("ascii") for line in tables.title)
     addresses = (count, table, *rules, picture, texts)
-    told_by_engine = bytes(tables.start), bytes(tables.engine_texts)
-    main.set(BASE, _DIRECTORY.pack(*lines, *addresses, *told_by_engine))
+    engine_data = bytes(tables.start), bytes(tables.engine_texts)
+    main.set(BASE, _DIRECTORY.pack(*lines, *addresses, *engine_data))
     return _with_header(rom, header_title)
 
 

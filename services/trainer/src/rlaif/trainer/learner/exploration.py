@@ -82,6 +82,8 @@ class Exploration:
                 if self.search is not None and fragment.explored is not None:
                     self.search.take_in(fragment.runner, fragment.explored)
         except sqlite3.Error as error:
+            if self.search is not None:
+                self.search.discard()
             self.search, self.not_written = None, f"the search cannot be written: {error}"
 
     @property

@@ -33,8 +33,8 @@ SCREEN_OFF_FRAMES = 300
 FROZEN_FRAMES = 600
 """10 s without one changed byte of work RAM; a game that runs counts its frames there."""
 
-_NOOPS_FROM_ARCHIVE = 2
-"""Maximum of no-op steps before an episode from an archived state."""
+_NOOPS_FROM_PLAY = 2
+"""Maximum of no-op steps before an episode from a state that play has reached."""
 
 
 Row = npt.NDArray[np.float32]
@@ -317,7 +317,7 @@ class GameEnv:
         Before it, 0 to `noop_start` steps without a button and 0 to `walk_start` steps into random
         directions are played: the episode starts in a state that play reaches, and another seed
         starts another game. A start at which that kills the player is used without them, and one
-        from the archive with up to 2 steps without a button. A start may give its own warm-up.
+        that play has reached with up to 2 steps without a button. A start may give its own warm-up.
         """
         self.start = self.source.starts.choose(self.source.rng)
         walk = self._drawn_walk()
@@ -458,7 +458,7 @@ class GameEnv:
         if self.start.buttons is not None:
             return list(self.start.buttons)
         if self.start.from_play:
-            noops = steps_lasting(_NOOPS_FROM_ARCHIVE, skip)
+            noops = steps_lasting(_NOOPS_FROM_PLAY, skip)
             return [int(Action.NOP)] * int(rng.integers(0, noops + 1))
         still = int(rng.integers(0, steps_lasting(settings.noop_start, skip) + 1))
         moves = int(rng.integers(0, steps_lasting(settings.walk_start, skip) + 1))

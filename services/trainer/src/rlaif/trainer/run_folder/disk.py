@@ -1,6 +1,6 @@
 """Errors of a disk that is full, read-only or missing.
 
-Non-essential writes (archive, coverage, pictures, films, logs) are dropped and reported; essential
+Non-essential writes (search, pictures, films, logs) are dropped and reported; essential
 ones (record, checkpoints) are retried. Neither ends training or the service.
 """
 

@@ -326,6 +326,10 @@ class Search:
         self._tree.copy(path)
         self._tree.begin()
 
+    def discard(self) -> None:
+        """Close the tree; what is not committed is lost."""
+        self._tree.close()
+
     def close(self) -> None:
         self._write_progress()
         self._tree.commit()

@@ -1,6 +1,6 @@
 """Settings of the trainer, in blocks. The names without a prefix are given by the specification.
 
-    game.py        what is played: start states, archive, captures
+    game.py        what is played: start states, exploration, captures
     learning.py    what is learned: PPO, network, sampling, rewards, curriculum
     planner.py     language models that plan and suggest, and how much they may play
     run.py         when, how long, where; mode `quest`

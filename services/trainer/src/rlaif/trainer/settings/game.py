@@ -1,4 +1,4 @@
-"""The game: ROM, start states, episode length, rewards, archived states, captures."""
+"""The game: ROM, start states, episode length, rewards, exploration, captures."""
 
 import math
 from collections.abc import Callable
@@ -39,7 +39,7 @@ class GameSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True
         pattern=rf"^({WORLD_SEEDS.pattern})?$",
         description="Generated worlds instead of ROM_PATH, by their seeds: `7` or `1-64`, of 30 "
         "rooms, or of as many as in `1-64x60`. Each environment plays one of them, in turn. With "
-        "several worlds, episodes start at power-on: there is no archive of states.",
+        "several worlds, episodes start at power-on, and no environment explores.",
     )
     initial_state_path: Path | None = Field(
         default=None,

@@ -1,4 +1,4 @@
-"""Interface of an observer of one environment, such as exploration."""
+"""Interface of an observer of one environment, such as the counts of places."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -8,20 +8,8 @@ from rlaif.trainer.play.start import Start, StartSource
 from rlaif.trainer.rewards.game.facts import GameFacts
 
 
-class WatchedGame(Protocol):
-    """The environment that a follower follows.
-
-    Attributes:
-        frames: Game frames of the episode.
-    """
-
-    frames: int
-
-    def cut_after(self, frames: int, *, lost: bool = False) -> None: ...
-
-
 class EpisodeFollower(Protocol):
-    """Follows one environment; it may save the emulator's state but does not play."""
+    """Follows one environment; it does not play."""
 
     def starts(self, given: StartSource) -> StartSource: ...
 

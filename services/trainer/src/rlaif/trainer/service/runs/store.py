@@ -100,10 +100,10 @@ def prune(
 def restore_run(
     store: ObjectStore, data_dir: Path, run_id: str, iteration: str = ""
 ) -> Path | None:
-    """Restore the newest usable checkpoint of a run, with its record, archive and coverage.
+    """Restore the newest usable checkpoint of a run, with its record and search.
 
     `iteration` names a checkpoint's folder instead. A run in `data_dir` keeps its record and
-    archive. None when the store contains no such checkpoint.
+    search. None when the store contains no such checkpoint.
 
     Raises:
         CheckpointError: All of them are damaged.
