@@ -1,6 +1,7 @@
 """Ratings of groups of cells by a judge."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -36,8 +37,9 @@ class Answering:
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Tree:
-    return Tree(tmp_path / "tree.sqlite", {"rom_sha256": "0"})
+def tree(tmp_path: Path) -> Iterator[Tree]:
+    with closing(Tree(tmp_path / "tree.sqlite", {"rom_sha256": "0"})) as tree:
+        yield tree
 
 
 def with_groups(tree: Tree, numbers: Sequence[int], rater: Answering) -> tuple[Ratings, Draws]:
