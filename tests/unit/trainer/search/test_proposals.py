@@ -118,3 +118,17 @@ def test_a_push_or_jump_follows_the_facing_direction(village: RamBlocks):
     assert push == [target, WALK.start + way, WALK.start + way]
     jump = played(Proposal("use", target, "feather", b""), village)
     assert jump == [target, item("feather"), AIMED.start + way]
+
+
+def test_a_block_is_walked_around_to_be_pushed_from_each_side(village: RamBlocks):
+    facing_up = changed(village, **{"w1Link.direction": 0})
+    up, down, left, right = (WALK.start + WALKS.index(way) for way in WALKS)
+
+    def pushed(way: Action) -> list[int]:
+        return played(Proposal("push", 99, None, b"", way), facing_up)[1:]
+
+    assert pushed(Action.UP) == [up, up]
+    assert pushed(Action.RIGHT) == [left, up, right, right]
+    assert pushed(Action.LEFT) == [right, up, left, left]
+    around = pushed(Action.DOWN)
+    assert around in ([left, up, up, right, down, down], [right, up, up, left, down, down])

@@ -29,7 +29,7 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks, bcd16
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import has_control, is_text_choice
-from rlaif.game.motion.grid import WALKS, tile_under
+from rlaif.game.motion.grid import OPPOSITE, WALKS, tile_under
 from rlaif.game.motion.room_graph import Crossing, RoomGraph, RoomId
 from rlaif.game.motion.room_watcher import standing
 from rlaif.game.motion.things import Thing, edges, things
@@ -58,6 +58,7 @@ class Proposal(NamedTuple):
     target: int  # decision that walks there, LEAVE or GO_TO; -1: on the spot
     item: str | None
     key: bytes
+    way: Action | None = None  # of a push; None: away from where the player stands
 
 
 class Tries:
@@ -148,13 +149,26 @@ def decisions_of(proposal: Proposal, rng: np.random.Generator) -> Generator[int,
         case "fight":
             yield FIGHT
         case "push" if ram is not None:
-            way = WALK.start + WALKS.index(standing(ram).facing)
-            for _ in range(_PUSHES):
-                yield way
+            yield from _push(standing(ram).facing, proposal.way, rng)
         case "walk":
             yield WALK.start + int(rng.integers(len(WALKS)))
         case "use":
             yield from _use(str(proposal.item), ram, rng)
+
+
+def _push(
+    facing: Action, way: Action | None, rng: np.random.Generator
+) -> Generator[int, RamBlocks, None]:
+    """Push what is ahead, or walk around it first, by a tile per walk, to push it another way."""
+    around: tuple[Action, ...] = ()
+    way = facing if way is None else way
+    if way == OPPOSITE[facing]:
+        aside = [each for each in WALKS if each not in (facing, way)][int(rng.integers(2))]
+        around = (aside, facing, facing, OPPOSITE[aside])
+    elif way != facing:
+        around = (OPPOSITE[way], facing)
+    for walk in (*around, *(way,) * _PUSHES):
+        yield WALK.start + WALKS.index(walk)
 
 
 def _use(
@@ -178,11 +192,12 @@ def _about(thing: Thing, items: list[str], sign: "_Signature") -> list[Proposal]
     found = [Proposal("use", target, name, sign.key(thing.kind, name)) for name in items]
     if thing.stepped_on:
         return [Proposal("step", target, None, sign.key(thing.kind, "step")), *found]
-    return [
-        Proposal("touch", target, None, sign.key(thing.kind, "touch")),
-        Proposal("push", target, None, sign.key(thing.kind, "push")),
-        *found,
-    ]
+    pushes = (
+        [Proposal("push", target, None, sign.key(thing.kind, f"push {w.name}"), w) for w in WALKS]
+        if thing.kind == "block"
+        else [Proposal("push", target, None, sign.key(thing.kind, "push"))]
+    )
+    return [Proposal("touch", target, None, sign.key(thing.kind, "touch")), *pushes, *found]
 
 
 def _without_control(ram: RamBlocks) -> list[Proposal]:
