@@ -13,11 +13,10 @@ from rlaif.contracts.events import CloudEvent, EventData
 from rlaif.hud import connections
 from rlaif.hud.broadcast import Broadcast, HudMetrics
 from rlaif.hud.browsers.hub import Hub
-from rlaif.hud.connections import BusLink, StoreWatch, read_scores
+from rlaif.hud.connections import BusLink, read_scores
 from rlaif.hud.read_model.projections import HudState
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.file import FileStore
-from rlaif.storage.ports import ObjectInfo, StoreUnavailableError
 from rlaif.testing.data.events import segment_captured
 from rlaif.testing.data.judging.scored_segments import play as scored_play
 from rlaif.testing.data.judging.scored_segments import write_scored
@@ -128,25 +127,6 @@ async def test_a_lost_server_is_reported_while_the_connection_comes_back(
         await eventually(lambda: link.check() is None, "the bus is there")
         bus.connected = False
         assert link.check() == "NATS does not answer; reconnecting"
-
-
-async def test_the_store_is_asked_again_until_it_answers(tmp_path: Path) -> None:
-    class Flaky(FileStore):
-        away = True
-
-        def head(self, key: str) -> ObjectInfo | None:
-            if self.away:
-                raise StoreUnavailableError("connection refused")
-            return super().head(key)
-
-    store = Flaky(tmp_path)
-    watch = StoreWatch(store, every=0.01)
-    task = asyncio.create_task(watch.run())
-    await eventually(lambda: watch.check() == "connection refused", "the reason")
-    store.away = False
-    await eventually(lambda: watch.check() is None, "the store answers")
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
 
 
 async def test_a_score_under_an_impossible_key_does_not_hold_up_the_others(

@@ -1,6 +1,7 @@
 """One child process: ready or not, started again when it dies, ended with all that it started."""
 
 import asyncio
+import dataclasses
 import os
 import signal
 import sys
@@ -121,16 +122,31 @@ async def test_it_is_started_again_when_it_dies_and_somebody_is_told(run, monkey
 async def test_one_that_lives_and_does_not_answer_is_restarted_a_few_times(run, monkeypatch):
     monkeypatch.setattr(module, "_RESTART_CAP_SECONDS", 0.01)
     monkeypatch.setattr(module, "_CHECK_SECONDS", 0.01)
-    monkeypatch.setattr(module, "_HANG_SECONDS", 0.0)
 
     async def silent() -> bool:
-        return False
+        return await asyncio.Event().wait()
 
     script = run("echo $$ >> pids; touch up; exec tail -f /dev/null", answers=silent)
     await script.child.start()
+    script.child.spec = dataclasses.replace(script.child.spec, ready_seconds=0.03)
     await eventually(lambda: script.child.restarts == 3, "it was restarted three times")
     await eventually(lambda: str(script.child.pid) in script.lines("pids"), "the last one runs")
-    assert [reason[:13] for reason in script.deaths] == ["no answer for"] * 3
+    assert [reason[:11] for reason in script.deaths] == ["no answer t"] * 3
+
+
+async def test_one_that_was_restarted_has_its_time_to_start(run, monkeypatch):
+    monkeypatch.setattr(module, "_RESTART_CAP_SECONDS", 0.01)
+    monkeypatch.setattr(module, "_CHECK_SECONDS", 0.01)
+    asked: list[bool] = []
+
+    async def answers_late() -> bool:
+        asked.append(script.child.restarts > 0 and len(asked) >= 10 * module._MISSED_CHECKS)
+        return asked[-1]
+
+    script = run("touch up; exec tail -f /dev/null", answers=answers_late)
+    await script.child.start()
+    await eventually(lambda: any(asked), "it answers at last")
+    assert len(script.deaths) == 1
 
 
 async def test_one_that_answers_again_is_left_alone(run, monkeypatch):

@@ -1,6 +1,6 @@
 """Failing checks are reported when they persist, and when they recover."""
 
-from rlaif.local.readiness import ReadinessWatch
+from rlaif.local.readiness import ReadinessWatch, disk_report
 
 BROKEN = {"judge": {"llm vision": "answers 400 to the model name"}}
 WELL: dict[str, dict[str, str]] = {"judge": {}}
@@ -44,3 +44,8 @@ def test_a_silent_service_is_reported_later_and_keeps_its_last_report():
         ("judge recovered: llm vision, after 30 s", True),
         ("judge responds again, after 24 s", True),
     ]
+
+
+def test_a_disk_that_is_almost_full_is_reported_and_one_with_room_is_not(tmp_path):
+    assert disk_report(tmp_path, least_free_bytes=0) == {}
+    assert str(tmp_path) in disk_report(tmp_path, least_free_bytes=2**63)["disk"]

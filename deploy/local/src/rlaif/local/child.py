@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import math
 import os
 import signal
 import sys
@@ -15,9 +16,11 @@ from rlaif.pacing.backoff import backoff
 _RESTART_CAP_SECONDS = 10.0
 _STABLE_SECONDS = 60.0
 _READY_POLL_SECONDS = 0.2
-_CHECK_SECONDS = 10.0
-_HANG_SECONDS = 60.0
-"""Without an answer; a busy machine delays answers by some seconds."""
+_CHECK_SECONDS = 5.0
+"""Interval of the checks and limit of each; a busy machine delays answers by some seconds."""
+
+_MISSED_CHECKS = 3
+"""Consecutive checks without an answer after which a child is restarted."""
 
 _MAX_KILLS = 3
 """Consecutive kills: a process that hangs again after each restart is not fixed by another one."""
@@ -35,8 +38,8 @@ class ChildSpec:
     """A process to run, with its working folder and its whole environment.
 
     `ready` is polled after the start for at most `ready_seconds`; then `answers`, if given, every
-    ten seconds: a child that does not answer for a minute is killed and restarted. `where` is the
-    address shown to the user, or empty. `stop_seconds` is its grace period.
+    five seconds: a child that does not answer three times in a row is killed and restarted. `where`
+    is the address shown to the user, or empty. `stop_seconds` is its grace period.
     """
 
     name: str
@@ -107,11 +110,11 @@ class Child:
         return self._process.pid if self._process and self._process.returncode is None else None
 
     async def _keep_alive(self) -> None:
-        deaths = 0
+        deaths, most = 0, _MISSED_CHECKS
         while True:
             assert self._process is not None
             began = time.monotonic()
-            reason = await self._end(self._process)
+            reason = await self._end(self._process, most)
             # Its own children must not outlive it: two trainers on one run would conflict.
             _signal_group(self._process.pid, signal.SIGKILL)
             if self._stopping:
@@ -121,24 +124,32 @@ class Child:
             # `stop` cancels this wait, so that a stopped child is not restarted.
             await asyncio.sleep(backoff(deaths, base=1.0, cap=_RESTART_CAP_SECONDS))
             self.restarts += 1
+            most = math.ceil(self.spec.ready_seconds / _CHECK_SECONDS)
             await self._spawn()
 
-    async def _end(self, process: asyncio.subprocess.Process) -> str:
-        """Wait for the process to end, killing it if it hangs; returns the reason."""
+    async def _end(self, process: asyncio.subprocess.Process, most: int) -> str:
+        """Wait for the process to end, killing it if it hangs; returns the reason.
+
+        `most` checks may be missed before the first answer.
+        """
         ends = asyncio.create_task(process.wait())
-        answered = time.monotonic()
+        missed = 0
         try:
             while self.spec.answers and self._kills < _MAX_KILLS:
+                answering = asyncio.create_task(_within(_CHECK_SECONDS, self.spec.answers))
                 if (await asyncio.wait([ends], timeout=_CHECK_SECONDS))[0]:
+                    answering.cancel()
                     break
-                now = time.monotonic()
-                if await self.spec.answers():
-                    answered, self._kills = now, 0
-                elif now - answered >= _HANG_SECONDS:
+                if await answering:
+                    missed = self._kills = 0
+                    most = _MISSED_CHECKS
+                    continue
+                missed += 1
+                if missed >= most:
                     self._kills += 1
                     _signal_group(process.pid, signal.SIGKILL)
                     await ends
-                    return f"no answer for {now - answered:.0f} s"
+                    return f"no answer to {missed} checks in {missed * _CHECK_SECONDS:.0f} s"
             code = await ends
         finally:
             ends.cancel()
@@ -165,6 +176,14 @@ class Child:
         tail = self.spec.log.read_text(errors="replace").splitlines(keepends=True)[-8:]
         shown = "".join(f"  | {line}" for line in tail)
         return f"{self.spec.name} could not start: {what}\n  log   {self.spec.log}\n{shown}"
+
+
+async def _within(seconds: float, answers: Callable[[], Awaitable[bool]]) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            return await answers()
+    except TimeoutError:
+        return False
 
 
 def _signal_group(pid: int, number: signal.Signals) -> None:

@@ -1,7 +1,9 @@
 """Reports failing and recovered `/readyz` checks of the services."""
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 _PATIENCE_SECONDS = 5.0
 _ANSWERS = "answer"
@@ -9,6 +11,14 @@ _ANSWER_PATIENCE_SECONDS = 15.0
 
 Report = Mapping[str, str]
 """Failing check → reason, of one service."""
+
+
+def disk_report(folder: Path, *, least_free_bytes: int = 500_000_000) -> Report:
+    """The report on the disk of NATS, objects and checkpoints, before one of them finds it full."""
+    free = shutil.disk_usage(folder).free
+    if free >= least_free_bytes:
+        return {}
+    return {"disk": f"{free / 1e6:.0f} MB free at {folder}; delete files there, or move it"}
 
 
 @dataclass(frozen=True)

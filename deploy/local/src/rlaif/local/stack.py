@@ -260,6 +260,7 @@ def _service_spec(
         environment=environment,
         # Started once /livez answers: missing dependencies (/readyz) must not block the others.
         ready=_answers(f"{url}/livez"),
+        answers=_answers(f"{url}/livez"),
         log=home.log(name),
         directory=home.root,
         where=url,
@@ -278,7 +279,7 @@ def _stop_seconds(environment: Mapping[str, str]) -> float:
 def _answers(url: str) -> Callable[[], Awaitable[bool]]:
     async def ready() -> bool:
         try:
-            async with peer_client(url, timeout=2.0) as client:
+            async with peer_client(url, timeout=5.0) as client:
                 return (await client.get(url)).status_code == 200
         except httpx.HTTPError:
             return False

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from rlaif.local.child import Child
 from rlaif.local.display import Display
 from rlaif.local.loop_watch import LoopReading, LoopWatch
-from rlaif.local.readiness import ReadinessWatch, Report
+from rlaif.local.readiness import ReadinessWatch, Report, disk_report
 from rlaif.local.stack import PAGE, Stack
 from rlaif.local.strays import Strays, adopt_orphans, end_strays
 from rlaif.pacing.pause import pause
@@ -118,7 +118,10 @@ class Supervisor:
                 snapshot, closing = await watch.poll()
                 if snapshot.env_steps is not None:
                     self._seen_steps = snapshot.env_steps
-                reports = await watch.reports(child.spec.name for child in self._services)
+                reports = {
+                    **await watch.reports(child.spec.name for child in self._services),
+                    "data directory": disk_report(self._stack.trainer_dir.parent),
+                }
                 if self._stop.is_set():
                     break
                 reporter.show(time.monotonic(), snapshot, reports)

@@ -9,11 +9,12 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from rlaif.pacing.pause import pause
 from rlaif.service.announcer import HealthAnnouncer, ReadingSender
+from rlaif.service.background import BackgroundTasks
 from rlaif.service.cli import server_config
 from rlaif.service.health import Readiness
 
@@ -55,6 +56,16 @@ class Job(Protocol):
         """Make `run` end after what it has in hand."""
 
 
+class Watched(Protocol):
+    """A store that knows whether it works."""
+
+    def check(self) -> str | None:
+        """Why it does not work now; None if it does."""
+
+    async def run(self) -> None:
+        """Watch it until cancelled."""
+
+
 StoreT = TypeVar("StoreT")
 BusT = TypeVar("BusT", bound=Connection)
 JobT = TypeVar("JobT", bound=Job)
@@ -67,7 +78,8 @@ _RETRY_SECONDS = 2.0
 class Lifecycle(Generic[StoreT, BusT, JobT]):
     """Connections and job of one process.
 
-    `open_store` blocks and runs in a thread. The job is stopped before the bus is closed.
+    `open_store` blocks and runs in a thread; `watched` are the stores in what it returns. The job
+    is stopped before the bus is closed.
     `outage_errors` are logged as one line; any other error is a bug, logged with its traceback.
     """
 
@@ -79,6 +91,7 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
         open_bus: Callable[[], Awaitable[BusT]],
         start: Callable[[StoreT, BusT], JobT],
         outage_errors: tuple[type[Exception], ...],
+        watched: Callable[[StoreT], Sequence[Watched]] = lambda _: (),
         retry_seconds: float = _RETRY_SECONDS,
     ) -> None:
         self._name = name
@@ -86,6 +99,7 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
         self._open_bus = open_bus
         self._start = start
         self._outage_errors = outage_errors
+        self._watched = watched
         self._retry_seconds = retry_seconds
         self.store: StoreT | None = None
         self.bus: BusT | None = None
@@ -105,8 +119,10 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
         return self._bus_issue
 
     def check_store(self) -> str | None:
-        """Why the store could not be opened; None when it was. A later outage is not seen here."""
-        return self._store_issue
+        """Why the store cannot be opened, or does not work now; None if it does."""
+        if self.store is None or self._store_issue is not None:
+            return self._store_issue
+        return next(filter(None, (each.check() for each in self._watched(self.store))), None)
 
     def check_job(self) -> str | None:
         if self.job is None:
@@ -157,9 +173,11 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
                 opening = asyncio.create_task(self._try_store())
             if store is None or self._stopping.is_set():
                 return
-            # No await between these two: `stop` finds a job that runs.
-            self.job = self._start(store, bus)
-            await self.job.run()
+            watches = {f"store {n}": each.run for n, each in enumerate(self._watched(store))}
+            async with BackgroundTasks(watches).running():
+                # No await between these two: `stop` finds a job that runs.
+                self.job = self._start(store, bus)
+                await self.job.run()
 
     async def _try_store(self) -> StoreT | None:
         try:

@@ -5,6 +5,7 @@ Some servers ignore `If-None-Match`: two exports of one segment could both belie
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 from uuid import uuid4
 
 from rlaif.storage.ports import (
@@ -13,6 +14,8 @@ from rlaif.storage.ports import (
     StorageError,
     StoreUnavailableError,
 )
+
+StoreT = TypeVar("StoreT", bound=ObjectStore)
 
 SCRATCH = "probe/"
 """Prefix of the scratch keys; they are deleted again."""
@@ -67,7 +70,7 @@ def _deleted_afterwards(store: ObjectStore, keys: Sequence[str]) -> Iterator[Non
     store.delete_many(keys)
 
 
-def probed(store: ObjectStore) -> ObjectStore:
+def probed(store: StoreT) -> StoreT:
     """The store itself, after `probe_store`; raises what that raises."""
     probe_store(store)
     return store

@@ -28,6 +28,7 @@ from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore, StorageError
 from rlaif.storage.probe import probed
+from rlaif.storage.watched import WatchedStore
 
 logger = logging.getLogger(__name__)
 
@@ -85,8 +86,11 @@ class Runtime:
         self.lifecycle = Lifecycle(
             name="exporter",
             open_store=lambda: probed(
-                store or open_store(settings.episodes_store, S3Credentials.of(settings))
+                WatchedStore(
+                    store or open_store(settings.episodes_store, S3Credentials.of(settings))
+                )
             ),
+            watched=lambda opened: (opened,),
             open_bus=lambda: open_bus(settings, name="exporter"),
             start=self._start,
             outage_errors=(BusError, StorageError),

@@ -13,7 +13,7 @@ from rlaif.hud.broadcast import Broadcast, HudMetrics
 from rlaif.hud.browsers.compression import WebSocketProtocol
 from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.browsers.live import live_router
-from rlaif.hud.connections import BusLink, StoreWatch, read_scores
+from rlaif.hud.connections import BusLink, read_scores
 from rlaif.hud.page import ForwardedPrefix, build_of, mount_files, page_router
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.models import models_router
@@ -29,6 +29,7 @@ from rlaif.service.health import Readiness
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore
+from rlaif.storage.watched import WatchedStore
 
 MIN_COMPRESSED = 1024
 """Bytes; a smaller answer fits one packet."""
@@ -65,15 +66,14 @@ def create_app(
     service_metrics, readiness = ServiceMetrics("hud"), Readiness()
     metrics = HudMetrics(service_metrics, hub)
     broadcast = Broadcast(state, hub, clock=clock, metrics=metrics)
-    objects = store or open_store(settings.episodes_store, S3Credentials.of(settings))
+    objects = WatchedStore(store or open_store(settings.episodes_store, S3Credentials.of(settings)))
     bus = BusLink(connect or (lambda: open_bus(settings, name="hud")), broadcast)
-    watch = StoreWatch(objects)
-    checks = {"bus": bus.check, "store": watch.check, "page": broadcast.check}
+    checks = {"bus": bus.check, "store": objects.check, "page": broadcast.check}
     tasks = BackgroundTasks(
         {
             "scores": lambda: read_scores(objects, state),
             "page": lambda: _send_changes(broadcast, checks),
-            "store": watch.run,
+            "store": objects.run,
             "bus": bus.run,
         }
     )

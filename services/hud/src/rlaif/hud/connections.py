@@ -95,8 +95,6 @@ async def read_scores(
 
 FIRST_PAUSE = 0.5
 MAX_PAUSE = 10.0
-PROBE_KEY = "hud/readiness-probe"
-"""An object that need not exist: the request shows whether the store answers."""
 
 logger = logging.getLogger(__name__)
 
@@ -145,24 +143,3 @@ class BusLink:
                 await bus.close()
             except OSError as error:  # the socket broke before it could be emptied
                 logger.debug("connection lost before it was closed: %s", error)
-
-
-class StoreWatch:
-    """Probes the store periodically; `why` is None when it answers."""
-
-    def __init__(self, store: ObjectStore, *, every: float = 5.0) -> None:
-        self.why: str | None = "not checked yet"
-        self._store = store
-        self._every = every
-
-    def check(self) -> str | None:
-        return self.why
-
-    async def run(self) -> None:
-        while True:
-            try:
-                await asyncio.to_thread(self._store.head, PROBE_KEY)
-                self.why = None
-            except StorageError as error:
-                self.why = str(error)
-            await asyncio.sleep(self._every)

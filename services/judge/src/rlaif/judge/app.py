@@ -27,6 +27,7 @@ from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore, StorageError
 from rlaif.storage.probe import probed
+from rlaif.storage.watched import WatchedStore
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +65,10 @@ def create_app(
 
     lifecycle = Lifecycle(
         name="judge",
-        open_store=lambda: probed(store or open_store(settings.episodes_store, credentials)),
+        open_store=lambda: probed(
+            WatchedStore(store or open_store(settings.episodes_store, credentials))
+        ),
+        watched=lambda opened: (opened,),
         open_bus=lambda: open_bus(settings, name="judge"),
         start=start,
         outage_errors=(BusError, StorageError),

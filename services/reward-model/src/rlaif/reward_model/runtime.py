@@ -34,6 +34,7 @@ from rlaif.service.lifecycle import Lifecycle
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore, StorageError
 from rlaif.storage.probe import probe_replacing, probe_store
+from rlaif.storage.watched import WatchedStore
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +43,7 @@ CONSUMER = "reward-model"
 _RETRY_SECONDS = 5.0
 
 Stores = tuple[ObjectStore, ObjectStore]
+WatchedStores = tuple[WatchedStore, WatchedStore]
 """The buckets of episodes and of models."""
 
 
@@ -165,6 +167,7 @@ class Runtime:
         self.lifecycle = Lifecycle(
             name="reward-model",
             open_store=self._open_stores,
+            watched=lambda stores: stores,
             open_bus=lambda: open_bus(settings, name="reward-model"),
             start=self._start,
             outage_errors=(BusError, StorageError),
@@ -196,19 +199,20 @@ class Runtime:
         training = self.training()
         return training.failure if training else None
 
-    def _open_stores(self) -> Stores:
+    def _open_stores(self) -> WatchedStores:
         credentials = S3Credentials.of(self._settings)
-        episodes, models = self._given_stores or (
+        opened = self._given_stores or (
             open_store(self._settings.episodes_store, credentials),
             open_store(self._settings.models_store, credentials),
         )
+        episodes, models = map(WatchedStore, opened)
         probe_store(models)
         probe_replacing(models)
         # Scores are only read; a read-only key is enough for that bucket.
         next(iter(episodes.list("scores/")), None)
         return episodes, models
 
-    def _start(self, stores: Stores, bus: Bus) -> TrainingJob:
+    def _start(self, stores: WatchedStores, bus: Bus) -> TrainingJob:
         episodes, models = stores
         settings = self._settings
         outbox = Outbox(bus.publisher("reward-model"))

@@ -28,7 +28,8 @@ from rlaif.service.health import Readiness
 from rlaif.service.lifecycle import Lifecycle
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.open import S3Credentials, open_store
-from rlaif.storage.ports import ObjectStore, StorageError
+from rlaif.storage.ports import StorageError
+from rlaif.storage.watched import WatchedStore
 from rlaif.trainer.run_folder.protocol import GrantCaptures
 from rlaif.trainer.run_folder.spool import Spool
 from rlaif.trainer.service.champion import ChampionWatcher
@@ -48,7 +49,7 @@ BURST_MINUTES = 0.25
 """Share of a minute's segments that may be captured at once. A batch takes some seconds, half of a
 grant goes to the batch after it, and a coin decides: with a tenth half of the rate was reached."""
 
-Stores = tuple[ObjectStore, ObjectStore]
+Stores = tuple[WatchedStore, WatchedStore]
 """The buckets of episodes and of models."""
 
 
@@ -220,11 +221,11 @@ class Trainer:
         settings, readiness = self.settings, self.readiness
 
         def open_stores() -> Stores:
-            # Not probed: training continues without S3, and the uploader reports an outage.
+            # Not probed: training continues without S3.
             credentials = S3Credentials.of(settings)
             return (
-                open_store(settings.episodes_store, credentials),
-                open_store(settings.models_store, credentials),
+                WatchedStore(open_store(settings.episodes_store, credentials)),
+                WatchedStore(open_store(settings.models_store, credentials)),
             )
 
         def start(stores: Stores, bus: Bus) -> PipelineJob:
@@ -236,12 +237,14 @@ class Trainer:
         lifecycle = Lifecycle(
             name="trainer",
             open_store=open_stores,
+            watched=lambda stores: stores,
             open_bus=lambda: open_bus(settings, name="trainer"),
             start=start,
             outage_errors=(BusError, StorageError),
             retry_seconds=_RETRY_SECONDS,
         )
         readiness.add("bus", lifecycle.check_bus)
+        readiness.add("store", lifecycle.check_store)
         return lifecycle
 
 
