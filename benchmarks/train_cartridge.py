@@ -38,7 +38,8 @@ from rlaif.game.stories.story_lookup import story_of
 from rlaif.trainer.evaluation import policy as policies
 from rlaif.trainer.evaluation import result
 from rlaif.trainer.evaluation.result import Evaluation
-from rlaif.trainer.run_folder import quest_curve
+from rlaif.trainer.run_folder import metrics_log
+from rlaif.trainer.run_folder.metrics_rows import STEP, Row
 from rlaif.trainer.run_folder.quest_record import SEARCH_FOLDER, QuestRecord
 from rlaif.trainer.run_folder.record import RunRecord, list_runs
 from rlaif.trainer.search.marks import level_of
@@ -67,7 +68,7 @@ class Run:
     directory: Path
     settings: dict[str, Any]
     quest: QuestRecord
-    curve: list[dict[str, str]]
+    curve: list[Row]
     trials: list[Evaluation]
 
     @property
@@ -98,7 +99,7 @@ def runs_of(options: argparse.Namespace) -> list[Run]:
                 directory,
                 json.loads(record.settings),
                 QuestRecord.read(directory),
-                quest_curve.read(directory),
+                list(metrics_log.read(directory / metrics_log.FILE)),
                 result.read_all(directory / policies.FOLDER, result.TRIALS),
             )
         )
@@ -140,7 +141,7 @@ def cartridge_of(run: Run) -> Cartridge:
 
 def run_row(run: Run, search: dict[str, Any]) -> dict[str, Any]:
     trained, chance = run.trial("trained"), run.trial("random")
-    policy = [row for row in run.curve if row["phase"] == "policy"]
+    policy = [row for row in run.curve if STEP in row]
     row: dict[str, Any] = {
         "run": run.record.run_id,
         "arm": run.arm,
@@ -148,7 +149,7 @@ def run_row(run: Run, search: dict[str, Any]) -> dict[str, Any]:
         "phase": run.quest.phase,
         "search_over": run.quest.search_over,
         "demonstrations": run.quest.demonstrations,
-        "trained_minutes": round(float(policy[-1]["seconds"]) / 60, 1) if policy else None,
+        "trained_minutes": round(policy[-1]["time_total_s"] / 60, 1) if policy else None,
         "chance_mean": chance.line()["milestones_mean"] if chance else None,
     }
     row |= {name: value for name, value in search.items() if name in RUN_ROW}
@@ -230,7 +231,7 @@ def report(options: argparse.Namespace, runs: Sequence[Run]) -> dict[str, Any]:
     write_csv(out / "episodes.csv", EPISODE_ROW, [row for run in runs for row in episode_rows(run)])
     write_csv(
         out / "curve.csv",
-        ("run", *quest_curve.COLUMNS),
+        ("run", *dict.fromkeys(name for run in runs for row in run.curve for name in row)),
         [{"run": run.record.run_id, **row} for run in runs for row in run.curve],
     )
     summary: dict[str, Any] = {

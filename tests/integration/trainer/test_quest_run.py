@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rlaif.trainer.evaluation import policy
-from rlaif.trainer.run_folder import quest_curve
+from rlaif.trainer.run_folder import metrics_log
 from rlaif.trainer.run_folder.quest_record import QuestRecord
 from rlaif.trainer.run_folder.record import RunRecord, record_path
 
@@ -117,7 +117,9 @@ def test_it_leaves_demonstrations_a_curve_and_a_policy(searched_in_two, home):
     record = QuestRecord.read(home.directory)
     assert record.phase == "policy"
     assert record.demonstrations
-    assert {row["phase"] for row in quest_curve.read(home.directory)} == {"search", "policy"}
+    rows = list(metrics_log.read(home.directory / metrics_log.FILE))
+    assert "search/frames" in rows[0]
+    assert "learners/default_policy/mean_kl_loss" in rows[-1]
     manifest, weights = policy.read(home.directory / policy.FOLDER)
     assert manifest.run_id == RUN
     assert json.loads(manifest.record.settings)["actions"] == "macros"

@@ -12,7 +12,8 @@ from rlaif.reward_net import artifact
 from rlaif.reward_net.network import RewardNet
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.checks import with_overrides
-from rlaif.trainer.run_folder import checkpoints
+from rlaif.trainer.run_folder import checkpoints, metrics_log
+from rlaif.trainer.run_folder.metrics_rows import STEP
 from rlaif.trainer.run_folder.quest_record import SEARCH_FOLDER
 from rlaif.trainer.search.opening import TREE
 from rlaif.trainer.search.tree import read_tree
@@ -88,6 +89,14 @@ async def test_a_run_goes_on_where_it_was_stopped_or_killed(settings: TrainerSet
     await resumed.stop()
     assert resumed.state.status == "stopped"
     assert explored(resumed) > kept, "it resumed the same search"
+    rows = list(metrics_log.read(run.directory / metrics_log.FILE))
+    steps = [row[STEP] for row in rows]
+    assert steps == sorted(set(steps)), "no step twice"
+    assert steps[-1] == resumed.state.env_steps
+    for name in ("mean_kl_loss", "clip_fraction", "vf_loss", "default_optimizer_learning_rate",
+                 "gradients_default_optimizer_global_norm"):  # fmt: skip
+        assert f"learners/default_policy/{name}" in rows[-1]
+    assert list(run.directory.glob("*.tfevents.*"))
 
 
 @pytest.mark.timeout(900)

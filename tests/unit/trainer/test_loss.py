@@ -54,6 +54,32 @@ def test_gradients_are_torchs_of_the_same_loss():
     assert found.logits.dtype == found.values.dtype == np.float32
     assert found.figures["total_loss"] == pytest.approx(float(loss.detach()), rel=1e-5)
     assert not found.logits[1:3, 4].any(), "what is not allowed gets none"
+    share = ((ratio - 1).abs() > 0.5).float().mean()
+    assert found.figures["clip_fraction"] == pytest.approx(float(share))
+
+
+def test_the_divergence_of_a_policy_from_itself_is_none_and_of_another_one_is_the_exact_one():
+    rng = np.random.default_rng(0)
+    old, new = (torch.tensor(rng.normal(size=(1, ACTIONS)).astype(np.float32)) for _ in range(2))
+    policy = torch.distributions.Categorical(logits=old[0])
+    actions = policy.sample((200_000,))
+    rows = {
+        Columns.ACTIONS: actions.numpy(),
+        Columns.ACTION_LOGP: policy.log_prob(actions).numpy(),
+        Postprocessing.ADVANTAGES: np.zeros(len(actions), dtype=np.float32),
+        Postprocessing.VALUE_TARGETS: np.ones(len(actions), dtype=np.float32),
+    }
+    which, values = np.zeros(len(actions), dtype=np.int64), np.zeros(1, dtype=np.float32)
+    found = [
+        PpoLoss(0.2, ValueLoss(), 1.0)
+        .gradients(logits.numpy(), values, which, rows, entropy_weight=0.0, spread=1.0)
+        .figures["mean_kl_loss"]
+        for logits in (old, new)
+    ]
+    exact = torch.distributions.kl_divergence(
+        policy, torch.distributions.Categorical(logits=new[0])
+    )
+    assert found == pytest.approx([0.0, float(exact)], rel=0.05, abs=1e-6)
 
 
 def test_what_is_no_number_has_no_gradient_that_is_one():

@@ -24,6 +24,7 @@ from rlaif.trainer.learner import quest
 from rlaif.trainer.learner.run_context import Requests, RunContext
 from rlaif.trainer.learner.start import start_runners
 from rlaif.trainer.run_folder import checkpoints, disk, session
+from rlaif.trainer.run_folder.metrics_log import MetricsLog
 from rlaif.trainer.run_folder.npz_tree import NpzTreeError
 from rlaif.trainer.run_folder.protocol import COMMANDS, Command, Failed, Finished, Message, Stop
 from rlaif.trainer.run_folder.quest_record import QuestRecordError
@@ -115,7 +116,8 @@ def main(arguments: list[str]) -> int:
             messages.flush()
 
         settings = TrainerSettings.model_validate_json(record.settings)
-        run = RunContext(settings, record, run_file.parent, send)
+        metrics = MetricsLog(run_file.parent, send)
+        run = RunContext(settings, record, run_file.parent, metrics.send)
         try:
             checks.check_start(settings)
             with _cluster(settings):
@@ -134,6 +136,8 @@ def main(arguments: list[str]) -> int:
             of_disk = disk.why(error) if disk.is_disk_error(error) else None
             send(Failed(reason=f"{type(error).__name__}: {error}", of_disk=of_disk))
             return 1
+        finally:
+            metrics.close()
     return 0
 
 

@@ -384,6 +384,10 @@ _LEARNER_FIGURES = (
     "entropy",
     "vf_explained_var",
     "total_loss",
+    "mean_kl_loss",
+    "clip_fraction",
+    "gradients_default_optimizer_global_norm",
+    "default_optimizer_learning_rate",
     "policy_lag",
     "steps_left_out",
 )

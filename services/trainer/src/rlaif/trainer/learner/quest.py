@@ -10,7 +10,6 @@ from rlaif.trainer.learner.building import DemonstrationBuild
 from rlaif.trainer.learner.quest_search import QuestSearch
 from rlaif.trainer.learner.run_context import Requests, RunContext
 from rlaif.trainer.run_folder.protocol import PhaseReport, SearchReport
-from rlaif.trainer.run_folder.quest_curve import QuestCurve
 from rlaif.trainer.run_folder.quest_record import (
     DEMONSTRATIONS_FOLDER,
     QuestRecord,
@@ -69,7 +68,6 @@ def prepare(
     Raises:
         QuestRecordError: `quest.json` is damaged.
     """
-    run = replace(run, send=QuestCurve(run.directory, run.send).send)
     record, settings = QuestRecord.read(run.directory), run.settings.quest
     if record.phase == "search":
         limit = min(settings.search_minutes, settings.minutes)

@@ -11,7 +11,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from ray.rllib.algorithms.ppo.ppo import LEARNER_RESULTS_VF_EXPLAINED_VAR_KEY
+from ray.rllib.algorithms.ppo.ppo import (
+    LEARNER_RESULTS_KL_KEY,
+    LEARNER_RESULTS_VF_EXPLAINED_VAR_KEY,
+)
 from ray.rllib.core.columns import Columns
 from ray.rllib.core.learner.learner import ENTROPY_KEY, POLICY_LOSS_KEY, VF_LOSS_KEY, Learner
 from ray.rllib.evaluation.postprocessing import Postprocessing
@@ -114,7 +117,8 @@ class PpoLoss:
         logs -= np.log(total)
         entropy = -np.einsum("ua,ua->u", chances, logs)
 
-        ratio = np.exp(logs[which, actions] - played[Columns.ACTION_LOGP])
+        log_ratio = logs[which, actions] - played[Columns.ACTION_LOGP]
+        ratio = np.exp(log_ratio)
         advantages = played[Postprocessing.ADVANTAGES]
         plain = ratio * advantages
         clipped = ratio.clip(1 - self.clip, 1 + self.clip) * advantages
@@ -148,5 +152,8 @@ class PpoLoss:
                 VF_LOSS_KEY: float(of_critic),
                 LEARNER_RESULTS_VF_EXPLAINED_VAR_KEY: max(-1.0, float(explained)),
                 ENTROPY_KEY: float(mean_entropy),
+                # Of samples, as the old distribution is not kept: unbiased and never negative.
+                LEARNER_RESULTS_KL_KEY: float((ratio - 1 - log_ratio).mean()),
+                "clip_fraction": float((np.abs(ratio - 1) > self.clip).mean()),
             },
         )
