@@ -65,7 +65,7 @@ async def test_charts_share_axis_and_cursor_and_a_point_opens_its_segment(
     assert f"step {wanted['env_step']:,}" in said
     assert shows(said.partition("segment ")[2][:4], wanted["weighted"]), said
     cursors = "[...document.querySelectorAll('#timeline .charts > :not(.wide) .cursor')]"
-    await chromium.wait_for(f"{cursors}.length === 8")
+    await chromium.wait_for(f"{cursors}.length === 10")
     shared = f"new Set({cursors}.map(line => Math.round(line.getAttribute('x1')))).size"
     assert await chromium.evaluate(shared) == 1
     marks = f"[...{SCORES}.querySelectorAll('.mark')].map(mark => mark.dataset.load).join()"

@@ -1,3 +1,5 @@
+import csv
+import io
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
@@ -10,7 +12,7 @@ from rlaif.contracts.telemetry.readings import PaidStep, PaidSteps
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.state import history_router
 from rlaif.service.problems import install_problem_handlers
-from rlaif.testing.data.events import segment_captured, segment_scored
+from rlaif.testing.data.events import run_iterated, segment_captured, segment_scored
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -62,3 +64,24 @@ async def test_the_newest_steps_come_once_and_then_only_what_is_new(
     assert (body["env"], body["kept"], body["reward_sum"]) == ("1-0", 3, 1.5)
     assert [step["number"] for step in body["steps"]] == [3]
     assert body["paid_sum"] is None, "no model paid, which is not the same as 0"
+
+
+async def test_the_points_of_a_run_are_a_table(client: httpx.AsyncClient, state: HudState) -> None:
+    for since, kl in ((0, 0.01), (100, 0.03)):
+        data = run_iterated(
+            since, since + 100, gained=[2, 4], paid={"room": 0.5}, learner={"mean_kl_loss": kl}
+        )
+        state.apply_event(envelop(data, source="t", time=NOON))
+    answer = await client.get("/api/v1/history.csv", params={"run": data.run_id})
+    assert answer.headers["content-type"].startswith("text/csv")
+    assert answer.headers["content-disposition"].endswith(f'"{data.run_id}.csv"')
+    first, second = csv.DictReader(io.StringIO(answer.text))
+    assert (first["env_step"], first["milestones_mean"]) == ("100", "3.0")
+    assert (second["learner.mean_kl_loss"], second["paid.room"]) == ("0.03", "0.5")
+    assert (second["min.milestones"], second["reward_model_version"]) == ("3.0", "")
+
+
+
+async def test_a_run_without_a_history_has_no_table(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/api/v1/history.csv", params={"run": "r-none"})
+    assert (answer.status_code, answer.json()["type"]) == (404, "/problems/run-not-found")

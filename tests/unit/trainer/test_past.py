@@ -33,7 +33,7 @@ def iteration(step: int, *, ended: int = 1) -> IterationDone:
         iteration=1, env_steps=step, episodes=1, steps_per_second=900.0, segments_captured=0,
         segments_skipped=0, reward_parts={"rooms": 2.0, "death": -0.5, "shaping": 0.25},
         reward_statistics={"game": part(1.5), "shaping": part(0.25)},
-        learner={"entropy": 1.25, "policy_lag": 1.0}, reward_model_version=3,
+        learner={"entropy": 1.25, "policy_lag": 1.0, "mean_kl_loss": 0.0123456}, reward_model_version=3,
         ended=ended_episodes([2] * ended, [step - 100] * ended), oldest_open=step,
     )  # fmt: skip
 
@@ -70,6 +70,7 @@ def test_a_start_an_iteration_and_a_load_are_told_in_their_order(tmp_path: Path)
     assert piece.learned_from == sum(piece.paid.values()) == 1.75
     assert (piece.entropy, piece.policy_lag, piece.reward_model_version) == (1.25, 1.0, 3)
     assert piece.episodes.count == 1
+    assert piece.learner == {"mean_kl_loss": 0.01235}
 
 
 def test_a_model_that_counts_no_more_is_a_load_of_the_one_before_it_or_of_none(

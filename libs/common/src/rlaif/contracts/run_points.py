@@ -106,6 +106,10 @@ class RunPoint(Contract):
         description="Updates between the policy that sampled and the one that learned, likewise.",
     )
     steps_per_second: float | None = Field(default=None, description="Likewise.")
+    learner: dict[str, float] = Field(
+        default_factory=dict,
+        description="Losses and other figures of PPO, likewise, by RLlib's names.",
+    )
 
     def and_then(self, later: Self) -> Self:
         """This chunk and the following one, merged."""

@@ -203,6 +203,7 @@ class Stage:
             piece = run_iterated(
                 step, step + pace, gained=gained, run_id=self._run_id, at=at, paid=parts,
                 learned_from=sum(parts.values()), entropy=2.0 - step / until,
+                learner={"mean_kl_loss": 0.0123, "vf_explained_var": round(step / until, 4)},
             )  # fmt: skip
             await publisher.publish(piece)
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from rlaif.contracts.model import ID_PATTERN
+from rlaif.hud.read_model.history.csv_table import csv_of
 from rlaif.hud.read_model.history.views import HistoryView, LoadsView, ScorePointsView
 from rlaif.hud.read_model.llm import CallsView, LlmView, calls_view, llm_view
 from rlaif.hud.read_model.projections import HudState
@@ -84,6 +85,27 @@ def history_router(state: HudState) -> APIRouter:
     ) -> HistoryView:
         """The history of a run from stored events: progress, rewards, loads and starts."""
         return state.history.view(run or state.current_run_id, points=points)
+
+    @router.get(
+        "/history.csv",
+        operation_id="get_history_csv",
+        response_class=Response,
+        responses={200: {"content": {"text/csv": {}}, "description": "A row per point."}},
+    )
+    async def get_history_csv(run: RunId = None) -> Response:
+        """All points of the history that are kept, as a table."""
+        view = state.history.view(run or state.current_run_id, points=MAX_POINTS * 2)
+        if not view.points:
+            raise Problem(
+                404,
+                "run-not-found",
+                "Run not found",
+                f"No history of run {run}." if run else "No run has reported an iteration yet.",
+            )
+        name = f'attachment; filename="{view.run_id}.csv"'
+        return Response(
+            csv_of(view.points), media_type="text/csv", headers={"Content-Disposition": name}
+        )
 
     @router.get("/loads", operation_id="list_loads")
     async def list_loads(

@@ -50,6 +50,9 @@ class Point(View):
         "are the game's and those that the learner adds."
     )
     learned_from: float | None = Field(description="Sum of the rewards that PPO learned from.")
+    learner: dict[str, float] = Field(
+        description="Losses and other figures of PPO by RLlib's names: means over iterations."
+    )
     weights: dict[str, float] = Field(exclude=True)
 
     @computed_field  # type: ignore[prop-decorator]  # as the documentation of pydantic has it
@@ -100,6 +103,7 @@ def point_of(point: RunPoint) -> Point:
         reward_model_version=point.reward_model_version,
         paid=point.paid,
         learned_from=point.learned_from,
+        learner=point.learner,
         low=extremes,
         high=extremes,
         weights={name: weight for name, (_, weight) in figures.items()},
@@ -121,6 +125,12 @@ def joined(one: Point, later: Point) -> Point:
             "learned_from": (one.learned_from or 0.0) + (later.learned_from or 0.0)
             if known
             else None,
+            "learner": _merged(
+                lambda a, b: (a * one.iterations + b * later.iterations)
+                / (one.iterations + later.iterations),
+                one.learner,
+                later.learner,
+            ),
             "low": _merged(min, one.low, later.low),
             "high": _merged(max, one.high, later.high),
             "weights": {name: one.weights[name] + later.weights[name] for name in FIGURES},

@@ -8,6 +8,7 @@ const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 2 });
 const two = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const one = new Intl.NumberFormat("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const digits = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 });
 const signed = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: "exceptZero" });
 const share = new Intl.NumberFormat("en-US", { style: "percent", maximumFractionDigits: 1 });
 const clockTime = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
@@ -21,6 +22,7 @@ export const compact = numberWith(short);
 export const decimal = numberWith(two);
 export const tenth = numberWith(one);
 export const reward = numberWith(signed);
+export const significant = numberWith(digits);
 
 /** 1,199 of 1,249 → "96 %"; nothing out of nothing is not known. */
 export function percentOf(part, all) {

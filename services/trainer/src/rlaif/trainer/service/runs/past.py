@@ -40,6 +40,12 @@ _WRITE_PAUSE = timedelta(seconds=15)
 
 _GAME, _SHAPING = "game", "shaping"
 
+LEARNER_FIGURES = (
+    "policy_loss", "vf_loss", "vf_explained_var", "mean_kl_loss", "clip_fraction",
+    "gradients_default_optimizer_global_norm", "default_optimizer_learning_rate",
+)  # fmt: skip
+"""By which people tell whether PPO is stable; `metrics.jsonl` has all."""
+
 _NOT_IN_RECIPE = frozenset(
     {
         *ServiceSettings.model_fields, "metrics_port", "data_dir", "autostart", "rom_path",
@@ -217,6 +223,11 @@ def piece_of(done: protocol.IterationDone, now: datetime, *, since: int) -> RunP
         entropy=_finite(done.learner.get("entropy")),
         policy_lag=_finite(done.learner.get("policy_lag")),
         steps_per_second=_finite(done.steps_per_second),
+        learner={
+            name: float(f"{value:.4g}")
+            for name, value in done.learner.items()
+            if name in LEARNER_FIGURES and math.isfinite(value)
+        },
     )
 
 

@@ -51,15 +51,25 @@ const MOST_ROWS = 60;
 /** @param {string} name @param {() => Line[]} lines */
 export function tableOf(name, lines) {
   const box = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${name}, as a table` });
-  const element = h("details", { class: "as-table" }, h("summary", {}, "As a table"), box);
+  const save = h("a", { href: "#", class: "as-csv", download: `${name}.csv`, "aria-label": `${name} as CSV`, onclick: () => save.setAttribute("href", csv(lines())) }, "CSV");
+  const details = h("details", { class: "as-table" }, h("summary", {}, "As a table"), box);
   const refresh = () => {
-    if (!element.open) return;
+    if (!details.open) return;
     const at = box.scrollTop;
     show(box, table(name, lines()));
     box.scrollTop = at;
   };
-  element.addEventListener("toggle", () => (element.open ? refresh() : show(box)));
-  return { element, refresh };
+  details.addEventListener("toggle", () => (details.open ? refresh() : show(box)));
+  return { element: h("div", { class: "chart-foot" }, details, save), refresh };
+}
+
+/** All values as an address of CSV. @param {Line[]} lines */
+export function csv(lines) {
+  const quoted = (/** @type {string} */ name) => `"${name.replaceAll('"', '""')}"`;
+  const values = lines.map(({ points }) => new Map(points.map(([step, value]) => [step, value ?? ""])));
+  const steps = [...new Set(values.flatMap((each) => [...each.keys()]))].sort((a, b) => a - b);
+  const all = steps.map((step) => [step, ...values.map((each) => each.get(step) ?? "")].join(","));
+  return `data:text/csv;charset=utf-8,${encodeURIComponent([["env_step", ...lines.map((line) => quoted(line.name))].join(","), ...all, ""].join("\n"))}`;
 }
 
 /** @param {string} name @param {Line[]} lines */

@@ -1,7 +1,7 @@
 // From the history of a run, its scores and its newest steps to charts over environment steps.
 
 import { reach } from "../../charts/scale.js";
-import { count, decimal, reward, tenth } from "../../format.js";
+import { count, decimal, reward, significant, tenth } from "../../format.js";
 
 /** @typedef {import("../../charts/axis.js").Point} Point */
 
@@ -31,6 +31,12 @@ export function chartsOf(past, scores) {
     iterations(past, "entropy", "Policy entropy", "High: exploratory. Low: nearly deterministic.", decimal),
     iterations(past, "policy_lag", "Policy lag", "Updates between the policy that sampled and the policy being trained.", tenth),
     iterations(past, "steps_per_second", "Throughput", "Decisions per second.", count),
+    learner(past, "mean_kl_loss", "KL divergence", "Of the updated policy from the one that sampled, estimated. Large: unstable updates.", significant),
+    learner(past, "clip_fraction", "Clip fraction", "Share of samples with a clipped probability ratio.", decimal),
+    learner(past, "vf_loss", "Value loss", "Error of the critic.", significant),
+    learner(past, "vf_explained_var", "Explained variance", "Of the returns, by the critic. 1: all; 0 or less: nothing.", decimal),
+    learner(past, "gradients_default_optimizer_global_norm", "Gradient norm", "Before clipping.", significant),
+    learner(past, "policy_loss", "Policy loss", "Clipped objective of PPO; its trend means little.", significant),
   ];
 }
 
@@ -55,6 +61,12 @@ function episodes({ points }, id, name, note, format, ends = id) {
 function iterations({ points }, id, name, note, format) {
   const line = { name: "mean", style: 1, format, points: curve(points, id), band: band(points, id), field: `history.points.-1.${id}` };
   return { id, name, note, format, zero: true, none: "No iteration yet.", series: [line] };
+}
+
+/** A figure of PPO's last minibatch, as RLlib reports it. @param {Past} past @param {string} id @param {string} name @param {string} note @param {(value: number | null) => string} format @returns {ChartSpec} */
+function learner({ points }, id, name, note, format) {
+  const line = { name: "mean", style: 1, format, points: points.map(({ env_step, learner }) => /** @type {Point} */ ([env_step, learner?.[id] ?? null])), field: `history.points.-1.learner.${id}` };
+  return { id, name, note, format, none: "No iteration yet.", series: [line] };
 }
 
 /** @param {Piece[]} pieces @param {Figure} figure */
