@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
 import pytest
 
+from rlaif.trainer.run_folder.record import begin_attempt
 from rlaif.trainer.service.app import create_app
 from rlaif.trainer.settings import TrainerSettings
 
@@ -96,3 +98,25 @@ async def test_a_run_is_started_watched_to_its_end_and_evaluated(client: httpx.A
     assert all(0 < each["steps"] <= 3_000 for each in evaluation["episodes"])
     runs = (await client.get("/api/v1/runs")).json()["items"]
     assert [run["run_id"] for run in runs] == [run_id, own]
+
+
+async def test_a_run_has_a_name_a_note_and_tags_over_all_its_attempts(
+    client: httpx.AsyncClient, tmp_path: Path
+):
+    settings = TrainerSettings.model_validate({"seed": 11})
+    begin_attempt(tmp_path / "data", "r-1", settings, datetime.now(UTC))
+    words = {"name": "half rate", "note": "A control.", "tags": ["ablation", "lr:1.5e-4"]}
+    answer = await client.put("/api/v1/runs/r-1/description", json=words)
+    assert answer.status_code == 200
+    begin_attempt(tmp_path / "data", "r-1", settings, datetime.now(UTC))
+    (run,) = (await client.get("/api/v1/runs")).json()["items"]
+    assert {name: run[name] for name in words} == words
+    assert (run["attempts"], run["provenance"]["seed"]) == (1, 11)
+    assert run["provenance"]["command"] == "TRAINER_SEED=11 rlaif-train"
+    for path, body, status in (
+        ("r-2", words, 404),
+        ("r-1", {"tags": ["two words"]}, 422),
+        ("r-1", {"name": "x" * 81}, 422),
+    ):
+        answer = await client.put(f"/api/v1/runs/{path}/description", json=body)
+        assert answer.status_code == status

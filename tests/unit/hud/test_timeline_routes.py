@@ -8,11 +8,18 @@ import pytest
 from fastapi import FastAPI
 
 from rlaif.contracts.catalog import envelop
+from rlaif.contracts.events import RunDescribed
+from rlaif.contracts.run_origin import RunProvenance
 from rlaif.contracts.telemetry.readings import PaidStep, PaidSteps
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.state import history_router
 from rlaif.service.problems import install_problem_handlers
-from rlaif.testing.data.events import run_iterated, segment_captured, segment_scored
+from rlaif.testing.data.events import (
+    run_iterated,
+    run_started,
+    segment_captured,
+    segment_scored,
+)
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -81,7 +88,35 @@ async def test_the_points_of_a_run_are_a_table(client: httpx.AsyncClient, state:
     assert (second["min.milestones"], second["reward_model_version"]) == ("3.0", "")
 
 
-
 async def test_a_run_without_a_history_has_no_table(client: httpx.AsyncClient) -> None:
     answer = await client.get("/api/v1/history.csv", params={"run": "r-none"})
     assert (answer.status_code, answer.json()["type"]) == (404, "/problems/run-not-found")
+
+
+def origin(**settings: str) -> RunProvenance:
+    return RunProvenance(
+        seed=7, game="seedling-vale", settings=settings, command="rlaif-train", commit=None,
+        packages={"python": "3.13"}, host="here",
+    )  # fmt: skip
+
+
+async def test_runs_are_told_apart_by_name_progress_and_the_settings_that_differ(
+    client: httpx.AsyncClient, state: HudState
+) -> None:
+    for run_id, rate in (("r-1", "0.0003"), ("r-2", "0.001")):
+        settings = origin(TRAINER_PPO_LEARNING_RATE=rate, TRAINER_PPO_GAMMA="0.99")
+        for data in (
+            run_started(run_id=run_id, provenance=settings),
+            run_iterated(0, 100, gained=[2, 4], run_id=run_id),
+        ):
+            state.apply_event(envelop(data, source="t", time=NOON))
+    named = RunDescribed(run_id="r-1", at=NOON, name="slow", note="a control", tags=("baseline",))
+    state.apply_event(envelop(named, source="t", time=NOON))
+    newest, first = (await client.get("/api/v1/runs")).json()
+    assert [newest["run_id"], first["run_id"]] == ["r-2", "r-1"], "a description changes no order"
+    assert (first["name"], first["note"], first["tags"]) == ("slow", "a control", ["baseline"])
+    assert (newest["name"], newest["seed"], newest["game"]) == (None, 7, "seedling-vale")
+    assert (newest["env_step"], newest["settings"]) == (100, {"TRAINER_PPO_LEARNING_RATE": "0.001"})
+    detail = (await client.get("/api/v1/runs/r-1")).json()
+    assert detail["provenance"]["settings"]["TRAINER_PPO_GAMMA"] == "0.99"
+    assert (await client.get("/api/v1/runs/r-3")).status_code == 404

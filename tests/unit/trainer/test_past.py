@@ -33,7 +33,8 @@ def iteration(step: int, *, ended: int = 1) -> IterationDone:
         iteration=1, env_steps=step, episodes=1, steps_per_second=900.0, segments_captured=0,
         segments_skipped=0, reward_parts={"rooms": 2.0, "death": -0.5, "shaping": 0.25},
         reward_statistics={"game": part(1.5), "shaping": part(0.25)},
-        learner={"entropy": 1.25, "policy_lag": 1.0, "mean_kl_loss": 0.0123456}, reward_model_version=3,
+        learner={"entropy": 1.25, "policy_lag": 1.0, "mean_kl_loss": 0.0123456},
+        reward_model_version=3,
         ended=ended_episodes([2] * ended, [step - 100] * ended), oldest_open=step,
     )  # fmt: skip
 

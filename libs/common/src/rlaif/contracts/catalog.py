@@ -17,6 +17,7 @@ from rlaif.contracts.events import (
     EventData,
     RewardModelPublished,
     RewardModelRejected,
+    RunDescribed,
     RunIterated,
     RunLoaded,
     RunStarted,
@@ -135,6 +136,10 @@ CATALOG: tuple[EventSpec, ...] = (
     EventSpec(
         RunStarted, "rlaif.run.started.v1", "run.started", "HISTORY",
         "started:{run_id}:{attempt}", "{run_id}", "trainer",
+    ),
+    EventSpec(
+        RunDescribed, "rlaif.run.described.v1", "run.described", "HISTORY",
+        "described:{run_id}:{at}", "{run_id}", "trainer",
     ),
     EventSpec(
         RunLoaded, "rlaif.run.loaded.v1", "run.loaded", "HISTORY",

@@ -11,6 +11,7 @@ from pydantic import AwareDatetime, Field, SerializerFunctionWrapHandler, model_
 from rlaif.contracts.game.captures import RoomNumber
 from rlaif.contracts.model import Contract, Count, Id, Positive, Sha256, Share
 from rlaif.contracts.reward_models import GateMetrics
+from rlaif.contracts.run_origin import RunDescription, RunProvenance
 from rlaif.contracts.run_points import RunPoint
 
 
@@ -180,6 +181,8 @@ class RunStarted(EventData):
     was saved before them.
     """
 
+    LATER = frozenset({"provenance"})
+
     run_id: Id
     attempt: Count
     env_step: Count
@@ -193,6 +196,14 @@ class RunStarted(EventData):
         description="Digest of the settings except the seed and the settings of shaping rewards: "
         "runs of one recipe differ in the judges only.",
     )
+    provenance: RunProvenance | None = Field(default=None, description="Null: unknown.")
+
+
+class RunDescribed(RunDescription, EventData):
+    """A person named or described a run; the newest event counts."""
+
+    run_id: Id
+    at: AwareDatetime
 
 
 class RunLoaded(EventData):

@@ -12,6 +12,7 @@ from rlaif.contracts.events import (
     DeadLetter,
     RewardModelPublished,
     RewardModelRejected,
+    RunDescribed,
     RunIterated,
     RunLoaded,
     RunStarted,
@@ -90,7 +91,7 @@ class HudState:
         match event.data:
             case SegmentCaptured() | SegmentExported() | SegmentScored():
                 self._on_segment(event)
-            case RunStarted() | RunIterated() | RunLoaded() | ChampionChanged():
+            case RunStarted() | RunIterated() | RunLoaded() | RunDescribed() | ChampionChanged():
                 self._on_history(event)
             case RewardModelPublished():
                 if self.models.published(event):

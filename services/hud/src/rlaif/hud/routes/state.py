@@ -12,6 +12,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from rlaif.contracts.model import ID_PATTERN
 from rlaif.hud.read_model.history.csv_table import csv_of
+from rlaif.hud.read_model.history.runs import RunDetail, RunView, run_detail
 from rlaif.hud.read_model.history.views import HistoryView, LoadsView, ScorePointsView
 from rlaif.hud.read_model.llm import CallsView, LlmView, calls_view, llm_view
 from rlaif.hud.read_model.projections import HudState
@@ -70,10 +71,27 @@ RunId = Annotated[
 ]
 
 
+def _no_run(detail: str) -> Problem:
+    return Problem(404, "run-not-found", "Run not found", detail)
+
+
 def history_router(state: HudState) -> APIRouter:
     """The routes; all of them read."""
     router = APIRouter(prefix="/api/v1", tags=["history"], dependencies=NO_STORE)
     one_at_a_time = asyncio.Lock()
+
+    @router.get("/runs", operation_id="list_runs")
+    async def list_runs() -> tuple[RunView, ...]:
+        """All runs that are known, the newest first, with the settings in which they differ."""
+        return tuple(state.history.runs())
+
+    @router.get("/runs/{run_id}", operation_id="get_run")
+    async def get_run(run_id: str) -> RunDetail:
+        """One run, with its settings and the command that repeats it."""
+        run = state.history.run(run_id)
+        if run is None:
+            raise _no_run(f"No run {run_id} among the newest that are known.")
+        return run_detail(run)
 
     @router.get("/history", operation_id="get_history")
     async def get_history(
@@ -96,11 +114,8 @@ def history_router(state: HudState) -> APIRouter:
         """All points of the history that are kept, as a table."""
         view = state.history.view(run or state.current_run_id, points=MAX_POINTS * 2)
         if not view.points:
-            raise Problem(
-                404,
-                "run-not-found",
-                "Run not found",
-                f"No history of run {run}." if run else "No run has reported an iteration yet.",
+            raise _no_run(
+                f"No history of run {run}." if run else "No run has reported an iteration yet."
             )
         name = f'attachment; filename="{view.run_id}.csv"'
         return Response(

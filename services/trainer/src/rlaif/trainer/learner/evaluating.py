@@ -158,7 +158,9 @@ def export(run: RunContext, checkpoint: Path) -> Manifest:
     weights = {name: saved[name] for name in _module(run.settings).state_dict()}
     values = flat_values(run.settings)
     kept = {name: values[name] for name in _names_kept() & values.keys() | {"seed"}}
-    record = manifest.record.model_copy(update={"settings": _PLAIN.dump_json(kept).decode()})
+    record = manifest.record.model_copy(
+        update={"settings": _PLAIN.dump_json(kept).decode(), "provenance": None}
+    )
     manifest = manifest.model_copy(update={"record": record, "reward_model": None})
     return policy.write(run.directory / policy.FOLDER, manifest, weights)
 

@@ -9,7 +9,6 @@ Exit codes: as of the training process.
 """
 
 import asyncio
-import json
 import math
 import os
 import sys
@@ -19,13 +18,13 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
-from pydantic import SecretStr, ValidationError
+from pydantic import ValidationError
 from ray.job_submission import JobStatus, JobSubmissionClient
 
 from rlaif.service.child_process import ONE_THREAD
-from rlaif.service.settings import describe, flat_values
 from rlaif.trainer.run_folder.protocol import COMMANDS, MESSAGES, Failed, Stop
-from rlaif.trainer.run_folder.record import CREDENTIALS, RunRecord
+from rlaif.trainer.run_folder.provenance import variables
+from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.settings import TrainerSettings
 
 _HERE_ALONE = frozenset(
@@ -42,16 +41,7 @@ def environment(settings: TrainerSettings) -> dict[str, str]:
 
     A job's environment can be read on the dashboard: the cluster's pods hold these as secrets.
     """
-    chosen = {}
-    values = flat_values(settings)
-    for setting in describe(TrainerSettings):
-        name, value = setting.name, values[setting.name]
-        if name in _HERE_ALONE | CREDENTIALS or value == setting.default or value is None:
-            continue
-        assert not isinstance(value, SecretStr), f"{name} is a credential"
-        as_json = isinstance(value, dict)
-        chosen[setting.environment] = json.dumps(value) if as_json else str(value)
-    return chosen
+    return variables(settings, without=_HERE_ALONE, changed=True)
 
 
 def _stop_wait(settings: TrainerSettings) -> dict[str, str]:

@@ -6,13 +6,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
 from rlaif.contracts.model import Id
+from rlaif.contracts.run_origin import RunDescription, RunProvenance
 from rlaif.files.whole import write_whole
 from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
 from rlaif.service.settings import flat_values
 from rlaif.trainer.run_folder.plan import End
+from rlaif.trainer.run_folder.provenance import CREDENTIALS, provenance_of
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.run import Mode
 
@@ -22,10 +24,8 @@ _FILE = "run.json"
 _FLAT: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 
 
-class RunRecord(BaseModel):
+class RunRecord(RunDescription):
     """Identity and settings of a run across restarts."""
-
-    model_config = ConfigDict(frozen=True)
 
     run_id: Id
     created_at: AwareDatetime
@@ -37,19 +37,18 @@ class RunRecord(BaseModel):
     game: str | None = None
     """Its name, such as `world-7-30`; None in records of 0.1.0."""
     finished: End | None = None  # why it ended; null while it can be resumed
+    provenance: RunProvenance | None = None
+    """Of the last attempt; None in records of 0.1.0."""
 
     @staticmethod
     def read(path: Path) -> "RunRecord":
         return RunRecord.model_validate_json(path.read_text())
 
+    def description(self) -> RunDescription:
+        return RunDescription(name=self.name, note=self.note, tags=self.tags)
+
     def write(self, path: Path) -> None:
         write_whole(path, self.model_dump_json(indent=2).encode())
-
-
-CREDENTIALS = frozenset(
-    {"nats_url", "s3_access_key", "s3_secret_key", "api_token", "planner_api_key"}
-)
-"""Settings that are in no record and in no environment of a job."""
 
 
 def begin_attempt(
@@ -68,6 +67,7 @@ def begin_attempt(
     known = RunRecord.read(path) if path.exists() else None
     if overrides is None:
         overrides = known.overrides if known else {}
+    game = game_of(settings)
     RunRecord(
         run_id=run_id,
         created_at=known.created_at if known else now,
@@ -75,12 +75,15 @@ def begin_attempt(
         settings=_stored(settings),
         overrides=dict(overrides),
         mode=settings.mode,
-        game=_game(settings),
+        game=game,
+        provenance=provenance_of(settings, game),
+        **(known.description().model_dump() if known else {}),
     ).write(path)
     return path
 
 
-def _game(settings: TrainerSettings) -> str | None:
+def game_of(settings: TrainerSettings) -> str | None:
+    """Name of the game; None if its file cannot be read."""
     if settings.has_many_worlds:
         return f"worlds {settings.worlds}"
     try:

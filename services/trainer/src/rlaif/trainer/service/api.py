@@ -9,6 +9,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, computed_field
 
 from rlaif.contracts.model import Id
+from rlaif.contracts.run_origin import RunDescription, RunProvenance
 from rlaif.contracts.telemetry.curriculum import CurriculumFigures
 from rlaif.contracts.telemetry.run import RunCondition
 from rlaif.contracts.telemetry.search import SearchFigures
@@ -30,7 +31,7 @@ from rlaif.trainer.settings.run import Mode
 _WATCH_SECONDS = 0.5
 
 
-class RunReport(RunCondition):
+class RunReport(RunDescription, RunCondition):
     """A run; unknown values are null."""
 
     run_id: str
@@ -38,6 +39,9 @@ class RunReport(RunCondition):
     attempts: int = Field(description="Restarts of its process.")
     mode: Mode
     overrides: dict[str, Any] = Field(description="Settings of this run only.")
+    provenance: RunProvenance | None = Field(
+        default=None, description="Settings, sources and machine of the last attempt."
+    )
     status: Status | Literal["on disk"]
     finished: End | None = Field(
         default=None, description="Why it ended, such as time, epoch or evaluated."
@@ -94,6 +98,7 @@ def build_router(runs: RunManager, readiness: Readiness) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
     _add_runs(router, runs, readiness)
     _add_commands(router, runs)
+    _add_description(router, runs)
     _add_saved(router, runs)
     return router
 
@@ -181,6 +186,24 @@ def _add_commands(router: APIRouter, runs: RunManager) -> None:
             )
         await runs.stop()
         return {"run_id": state.run_id}
+
+
+def _add_description(router: APIRouter, runs: RunManager) -> None:
+    @router.put(
+        "/runs/{run_id}/description",
+        tags=["runs"],
+        operation_id="describe_run",
+        summary="Name, note and tags",
+    )
+    def describe_run(run_id: str, body: RunDescription) -> RunReport:
+        """Replace name, note and tags of a run; `current` is the newest."""
+        known = _one(runs, run_id).run_id
+        try:
+            return _view(runs.describe(known, body), runs.state)
+        except OSError as error:
+            raise Problem(
+                503, "disk-unavailable", "The disk is not writable", disk.why(error)
+            ) from error
 
 
 def _add_saved(router: APIRouter, runs: RunManager) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from rlaif.contracts.events import (
     ChampionChanged,
     CloudEvent,
+    RunDescribed,
     RunIterated,
     RunLoaded,
     RunStarted,
@@ -19,6 +20,7 @@ from rlaif.hud.read_model.history.headline import headline
 from rlaif.hud.read_model.history.loads import compare_loads
 from rlaif.hud.read_model.history.points import thinned
 from rlaif.hud.read_model.history.run_story import RunStory
+from rlaif.hud.read_model.history.runs import RunView, run_views
 from rlaif.hud.read_model.history.scores import Scores, score_points
 from rlaif.hud.read_model.history.views import (
     HeadlineView,
@@ -53,6 +55,9 @@ class History:
                 return self._run(data.run_id).iterated(data)
             case RunLoaded() as data:
                 return self._run(data.run_id).loaded(data)
+            case RunDescribed() as data:
+                known = self._runs.get(data.run_id)  # an old run does not become the newest
+                return known is not None and known.described(data)
             case ChampionChanged() as data:
                 return self._changed(data)
         return False
@@ -80,6 +85,10 @@ class History:
             changes=tuple(self._changes),
             runs=tuple(_name_of(each) for each in self._runs.values()),
         )
+
+    def runs(self) -> list[RunView]:
+        """All runs that are known, the newest first."""
+        return run_views(list(self._runs.values()))
 
     def loads(self, run_id: str | None, *, newest: int) -> Callable[[], LoadsView]:
         run = self.run(run_id)

@@ -126,8 +126,10 @@ def joined(one: Point, later: Point) -> Point:
             if known
             else None,
             "learner": _merged(
-                lambda a, b: (a * one.iterations + b * later.iterations)
-                / (one.iterations + later.iterations),
+                lambda a, b: (
+                    (a * one.iterations + b * later.iterations)
+                    / (one.iterations + later.iterations)
+                ),
                 one.learner,
                 later.learner,
             ),

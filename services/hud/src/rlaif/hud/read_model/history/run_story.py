@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from rlaif.contracts.events import RunIterated, RunLoaded, RunStarted
+from rlaif.contracts.events import RunDescribed, RunIterated, RunLoaded, RunStarted
+from rlaif.contracts.run_origin import RunDescription, RunProvenance
 from rlaif.contracts.run_points import EndedEpisodes
 from rlaif.hud.read_model.history.points import Point, point_of, thinned
 from rlaif.hud.read_model.history.views import LoadMark, StartMark
@@ -48,6 +49,8 @@ class RunStory:
     Attributes:
         judged: Whether reward models are used in it; None: not reported.
         recipe: Runs of one recipe differ in the judges alone; None: not reported.
+        provenance: Settings, sources and machine of the last attempt; None: not reported.
+        description: Name, note and tags that people gave it.
         oldest_open: All episodes that started before this step have finished; None: unknown.
     """
 
@@ -55,6 +58,8 @@ class RunStory:
         self.run_id = run_id
         self.judged: bool | None = None
         self.recipe: str | None = None
+        self.provenance: RunProvenance | None = None
+        self.description = RunDescription()
         self.oldest_open: int | None = None
         self.starts: list[StartMark] = []
         self.loads: list[LoadMark] = []
@@ -78,6 +83,7 @@ class RunStory:
         if self.starts and event.attempt <= self.starts[-1].attempt:
             return False
         self.judged, self.recipe = event.judged, event.recipe
+        self.provenance = event.provenance or self.provenance
         self._rewind(event.env_step)
         start = StartMark(attempt=event.attempt, step=event.env_step, at=event.at)
         self.starts = [*self.starts, start][-MAX_LOADS:]
@@ -110,6 +116,20 @@ class RunStory:
         self.oldest_open = event.oldest_open
         self._add_episodes(event.episodes, event.env_step)
         return True
+
+    def described(self, event: RunDescribed) -> bool:
+        """A person described the run; False when nothing changes."""
+        before = self.description
+        self.description = RunDescription(
+            **event.model_dump(include=set(RunDescription.model_fields))
+        )
+        return self.description != before
+
+    @property
+    def milestones(self) -> float | None:
+        """Mean of the newest episodes that count; None without any."""
+        known = [each.gained for each in self.newest() if each.gained is not None]
+        return sum(known) / len(known) if known else None
 
     def cohort(self, index: int) -> list[Episode]:
         """The newest episodes that started between load `index` - 1 and load `index`.

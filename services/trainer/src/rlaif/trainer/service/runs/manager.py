@@ -12,6 +12,7 @@ from typing import Any
 
 from rlaif.contracts.events import EventData
 from rlaif.contracts.model import ID_PATTERN
+from rlaif.contracts.run_origin import RunDescription
 from rlaif.contracts.telemetry.readings import PlayerCall
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.settings import describe, stored
@@ -281,6 +282,23 @@ class RunManager:
     def record(self, run_id: str) -> RunRecord | None:
         path = record_path(self._data_dir, run_id)
         return RunRecord.read(path) if path.exists() else None
+
+    def describe(self, run_id: str, description: RunDescription) -> RunRecord:
+        """Keep name, note and tags of a run on disk, and report them.
+
+        Raises:
+            FileNotFoundError: There is no such run.
+            OSError: The disk is not writable.
+        """
+        path = record_path(self._data_dir, run_id)
+        described = RunRecord.read(path).model_copy(update=dict(description))
+        described.write(path)
+        past = next((each for each in self._pasts if each.run_id == run_id), None)
+        if past is None:
+            past = RunPast(run_id, self.directory(run_id), self._settings)
+            self._pasts.insert(0, past)  # the last one is of the current run
+        past.describe(description, datetime.now(UTC))
+        return described
 
     def _new_id(self) -> str:
         """An id that no run on disk has, also when two start in one second."""

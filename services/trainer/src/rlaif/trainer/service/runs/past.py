@@ -19,12 +19,21 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, PlainSerializer, PlainValidator, ValidationError
 
 from rlaif.contracts.catalog import UnknownEventError, envelop, parse_event
-from rlaif.contracts.events import EventData, RunIterated, RunLoaded, RunStarted
+from rlaif.contracts.events import (
+    EventData,
+    RunDescribed,
+    RunIterated,
+    RunLoaded,
+    RunStarted,
+)
 from rlaif.contracts.game.names import seed_and_size
+from rlaif.contracts.run_origin import RunDescription
 from rlaif.contracts.run_points import RunPoint
 from rlaif.files.whole import write_whole
 from rlaif.service.settings import ServiceSettings
 from rlaif.trainer.run_folder import disk, protocol
+from rlaif.trainer.run_folder.provenance import provenance_of
+from rlaif.trainer.run_folder.record import game_of
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.run import RaySettings
 
@@ -83,7 +92,7 @@ class RunPast:
     """Unpublished events and newest reports of one run; `directory` holds the run's files."""
 
     def __init__(self, run_id: str, directory: Path, settings: TrainerSettings) -> None:
-        self._run_id = run_id
+        self.run_id = run_id
         self._path = directory / "past.json"
         self._settings = settings
         self.kept = self._read()
@@ -146,27 +155,32 @@ class RunPast:
         self.kept.attempt, self.kept.step = attempt, step
         self._add(
             RunStarted(
-                run_id=self._run_id,
+                run_id=self.run_id,
                 attempt=attempt,
                 env_step=step,
                 at=now,
                 judged=self._settings.shaping.weight > 0,
                 recipe=recipe(self._settings),
+                provenance=provenance_of(self._settings, game_of(self._settings)),
             )
         )
+        self._write(now)
+
+    def describe(self, description: RunDescription, now: datetime) -> None:
+        self._add(RunDescribed(run_id=self.run_id, at=now, **description.model_dump()))
         self._write(now)
 
     def _load(self, version: int | None, step: int, now: datetime, attempt: int) -> None:
         self._close()  # iterations of different models are not merged
         self._add(
-            RunLoaded(run_id=self._run_id, attempt=attempt, env_step=step, version=version, at=now)
+            RunLoaded(run_id=self.run_id, attempt=attempt, env_step=step, version=version, at=now)
         )
         self._write(now)
 
     def _close(self) -> None:
         piece, self.kept.open = self.kept.open, None
         if piece is not None:
-            self._add(RunIterated(run_id=self._run_id, attempt=self.kept.attempt, **dict(piece)))
+            self._add(RunIterated(run_id=self.run_id, attempt=self.kept.attempt, **dict(piece)))
 
     def _add(self, event: EventData) -> None:
         self.kept.waiting = [*self.kept.waiting, event][-_MAX_WAITING:]

@@ -5,6 +5,7 @@
 /** @type {readonly Entry[]} */
 export const PAGES = [
   { name: "live", path: "/", label: "Live", key: "g l", load: () => import("./live.js") },
+  { name: "runs", path: "/runs", label: "Runs", key: "g n", load: () => import("./runs.js") },
   { name: "segments", path: "/segments", label: "Segments", key: "g s", load: () => import("./segments.js") },
   { name: "segment", path: "/segments/:episode_id/:segment_id", load: () => import("./segment.js") },
   { name: "review", path: "/review", label: "Review", key: "g r", styles: ["review"], load: () => import("./review.js") },

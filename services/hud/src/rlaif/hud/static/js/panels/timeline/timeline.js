@@ -61,13 +61,20 @@ class Timeline {
     if (!this.#stale || document.hidden || performance.now() - this.#asked < LOOK_AGAIN) return;
     this.#stale = false;
     this.#asked = performance.now();
-    void this.history.ask("/api/v1/history");
-    void this.scores.ask("/api/v1/score-points");
+    const run = new URLSearchParams(location.search).get("run");
+    const query = run ? `?run=${encodeURIComponent(run)}` : "";
+    void this.history.ask(`/api/v1/history${query}`);
+    void this.scores.ask(`/api/v1/score-points${query}`);
   }
 
   /** @returns {import("./specs.js").Past} */
   get #past() {
     return this.history?.value ?? NOTHING;
+  }
+
+  /** Which run is shown, if the address names one. */
+  #ofRun() {
+    return new URLSearchParams(location.search).has("run") && this.history?.value ? `Run ${this.history.value.run_id}. ` : "";
   }
 
   #end() {
@@ -104,7 +111,7 @@ class Timeline {
     const versions = this.#past.loads.filter((load) => step !== null && load.step <= step);
     const by = versions.length ? `, shaped by ${versions[versions.length - 1].version === null ? "no model" : `v${versions[versions.length - 1].version}`}` : "";
     if (step !== null) setText(this.at, `Step ${count(step)}${by}`);
-    else setText(this.at, this.#axis.all() ? "X axis: environment steps. Drag to zoom, arrow keys move, Enter opens a segment. Outliers may be clipped; the tables list all values." : "No steps yet.");
+    else setText(this.at, `${this.#ofRun()}${this.#axis.all() ? "X axis: environment steps. Drag to zoom, arrow keys move, Enter opens a segment. Outliers may be clipped; the tables list all values." : "No steps yet."}`);
   }
 
   /** @param {string} text @param {string} title @param {() => void} run */

@@ -1,0 +1,35 @@
+"""Where a run comes from, so that it can be repeated, and what people say about it."""
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from rlaif.contracts.model import Contract
+
+Tag = Annotated[str, StringConstraints(pattern=r"^[\w.:/+-]{1,40}$")]
+"""A word, such as `baseline` or `lr:3e-4`."""
+
+
+class RunProvenance(Contract):
+    """What determines a run, as of the start of an attempt."""
+
+    seed: int
+    game: str | None = Field(max_length=64, description="Name of the game; null: no such file.")
+    settings: dict[str, str] = Field(
+        description="Effective settings of the run by variable, without credentials and without "
+        "those of the machine."
+    )
+    command: str = Field(description="Starts a run with these settings in a shell.")
+    commit: str | None = Field(
+        description="Git commit of the sources, with -dirty after changes; null: no checkout."
+    )
+    packages: dict[str, str] = Field(description="Package → version; also python.")
+    host: str = Field(description="Machine, system and number of cores.")
+
+
+class RunDescription(Contract):
+    """Name, note and tags of a run."""
+
+    name: str | None = Field(default=None, max_length=80)
+    note: str | None = Field(default=None, max_length=2000)
+    tags: tuple[Tag, ...] = Field(default=(), max_length=20)

@@ -1,0 +1,123 @@
+// Runs: list, curves over each other, settings that differ, and the command that repeats one.
+
+import { Answer } from "../answer.js";
+import { Cursor } from "../charts/axis.js";
+import { timeChart } from "../charts/chart.js";
+import { h, Scope, show } from "../dom.js";
+import { ago, compact, count, decimal } from "../format.js";
+import { mountPanels } from "../panel.js";
+import { chartsOf, NOTHING } from "../panels/timeline/specs.js";
+import { cell, empty, from, listed, table } from "../parts.js";
+import { copy } from "../segments/found.js";
+
+/** @typedef {import("../app.js").App} App */
+
+const PATH = "/api/v1/runs";
+const EVERY = 15_000; // ms
+const MOST = 6; // runs in a chart: as many as there are styles
+const HEADS = [{ hidden: "Compare" }, "Run", "State", "Game", "Seed", "Started", "Steps", "Milestones per episode", "Settings that differ"];
+
+/** The runs that the address compares; by default the two newest. @param {any[]} runs */
+const chosen = (runs) => new URLSearchParams(location.search).get("compare")?.split(",").filter((id) => runs.some(({ run_id: known }) => known === id)) ?? runs.slice(0, 2).map(({ run_id: id }) => id);
+
+/** @param {() => void} changed @returns {import("../panel.js").Panel} */
+function list(changed) {
+  return {
+    id: "runs", title: "Runs", sections: ["run"],
+    mount(body, app, scope) {
+      let drawn = "";
+      new Answer(app, scope, { path: PATH, every: EVERY }).watch((got) => {
+        const key = JSON.stringify(got.value);
+        if (got.value && key === drawn) return; // what has the focus keeps it
+        drawn = key;
+        show(body, got.content((runs) => (runs.length ? table({ look: "runs-table", heads: HEADS, name: "Runs", rows: runs.map((/** @type {any} */ run, /** @type {number} */ index) => row(app, run, index, runs, changed)) }).frame : empty("No run has started yet: make demo"))));
+        if (got.value) changed();
+      });
+    },
+  };
+}
+
+/** @param {App} app @param {any} run @param {number} index @param {any[]} runs @param {() => void} changed */
+function row(app, run, index, runs, changed) {
+  const figure = (/** @type {string} */ name, /** @type {string} */ text) => from(PATH, `${index}.${name}`, text);
+  const box = h("input", { type: "checkbox", "aria-label": `Compare ${run.run_id}`, checked: chosen(runs).includes(run.run_id), onchange: () => {
+    const others = chosen(runs).filter((id) => id !== run.run_id);
+    app.setQuery({ compare: [...others, ...(box.checked ? [run.run_id] : [])].slice(-MOST).join(",") || "none" });
+    changed();
+  } });
+  const now = app.store.state.run;
+  return h("tr", {},
+    h("td", {}, box),
+    h("th", { scope: "row" }, h("a", { href: `/?run=${run.run_id}` }, run.name ?? run.run_id), run.name ? h("small", {}, h("code", {}, run.run_id)) : null, run.tags.length ? h("small", { class: "reported" }, ...listed(run.tags)) : null, run.note ? h("small", { class: "reported" }, run.note) : null),
+    cell("State", now?.run_id === run.run_id ? now.status : "not running"),
+    cell("Game", h("code", {}, run.game ?? "—")), cell("Seed", figure("seed", count(run.seed).replaceAll(",", ""))),
+    cell("Started", run.started_at ? ago(run.started_at) : "—"), cell("Steps", figure("env_step", compact(run.env_step))), cell("Milestones per episode", figure("milestones", decimal(run.milestones))),
+    cell("Settings that differ", run.settings ? h("span", { class: "reported" }, ...listed(Object.entries(run.settings).map(([name, value]) => h("code", {}, `${name}=${value}`)))) : "not reported"));
+}
+
+/** Curves of the chosen runs in one chart, and their settings side by side. */
+class Comparison {
+  /** @type {Map<string, any>} */
+  #past = new Map();
+  /** @type {any[]} */
+  #origins = [];
+  #figure = "milestones";
+
+  /** @param {HTMLElement} body @param {App} app @param {Scope} scope */
+  constructor(body, app, scope) {
+    this.app = app;
+    const figures = chartsOf(NOTHING, null).filter(({ id }) => !["scores", "pay"].includes(id));
+    const select = h("select", { "aria-label": "Figure", onchange: () => ((this.#figure = select.value), this.#draw()) }, ...figures.map(({ id, name }) => h("option", { value: id }, name)));
+    const root = h("div", {});
+    this.rest = h("div", {});
+    show(body, h("label", {}, "Figure ", select), root, this.rest);
+    this.chart = timeChart(root, { name: "Runs over their steps", series: [], format: decimal, cursor: new Cursor(), none: "Choose runs in the list." });
+    scope.add(() => this.chart.destroy());
+  }
+
+  /** @param {any[]} runs */
+  async ask(runs) {
+    const ids = chosen(runs);
+    const found = await Promise.all(ids.map((id) => Promise.all([this.app.api.get(`/api/v1/history?run=${id}`), this.app.api.get(`${PATH}/${id}`)])));
+    this.#past = new Map(ids.map((id, index) => [runs.find(({ run_id: known }) => known === id).name ?? id, found[index][0]]));
+    this.#origins = found.map(([, run]) => run);
+    this.#draw();
+  }
+
+  #draw() {
+    const specs = [...this.#past].map(([name, past]) => ({ name, spec: /** @type {any} */ (chartsOf(past, null).find(({ id }) => id === this.#figure)) }));
+    const series = specs.map(({ name, spec }, index) => ({ ...spec.series[0], name, style: index + 1, field: undefined, band: undefined }));
+    this.chart.update({ series, ...(specs[0] && { note: specs[0].spec.note, format: specs[0].spec.format, zero: specs[0].spec.zero }) });
+    show(this.rest, settings(this.#origins), ...this.#origins.filter(({ provenance }) => provenance).map(repeat));
+  }
+}
+
+/** @param {any[]} runs */
+function settings(runs) {
+  const all = runs.map(({ provenance }) => provenance?.settings ?? {});
+  const names = [...new Set(all.flatMap(Object.keys))].filter((name) => new Set(all.map((each) => each[name])).size > 1).sort();
+  if (!names.length) return empty(runs.length > 1 ? "The settings of these runs are the same." : "");
+  return table({ look: "compare", name: "Settings that differ", heads: ["Setting", ...runs.map(({ run_id: id, name }) => name ?? id)], rows: names.map((name) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, name)), ...all.map((each, index) => cell(runs[index].run_id, h("code", {}, each[name] ?? "—"))))) }).frame;
+}
+
+/** @param {any} run */
+function repeat({ run_id: id, name, provenance: { command, commit, host, packages } }) {
+  const button = h("button", { type: "button", class: "copy", "aria-label": `Copy the command that repeats ${id}`, onclick: () => copy(command, button) }, "copy");
+  return h("details", {}, h("summary", {}, `Repeat ${name ?? id}`),
+    h("p", {}, h("code", { class: "reported" }, command), " ", button),
+    h("p", { class: "quiet-text reported" }, `Commit ${commit ?? "unknown"}; ${host}; ${Object.entries(packages).map((each) => each.join(" ")).join(", ")}. `, h("a", { href: `/api/v1/history.csv?run=${id}`, download: `${id}.csv` }, "History as CSV")));
+}
+
+/** @type {import("../router.js").Page} */
+export const page = {
+  title: "Runs",
+  mount(root, app) {
+    const scope = new Scope();
+    /** @type {Comparison} */
+    let comparison;
+    const compared = { id: "runs-compared", title: "Compared", mount: (/** @type {HTMLElement} */ body, /** @type {App} */ app, /** @type {Scope} */ scope) => void (comparison = new Comparison(body, app, scope)) };
+    const ask = async () => comparison?.ask(await app.api.get(PATH)).catch((error) => console.warn("runs cannot be compared", error));
+    scope.add(mountPanels(root, app, [list(() => void ask()), compared]));
+    return () => scope.end();
+  },
+};
