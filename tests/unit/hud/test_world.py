@@ -125,6 +125,17 @@ def test_a_choice_that_never_comes_is_dropped_and_the_old_one_drawn_again() -> N
     assert (screen.selection.requested, screen.env, screen.watch().selected) == ("1-0", "1-0", None)
 
 
+def test_a_choice_whose_runner_waits_for_the_learner_is_shown_once_it_plays() -> None:
+    screen = watching()
+    screen.selection.select("2-3", NOON)
+    for second in range(1, 40):
+        for env in ("1-0", "2-3"):
+            screen.selection.alive(env, after(second), still=timedelta(seconds=second))
+        screen.check(after(second))
+    assert (screen.selection.requested, screen.watch().selected) == ("2-3", "2-3")
+    assert screen.offer("2-3", frame(40), after(40)) is not None
+
+
 def test_after_a_restart_the_page_shows_whom_the_trainer_draws() -> None:
     screen = Screen()
     screen.offer("2-0", frame(), NOON)  # a picture of now and then came first

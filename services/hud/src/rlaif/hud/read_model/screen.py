@@ -91,9 +91,10 @@ class Selection:
     def check(self, now: datetime, *, among: Collection[str]) -> str | None:
         """The environment to switch to now, of those with a frame; None: no switch."""
         since = self._selected_at
-        if self._next is not None and since is not None and now - since >= self._takeover:
-            # The selected one sent nothing.
-            self._next, self._selected_at, self.requested = None, None, self.env
+        if self._next is not None and since is not None:
+            heard = max(since, self._alive_at.get(self._next, since))
+            if now - heard >= self._takeover:  # one that waits for the learner is drawn later
+                self._next, self._selected_at, self.requested = None, None, self.env
         alive_at = None if self.env is None else self._alive_at.get(self.env)
         silence = timedelta() if alive_at is None else now - alive_at
         heir = self._heir(now, among) if silence >= _SILENT else None
