@@ -191,10 +191,11 @@ def play(run: Run, data: Path) -> None:
     rater = StudyRater(cartridge, judge, run.seed) if judge else None
     before = outcome_of(run, data) or {}
     search = open_search(folder, cartridge, SearchSettings(seed=run.seed, draws=draws), rater=rater)
-    # More environments play starts that were selected longer ago.
+    # Of several environments of a runner, each plays starts that were selected longer ago.
     runners = explorers_of(path, workers=0, environments=1)
     wrote, cpu = time.monotonic(), time.process_time()
-    for figures in explore(search, runners):
+    for _ in explore(search, runners, environments=1):
+        figures = search.figures
         done = figures.frames >= run.frames or essence_frames(search) is not None
         if done or stop.is_set():
             break

@@ -119,15 +119,19 @@ class Machines:
         ip("link", "add", self.bridge, "type", "bridge")
         ip("addr", "add", f"{HEAD}/24", "dev", self.bridge)
         ip("link", "set", self.bridge, "up")
-        self._head = Cluster(
-            initialize_head=True,
-            head_node_args={
-                "num_cpus": 0,
-                "node_ip_address": HEAD,
-                "include_dashboard": False,
-                "_system_config": QUICK_TO_NOTICE,
-            },
-        )
+        try:
+            self._head = Cluster(
+                initialize_head=True,
+                head_node_args={
+                    "num_cpus": 0,
+                    "node_ip_address": HEAD,
+                    "include_dashboard": False,
+                    "_system_config": QUICK_TO_NOTICE,
+                },
+            )
+        except Exception:
+            ip("link", "del", self.bridge)  # or the next test's machines would reach this one
+            raise
 
     @property
     def address(self) -> str:

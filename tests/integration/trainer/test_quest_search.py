@@ -14,7 +14,9 @@ from rlaif.testing.servers.http_server import serve
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.learner.quest_search import QuestSearch
 from rlaif.trainer.learner.run_context import RunContext
+from rlaif.trainer.learner.runners.opening import runner_config
 from rlaif.trainer.run_folder.quest_record import SEARCH_FOLDER
+from rlaif.trainer.run_folder.spool import SpooledCapture
 from rlaif.trainer.search.opening import TREE
 from rlaif.trainer.search.tree import read_tree
 from rlaif.trainer.settings import TrainerSettings
@@ -50,6 +52,26 @@ def test_a_search_on_the_game_is_told_with_every_find_and_what_it_came_out_of(ru
     assert all(node.parent is None or node.parent in nodes for node in told.tree)
     assert max(node.level for node in told.tree) == told.level
     assert not [mark for node in told.tree for mark in node.marks if mark.startswith("treasure:")]
+
+
+def test_what_a_search_plays_is_captured_up_to_its_quota_under_ids_that_training_never_uses(run):
+    search = QuestSearch(run)
+    try:
+        advance(search, 2)
+        assert search.captured == 0
+        search.capture_quota = 3
+        while search.capture_quota:
+            search.advance()
+    finally:
+        search.close()
+    spooled = [SpooledCapture.unpack(path.read_bytes()) for path in search._spool.waiting()]
+    assert len(spooled) == search.captured == 3
+    runner = runner_config(run.settings, run.environments()).build(0)
+    try:
+        (plays,) = {seat.name for seat in runner._games._seats}
+        assert not any(each.capture.episode_id.startswith(f"{plays}-") for each in spooled)
+    finally:
+        runner.stop()
 
 
 def positions(run: RunContext) -> list[float]:

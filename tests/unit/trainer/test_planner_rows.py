@@ -139,7 +139,7 @@ def test_nothing_of_a_planners_rows_reaches_what_is_learned(seed: int):
 
 
 @settings(deadline=None, max_examples=15)
-@given(st.integers(0, 99), st.integers(1, 2))
+@given(st.integers(0, 99), st.integers(1, 3))
 def test_nothing_of_an_environment_that_explores_reaches_what_is_learned(seed: int, exploring: int):
     rng = np.random.default_rng([seed, 3])
     ends: dict[int, End] = {5: "truncated", 13: "terminated"}

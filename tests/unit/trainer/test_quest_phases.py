@@ -7,14 +7,22 @@ from types import SimpleNamespace
 import pytest
 
 from rlaif.contracts.telemetry.search import SearchFigures
+from rlaif.trainer.learner import quest
 from rlaif.trainer.learner.quest import prepare
 from rlaif.trainer.learner.run_context import Requests, RunContext
-from rlaif.trainer.run_folder.protocol import Command, GrantCaptures, Message, SearchReport, Stop
+from rlaif.trainer.run_folder.protocol import (
+    Command,
+    GrantCaptures,
+    LoadRewardModel,
+    Message,
+    SearchReport,
+    Stop,
+)
 from rlaif.trainer.run_folder.quest_record import QuestRecord
 from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.settings import TrainerSettings
 
-GRANT = GrantCaptures(segments=7)
+MODELS = [LoadRewardModel(version=v, path=f"m{v}", sha256="") for v in (1, 2)]
 
 
 class FakeSearch:
@@ -23,7 +31,8 @@ class FakeSearch:
     def __init__(self, seconds=0.0, plan=(), on_turn=lambda turn: None):
         self.seconds, self.plan, self.on_turn = seconds, list(plan), on_turn
         self.seconds_since_new, self.with_essence, self.turns = 0.0, 0, 0
-        self.closed = 0
+        self.closed = self.capture_quota = 0
+        self.captured = 5
 
     def advance(self):
         self.seconds += 60
@@ -127,10 +136,15 @@ def test_what_is_over_is_not_done_again(run):
     assert (search.turns, run.made) == (0, [])
 
 
-def test_other_commands_wait_for_the_policy_in_their_order(run):
-    more = GrantCaptures(segments=9)
-    for each in (GRANT, more):
+def test_models_wait_for_the_policy_in_their_order_while_the_search_captures(run, monkeypatch):
+    monkeypatch.setattr(quest, "REPORT_SECONDS", 0.0)
+    grants = [GrantCaptures(segments=n) for n in (7, 9)]
+    for each in (MODELS[0], *grants, MODELS[1]):
         run.commands.put(each)
-    go(run, FakeSearch(plan=[2]))
-    assert run.requests.take() == [GRANT, more]
+    search = FakeSearch(plan=[0, 2])
+    go(run, search)
+    assert search.capture_quota == 9, "the newest grant counts"
+    told = [each for each in run.told if isinstance(each, SearchReport)]
+    assert [each.segments_captured for each in told] == [5, 5]
+    assert run.requests.take() == MODELS
     assert run.requests.take() == []

@@ -27,8 +27,8 @@ def search_until(
         folder, load_cartridge(rom), SearchSettings(seed=seed, **changes), rater=rater
     )
     runners = explorers_of(rom, workers=workers, environments=environments)
-    for figures in explore(search, runners):
-        if is_over(figures):
+    for _ in explore(search, runners, environments=environments):
+        if is_over(search.figures):
             break
     search.close()
     runners.stop()

@@ -15,6 +15,8 @@ from rlaif.trainer.search.opening import open_search
 from rlaif.trainer.search.search import Figures, SearchSettings
 
 _REPORT_SECONDS = 10.0
+_ENVIRONMENTS = 8
+"""Of a runner."""
 
 
 @command("rlaif.trainer.explore")
@@ -26,9 +28,10 @@ def main(arguments: list[str] | None = None) -> int:
         # An exception would be lost inside of the emulator, which calls back into Python.
         signal.signal(number, lambda *_: stop.set())
     search = open_search(options.out, load_cartridge(options.rom), SearchSettings(options.seed))
-    runners = explorers_of(options.rom, workers=options.workers)
+    runners = explorers_of(options.rom, workers=options.workers, environments=_ENVIRONMENTS)
     started, reported, seen = search.figures.seconds, 0.0, len(search.figures.marks)
-    for figures in explore(search, runners):
+    for _ in explore(search, runners, environments=_ENVIRONMENTS):
+        figures = search.figures
         for first in figures.marks[seen:]:
             _say(f"  {first.mark:<18} at {first.frames / 1e6:8.3f} M frames, node {first.node}")
         seen = len(figures.marks)

@@ -20,12 +20,13 @@ from rlaif.trainer.learner.runners.pool import Call, RunnerPool, ready
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.fragment import Fragment
-from rlaif.trainer.search.search import Figures, Search
+from rlaif.trainer.search.search import Search
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.game import CaptureSettings
 
-_STEPS = 64
-"""Decisions of each environment between two reports."""
+_DECISIONS = 64
+"""Decisions of a runner between two reports. Starts are selected by what was reported: with eight
+times as many, a search needs twice the frames for the same finds."""
 
 _OPEN_AGAIN_SECONDS = 10.0
 """Minimum time between two attempts to open a search on a full disk."""
@@ -99,11 +100,17 @@ class Exploration:
 def open_explorers(settings: TrainerSettings, env: EnvConfig, files: str = "") -> RunnerPool:
     """Start runners all of whose environments explore."""
     config = runner_config(settings, env, files=files)
-    config = replace(config, exploring=config.count, assist=None, curriculum=None)
+    config = replace(
+        config,
+        env=replace(env, life=1),  # the runners of the next phase have other ids
+        exploring=config.count * config.runners,
+        assist=None,
+        curriculum=None,
+    )
     return open_runners(config, settings.ray_workers, on_cluster=settings.joins_cluster)
 
 
-def explorers_of(rom: Path | None, *, workers: int, environments: int = 8) -> RunnerPool:
+def explorers_of(rom: Path | None, *, workers: int, environments: int) -> RunnerPool:
     """Start runners that explore a game without a run."""
     settings = TrainerSettings.model_validate(
         {"rom_path": rom, "ray_workers": workers, "envs_per_worker": environments}
@@ -112,8 +119,24 @@ def explorers_of(rom: Path | None, *, workers: int, environments: int = 8) -> Ru
     return open_explorers(settings, EnvConfig("explore", game=settings.game, capture=capture))
 
 
-def explore(search: Search, runners: RunnerPool) -> Iterator[Figures]:
-    """Let runners explore endlessly; yield statistics after each report."""
+def explore(
+    search: Search,
+    runners: RunnerPool,
+    *,
+    environments: int,
+    capture_quota: Callable[[], int] = lambda: 0,
+) -> Iterator[Fragment]:
+    """Let runners of so many environments explore endlessly; yield what the search has taken in.
+
+    `capture_quota` returns how many segments may be captured.
+    """
+    steps = max(1, _DECISIONS // environments)
+
+    def order(runner: int) -> Call:
+        quota = -(-capture_quota() // len(runners.healthy))
+        job, context = search.next_job(runner), CaptureContext()
+        return methodcaller("sample", steps=steps, capture_quota=quota, context=context, job=job)
+
     runners.wait_until_ready()
     ordered: dict[int, Future[Any]] = {}
     while True:
@@ -121,16 +144,11 @@ def explore(search: Search, runners: RunnerPool) -> Iterator[Figures]:
             search.forget(number)
             ordered.pop(number, None)
         idle = [number for number in runners.healthy if number not in ordered]
-        ordered |= runners.order_of({number: _order(search, number) for number in idle})
+        ordered |= runners.order_of({number: order(number) for number in idle})
         done, _ = wait(ordered.values(), _MAX_SECONDS, FIRST_COMPLETED)
         for number in [each for each, answer in ordered.items() if answer in done or not done]:
             fragments: list[Fragment] = runners.answers({number: ordered.pop(number)}, 0.0)
             for fragment in fragments:
                 assert fragment.explored is not None
                 search.take_in(number, fragment.explored)
-                yield search.figures
-
-
-def _order(search: Search, runner: int) -> Call:
-    job = search.next_job(runner)
-    return methodcaller("sample", steps=_STEPS, capture_quota=0, context=CaptureContext(), job=job)
+                yield fragment

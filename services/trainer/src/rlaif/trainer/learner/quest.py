@@ -116,8 +116,10 @@ def _search(
             )
             now = time.monotonic()
             if now - reported >= REPORT_SECONDS or over is not None:
-                figures = search.figures().model_copy(update={"running": over is None})
-                run.send(SearchReport.model_validate(figures.model_dump()))
+                figures = search.figures().model_dump() | {"running": over is None}
+                run.send(SearchReport(**figures, segments_captured=search.captured))
+                if (segments := requests.granted()) is not None:
+                    search.capture_quota = segments
                 reported = now
         seconds = search.seconds
     finally:

@@ -1,5 +1,7 @@
 """The search of a run of mode `quest`."""
 
+import logging
+
 from rlaif.contracts.telemetry.search import SearchFigures
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.learner.exploration import explore, open_explorers
@@ -8,18 +10,28 @@ from rlaif.trainer.learner.start import files_of
 from rlaif.trainer.planning.state_rater import open_rater
 from rlaif.trainer.run_folder.quest_record import SEARCH_FOLDER
 from rlaif.trainer.run_folder.search_report import Find, tree_of_progress
+from rlaif.trainer.run_folder.spool import Spool
 from rlaif.trainer.search.draws import RATED, DrawSettings
 from rlaif.trainer.search.marks import level_of
 from rlaif.trainer.search.opening import TREE, open_search
 from rlaif.trainer.search.search import FirstFound, SearchSettings
 from rlaif.trainer.search.tree import Tree, read_tree
 
+log = logging.getLogger(__name__)
+
 ESSENCE = "essence:"
 """Prefix of the flags of essences."""
 
 
 class QuestSearch:
-    """The search in a run's folder, in turns."""
+    """The search in a run's folder, in turns.
+
+    Attributes:
+        capture_quota: Segments that may be captured.
+        captured: Segments captured in this attempt.
+    """
+
+    capture_quota = captured = 0
 
     def __init__(self, run: RunContext) -> None:
         """Start or resume it.
@@ -27,11 +39,10 @@ class QuestSearch:
         Raises:
             TreeError: The folder contains a search of another game or emulator.
         """
-        settings = run.settings
+        self._run, settings = run, run.settings
         folder = run.directory / SEARCH_FOLDER
-        self._workers = settings.ray_workers
-        self._minutes = min(settings.quest.search_minutes, settings.quest.minutes)
-        self._path = folder / TREE
+        self._spool = Spool(run.directory / "spool", settings.capture.spool_captures)
+        self._spool.prepare()
         cartridge = load_cartridge(settings.rom_path)
         self._files = files_of(run)
         files = "" if self._files is None else self._files.name
@@ -42,7 +53,12 @@ class QuestSearch:
         self._search = open_search(
             folder, cartridge, SearchSettings(settings.seed, draws=draws), rater=self._rater
         )
-        self._turns = explore(self._search, self._runners)
+        self._turns = explore(
+            self._search,
+            self._runners,
+            environments=settings.envs_per_worker,
+            capture_quota=lambda: self.capture_quota,
+        )
         self._parents: dict[int, int | None] = {}
         self._levels: dict[int, float] = {}  # of discoveries; leaves may be deleted
         self._arrived = 0
@@ -63,12 +79,17 @@ class QuestSearch:
         return self._arrived
 
     def advance(self) -> None:
-        next(self._turns)
+        captures = next(self._turns).captures
+        self.captured += len(captures)
+        self.capture_quota = max(0, self.capture_quota - len(captures))
+        for each in captures:
+            if (reason := self._spool.offer(each)) is not None:
+                log.warning("a capture is dropped: %s", reason)
 
     def figures(self) -> SearchFigures:
         """Its progress; discoveries of the last seconds may be missing in its tree."""
-        now = self._search.figures
-        with read_tree(self._path) as tree:
+        now, quest = self._search.figures, self._run.settings.quest
+        with read_tree(self._run.directory / SEARCH_FOLDER / TREE) as tree:
             self._parents |= tree.parents(max(self._parents, default=-1))
             by_node: dict[int, list[FirstFound]] = {}
             for each in sorted(now.marks, key=lambda first: first.node):
@@ -93,8 +114,8 @@ class QuestSearch:
             running=True,
             frames=now.frames,
             seconds=now.seconds,
-            seconds_left=max(0.0, self._minutes * 60 - now.seconds),
-            workers=self._workers,
+            seconds_left=max(0.0, min(quest.search_minutes, quest.minutes) * 60 - now.seconds),
+            workers=self._run.settings.ray_workers,
             nodes=now.nodes,
             level=now.level,
             marks=len(now.marks),

@@ -10,7 +10,7 @@ from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.run_folder.live_files import SCREENS
 from rlaif.trainer.run_folder.plan import Plan
-from rlaif.trainer.run_folder.protocol import Command, Message, Stop
+from rlaif.trainer.run_folder.protocol import Command, GrantCaptures, Message, Stop
 from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.settings import TrainerSettings
 
@@ -73,6 +73,13 @@ class Requests:
             else:
                 self._others.append(command)
         return self._stop
+
+    def granted(self) -> int | None:
+        """Take the newest number of segments that may be captured; other commands wait."""
+        self.stop_asked()
+        grants = [each for each in self._others if isinstance(each, GrantCaptures)]
+        self._others = [each for each in self._others if not isinstance(each, GrantCaptures)]
+        return grants[-1].segments if grants else None
 
     def take(self) -> list[Command]:
         self.stop_asked()

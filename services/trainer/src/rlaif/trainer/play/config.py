@@ -31,7 +31,8 @@ class EnvConfig:
 
     Attributes:
         attempt: Increases with each start of the run's process, so that ids never repeat.
-        life: 0 for a runner's first process in an attempt; unique for each replacement.
+        life: 0 for a runner's first process in an attempt, 1 in the search of mode `quest`; unique
+            for each replacement.
         gamma: Discount of four frames, inside decisions that last longer.
         pictures: The policy looks at pictures: every environment draws every step.
         screens: Folder of the live files; None for none.

@@ -111,6 +111,7 @@ class SearchReport(SearchFigures, _Line):
     """Progress of the search, every few seconds and at its end."""
 
     kind: Literal["search_told"] = "search_told"
+    segments_captured: int = 0
 
 
 class CurriculumReport(CurriculumFigures, _Line):

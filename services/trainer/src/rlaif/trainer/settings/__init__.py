@@ -159,10 +159,13 @@ class TrainerSettings(
 
     @property
     def exploring(self) -> int:
-        """Number of environments of a runner that explore; at least one is the policy's."""
+        """Number of environments that explore; the policy keeps one, of each runner if possible."""
         if not self.by_decisions or self.has_many_worlds or self.mode == "evaluation":
             return 0
-        return min(round(self.explore.share * self.envs_per_worker), self.envs_per_worker - 1)
+        runners = max(1, self.ray_workers)
+        count = runners * self.envs_per_worker
+        most = count - (runners if self.envs_per_worker > 1 else 1)
+        return min(round(self.explore.share * count), most)
 
     @property
     def curriculum_counts(self) -> bool:

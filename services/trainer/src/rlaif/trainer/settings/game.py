@@ -195,7 +195,7 @@ class ExploreSettings(BaseModel, frozen=True, extra="forbid"):
         default=0.25,
         ge=0,
         le=1,
-        description="Share of the environments of each runner in which a search decides, not the "
-        "policy (ADR 0010). Their steps are captured and judged, but not learned from. 0 with "
-        "TRAINER_ACTIONS=seed and with several worlds.",
+        description="Share of the run's environments in which a search decides, not the policy "
+        "(ADR 0010). Their steps are captured and judged, but not learned from. 0 with "
+        "TRAINER_ACTIONS=seed, with several worlds, and with a single environment.",
     )

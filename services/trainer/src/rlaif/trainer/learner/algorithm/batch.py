@@ -215,10 +215,10 @@ def values_of(
 
 def _critic(observations: Float32, more: dict[str, np.ndarray[Any, Any]], learner: Any) -> Float32:
     module = learner.module[DEFAULT_MODULE_ID]
-    size = _MAX_ROWS if more else len(observations)
+    size = _MAX_ROWS if more else max(1, len(observations))
     parts: list[Float32] = []
-    with torch.no_grad():
-        for start in range(0, len(observations), size):
+    with torch.no_grad():  # without rows, once: all environments of a runner may explore
+        for start in range(0, max(1, len(observations)), size):
             few = slice(start, start + size)
             batch = {Columns.OBS: torch.from_numpy(observations[few])}
             batch |= {name: torch.from_numpy(column[few]) for name, column in more.items()}

@@ -19,7 +19,7 @@ def runner_config(
 ) -> RunnerConfig:
     """What the runners of a run are built of; `files` is a name for those on other machines.
 
-    So many environments of each are `exploring`; the search for them is opened separately.
+    So many environments of all of them are `exploring`; the search for them is opened separately.
 
     With `resumes` the runners are given saved games before they sample.
     """
@@ -29,6 +29,7 @@ def runner_config(
         seed=settings.seed,
         gamma=settings.ppo.gamma,
         files=files,
+        runners=max(1, settings.ray_workers),
         exploring=exploring,
         assist=AssistConfig(settings.planner, settings.takeover, settings.guidance),
         rewards=settings.rewards,

@@ -92,7 +92,9 @@ class RunnerConfig:
         count: Number of environments.
         gamma: PPO's discount.
         files: Name of the `DriverFiles` of the run, for a runner on another machine; else empty.
-        exploring: How many of the environments explore; they play the decisions of the search.
+        runners: Number of runners of the run.
+        exploring: How many of the environments of all of them explore; they play the decisions of
+            the search.
         curriculum: None: without one.
         resumes: No episode begins before `load_state_dict` or the first fragment.
         by: The class of the runner.
@@ -103,6 +105,7 @@ class RunnerConfig:
     seed: int = 0
     gamma: float = 0.99
     files: str = ""
+    runners: int = 1
     exploring: int = 0
     assist: AssistConfig | None = None
     rewards: RewardSettings = field(default_factory=RewardSettings)
@@ -134,6 +137,7 @@ class EmulatorRunner:
         """
         self.config, self.number, self._life = config, number, life
         self._vector: EmulatorVector | None = None
+        self._exploring = share(config.exploring, parts=config.runners, part=number, turn=0)
         self._explorer: Explorer | None = None
         self._course: Course | None = None
         self._places = PlaceCounts()
@@ -153,10 +157,12 @@ class EmulatorRunner:
         config, number = self.config, self.number
         self.files.close()
         self.files = RunnerFiles(config.files)
-        env: EnvConfig = self.files.environment(replace(config.env, life=self._life))
+        env: EnvConfig = self.files.environment(
+            replace(config.env, life=self._life or config.env.life)
+        )
         curriculum = self.files.curriculum(config.curriculum)
         self._course = None
-        self._explorer = Explorer(config.exploring) if config.exploring else None
+        self._explorer = Explorer(self._exploring) if self._exploring else None
         self._used = ""
         self._vector = EmulatorVector(
             env,
@@ -165,7 +171,7 @@ class EmulatorRunner:
             seed=config.seed,
             follow=partial(self._follow, curriculum, env),
             assist=partial(assistance_of, config.assist, env, runner=number, seed=config.seed),
-            begin=not (config.resumes or config.exploring),
+            begin=not (config.resumes or self._exploring),
             explorer=self._explorer,
         )
         self.files.show_screens(env, number)
@@ -230,12 +236,12 @@ class EmulatorRunner:
         quota = share(capture_quota, parts=runners, part=self.number, turn=turn)
         vector.begin_fragment(steps, capture_quota=quota, context=context)
         count, frame_stack = vector.count, vector.frame_stack
-        own = count - self.config.exploring
+        own = count - self._exploring
         choices = int(actions_of(self.config.env.game).n)
         logits = np.zeros((steps, count, choices), dtype=np.float32)
         actions = np.zeros((steps, count), dtype=np.int64)
         # The largest of logits plus Gumbel noise is a draw from their softmax.
-        noise = self._policy_rng.gumbel(size=logits.shape)
+        noise = self._policy_rng.gumbel(size=(steps, own, choices))
         for t in range(steps):
             if self.stop_asked():
                 raise StopAskedError
@@ -247,7 +253,7 @@ class EmulatorRunner:
                 logits[t, :own] = self.policy.logits(
                     seen, pictures, None if inputs is None else inputs[:own]
                 )
-                (logits[t] + noise[t]).argmax(axis=1, out=actions[t])
+                (logits[t, :own] + noise[t]).argmax(axis=1, out=actions[t, :own])
             vector.step(t, actions[t])
         fragment = vector.end_fragment(logits, log_probabilities(logits, vector.played))
         return replace(

@@ -261,7 +261,8 @@ class RunManager:
     @property
     def segments_captured(self) -> int:
         state = self.state
-        return state.last.segments_captured if state and state.last else 0
+        last = state and (state.last or state.search)
+        return last.segments_captured if last else 0
 
     @property
     def issue(self) -> str | None:
