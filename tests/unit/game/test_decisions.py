@@ -166,13 +166,16 @@ class TestMask:
         assert names(can) >= {"LEAVE_LEFT", "LEAVE_UP"}
         assert "LEAVE_RIGHT" not in names(can)
 
-    def test_a_hole_is_something_for_who_can_jump(self, make_ram):
+    @pytest.mark.parametrize(
+        ("tile_set", "tile"), [(4, 0xF3), (0, 0x48)], ids=["a known hole", "an unknown hazard"]
+    )
+    def test_a_hole_is_something_for_who_can_jump(self, make_ram, tile_set: int, tile: int):
         collisions, layout = bytearray(192), bytearray([2]) * 192
         for row in range(8):
-            collisions[row * 16 + 6], layout[row * 16 + 6] = 0x10, 0xF3
+            collisions[row * 16 + 6], layout[row * 16 + 6] = 0x10, tile
         place = [
             ("wRoomCollisions", bytes(collisions)), ("wRoomLayout", bytes(layout)),
-            ("wActiveCollisions", 4), *standing(),
+            ("wActiveCollisions", tile_set), *standing(),
         ]  # fmt: skip
         at = go_to(TilePlace(4, 6))
         assert not allowed(make_ram(*place), "macros")[at]

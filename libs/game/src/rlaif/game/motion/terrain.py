@@ -82,7 +82,7 @@ LEDGES: dict[int, dict[Action, set[int]]] = {
 }
 """Cliffs: solid, but the player jumps off them in this direction and cannot come back."""
 
-_HAZARD_BYTE, _WALL = 0x10, 0x0F
+HAZARD_BYTE, _WALL = 0x10, 0x0F
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Terrain:
     def deadly(self) -> npt.NDArray[np.bool_]:
         """`[12, 16]`: holes and lava, and unknown tiles that the game calls a hazard."""
         known = self._are(HOLES) | self._are(LAVA)
-        unknown = (self.collisions == _HAZARD_BYTE) & ~self._are(WATER)
+        unknown = (self.collisions == HAZARD_BYTE) & ~self._are(WATER)
         deadly: npt.NDArray[np.bool_] = known | unknown
         return deadly
 

@@ -22,7 +22,7 @@ from rlaif.game.memory.memory_map import LARGE_ROOM, SMALL_ROOM, address
 from rlaif.game.memory.walls import COLLISION_BYTES, COLLISIONS
 from rlaif.game.motion.grid import TilePlace, tile_of
 from rlaif.game.motion.ground import Goal, Reached, reached_in
-from rlaif.game.motion.terrain import HOLES, LAVA, TILE_COLUMNS, WARPS
+from rlaif.game.motion.terrain import HAZARD_BYTE, HOLES, LAVA, TILE_COLUMNS, WARPS, WATER
 
 Kind = Literal[
     "bush", "rock", "pot", "snow", "sign", "soil", "switch", "block", "stump", "crack", "lock",
@@ -116,8 +116,9 @@ def goal_at(ram: RamBlocks, tile: TilePlace) -> Goal:
     kind, x, y = _objects(ram).get(tile, (None, 0, 0))
     if kind == "item":
         return Goal("at", y << 8 | x)
-    kind = kind or _BY_MODE.get(ram.u8(_MODE), {}).get(ram.u8(_LAYOUT + at))
-    solid = _FREE < ram.u8(COLLISIONS + at) <= _WALL
+    collision = ram.u8(COLLISIONS + at)
+    kind = kind or _kind_of(ram.u8(_MODE), ram.u8(_LAYOUT + at), collision)
+    solid = _FREE < collision <= _WALL
     if kind == "door" and not solid:
         return Goal("into", at)
     if kind in ("button", "enemy") or (kind is None and not solid):
@@ -137,10 +138,10 @@ def fixed_things(reached: Reached) -> tuple[Thing, ...]:
     """The things that are tiles. A hole counts if there is ground on both sides of it."""
     terrain = reached.terrain
     columns, rows = LARGE_ROOM if terrain.large else SMALL_ROOM
-    named, solids = _BY_MODE.get(terrain.mode, {}), terrain.collisions.tobytes()
+    solids = terrain.collisions.tobytes()
     found = []
     for at, index in enumerate(terrain.layout.tobytes()):
-        kind = named.get(index)
+        kind = _kind_of(terrain.mode, index, solids[at])
         row, column = divmod(at, TILE_COLUMNS)
         if kind is None or row >= rows or column >= columns:
             continue
@@ -150,6 +151,14 @@ def fixed_things(reached: Reached) -> tuple[Thing, ...]:
             continue
         found.append(_thing(TilePlace(row, column), kind, reached))
     return tuple(found)
+
+
+def _kind_of(mode: int, index: int, collision: int) -> Kind | None:
+    """What a tile is; one that the game calls a hazard, water aside, is a hole."""
+    kind = _BY_MODE.get(mode, {}).get(index)
+    if kind is None and collision == HAZARD_BYTE and index not in WATER.get(mode, ()):
+        return "hole"
+    return kind
 
 
 def _can_be_jumped(solids: bytes, at: int, rows: int, columns: int) -> bool:
