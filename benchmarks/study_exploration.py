@@ -10,13 +10,15 @@ places states by its map; `random` gives each state a position that means nothin
 `mistaken` is the expert with a random position for every fifth state.
 
 A run is one process and ends with the first essence, or at --frames. It writes into --data and is
-resumed there; a run that is over is not repeated. Its result depends on world, arm and seed alone
-unless it was interrupted. A generated world is played by one run of each arm, with the seed of the
-world; seeds from 2000 on are test worlds, of which 2000 to 2010 served to check the expert.
+resumed there; one whose outcome is in --out is not repeated, on another machine either. Its result
+depends on world, arm and seed alone unless it was interrupted. A generated world is played by one
+run of each arm, with the seed of the world; seeds from 2000 on are test worlds, of which 2000 to
+2010 served to check the expert.
 
-Writes `runs.csv` and `finds.csv` (raw) and `report.txt` into --out: interquartile means over the
-runs of a kind of world with bootstrap intervals, and ratios of arms over the same worlds and seeds.
-A run that misses a goal counts with its limit: such figures, marked by a star, are bounds.
+Writes an outcome per run, `runs.csv` and `finds.csv` (raw) and `report.txt` into --out:
+interquartile means over the runs of a kind of world with bootstrap intervals, and ratios of arms
+over the same worlds and seeds. A run that misses a goal counts with its limit: such figures, marked
+by a star, are bounds.
 """
 
 import argparse
@@ -96,6 +98,9 @@ class Run(NamedTuple):
     def folder(self, data: Path) -> Path:
         return data / self.world / self.arm / str(self.seed)
 
+    def outcome(self, out: Path) -> Path:
+        return out / "runs" / f"{self.world}.{self.arm}.{self.seed}.json"
+
 
 class StudyRater:
     """A judge for the study, which answers at once; counts the tokens of the prompts to a model."""
@@ -134,22 +139,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     if options.one:
         world, arm, seed = options.one
-        play(Run(world, arm, int(seed), options.frames), options.data)
+        play(Run(world, arm, int(seed), options.frames), options.data, options.out)
         return 0
     runs = list(planned(options))
     if not options.report:
-        waiting = [run for run in runs if not is_over(run, options.data)]
+        waiting = [run for run in runs if not is_over(run, options.out)]
         say(f"{len(waiting)} of {len(runs)} runs to play")
         commands = {
             f"{run.world} {run.arm} {run.seed}": [
                 __file__, "--one", run.world, run.arm, str(run.seed),
-                "--frames", str(run.frames), "--data", str(options.data),
+                "--frames", str(run.frames), "--data", str(options.data), "--out", str(options.out),
             ]
             for run in waiting
         }  # fmt: skip
         if not play_all(commands, options.jobs):
             return 1
-    return report(runs, options.data, options.out)
+    return report(runs, options.out)
 
 
 def planned(options: argparse.Namespace) -> Iterator[Run]:
@@ -165,19 +170,19 @@ def planned(options: argparse.Namespace) -> Iterator[Run]:
             yield from (Run(world, arm, seed, frames) for arm in arms)
 
 
-def is_over(run: Run, data: Path) -> bool:
-    known = outcome_of(run, data)
+def is_over(run: Run, out: Path) -> bool:
+    known = outcome_of(run, out)
     return known is not None and (
         known["essence_frames"] is not None or known["frames"] >= run.frames
     )
 
 
-def outcome_of(run: Run, data: Path) -> dict[str, Any] | None:
-    file = run.folder(data) / "run.json"
+def outcome_of(run: Run, out: Path) -> dict[str, Any] | None:
+    file = run.outcome(out)
     return json.loads(file.read_text("utf-8")) if file.exists() else None
 
 
-def play(run: Run, data: Path) -> None:
+def play(run: Run, data: Path, out: Path) -> None:
     """Play or resume a run, until it is over or a signal arrives."""
     os.nice(NICE)
     use_worlds(data)
@@ -189,7 +194,8 @@ def play(run: Run, data: Path) -> None:
     rated = {"rated": RATED.shares["rated"]} if judge else {}
     draws = DrawSettings(shares | rated, learned=bool(judge))
     rater = StudyRater(cartridge, judge, run.seed) if judge else None
-    before = outcome_of(run, data) or {}
+    # Without its tree, a run begins anew.
+    before = (outcome_of(run, out) or {}) if (folder / TREE).exists() else {}
     search = open_search(folder, cartridge, SearchSettings(seed=run.seed, draws=draws), rater=rater)
     # Of several environments of a runner, each plays starts that were selected longer ago.
     runners = explorers_of(path, workers=0, environments=1)
@@ -218,7 +224,8 @@ def play(run: Run, data: Path) -> None:
         "resumed": before.get("resumed", -1) + 1, "commit": " ".join(dict.fromkeys(commits)),
         "finds": {"milestone": steps, "flag": flags},
     }  # fmt: skip
-    write_whole(folder / "run.json", json.dumps(summary(search) | known, indent=1).encode())
+    run.outcome(out).parent.mkdir(parents=True, exist_ok=True)
+    write_whole(run.outcome(out), json.dumps(summary(search) | known, indent=1).encode())
 
 
 def essence_frames(search: Search) -> int | None:
@@ -242,10 +249,10 @@ def summary(search: Search) -> dict[str, Any]:
     }
 
 
-def report(runs: Sequence[Run], data: Path, out: Path) -> int:
+def report(runs: Sequence[Run], out: Path) -> int:
     """Write raw results and the report on the runs so far."""
     out.mkdir(parents=True, exist_ok=True)
-    found = {run: known for run in runs if (known := outcome_of(run, data))}
+    found = {run: known for run in runs if (known := outcome_of(run, out))}
     write_csv(out / "runs.csv", RUN_ROW, [_run_row(run, known) for run, known in found.items()])
     write_csv(
         out / "finds.csv",

@@ -15,7 +15,7 @@ def studied(folder: Path, frames: int) -> tuple[str, dict[str, Any]]:
     command += ["--arms", "uniform+expert", "--frames", str(frames), "--jobs", "1"]
     command += ["--data", str(folder / "data"), "--out", str(folder / "out")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
-    run = folder / "data/seedling-vale/uniform+expert/11/run.json"
+    run = folder / "out/runs/seedling-vale.uniform+expert.11.json"
     return done.stdout, json.loads(run.read_text("utf-8"))
 
 
