@@ -1,9 +1,10 @@
 import asyncio
 import contextlib
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rlaif.contracts.catalog import spec_of
+from rlaif.contracts.catalog import envelop, spec_of
 from rlaif.contracts.events import DeadLetter, SegmentCaptured, SegmentExported
 from rlaif.testing.data.events import segment_captured, segment_exported
 from rlaif.testing.waiting import PATIENCE_SECONDS, backlog_of, eventually
@@ -49,6 +50,17 @@ async def test_history_gives_stored_events_in_order_then_new_ones(bus, follow):
     await publisher.publish(segment_captured("segment-20"))
     await eventually(lambda: len(seen) == 21, "history and the new one")
     assert seen == [f"captured:segment-{i}" for i in range(21)]
+
+
+async def test_the_time_of_an_event_is_when_it_was_stored(bus):
+    claimed = datetime(2031, 1, 1, tzinfo=UTC)
+    event = envelop(segment_captured("segment-1"), source="rlaif/test", time=claimed)
+    await bus.jetstream.publish(CAPTURED.pattern, event.model_dump_json().encode())
+    stored = await bus.jetstream.get_last_msg(CAPTURED.stream, CAPTURED.pattern)
+    async with contextlib.aclosing(bus.feed().follow(SegmentCaptured, history=True)) as feed:
+        found = await anext(feed)
+    assert found.id == event.id
+    assert abs(found.time - stored.time) < timedelta(milliseconds=1)
 
 
 async def test_without_history_only_new_events_come(bus, follow):

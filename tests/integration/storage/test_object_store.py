@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rlaif.storage import sealed
 from rlaif.storage.open import open_store
 from rlaif.storage.ports import InvalidKeyError, ObjectNotFoundError, ObjectStore
 from rlaif.storage.probe import probe_replacing, probe_store
@@ -55,6 +56,16 @@ def test_put_once_creates_and_then_changes_nothing(store: ObjectStore) -> None:
     assert store.put_once("a", b"first") is True
     assert store.put_once("a", b"second") is False
     assert store.get("a") == b"first"
+
+
+def test_an_object_of_determined_content_is_repaired_and_otherwise_written_once(
+    store: ObjectStore,
+) -> None:
+    assert sealed.put(store, "a", b"content")
+    assert not sealed.put(store, "a", b"content")
+    store.put("a", b"CONTENT")
+    assert sealed.put(store, "a", b"content")
+    assert store.get("a") == b"content"
 
 
 def test_put_once_can_create_again_after_a_delete(store: ObjectStore) -> None:

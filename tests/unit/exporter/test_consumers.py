@@ -2,7 +2,7 @@ import hashlib
 
 import pytest
 
-from rlaif.bus.outcome import Reject, Retry
+from rlaif.bus.outcome import Reject, Retry, Suspect
 from rlaif.contracts.game.captures import EmulatorIdentity, GameIdentity
 from rlaif.contracts.game.segments import SegmentManifest
 from rlaif.exporter.replaying import picture_steps
@@ -123,16 +123,46 @@ async def test_an_event_that_contradicts_its_capture_is_rejected(handle, stored,
     assert (await rejection(handle, event)).reason == "corrupt_capture"
 
 
-async def test_a_damaged_keyframe_is_rejected(handle, stored, file_store):
+@pytest.mark.parametrize("found", [b"junk", pack_keyframe(b"\x1d another state").data])
+async def test_a_damaged_keyframe_is_tried_again_until_it_is_repaired(
+    handle, stored, file_store, publisher, found
+):
     event = stored()
-    file_store.put(event.keyframe_key, b"junk")
-    assert (await rejection(handle, event)).reason == "corrupt_keyframe"
+    whole = file_store.get(event.keyframe_key)
+    file_store.put(event.keyframe_key, found)
+    with pytest.raises(Suspect) as caught:
+        await handle(event)
+    assert caught.value.reason == "corrupt_keyframe"
+    file_store.put(event.keyframe_key, whole)
+    await handle(event)
+    assert len(publisher.published) == 1
 
 
-async def test_another_keyframe_is_rejected(handle, stored, file_store):
+@pytest.mark.parametrize("damage", ["changed", "cut", "deleted"])
+async def test_damaged_files_of_a_stored_segment_are_replaced(
+    handle, stored, file_store, publisher, damage
+):
     event = stored()
-    file_store.put(event.keyframe_key, pack_keyframe(b"\x1d another state").data)
-    assert (await rejection(handle, event)).reason == "corrupt_keyframe"
+    await handle(event)
+    key = keys.segment("ep-1", event.segment_id, "states.jsonl")
+    whole = {each: file_store.get(each) for each in objects(file_store)}
+    match damage:
+        case "changed":
+            file_store.put(key, whole[key].upper())
+        case "cut":
+            file_store.put(key, whole[key][:10])
+        case "deleted":
+            file_store.delete_many([key])
+    await handle(event)
+    assert {each: file_store.get(each) for each in objects(file_store)} == whole
+    assert publisher.published[0] == publisher.published[1]
+
+
+async def test_a_whole_segment_is_not_replayed_again(handle, stored, metrics):
+    event = stored()
+    await handle(event)
+    await handle(event)
+    assert 'segments_total{result="repeated"} 1.0' in metrics.exposition().decode()
 
 
 async def test_a_replay_of_hours_is_refused(handle, stored, monkeypatch):

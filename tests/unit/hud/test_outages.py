@@ -178,7 +178,7 @@ def test_a_refused_reward_model_is_a_trouble() -> None:
 def test_a_gaming_alarm_is_an_issue_while_the_run_uses_the_version() -> None:
     state = hud()
     alarm = GamingAlarm(
-        version=7, run_id="run-1", iteration=60, rise=0.1, raised_at=NOON,
+        version=7, run_id="run-1", env_step=60, rise=0.1, raised_at=NOON,
         reasons=(GamingReason.RAM_PROGRESS_FLAT, GamingReason.JUDGES_SCORES_FALL),
         description="possible reward hacking: RAM progress flat; judges' scores fall",
     )  # fmt: skip

@@ -5,7 +5,11 @@ from itertools import permutations
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import CloudEvent, DeadLetter, EventData
 from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
-from rlaif.contracts.telemetry.readings import TrainingProgress, WatchedPay
+from rlaif.contracts.telemetry.readings import (
+    RewardModelStatus,
+    TrainingProgress,
+    WatchedPay,
+)
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.read_model.sections import SECTIONS
 from rlaif.testing.data.events import (
@@ -159,6 +163,30 @@ def test_going_back_to_an_old_version_makes_it_the_champion_again() -> None:
         assert first.published_at == NOON + timedelta(seconds=1)
         state.apply_event(at(99, back))
         assert state.snapshot(NOON) == snapshot, "a repeated event changes nothing"
+
+
+FORGED = reward_model_published(999).model_copy(update={"activation": 999})
+
+
+def test_the_champion_is_the_one_that_the_service_reports_whatever_events_claim() -> None:
+    state = fold(at(1, reward_model_published(1)), at(2, FORGED))
+    live = RewardModelStatus(
+        at=NOON, state="idle", labels=3, missing=(), champion_version=1, activation=1
+    )
+    state.apply_reading(live, NOON)
+    state.apply_event(at(5 * 365 * 86_400, FORGED.model_copy(update={"activation": 2**53})))
+    champion = state.snapshot(NOON).reward_models.champion
+    assert champion is not None
+    assert champion.version == 1
+    state.apply_reading(live.model_copy(update={"champion_version": None}), NOON)
+    assert state.snapshot(NOON).reward_models.champion is None
+
+
+def test_before_the_service_reports_the_event_that_was_stored_last_counts() -> None:
+    state = fold(at(1, FORGED), at(2, reward_model_published(1)))
+    champion = state.snapshot(NOON).reward_models.champion
+    assert champion is not None
+    assert champion.version == 1
 
 
 def test_a_rejected_candidate_is_listed_with_its_reasons() -> None:

@@ -1,4 +1,7 @@
-"""An alarm is raised when the potential rises and RAM progress is flat or judges' scores fall."""
+"""An alarm is raised when the potential rises and RAM progress is flat or judges' scores fall.
+
+All of it comes from the stored history of the live run.
+"""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -6,86 +9,111 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from rlaif.contracts.reward_models import GamingReason
-from rlaif.contracts.telemetry.readings import TrainingProgress
+from rlaif.contracts.events import ChampionChanged
+from rlaif.contracts.model import MAX_COUNT
+from rlaif.contracts.reward_models import Champion, GamingReason
+from rlaif.contracts.run_points import EndedEpisodes
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
+from rlaif.testing.data.events import run_iterated, run_started
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
+STEP = 100
+NOISE = np.random.default_rng(0).normal(0, 0.01, 30)
+RISING, FLAT = np.linspace(0, 0.6, 30) + NOISE, np.full(30, 2.0) + NOISE
+RISING_GAME = np.linspace(2, 4, 30)
 
 
-def monitor_of(iterations=20, episodes=5):
-    return RewardHackingMonitor(window_iterations=iterations, window_episodes=episodes)
+def monitor_of(iterations=20, episodes=5, activation=1):
+    monitor = RewardHackingMonitor(window_iterations=iterations, window_episodes=episodes)
+    monitor.changed(change(activation))
+    return monitor
 
 
-def progress(iteration, model_return, milestones, **changes):
-    return TrainingProgress(
-        **{
-            "at": NOW,
-            "run_id": "run-1",
-            "status": "training",
-            "iteration": iteration,
-            "env_steps": 100 * iteration,
-            "episodes": iteration,
-            "potential_mean": model_return,
-            "milestones_mean": milestones,
-            "reward_model_version": 3,
-        }
-        | changes
-    )
+def change(activation):
+    return ChampionChanged(version=3, activation=activation, why="gate", changed_at=NOW)
 
 
-def alarms(returns, milestones, judged=(), **changes):
-    monitor = monitor_of()
-    found = [
-        monitor.observe(progress(index, float(up), float(true), **changes), judged)
-        for index, (up, true) in enumerate(zip(returns, milestones, strict=True))
-    ]
+def champion(version=3, activation=1):
+    return Champion(
+        version=version, activation=activation, manifest_key="m", model_key="k",
+        model_sha256="a" * 64,
+    )  # fmt: skip
+
+
+def episodes(figure, count=1, **columns):
+    """Episodes whose figures are all this one, unless `columns` says otherwise."""
+    values = {
+        "began": (0,), "gained": (None,), "rooms": (3,), "returns": (figure,), "shaped": (0.0,),
+        "lengths": (10,), "died": (None,),
+    } | columns  # fmt: skip
+    return EndedEpisodes(count=count, **{name: row * count for name, row in values.items()})
+
+
+def point(index, potential, game, **changes):
+    made = run_iterated(STEP * index, STEP * (index + 1))
+    values = {
+        "potential_mean": potential,
+        "reward_model_version": 3,
+        "episodes": episodes(float(game)),
+    }
+    return made.model_copy(update=values | changes)
+
+
+def fed(monitor, points, *, live=None, judged=()):
+    """The alarms that these points raise."""
+    live = live or champion()
+    found = [monitor.iterated(each, live, judged) for each in points]
     return [alarm for alarm in found if alarm]
 
 
-NOISE = np.random.default_rng(0).normal(0, 0.01, 30)
-RISING, FLAT = np.linspace(0, 0.6, 30) + NOISE, np.full(30, 2.0) + NOISE
+def points(potentials, game, **changes):
+    return [
+        point(index, float(up), true, **changes)
+        for index, (up, true) in enumerate(zip(potentials, game, strict=True))
+    ]
 
 
-def test_a_return_that_rises_over_a_game_that_stands_still_is_an_alarm():
+def alarms(potentials, game, judged=(), **changes):
+    return fed(monitor_of(), points(potentials, game, **changes), judged=judged)
+
+
+def test_a_potential_that_rises_over_a_game_that_stands_still_is_an_alarm():
     (first, *_) = alarms(RISING, FLAT)
-    assert (first.version, first.run_id, first.iteration) == (3, "run-1", 19)
+    assert (first.version, first.run_id, first.env_step) == (3, "run-1", 20 * STEP)
     assert 0.3 < first.rise < 0.5
     assert first.reasons == (GamingReason.RAM_PROGRESS_FLAT,)
 
 
 @pytest.mark.parametrize(
-    ("returns", "milestones"),
-    [(RISING, np.linspace(2, 4, 30)), (FLAT, FLAT), (RISING[::-1], FLAT), (NOISE * 30, FLAT)],
-    ids=["the game gets on too", "nothing rises", "the return falls", "only noise"],
+    ("potentials", "game"),
+    [(RISING, RISING_GAME), (FLAT, FLAT), (RISING[::-1], FLAT), (NOISE * 30, FLAT)],
+    ids=["the game gets on too", "nothing rises", "the potential falls", "only noise"],
 )
-def test_otherwise_it_is_quiet(returns, milestones):
-    assert alarms(returns, milestones) == []
+def test_otherwise_it_is_quiet(potentials, game):
+    assert alarms(potentials, game) == []
 
 
-def test_returns_of_two_versions_are_not_compared():
+def test_potentials_of_two_versions_are_not_compared():
+    """Within a version nothing rises; between them the scale changes."""
     monitor = monitor_of()
     for index in range(30):
         version = 1 if index < 15 else 2
-        # Within a version nothing rises; between them the scale changes.
-        assert (
-            monitor.observe(progress(index, float(version), 2.0, reward_model_version=version))
-            is None
-        )
+        made = point(index, float(version), 2.0, reward_model_version=version)
+        assert monitor.iterated(made, champion(version)) is None
 
 
 def test_a_rise_under_every_version_adds_up_however_they_are_scaled():
     monitor = monitor_of()
-    barked = [
-        monitor.observe(
-            progress(i, float(NOISE[i]) + 0.03 * (i % 6), 2.0, reward_model_version=1 + i // 6)
+    assert any(
+        monitor.iterated(
+            point(i, float(NOISE[i]) + 0.03 * (i % 6), 2.0, reward_model_version=1 + i // 6),
+            champion(1 + i // 6),
         )
         for i in range(30)
-    ]
-    assert any(barked)
+    )
 
 
-def test_a_return_that_wanders_does_not_rise():
+def test_a_potential_that_wanders_does_not_rise():
     """Iterations share running episodes: neighbours are alike, and noise looks like a trend."""
     alarms = 0
     for seed in range(50):
@@ -95,17 +123,20 @@ def test_a_return_that_wanders_does_not_rise():
             wandering[i] = 0.9 * wandering[i - 1] + 0.1 * noise[i]
         monitor = monitor_of(100, 20)
         alarms += any(
-            monitor.observe(progress(i, float(wandering[i]), 2.0, reward_model_version=1 + i // 40))
+            monitor.iterated(
+                point(i, float(wandering[i]), 2.0, reward_model_version=1 + i // 40),
+                champion(1 + i // 40),
+            )
             for i in range(120)
         )
     assert alarms <= 2
 
 
-def test_a_repeated_reading_counts_once():
+def test_a_point_that_comes_twice_counts_once():
     monitor = monitor_of()
-    for _ in range(50):
-        monitor.observe(progress(1, 0.5, 2.0))
-    assert monitor.iterations == 1
+    made = points(RISING, FLAT)[:5]
+    fed(monitor, [*made, *made, made[0]])
+    assert monitor.iterations == 5
 
 
 @pytest.mark.parametrize(
@@ -113,37 +144,116 @@ def test_a_repeated_reading_counts_once():
     [
         {"reward_model_version": None},
         {"potential_mean": None},
-        {"milestones_mean": None},
+        {"episodes": EndedEpisodes(count=1, began=(), gained=(), rooms=(), returns=())},
     ],
+    ids=["no model", "no potential", "no figures"],
 )
-def test_readings_that_say_too_little_say_nothing(missing):
+def test_points_that_say_too_little_say_nothing(missing):
     assert alarms(RISING, FLAT, **missing) == []
 
 
-@pytest.mark.parametrize("shown", ["rooms_mean", "episode_return_mean"])
-def test_a_game_that_gets_on_in_any_way_is_not_gamed(shown):
-    monitor = monitor_of()
-    for index, up in enumerate(RISING):
-        monitor.observe(progress(index, float(up), 0.0, **{shown: 1.0 + 0.1 * index}))
-    assert monitor.alarms == 0
+@pytest.mark.parametrize("figure", ["gained", "rooms", "returns"])
+def test_a_game_that_gets_on_in_any_way_is_not_gamed(figure):
+    still = {"gained": (0,), "rooms": (3,), "returns": (0.0,)}
+    made = [
+        point(i, float(up), 0.0, episodes=episodes(0.0, **still | {figure: (10 + i,)}))
+        for i, up in enumerate(RISING)
+    ]
+    assert fed(monitor_of(), made) == []
 
 
 def test_it_waits_until_episodes_have_ended_that_can_show_something():
-    """Means of the last 100 episodes stand still while episodes of 30,000 steps are played."""
+    """Nothing can be seen of the game while episodes of 30,000 steps are played."""
     monitor = monitor_of()
-    for index in range(60):
-        ended = progress(index, index * 0.05, 0.0, episodes=index // 10)
-        assert monitor.observe(ended) is None
-    late = [monitor.observe(progress(index, index * 0.05, 0.0)) for index in range(60, 64)]
-    assert any(late)
+    none = EndedEpisodes()
+    slow = [
+        point(i, i * 0.05, 0.0, **({} if i % 10 == 0 else {"episodes": none})) for i in range(60)
+    ]
+    assert fed(monitor, slow) == []
+    assert fed(monitor, [point(i, i * 0.05, 0.0) for i in range(60, 66)])
 
 
-def test_shaping_and_rooms_stand_in_for_a_trainer_that_tells_no_more():
+# What may not move it.
+
+
+@pytest.mark.parametrize(
+    ("live", "activation"),
+    [(champion(version=2), 1), (champion(activation=7), 1), (champion(), None)],
+    ids=["another version is live", "it was activated later", "unknown when it was activated"],
+)
+def test_what_came_before_the_champion_was_activated_raises_no_alarm(live, activation):
+    """The history is read from its start after every restart of the service."""
+    monitor = RewardHackingMonitor(window_iterations=20, window_episodes=5)
+    if activation is not None:
+        monitor.changed(change(activation))
+    assert fed(monitor, points(RISING, FLAT), live=live) == []
+    monitor.changed(change(live.activation))
+    assert monitor.alarm is None
+
+
+def test_an_alarm_is_raised_after_a_restart_if_the_champion_is_still_live():
+    made = points(RISING, FLAT)
+    assert fed(monitor_of(), made)
+    assert fed(monitor_of(), made), "the same history, read again"
+
+
+def test_no_point_of_another_run_or_attempt_clears_the_window():
     monitor = monitor_of()
-    for index, up in enumerate(RISING):
-        told = progress(index, None, None, shaped_return_mean=float(up), rooms_mean=3.0)
-        monitor.observe(told)
-    assert monitor.alarms == 1
+    monitor.started(run_started(attempt=1))
+    found = []
+    for each in points(RISING, FLAT, attempt=1):
+        for other in ({"run_id": "made-up"}, {"attempt": 0}, {"attempt": 9}):
+            monitor.iterated(each.model_copy(update=other), champion())
+        found += fed(monitor, [each])
+    assert found
+
+
+def test_a_made_up_run_that_never_started_raises_no_alarm():
+    monitor = monitor_of()
+    monitor.started(run_started())
+    assert fed(monitor, points(RISING, FLAT, run_id="made-up")) == []
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"since_step": 0, "env_step": MAX_COUNT},
+        {"since_step": 10 * STEP, "env_step": MAX_COUNT},
+        {"potential_mean": 1e308},
+        {"potential_mean": -1e308},
+        {"episodes": episodes(1e308)},
+        {"episodes": episodes(-1e308, 2, gained=(MAX_COUNT,), rooms=(MAX_COUNT,))},
+    ],
+)
+def test_an_absurd_point_raises_nothing_and_silences_nothing(forged):
+    monitor = monitor_of()
+    monitor.started(run_started())
+    made = points(RISING, FLAT)
+    absurd = made[10].model_copy(update=forged)
+    more = [point(i, 0.02 * i, 2.0) for i in range(30, 80)]
+    assert fed(monitor, [*made[:10], absurd, *made[10:], *more])
+
+
+def test_points_that_are_all_absurd_raise_no_error():
+    huge = np.full(30, 1e308) * np.resize([1, -1], 30)
+    assert alarms(huge, huge) == []
+
+
+def test_a_resumed_run_goes_on_from_its_checkpoint():
+    """What came after the checkpoint is void, and is played again."""
+    monitor = monitor_of()
+    monitor.started(run_started())
+    fed(monitor, points(RISING, FLAT)[:18])
+    monitor.started(run_started(10 * STEP, attempt=1))
+    assert monitor.iterations == 10
+    assert fed(monitor, points(RISING, FLAT, attempt=1)[10:])
+
+
+def test_a_gap_begins_a_new_window():
+    monitor = monitor_of()
+    made = points(RISING, FLAT)
+    fed(monitor, [*made[:15], made[17]])
+    assert monitor.iterations == 1
 
 
 def judged_episodes(make, before, after, *, run_id="run-1", each=60):
@@ -161,9 +271,6 @@ def judged_episodes(make, before, after, *, run_id="run-1", each=60):
         )
         for at, step in enumerate(steps)
     ]
-
-
-RISING_GAME = np.linspace(2, 4, 30)
 
 
 def test_scores_of_the_judges_that_fall_are_a_reason_although_the_game_gets_on(labels):

@@ -57,7 +57,7 @@ async def test_a_roll_back_and_its_pin_are_sent_until_the_pin_ends(
     alarm = GamingAlarm(
         version=2,
         run_id="run-1",
-        iteration=60,
+        env_step=60,
         rise=0.5,
         reasons=(GamingReason.JUDGES_SCORES_FALL,),
         description="judges' scores fall",
@@ -83,6 +83,9 @@ async def test_a_change_is_sent_at_once(training: TrainingLoop, file_store: Obje
         status: RewardModelStatus = sent.readings[-1]
         return status
 
+    await asyncio.sleep(0)
+    assert sent.readings == [], "the champion was not read yet"
+    await training.champions.heal()
     await eventually(lambda: bool(sent.readings), "the first word")
     assert newest().labels == 0
     await training.step()

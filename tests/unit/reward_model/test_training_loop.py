@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,10 +11,14 @@ import pytest
 
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.catalog import envelop
-from rlaif.contracts.events import ChampionChanged, RewardModelPublished, RewardModelRejected
+from rlaif.contracts.events import (
+    ChampionChanged,
+    EventData,
+    RewardModelPublished,
+    RewardModelRejected,
+)
 from rlaif.contracts.judging.comparisons import WantedComparisons
 from rlaif.contracts.reward_models import GamingAlarm, GamingReason
-from rlaif.contracts.telemetry.readings import TrainingProgress
 from rlaif.reward_model.champions.demotion import Demotion
 from rlaif.reward_model.champions.publishing import ROLLBACK_PIN
 from rlaif.reward_model.champions.registry import Live, ModelRegistry
@@ -23,7 +27,7 @@ from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.learning.candidate import Candidate
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
-from rlaif.reward_model.runtime import ProgressListener
+from rlaif.reward_model.runtime import HistoryListener
 from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.reward_model.status import Need
 from rlaif.reward_model.training_loop import TrainingLoop
@@ -31,6 +35,7 @@ from rlaif.reward_model.training_process import Request, TrainingFailedError
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
+from rlaif.testing.data.events import run_iterated, run_started
 from rlaif.testing.data.judging.candidates import train_here
 from rlaif.testing.data.judging.comparisons import compared
 from rlaif.testing.data.judging.scored_segments import play, write_scored
@@ -406,7 +411,7 @@ def alarm_of(version: int) -> GamingAlarm:
     return GamingAlarm(
         version=version,
         run_id="run-1",
-        iteration=60,
+        env_step=60,
         rise=0.5,
         reasons=(GamingReason.RAM_PROGRESS_FLAT,),
         description="RAM progress flat",
@@ -476,27 +481,60 @@ async def test_a_start_tells_how_the_champion_stands_and_looks_after_it_tell_not
     assert (found.version, found.why, found.pin_reason) == (2, "start", "release")
 
 
-async def test_the_watchdog_hears_the_trainer_and_acts(world):
-    training = await two_versions(world)
+def gamed_history(activation: int) -> list[EventData]:
+    """The stored history of a run whose potential rises while its game stands still."""
+    return [
+        ChampionChanged(version=2, activation=activation, why="gate", changed_at=NOW),
+        run_started(),
+        *(
+            run_iterated(
+                at, at + 1, gained=[2], potential_mean=at / 8, reward_model_version=2
+            )
+            for at in range(8)
+        ),
+    ]  # fmt: skip
+
+
+def listener_of(training: TrainingLoop, history: Sequence[EventData]) -> HistoryListener:
+    async def follow():
+        for data in history:
+            yield envelop(data, source="rlaif/test", time=NOW)
+
     monitor = RewardHackingMonitor(window_iterations=8, window_episodes=2)
     metrics = RewardModelMetrics(ServiceMetrics("reward-model"))
+    return HistoryListener(follow, monitor, training, metrics)
 
-    async def telemetry(subject):
-        assert subject == "telemetry.progress"
-        yield subject, b"no reading"
-        for iteration in range(8):
-            told = TrainingProgress(
-                at=NOW, run_id="run-1", status="training", iteration=iteration, env_steps=0,
-                episodes=iteration, potential_mean=iteration / 8, milestones_mean=2.0,
-                reward_model_version=2,
-            )  # fmt: skip
-            yield subject, told.model_dump_json().encode()
 
-    listener = ProgressListener(telemetry, monitor, training, metrics)
-    listening = asyncio.create_task(listener.run())
-    await eventually(lambda: world.publisher.versions() == [1, 2, 1], "the roll-back")
-    listening.cancel()
-    assert monitor.alarms == 1
+async def test_the_watchdog_reads_the_stored_history_and_acts_once(world):
+    training = await two_versions(world)
+    history = gamed_history(training.champions.live.champion.activation)
+    listener = listener_of(training, history)
+    await listener.run()
+    assert world.publisher.versions() == [1, 2, 1]
+    assert listener.monitor.alarms == 1
+    # A restarted service reads the same history; a person meanwhile decided otherwise.
+    await training.champions.activate(2)
+    again = listener_of(training, [*history, *world.publisher.changes])
+    await again.run()
+    assert training.champions.live.champion.version == 2
+    assert again.monitor.alarms == 0
+
+
+async def test_an_event_that_the_watchdog_cannot_fold_does_not_end_it(world, monkeypatch):
+    training = await two_versions(world)
+    listener = listener_of(
+        training, [run_started(99), *gamed_history(training.champions.live.champion.activation)]
+    )
+    started = listener.monitor.started
+
+    def fails_once(event):
+        if event.env_step == 99:
+            raise OverflowError("int too large")
+        started(event)
+
+    monkeypatch.setattr(listener.monitor, "started", fails_once)
+    await listener.run()
+    assert listener.monitor.alarms == 1
 
 
 async def test_a_failed_training_is_reported_and_tried_thrice_then_with_new_labels(

@@ -102,7 +102,8 @@ def test_a_header_that_claims_any_length_is_refused_by_name(length: int):
 
 def shaped(**spec: Any) -> bytes:
     """A file whose spec says something else than its network."""
-    text = json.dumps({"format": 1, "version": 1, "spec": SPEC.model_dump(mode="json") | spec})
+    metadata = metadata_of(GOOD)
+    text = json.dumps(metadata | {"spec": metadata["spec"] | spec})
     return safetensors.torch.save(network().state_dict(), metadata={"rlaif_reward_net": text})
 
 
@@ -114,7 +115,7 @@ def shaped(**spec: Any) -> bytes:
         {"hidden": [-1]},
         {"hidden": [2**62]},
         {"layout_version": "v1", "members": 32, "hidden": [64] * 8},
-        {"spread": 1e308, "shift": -1e308},
+        {"shift": -1e308},
         {"layout_version": "v" * 1_000_000},
     ],
     ids=str,
@@ -133,8 +134,9 @@ def test_a_network_without_units_is_refused():
         "net.2.weight": torch.zeros(1, 0),
         "net.2.bias": torch.zeros(1),
     }
-    spec = SPEC.model_dump(mode="json") | {"hidden": [0]}
-    text = json.dumps({"format": 1, "version": 1, "spec": spec})
+    metadata = metadata_of(GOOD)
+    metadata["spec"]["hidden"] = [0]
+    text = json.dumps(metadata)
     data = safetensors.torch.save(tensors, metadata={"rlaif_reward_net": text})
     assert refusal(data).reason == "unreadable"
 
@@ -250,8 +252,7 @@ def test_the_answers_to_probe_observations_travel_in_the_file():
     probes = np.random.default_rng(1).random((40, 128), dtype=np.float32)
     values = artifact.ProbeValues.of(PotentialFunction(network()), probes)
     data = artifact.save(network(), SPEC, version=1, probes=values)
-    loaded = artifact.load(data, sha256=sha(data), layout_version="v1")
-    assert loaded.probed
+    artifact.load(data, sha256=sha(data), layout_version="v1")
     kept = metadata_of(data)["probes"]
     rows = np.frombuffer(base64.b64decode(kept["observations"]), "<f4").reshape(-1, 128)
     np.testing.assert_array_equal(rows, probes[:16])
@@ -280,12 +281,33 @@ def test_answers_that_differ_by_the_last_bits_only_are_the_same():
         metadata["probes"]["potentials"][0] += 5e-6
 
     data = with_probes(nudge)
-    assert artifact.load(data, sha256=sha(data), layout_version="v1").probed
+    artifact.load(data, sha256=sha(data), layout_version="v1")
 
 
-def test_a_file_of_before_probe_values_still_loads():
-    data = with_probes(lambda metadata: metadata.pop("probes"))
-    assert not artifact.load(data, sha256=sha(data), layout_version="v1").probed
+@pytest.mark.parametrize("probes", [None, "absent"])
+def test_a_file_without_probe_values_is_refused(probes: str | None):
+    def spoil(metadata: dict[str, Any]) -> None:
+        del metadata["probes"]
+        if probes is None:
+            metadata["probes"] = None
+
+    assert refusal(with_probes(spoil)).reason == "bad_metadata"
+
+
+def test_an_inverted_network_does_not_give_the_recorded_answers():
+    metadata = metadata_of(artifact.save(network(), SPEC, version=1))
+    tensors = network().state_dict()
+    last = max(name for name in tensors if name.endswith("weight"))
+    inverted = safetensors.torch.save(
+        tensors | {last: -tensors[last]}, metadata={"rlaif_reward_net": json.dumps(metadata)}
+    )
+    assert refusal(inverted).reason == "wrong_answers"
+
+
+@pytest.mark.parametrize("change", [{"spread": 1e-300}, {"spread": 1e9}, {"scale": 100.0}])
+def test_an_absurd_spread_or_scale_is_refused(change: dict[str, float]):
+    error = refusal(with_probes(lambda metadata: metadata["spec"].update(change)))
+    assert error.reason == "bad_metadata"
 
 
 @pytest.mark.parametrize("observations", ["no base64!", "AAAA", ""])

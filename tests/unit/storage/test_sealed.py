@@ -1,6 +1,7 @@
 """A sealed object is read as it was stored, or not at all."""
 
-from hashlib import sha256
+from dataclasses import replace
+from hashlib import md5, sha256
 
 import pytest
 
@@ -44,3 +45,28 @@ def test_an_object_that_is_deleted_between_two_requests_is_missing(file_store: F
     file_store.put("a", DATA)
     with pytest.raises(ObjectNotFoundError, match="'a'"):
         sealed.read_capped(Late(file_store._root), "a", cap=100)
+
+
+@pytest.mark.parametrize("found", [b"", b"what was", DATA.upper(), DATA * 2])
+def test_a_damaged_object_is_replaced(file_store: FileStore, found: bytes) -> None:
+    file_store.put("a", found)
+    assert sealed.put(file_store, "a", DATA)
+    assert file_store.get("a") == DATA
+
+
+def test_a_whole_object_is_not_written_again(file_store: FileStore) -> None:
+    assert sealed.put(file_store, "a", DATA)
+    assert not sealed.put(file_store, "a", DATA)
+
+
+def test_a_digest_that_the_store_knows_saves_the_download(file_store: FileStore) -> None:
+    class Knows(FileStore):
+        def head(self, key: str) -> ObjectInfo | None:
+            info = super().head(key)
+            return info and replace(info, md5=md5(DATA, usedforsecurity=False).hexdigest())
+
+        def get(self, key: str) -> bytes:
+            raise AssertionError("fetched")
+
+    file_store.put("a", DATA)
+    assert not sealed.put(Knows(file_store._root), "a", DATA)

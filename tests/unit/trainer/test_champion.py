@@ -42,9 +42,10 @@ def watcher(store: FileStore, inbox: Inbox, tmp_path: Path) -> ChampionWatcher:
     return ChampionWatcher(store, tmp_path / "models", inbox.take)
 
 
-def publish(store: FileStore, version: int, *, stored: bytes = MODEL) -> None:
+def publish(store: FileStore, version: int, *, stored: bytes = MODEL, activation: int = 1) -> None:
     champion = Champion(
         version=version,
+        activation=activation,
         manifest_key=keys.reward_model(version, "manifest.json"),
         model_key=keys.reward_model(version, "rm.safetensors"),
         model_sha256=hashlib.sha256(MODEL).hexdigest(),
@@ -63,6 +64,20 @@ async def test_a_champion_is_handed_on_once(
     (command,) = inbox.commands
     assert command.version == 3
     assert command.path.endswith(f"{hashlib.sha256(MODEL).hexdigest()}.safetensors")
+
+
+async def test_a_champion_of_an_earlier_activation_is_not_taken_and_said(
+    store: FileStore, watcher: ChampionWatcher, inbox: Inbox
+):
+    publish(store, 3, activation=5)
+    await watcher.refresh()
+    publish(store, 2, activation=4)
+    assert not await watcher.refresh()
+    assert "the loaded model stays" in (watcher.check() or "")
+    publish(store, 2, activation=6)
+    assert await watcher.refresh(), "a rollback has a later one"
+    assert watcher.check() is None
+    assert [command.version for command in inbox.commands] == [3, 2]
 
 
 async def test_a_withdrawn_champion_is_told_without_its_file(

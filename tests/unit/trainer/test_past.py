@@ -1,8 +1,11 @@
 """Events of a run's past: none twice, none lost, and a bounded number."""
 
 import json
+import math
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+import pytest
 
 from rlaif.contracts.events import EventData, RunIterated, RunLoaded, RunStarted
 from rlaif.contracts.run_points import MAX_EPISODES
@@ -28,7 +31,7 @@ def part(total: float) -> PartFigures:
     return PartFigures(sum=total, mean=0.0, std=0.0, share=None, advantage_share=None)
 
 
-def iteration(step: int, *, ended: int = 1) -> IterationDone:
+def iteration(step: int, *, ended: int = 1, potential: float | None = None) -> IterationDone:
     return IterationDone(
         iteration=1, env_steps=step, episodes=1, steps_per_second=900.0, segments_captured=0,
         segments_skipped=0, reward_parts={"rooms": 2.0, "death": -0.5, "shaping": 0.25},
@@ -36,6 +39,7 @@ def iteration(step: int, *, ended: int = 1) -> IterationDone:
         learner={"entropy": 1.25, "policy_lag": 1.0, "mean_kl_loss": 0.0123456},
         reward_model_version=3,
         ended=ended_episodes([2] * ended, [step - 100] * ended), oldest_open=step,
+        potential_mean=potential,
     )  # fmt: skip
 
 
@@ -99,6 +103,25 @@ def test_while_nats_is_away_a_piece_grows_and_its_sums_are_whole(tmp_path: Path)
     assert piece.paid == {"rooms": 20.0, "death": -5.0, "shaping": 2.5}
     assert piece.learned_from == 17.5
     assert piece.episodes.count == len(piece.episodes.began) == 10
+
+
+@pytest.mark.parametrize(
+    ("potentials", "mean"),
+    [
+        ([0.25, 0.5, 0.75], 0.5), ([None, 0.5], 0.5), ([0.25, None], 0.25), ([None], None),
+        ([math.nan, 0.5], 0.5), ([math.inf], None),
+    ],
+)  # fmt: skip
+def test_the_mean_potential_of_a_piece_is_that_of_its_iterations(
+    tmp_path: Path, potentials: list[float | None], mean: float | None
+) -> None:
+    run = past(tmp_path)
+    for at, potential in enumerate(potentials, start=1):
+        run.note(iteration(100 * at, potential=potential), NOW, 0)
+    (piece,) = told(run)
+    assert isinstance(piece, RunIterated)
+    assert piece.potential_mean == (mean if mean is None else pytest.approx(mean))
+    assert ("potential_mean" in piece.model_dump()) == (mean is not None)
 
 
 def test_a_piece_never_holds_more_episodes_than_an_event_takes(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.contracts.game.captures import Capture
+from rlaif.storage import keys
 from rlaif.storage.file import FileStore
 from rlaif.testing.publisher import RecordingPublisher
 from rlaif.testing.waiting import eventually
@@ -45,6 +46,20 @@ async def test_what_is_announced_can_be_read(
     assert Capture.model_validate_json(store.get(event.capture_key)) == spooled("s-1").capture
     assert store.get(event.keyframe_key) == spooled("s-1").keyframe
     assert spool.count() == 0
+
+
+@pytest.mark.parametrize("damage", [b"\x28", b"\x28\xb5\x2f\xfd\nBINARY\n"], ids=["cut", "changed"])
+async def test_a_damaged_keyframe_is_repaired_by_the_next_capture_that_starts_there(
+    spool: Spool, store: FileStore, bus: RecordingPublisher, spooled: SpooledFactory, damage: bytes
+):
+    uploader = CaptureUploader(lambda: [spool], store, bus)
+    spool.write(spooled("s-1"))
+    await uploader.upload_waiting()
+    key = keys.keyframe(spooled("s-1").capture.keyframe_sha256)
+    store.put(key, damage)
+    spool.write(spooled("s-2"))
+    await uploader.upload_waiting()
+    assert store.get(key) == spooled("s-2").keyframe
 
 
 async def test_nothing_leaves_the_spool_while_the_bus_is_away(

@@ -128,7 +128,9 @@ class StreamFeed:
     ) -> None:
         sequence = message.metadata.sequence.stream
         try:
-            await queue.put(parse_event(message.data))
+            event = parse_event(message.data)
+            # A publisher may claim any time; that of the stream is its order.
+            await queue.put(event.model_copy(update={"time": message.metadata.timestamp}))
         except UnknownEventError as error:
             logger.warning("feed skips message %d of %s: %s", sequence, cursor.stream, error)
         cursor.next_sequence = sequence + 1

@@ -37,7 +37,10 @@ class EventFeed(Protocol):
     """Follows streams from the side, without a durable consumer and without acknowledging."""
 
     def follow(self, *events: type[EventData], history: bool) -> AsyncIterator[CloudEvent[Any]]:
-        """Yield events of these classes: all that are stored, then new ones (or only new ones)."""
+        """Yield events of these classes: all that are stored, then new ones (or only new ones).
+
+        Their `time` is that at which they were stored.
+        """
 
 
 @dataclass(frozen=True)

@@ -219,6 +219,8 @@ class RunLoaded(EventData):
 class RunIterated(RunPoint, EventData):
     """Iterations of a run: each one at first, later many per event."""
 
+    LATER = frozenset({"potential_mean"})
+
     run_id: Id
     attempt: Count
 

@@ -70,8 +70,8 @@ class ComparisonReport(Contract):
 class WatchdogReport(Contract):
     """Body of `/api/v1/watchdog`: state of the reward hacking monitor."""
 
-    iterations: int = Field(description="Iterations in the window now.")
-    window: int = Field(description="Iterations of a full window.")
+    iterations: int = Field(description="Points of the run's history in the window now.")
+    window: int = Field(description="Points of a full window at least.")
     alarms: int = Field(description="Alarms since the service started.")
     last_alarm: str | None = Field(description="Description of the last alarm.")
     last_alarm_version: int | None

@@ -2,9 +2,9 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, Field, model_validator
 
 from rlaif.contracts.game.observation import OBSERVATION_SIZE
 from rlaif.contracts.model import Contract, Count, Difference, Id, Positive, Sha256, Share
@@ -26,7 +26,7 @@ class RewardNetSpec(Contract):
     hidden: tuple[int, ...] = Field(default=(64, 64), min_length=1, max_length=8)
     activation: Literal["relu", "tanh"] = "relu"
     shift: float = 0.0
-    spread: float = Field(default=1.0, gt=0)
+    spread: float = Field(default=1.0, ge=1e-4, le=1e4)
     scale: float = Field(default=1.0, gt=0, le=100)
     members: int = Field(default=1, ge=1, le=32, description="Networks of the ensemble.")
     temperature: float = Field(
@@ -36,6 +36,13 @@ class RewardNetSpec(Contract):
         "the statistic of r.",
     )
     lapse: Share = Field(default=0.0, description="Estimated share of random labels.")
+
+    @model_validator(mode="after")
+    def _grows_with_its_spread(self) -> Self:
+        # Training scales both alike, so a larger scale alone pays more than any objective is worth.
+        if self.scale > max(10.0, self.spread):
+            raise ValueError(f"scale {self.scale:g} is too large for spread {self.spread:g}")
+        return self
 
 
 class Slope(Contract):
@@ -214,7 +221,7 @@ class GamingAlarm(Contract):
 
     version: Positive = Field(description="Version that was live.")
     run_id: Id
-    iteration: Count
+    env_step: Count = Field(description="Environment steps of the run at the end of the window.")
     rise: float = Field(description="Rise of the mean potential over the window.")
     reasons: tuple[GamingReason, ...] = Field(min_length=1)
     description: str

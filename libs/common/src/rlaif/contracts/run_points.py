@@ -111,6 +111,12 @@ class RunPoint(Contract):
         description="Losses and other figures of PPO, likewise, by RLlib's names.",
     )
 
+    potential_mean: float | None = Field(
+        default=None,
+        description="Mean potential of the live reward model over the visited states; null: none "
+        "is live, or not reported.",
+    )
+
     def and_then(self, later: Self) -> Self:
         """This chunk and the following one, merged."""
         sums = dict(self.paid)
@@ -126,5 +132,13 @@ class RunPoint(Contract):
                 "episodes": self.episodes.and_then(later.episodes),
                 "paid": sums,
                 "learned_from": learned,
+                "potential_mean": self._potential_with(later),
             }
         )
+
+    def _potential_with(self, later: Self) -> float | None:
+        """Mean over the iterations of both chunks."""
+        if self.potential_mean is None or later.potential_mean is None:
+            return self.potential_mean if later.potential_mean is None else later.potential_mean
+        share = later.iterations / (self.iterations + later.iterations)
+        return (1 - share) * self.potential_mean + share * later.potential_mean

@@ -65,17 +65,16 @@ class _Metadata(Contract):
     format: Literal[1] = 1
     version: int = Field(ge=1)
     spec: RewardNetSpec
-    probes: ProbeValues | None = None
+    probes: ProbeValues
 
 
 @dataclass(frozen=True)
 class LoadedRewardNet:
-    """A network that passed every check; older files are not `probed`."""
+    """A network that passed every check."""
 
     net: NetWeights
     spec: RewardNetSpec
     version: int
-    probed: bool = False
 
 
 def save(
@@ -137,9 +136,7 @@ def _load(data: bytes, *, sha256: str, layout_version: str) -> LoadedRewardNet:
     net = NetWeights(spec, tensors)
     with np.errstate(all="ignore"):
         _check_answers(net, metadata.probes)
-    return LoadedRewardNet(
-        net=net, spec=spec, version=metadata.version, probed=metadata.probes is not None
-    )
+    return LoadedRewardNet(net=net, spec=spec, version=metadata.version)
 
 
 def _check_bytes(data: bytes, sha256: str) -> None:
@@ -207,10 +204,10 @@ def _check_finite(tensors: Arrays) -> None:
             )
 
 
-def _check_answers(net: NetWeights, probes: ProbeValues | None) -> None:
-    """Refuse a network that answers nonsense, or the same, for fixed made-up observations.
+def _check_answers(net: NetWeights, probes: ProbeValues) -> None:
+    """Refuse a network that does not reproduce its probes.
 
-    If it has probes it also reproduces them.
+    Nor may it answer nonsense, or the same, for fixed made-up observations.
     """
     potential, x = PotentialFunction(net), _made_up(net.spec.inputs)
     # Before tanh: a probe may lie far from the training data, where tanh is flat.
@@ -225,8 +222,7 @@ def _check_answers(net: NetWeights, probes: ProbeValues | None) -> None:
             f"the network answers the same for {_PROBES} different observations, so it says "
             "nothing about the game",
         )
-    if probes is not None:
-        _check_probe_values(potential, probes)
+    _check_probe_values(potential, probes)
 
 
 def _check_probe_values(potential: PotentialFunction, probes: ProbeValues) -> None:

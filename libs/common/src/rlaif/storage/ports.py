@@ -40,11 +40,17 @@ class StoreUnavailableError(StorageError):
 
 @dataclass(frozen=True)
 class ObjectInfo:
-    """What a store knows of one object; `modified_at` is by the store's clock."""
+    """What a store knows of one object.
+
+    Attributes:
+        modified_at: By the store's clock.
+        md5: Digest of the bytes in hex; None when the store does not say.
+    """
 
     key: str
     size_bytes: int
     modified_at: datetime
+    md5: str | None = None
 
 
 class ObjectStore(Protocol):

@@ -180,7 +180,10 @@ class S3Store:
             )
         except ObjectNotFoundError:
             return None
-        return ObjectInfo(key, answer["ContentLength"], answer["LastModified"])
+        # Of an upload in parts, or encrypted with a key of the server's, the tag is no MD5.
+        tag = answer.get("ETag", "").strip('"')
+        md5 = tag if len(tag) == 32 else None
+        return ObjectInfo(key, answer["ContentLength"], answer["LastModified"], md5)
 
     def list(self, prefix: str = "", *, after: str = "") -> Iterator[ObjectInfo]:
         """Objects with this prefix and a key greater than `after`, in key order.

@@ -1,8 +1,30 @@
-"""Reads objects of a known digest: the bytes that were stored, or an error."""
+"""Reads objects of a known digest: the bytes that were stored, or an error. Writes such objects."""
 
 import hashlib
+import logging
 
-from rlaif.storage.ports import ObjectCorruptError, ObjectNotFoundError, ObjectStore
+from rlaif.storage.ports import BINARY, ObjectCorruptError, ObjectNotFoundError, ObjectStore
+
+logger = logging.getLogger(__name__)
+
+
+def put(store: ObjectStore, key: str, data: bytes, *, content_type: str = BINARY) -> bool:
+    """Store an object whose key determines its content; False if it was stored already. Blocks.
+
+    An object with other bytes is damaged, as every writer has the same: it is replaced.
+    """
+    info = store.head(key)
+    if info is not None:
+        same = info.size_bytes == len(data) and (
+            store.get(key) == data
+            if info.md5 is None
+            else info.md5 == hashlib.md5(data, usedforsecurity=False).hexdigest()
+        )
+        if same:
+            return False
+        logger.warning("%s is damaged; replacing it", key)
+    store.put(key, data, content_type=content_type)
+    return True
 
 
 def read(store: ObjectStore, key: str, sha256: str, *, cap: int) -> bytes:

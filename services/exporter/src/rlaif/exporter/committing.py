@@ -1,6 +1,7 @@
 """Stores a segment: files first, then the manifest, which is the commit point."""
 
 import hashlib
+import logging
 from datetime import datetime
 
 from pydantic import ValidationError
@@ -13,8 +14,15 @@ from rlaif.contracts.game.segments import SegmentManifest, StoredFile
 from rlaif.exporter.faults import ExportFault
 from rlaif.exporter.replaying import SegmentFiles
 from rlaif.game.captures.replay import segment_frames
-from rlaif.storage import keys
-from rlaif.storage.ports import ObjectNotFoundError, ObjectStore
+from rlaif.storage import keys, sealed
+from rlaif.storage.ports import (
+    InvalidKeyError,
+    ObjectCorruptError,
+    ObjectNotFoundError,
+    ObjectStore,
+)
+
+logger = logging.getLogger(__name__)
 
 
 def commit(
@@ -80,6 +88,24 @@ def stored_manifest(store: ObjectStore, episode_id: str, segment_id: str) -> byt
         return store.get(keys.manifest(episode_id, segment_id))
     except ObjectNotFoundError:
         return None
+
+
+def is_whole(store: ObjectStore, data: bytes) -> bool:
+    """Whether each file of a stored manifest has its digest. Blocks.
+
+    True for what is no manifest, or names no objects: a replay does not repair that.
+    """
+    try:
+        manifest = SegmentManifest.model_validate_json(data)
+        files = (manifest.states, manifest.observations, *manifest.pictures, manifest.film)
+        for file in filter(None, files):
+            sealed.read(store, file.key, file.sha256, cap=file.size_bytes)
+    except (ValidationError, InvalidKeyError):
+        return True
+    except (ObjectNotFoundError, ObjectCorruptError) as error:
+        logger.warning("exporting segment %s again: %s", manifest.segment_id, error)
+        return False
+    return True
 
 
 def exported_event(data: bytes, key: str) -> SegmentExported:

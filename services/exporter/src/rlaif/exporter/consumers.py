@@ -1,7 +1,8 @@
 """Event handler of the exporter: replay the capture once, store it, publish the result.
 
-The manifest is the commit point. If it exists, the segment is not replayed again: the event is
-published again from the stored manifest, and its id makes the repetition idempotent.
+The manifest is the commit point. If it exists and its files are whole, the segment is not replayed
+again: the event is published again from the stored manifest, and its id makes the repetition
+idempotent. Damaged files are replaced from the replay, which is deterministic.
 """
 
 import asyncio
@@ -19,7 +20,7 @@ from rlaif.bus.outcome import Reject, Retry, Suspect
 from rlaif.bus.ports import Publisher
 from rlaif.contracts.events import CloudEvent, SegmentCaptured
 from rlaif.contracts.game.captures import Capture
-from rlaif.exporter.committing import commit, exported_event, stored_manifest
+from rlaif.exporter.committing import commit, exported_event, is_whole, stored_manifest
 from rlaif.exporter.faults import (
     ExportFault,
     LostReplayError,
@@ -148,7 +149,8 @@ class SegmentExporter:
 
         Raises:
             Retry: The store or NATS is unavailable, or no replay process starts.
-            Suspect: An object is missing, or the replay crashed or hung its process.
+            Suspect: An object is missing, the keyframe is damaged, which the trainer repairs with
+                the next capture that starts there, or the replay crashed or hung its process.
             Reject: The capture can never be exported, with the reason.
         """
         captured: SegmentCaptured = event.data
@@ -165,14 +167,15 @@ class SegmentExporter:
             raise Suspect(fault.reason, str(fault), tries=fault.tries) from fault
         except ExportFault as fault:
             self._metrics.refused(fault)
-            raise Reject(fault.reason, str(fault)) from fault
+            kind = Suspect if fault.reason == "corrupt_keyframe" else Reject
+            raise kind(fault.reason, str(fault)) from fault
 
     async def _export(self, captured: SegmentCaptured) -> bytes:
         """The stored manifest of the segment, exported first if needed."""
         before = await asyncio.to_thread(
             stored_manifest, self._store, captured.episode_id, captured.segment_id
         )
-        if before is not None:
+        if before is not None and await asyncio.to_thread(is_whole, self._store, before):
             self._metrics.repeated()
             return before
         started = time.perf_counter()

@@ -6,17 +6,23 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any
-
-from pydantic import ValidationError
+from typing import Any, ClassVar
 
 from rlaif.bus.connection import Bus, open_bus
 from rlaif.bus.errors import BusError
 from rlaif.bus.outbox import Outbox
 from rlaif.bus.ports import TelemetryPublisher
 from rlaif.bus.worker import DurableWorker, WorkerObserver
-from rlaif.contracts.events import CloudEvent, SegmentScored
-from rlaif.contracts.telemetry.readings import Missing, RewardModelStatus, TrainingProgress
+from rlaif.contracts.events import (
+    ChampionChanged,
+    CloudEvent,
+    EventData,
+    RunIterated,
+    RunStarted,
+    SegmentScored,
+)
+from rlaif.contracts.reward_models import GamingAlarm
+from rlaif.contracts.telemetry.readings import Missing, RewardModelStatus
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.labels.label_log import LabelLog
@@ -40,45 +46,48 @@ logger = logging.getLogger(__name__)
 
 CONSUMER = "reward-model"
 
-_RETRY_SECONDS = 5.0
-
 Stores = tuple[ObjectStore, ObjectStore]
 WatchedStores = tuple[WatchedStore, WatchedStore]
 """The buckets of episodes and of models."""
 
 
 @dataclass(frozen=True)
-class ProgressListener:
-    """Feeds the trainer's telemetry to the monitor and acts on its alarms.
+class HistoryListener:
+    """Feeds the stored history of runs to the monitor and acts on its alarms.
 
-    Telemetry is lossy: a lost reading delays an alarm. Without `rollback` alarms are only counted
-    and logged.
+    `follow` gives the events of `HISTORY`, from the first stored one. Without `rollback` alarms are
+    only counted and logged.
     """
 
-    subscribe: Callable[[str], AsyncIterator[tuple[str, bytes]]]
+    HISTORY: ClassVar[tuple[type[EventData], ...]] = (RunStarted, RunIterated, ChampionChanged)
+
+    follow: Callable[[], AsyncIterator[CloudEvent[Any]]]
     monitor: RewardHackingMonitor
     training: TrainingLoop
     metrics: RewardModelMetrics
     rollback: bool = True
 
     async def run(self) -> None:
-        while True:
+        async for event in self.follow():
             try:
-                async for _, payload in self.subscribe(TrainingProgress.SUBJECT):
-                    await self.observe(payload)
-            except BusError as error:
-                logger.warning("not receiving telemetry.progress: %s", error)
-            await asyncio.sleep(_RETRY_SECONDS)
+                await self.observe(event.data)
+            except Exception:  # the event's fault: it is stored, and comes again at each start
+                logger.exception("the reward hacking monitor skips event %s", event.id)
 
-    async def observe(self, payload: bytes) -> None:
-        """Process one reading; other payloads are ignored."""
-        try:
-            progress = TrainingProgress.model_validate_json(payload)
-        except ValidationError:
-            return
-        alarm = self.monitor.observe(progress, self.training.labels)
-        if alarm is None:
-            return
+    async def observe(self, data: EventData) -> None:
+        match data:
+            case RunStarted():
+                self.monitor.started(data)
+            case ChampionChanged():
+                self.monitor.changed(data)
+            case RunIterated():
+                live = self.training.champions.live
+                champion = live.champion if live and live.pays else None
+                alarm = self.monitor.iterated(data, champion, self.training.labels)
+                if alarm is not None:
+                    await self._act(alarm)
+
+    async def _act(self, alarm: GamingAlarm) -> None:
         self.metrics.alarmed()
         logger.error("%s", alarm.description)
         if self.rollback:
@@ -95,7 +104,7 @@ class TrainingJob:
     training: TrainingLoop
     worker: DurableWorker
     review: Review
-    listener: ProgressListener
+    listener: HistoryListener
     outbox: Outbox
     bus: Bus
     process: TrainingProcess
@@ -243,8 +252,8 @@ class Runtime:
             training.hint(scored.score_key)
 
         worker = DurableWorker(bus, SegmentScored, CONSUMER, wake, observer=self._observer)
-        listener = ProgressListener(
-            bus.subscribe,
+        listener = HistoryListener(
+            lambda: bus.feed().follow(*HistoryListener.HISTORY, history=True),
             RewardHackingMonitor(),
             training,
             self._metrics,
@@ -267,13 +276,17 @@ async def publish_status(
     telemetry: TelemetryPublisher,
     now: Callable[[], datetime],
 ) -> None:
-    """Publish `RewardModelStatus` on every change and periodically, until cancelled."""
+    """Publish `RewardModelStatus` on every change and periodically, until cancelled.
+
+    Not before the champion was read: "none is live" would be wrong.
+    """
     seconds = asyncio.get_running_loop().time
     repeated = Repeated()
     while True:
-        status = status_of(training, monitor, now())
-        if repeated.due(status, seconds()):
-            await telemetry.send(status)
+        if training.champions.known:
+            status = status_of(training, monitor, now())
+            if repeated.due(status, seconds()):
+                await telemetry.send(status)
         await asyncio.sleep(LOOK_SECONDS)
 
 

@@ -43,8 +43,8 @@ MAX_REJECTED = 200
 class RewardModels:
     """Folds publications and rejections, repeated or in any order; all are counted.
 
-    The champion is that of the newest message: an event, which is stored, or the service's reading,
-    which is newer.
+    The champion is the one that the service reports. Before its first report it is that of the
+    event that was stored last: an event may claim any version, activation and time.
     """
 
     def __init__(self, *, keep_rejected: int = MAX_REJECTED) -> None:
@@ -54,7 +54,7 @@ class RewardModels:
         self._rejected_ids: set[str] = set()
         self._activations: dict[tuple[int, int], CloudEvent[RewardModelPublished]] = {}
         self._status: RewardModelStatus | None = None
-        self._change: ChampionChanged | None = None
+        self._change: CloudEvent[ChampionChanged] | None = None
 
     @property
     def count(self) -> int:
@@ -91,8 +91,8 @@ class RewardModels:
     def reported(self, status: RewardModelStatus) -> None:
         self._status = status
 
-    def changed(self, change: ChampionChanged) -> None:
-        self._change = change
+    def changed(self, event: CloudEvent[ChampionChanged]) -> None:
+        self._change = event
 
     def rolled_back_from(self, event: CloudEvent[RewardModelPublished]) -> int | None:
         """The newer version that this activation replaced; None unless it is a rollback."""
@@ -102,22 +102,16 @@ class RewardModels:
 
     def champion(self) -> ChampionView | None:
         """The live version; None before the first publication, and when it was withdrawn."""
-        newest = max(self._activations.values(), key=_rank, default=None)
-        status, change = self._status, self._change
-        # One service sends all three, so that their times are of one clock.
-        if (
-            status is not None
-            and (newest is None or status.at >= newest.time)
-            and (change is None or status.at >= change.changed_at)
-        ):
-            if status.withdrawn is not None:
+        status = self._status
+        if status is not None:
+            if status.champion_version is None or status.activation is None:
                 return None
-            if status.champion_version and status.activation is not None:
-                return self._live(status.champion_version, status.activation, status)
-        if change is not None and (newest is None or change.activation >= newest.data.activation):
-            if change.withdrawn is not None:
-                return None
-            return self._live(change.version, change.activation, change)
+            return self._live(status.champion_version, status.activation, status)
+        newest = max(self._activations.values(), key=lambda event: event.time, default=None)
+        change = self._change
+        if change is not None and (newest is None or change.time >= newest.time):
+            data = change.data
+            return None if data.withdrawn else self._live(data.version, data.activation, data)
         return self._live(newest.data.version, newest.data.activation, None) if newest else None
 
     def view(
@@ -125,10 +119,10 @@ class RewardModels:
     ) -> RewardModelsView:
         """Rows, newest first; the count of rejections is null until the streams are followed."""
         champion = self.champion()
-        sources = (self._status, self._change) if champion is None else ()
+        source = self._status or (self._change.data if self._change else None)
         return RewardModelsView(
             champion=champion,
-            withdrawn=next((each.withdrawn for each in sources if each and each.withdrawn), None),
+            withdrawn=source.withdrawn if source and champion is None else None,
             next=NextModelView(**self._status.model_dump(include={"state", "labels", "missing"}))
             if self._status
             else None,

@@ -267,7 +267,7 @@ class HudState:
             case RunStarted() | RunLoaded():
                 self._log(event)
             case ChampionChanged() as data:
-                self.models.changed(data)
+                self.models.changed(event)
                 if is_news(data, before):
                     self._log(event)
 

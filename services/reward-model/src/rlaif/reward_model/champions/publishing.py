@@ -38,6 +38,7 @@ class Champions:
     Attributes:
         registry: The store; read-only for others.
         live: The champion, perhaps withdrawn; None before the first one and before the first read.
+        known: Whether it was read.
         issue: Why no model can be published now; None if one can.
     """
 
@@ -57,6 +58,7 @@ class Champions:
         self._published: Champion | None = None
         self._lock = asyncio.Lock()
         self.live: Live | None = None
+        self.known = False
         self.issue: str | None = None
 
     async def heal(self) -> None:
@@ -67,7 +69,7 @@ class Champions:
         if await self._change("start", self.registry.heal) is None:
             self.live = None
             self._on_change(None)
-        self.issue = None
+        self.issue, self.known = None, True
 
     async def heal_if_lost(self) -> None:
         if await asyncio.to_thread(self.registry.sound):

@@ -1,34 +1,33 @@
 """Detects reward hacking: the reward model's potential rises without progress in the game.
 
-Series 1 comes from the trainer's telemetry (`telemetry.progress`): the mean potential of the
-champion per iteration, and what the game's RAM says about finished episodes. Series 2 are the
-judges' scores of segments of the same run. When the potential rose over a window and RAM progress
-stayed flat, or the judges' scores fell, the monitor raises one alarm with these reasons.
+Series 1 comes from the stored history of the live run (`run.started`, `run.iterated`): the mean
+potential of the live model per point, and what the game's RAM says about the episodes that ended in
+it. Series 2 are the judges' scores of segments of the same run. When the potential rose over a
+window and RAM progress stayed flat, or the judges' scores fell, the monitor raises one alarm with
+these reasons.
 
 Reward models are replaced within a window and differ in scale. The rise is therefore fitted per
 version (a least-squares line) and summed; jumps between versions do not count.
-
-RAM figures are means of the last 100 episodes, so a window lasts until two such means do not share
-episodes.
 """
 
 import math
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, islice
 from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rlaif.contracts.reward_models import GamingAlarm, GamingReason
-from rlaif.contracts.telemetry.readings import TrainingProgress
+from rlaif.contracts.events import ChampionChanged, RunIterated, RunStarted
+from rlaif.contracts.reward_models import Champion, GamingAlarm, GamingReason
+from rlaif.contracts.run_points import EndedEpisodes
 from rlaif.reward_model.labels.labels import LabelledSegment
 
 WINDOW_ITERATIONS = 40
 WINDOW_EPISODES = 100
-"""Minimum window: iterations, and episodes that end in each half of it."""
+"""Minimum window: points with a potential, and episodes that end in each half of it."""
 
 MIN_RISE = 0.05
 """Rise of the mean potential over a window."""
@@ -40,7 +39,10 @@ _MIN_SIGMAS = 4.0
 """Standard errors by which the rise of the potential must exceed 0."""
 
 _MIN_ITERATIONS_OF_A_VERSION = 4
-_MAX_READINGS = 20_000
+_MAX_POINTS = 20_000
+_MAX_FIGURE = 1e9
+"""A larger potential or return is a fault; it counts as unknown."""
+
 _MAX_CORRELATION = 0.95
 
 _MIN_JUDGED_EPISODES = 20
@@ -52,61 +54,118 @@ _MIN_LOWER_SHARE = 0.6
 _MIN_JUDGED_SIGMAS = 2.58
 
 
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """What the monitor keeps of a `RunIterated`.
+
+    Attributes:
+        ended: Episodes of the window's run that ended up to here.
+        potentials: Points with a potential, likewise.
+        figures: RAM figure → its sum over episodes, and their number.
+    """
+
+    env_step: int
+    version: int | None
+    potential: float | None
+    ended: int
+    potentials: int
+    figures: dict[str, tuple[float, int]]
+
+
 @dataclass
 class RewardHackingMonitor:
-    """Consumes telemetry; `alarm` is the last of `alarms`, None before the first."""
+    """Folds the stored history of runs; `alarm` is the last of `alarms`, None before the first.
+
+    Only the attempt of a run that started last counts. A gap in its history begins a new window.
+    """
 
     window_iterations: int = WINDOW_ITERATIONS
     window_episodes: int = WINDOW_EPISODES
     alarm: GamingAlarm | None = None
     alarms: int = 0
-    _readings: deque[TrainingProgress] = field(default_factory=lambda: deque(maxlen=_MAX_READINGS))
-    _last: TrainingProgress | None = None
+    _points: deque[_Point] = field(default_factory=lambda: deque(maxlen=_MAX_POINTS))
+    _run: tuple[str, int] | None = None
+    _step: int = 0
+    _activation: int | None = None
 
     @property
     def iterations(self) -> int:
-        return len(self._readings)
+        """Points in the window now."""
+        return len(self._points)
 
-    def observe(
-        self, progress: TrainingProgress, labels: Sequence[LabelledSegment] = ()
+    def started(self, event: RunStarted) -> None:
+        """A run started, or resumed from a checkpoint: what came after its step is void."""
+        if self._run is not None and self._run[0] != event.run_id:
+            self._points.clear()
+        while self._points and self._points[-1].env_step > event.env_step:
+            self._points.pop()
+        self._run, self._step = (event.run_id, event.attempt), event.env_step
+
+    def changed(self, event: ChampionChanged) -> None:
+        """From here on another champion is live, or the same is pinned."""
+        self._activation = event.activation
+
+    def iterated(
+        self,
+        event: RunIterated,
+        champion: Champion | None = None,
+        labels: Sequence[LabelledSegment] = (),
     ) -> GamingAlarm | None:
-        """Add a reading; returns the alarm if this reading raises one.
+        """Add a point; returns the alarm if it raises one against `champion`, which is live now.
 
-        `labels` are the judged segments known now. A new run clears the window. A repeated
-        iteration counts once. Readings without a version, a potential or RAM figures are ignored.
+        A point from before the activation of `champion`, or of another version, raises none, so
+        that reading the history again repeats no alarm. `labels` are the judged segments known now.
         """
-        version = progress.reward_model_version
-        if version is None or _potential(progress) is None or not _ram_figures(progress):
+        run = (event.run_id, event.attempt)
+        if self._run is None:
+            self._run, self._step = run, event.since_step  # its start is no longer stored
+        if run != self._run or any(point.env_step == event.env_step for point in self._points):
             return None
-        last, self._last = self._last, progress
-        if last is None or last.run_id != progress.run_id:
-            self._readings.clear()
-        elif progress.iteration <= last.iteration:
-            self._last = last
-            return None
-        self._readings.append(progress)
-        while len(self._readings) > 1 and self._is_window(1):
-            self._readings.popleft()
-        return self._check(progress, version, labels) if self._is_window(0) else None
+        if event.since_step != self._step:
+            self._points.clear()
+        self._step = event.env_step
+        self._add(event)
+        is_of_champion = (
+            champion is not None
+            and event.reward_model_version == champion.version
+            and self._activation == champion.activation
+        )
+        return self._check(event, labels) if is_of_champion and self._is_window(0) else None
+
+    def _add(self, event: RunIterated) -> None:
+        last = self._points[-1] if self._points else None
+        potential = None if event.reward_model_version is None else _known(event.potential_mean)
+        self._points.append(
+            _Point(
+                env_step=event.env_step,
+                version=event.reward_model_version,
+                potential=potential,
+                ended=(last.ended if last else 0) + event.episodes.count,
+                potentials=(last.potentials if last else 0) + (potential is not None),
+                figures=_ram_figures(event.episodes),
+            )
+        )
+        while len(self._points) > 1 and self._is_window(1):
+            self._points.popleft()
 
     def _is_window(self, first: int) -> bool:
-        """Whether the readings starting at index `first` are a full window."""
-        episodes = self._readings[-1].episodes - self._readings[first].episodes
-        enough = len(self._readings) - first >= self.window_iterations
-        return enough and episodes >= 2 * self.window_episodes
+        """Whether the points starting at index `first` are a full window."""
+        start, end = self._points[first], self._points[-1]
+        known = end.potentials - start.potentials + (start.potential is not None)
+        enough = known >= self.window_iterations
+        return enough and end.ended - start.ended >= 2 * self.window_episodes
 
-    def _check(
-        self, progress: TrainingProgress, version: int, labels: Sequence[LabelledSegment]
-    ) -> GamingAlarm | None:
+    def _check(self, event: RunIterated, labels: Sequence[LabelledSegment]) -> GamingAlarm | None:
+        version = event.reward_model_version
         rise, error = self._rise()
-        if rise < MIN_RISE or rise <= _MIN_SIGMAS * error:
+        if version is None or rise < MIN_RISE or rise <= _MIN_SIGMAS * error:
             return None
         reasons: dict[GamingReason, str] = {}
         game = self._game()
         if game and not any(now - old > MAX_FLAT_CHANGE * abs(old) for old, now in game.values()):
             figures = ", ".join(f"{name} {a:.2f} → {b:.2f}" for name, (a, b) in game.items())
             reasons[GamingReason.RAM_PROGRESS_FLAT] = f"RAM progress flat ({figures})"
-        judged = self._judged_halves(progress.run_id, labels)
+        judged = self._judged_halves(event.run_id, labels)
         if _fell(*judged):
             before, after = (fmean(half) for half in judged)
             scores = f"{before:.2f} → {after:.2f}"
@@ -115,22 +174,23 @@ class RewardHackingMonitor:
             return None
         self.alarm = GamingAlarm(
             version=version,
-            run_id=progress.run_id,
-            iteration=progress.iteration,
+            run_id=event.run_id,
+            env_step=event.env_step,
             rise=rise,
             reasons=tuple(reasons),
             description=f"possible reward hacking: the mean potential of reward model {version} "
             f"rose by {rise:.3f}; {'; '.join(reasons.values())}",
-            raised_at=progress.at,
+            raised_at=event.at,
         )
         self.alarms += 1
         # The next alarm needs a full window again.
-        self._readings.clear()
+        self._points.clear()
         return self.alarm
 
     def _rise(self) -> tuple[float, float]:
-        groups = groupby(self._readings, key=lambda item: item.reward_model_version)
-        lines = [_line([_potential(item) or 0.0 for item in own]) for _, own in groups]
+        fitted = (point for point in self._points if point.potential is not None)
+        groups = groupby(fitted, key=lambda point: point.version)
+        lines = [_line([point.potential or 0.0 for point in own]) for _, own in groups]
         known = [line for line in lines if line is not None]
         if not known:
             return 0.0, 0.0
@@ -138,14 +198,12 @@ class RewardHackingMonitor:
         return math.fsum(line.rise for line in known), error
 
     def _game(self) -> dict[str, tuple[float, float]]:
-        now = self._readings[-1]
-        before = next(
-            item
-            for item in reversed(self._readings)
-            if now.episodes - item.episodes >= self.window_episodes
-        )
-        old, new = _ram_figures(before), _ram_figures(now)
-        return {name: (old[name], value) for name, value in new.items() if name in old}
+        """RAM figure → its means over the episodes of both halves of the window."""
+        first, last = self._points[0].ended, self._points[-1].ended
+        border = sum(2 * (point.ended - first) <= last - first for point in self._points)
+        before = _means(islice(self._points, border))
+        after = _means(islice(self._points, border, None))
+        return {name: (before[name], value) for name, value in after.items() if name in before}
 
     def _judged_halves(
         self, run_id: str, labels: Iterable[LabelledSegment]
@@ -154,7 +212,7 @@ class RewardHackingMonitor:
 
         Segments of one episode are not independent, so an episode counts once.
         """
-        first, last = self._readings[0].env_steps, self._readings[-1].env_steps
+        first, last = self._points[0].env_step, self._points[-1].env_step
         episodes: dict[str, list[LabelledSegment]] = {}
         for item in labels:
             if item.run_id == run_id and first <= item.env_step <= last and not item.revision:
@@ -167,19 +225,32 @@ class RewardHackingMonitor:
         return halves
 
 
-def _potential(progress: TrainingProgress) -> float | None:
-    """Mean potential; of older trainers the shaped return."""
-    found = progress.potential_mean
-    return progress.shaped_return_mean if found is None else found
+def _known(value: float | None) -> float | None:
+    return value if value is not None and abs(value) <= _MAX_FIGURE else None
 
 
-def _ram_figures(progress: TrainingProgress) -> dict[str, float]:
-    figures = {
-        "milestones": progress.milestones_mean,
-        "rooms": progress.rooms_mean,
-        "return of the game": progress.episode_return_mean,
+def _ram_figures(episodes: EndedEpisodes) -> dict[str, tuple[float, int]]:
+    columns = {
+        "milestones": episodes.gained,
+        "rooms": episodes.rooms,
+        "return of the game": episodes.returns,
     }
-    return {name: value for name, value in figures.items() if value is not None}
+    figures: dict[str, tuple[float, int]] = {}
+    for name, column in columns.items():
+        known = [value for value in map(_known, column) if value is not None]
+        if known:
+            # A row stands for `stride` episodes.
+            figures[name] = (sum(known) * episodes.stride, len(known) * episodes.stride)
+    return figures
+
+
+def _means(points: Iterable[_Point]) -> dict[str, float]:
+    sums: dict[str, tuple[float, int]] = {}
+    for point in points:
+        for name, (amount, count) in point.figures.items():
+            total, many = sums.get(name, (0.0, 0))
+            sums[name] = (total + amount, many + count)
+    return {name: total / many for name, (total, many) in sums.items()}
 
 
 def _fell(before: Sequence[float], after: Sequence[float]) -> bool:

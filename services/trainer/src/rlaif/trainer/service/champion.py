@@ -17,6 +17,7 @@ from rlaif.files.whole import write_whole
 from rlaif.pacing.pause import pause
 from rlaif.storage import keys, sealed
 from rlaif.storage.ports import (
+    InvalidKeyError,
     ObjectCorruptError,
     ObjectNotFoundError,
     ObjectStore,
@@ -56,7 +57,7 @@ class ChampionWatcher:
         self._unreadable: str | None = None
 
     def check(self) -> str | None:
-        """Why the champion is unknown or cannot be stored on this disk; None when it is stored."""
+        """Why the champion is unknown, old, or cannot be stored on this disk; None if stored."""
         return self._unreadable or self._disk_issue
 
     def hint(self) -> None:
@@ -81,7 +82,7 @@ class ChampionWatcher:
     async def refresh(self) -> bool:
         """Fetch and pass on the champion if it changed; returns whether it did."""
         champion = await asyncio.to_thread(self._read)
-        if champion is None or champion == self._sent:
+        if champion is None or champion == self._sent or self._is_older(champion):
             return False
         path: Path | str | None = ""
         if champion.withdrawn is None:  # else its file is not needed
@@ -98,6 +99,17 @@ class ChampionWatcher:
             )
         )
         self._sent = champion
+        return True
+
+    def _is_older(self, champion: Champion) -> bool:
+        """Whether it was live before the one that was passed on: a copy, or forged."""
+        if self._sent is None or champion.activation >= self._sent.activation:
+            return False
+        self._unreadable = (
+            f"{keys.CHAMPION} has activation {champion.activation}, which is older than the loaded "
+            f"{self._sent.activation}, so the loaded model stays; activate a version, or restart "
+            "this service if the store was replaced"
+        )
         return True
 
     def _report(self, champion: Champion) -> None:
@@ -139,7 +151,7 @@ class ChampionWatcher:
             data = sealed.read(
                 self._store, champion.model_key, champion.model_sha256, cap=MODEL_CAP_BYTES
             )
-        except ObjectCorruptError as error:
+        except (ObjectCorruptError, InvalidKeyError) as error:
             log.error(
                 "reward model has a wrong digest; keeping the previous one",
                 extra={"version": champion.version, "reason": str(error)},

@@ -1,8 +1,8 @@
 """Moves captures and pictures of rooms from the run's folder to the object store.
 
 Keyframe, capture, event, then deletion from the spool: a repetition after a kill is harmless, since
-objects are created once and equal events have equal ids. Pictures of rooms are for people: they are
-copied again after a restart.
+captures are created once and equal events have equal ids. Pictures of rooms are for people: they
+are copied again after a restart.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from rlaif.bus.errors import BusUnavailableError
 from rlaif.bus.ports import Publisher
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.contracts.game.captures import Capture
-from rlaif.storage import keys
+from rlaif.storage import keys, sealed
 from rlaif.storage.ports import ObjectStore, StorageError
 from rlaif.trainer.run_folder import disk
 from rlaif.trainer.run_folder.spool import RoomPictures, Spool, SpooledCapture
@@ -24,7 +24,6 @@ log = logging.getLogger(__name__)
 
 _PAUSE_SECONDS = 0.5
 _OUTAGE_PAUSE_SECONDS = 3.0
-_KNOWN_KEYFRAMES = 256
 _MAX_ROOMS = 32
 """Rooms in an event; the capture has all."""
 
@@ -45,7 +44,6 @@ class CaptureUploader:
         self._spools = spools
         self._store = store
         self._publisher = publisher
-        self._keyframes: dict[str, None] = {}
         self.outage: str | None = None
 
     async def run(self) -> None:
@@ -96,12 +94,9 @@ class CaptureUploader:
 
     def _store_capture(self, item: SpooledCapture) -> SegmentCaptured:
         capture = item.capture
-        if capture.keyframe_sha256 not in self._keyframes:
-            key = keys.keyframe(capture.keyframe_sha256)
-            self._store.put_once(key, item.keyframe, content_type="application/zstd")
-            self._keyframes[capture.keyframe_sha256] = None
-            if len(self._keyframes) > _KNOWN_KEYFRAMES:
-                self._keyframes.pop(next(iter(self._keyframes)))
+        # Many captures share a keyframe, so one that was damaged meanwhile is repaired here.
+        key = keys.keyframe(capture.keyframe_sha256)
+        sealed.put(self._store, key, item.keyframe, content_type="application/zstd")
         data = capture.model_dump_json().encode()
         event = captured_event(capture, data)
         self._store.put_once(event.capture_key, data, content_type="application/json")

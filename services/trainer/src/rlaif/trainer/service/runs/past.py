@@ -242,6 +242,7 @@ def piece_of(done: protocol.IterationDone, now: datetime, *, since: int) -> RunP
             for name, value in done.learner.items()
             if name in LEARNER_FIGURES and math.isfinite(value)
         },
+        potential_mean=_finite(done.potential_mean),
     )
 
 

@@ -67,7 +67,7 @@ def upload(store: ObjectStore, checkpoint: Path) -> bool:
             data = (checkpoint / name).read_bytes()
         except FileNotFoundError as error:
             raise CheckpointError(f"{checkpoint} was pruned while it was copied") from error
-        store.put_once(keys.run_checkpoint(manifest.run_id, folder, name), data)
+        sealed.put(store, keys.run_checkpoint(manifest.run_id, folder, name), data)
     return _put_json(store, last, manifest)
 
 
