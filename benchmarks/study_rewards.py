@@ -4,8 +4,10 @@
     python benchmarks/study_rewards.py --arms judges exchanged --seeds 1 2 --decisions 28000
     python benchmarks/study_rewards.py --report
 
-Training as in `make demo`, but in one process without Ray, and without an archive: every episode
-starts at power-on. Arms:
+Training as in `make demo`, but in one process without Ray, with more and smaller gradient steps,
+and without demonstrations. One search, which knows neither rewards nor judges, is played first for
+all runs (`study_search.py`): half of the episodes start at its states, the others at power-on, and
+its segments are labelled before training, so that a reward model is live early. Arms:
 
     judges            the reward model of the judges' labels, mode `height`, preset `judges`
     judges-potential  the same with mode `potential`
@@ -18,9 +20,10 @@ starts at power-on. Arms:
     game              the rewards of the game (preset `default`), no reward model
     nothing           preset `judges`, no reward model
 
-The mock LLM's expert labels the segments that the run itself captured. A reward model is fitted
-when the labels have grown by a quarter; it goes live if a model of the true labels passes the gate
-of the demo then, in every arm, so that the controls differ by their labels alone.
+The mock LLM's expert labels the segments of the search and those that the run itself captured. A
+reward model is fitted before training and when the labels have grown by a quarter; it goes live if
+a model of the true labels passes the gate of the demo then, in every arm, so that the controls
+differ by their labels alone.
 
 The policy is then frozen and plays 32 episodes from power-on. Its score is the mean number of the
 quest's main milestones, never extras and never a reward. A run is one process; it is resumed from
@@ -49,6 +52,7 @@ from outcome import commit, parser_of, say, write_csv
 from played_segments import FRAME_SKIP, PlayedSegment
 from rm_labels import Seen, judged, see
 from study_runs import play_all, stopping
+from study_search import search, starts
 
 from rlaif.files.whole import write_whole
 from rlaif.game.captures.replay import replay
@@ -95,7 +99,8 @@ NICE = 19
 
 DEMO = {
     "ray_workers": 0, "envs_per_worker": 6, "batch_size": 1536, "episode_length": 2700,
-    "epochs": 4, "learning_rate": 3e-4, "explore": ExploreSettings(share=0),
+    "epochs": 4, "learning_rate": 3e-4, "minibatch_size": 128, "gae_lambda": 0.98,
+    "explore": ExploreSettings(share=0),
 }  # fmt: skip
 GATE = GateSettings(simple_margin=-0.1)
 CAPTURES = 12
@@ -104,6 +109,8 @@ CAPTURES = 12
 GROWTH = 1.25
 EPISODES = 32
 SAVE_EVERY = 10
+SEARCH, SEEN = "search", "seen.pickle"
+"""In the folder of the runs, what the search of all runs left, and its segments."""
 FIRST_EVALUATION_SEED = 2**32
 _REPORT_SECONDS = 60.0
 _COMPARED = (
@@ -137,6 +144,7 @@ class Run(NamedTuple):
 
     @property
     def settings(self) -> TrainerSettings:
+        """Without starts: they are files."""
         mode = "potential" if self.arm.endswith("-potential") else "height"
         preset = "default" if self.arm == "game" else "judges"
         shaping = {"mode": mode} if self.has_model else {"weight": 0.0}
@@ -153,8 +161,8 @@ class Labels:
         trained: Number of segments at the last training.
     """
 
-    def __init__(self) -> None:
-        self.seen: list[Seen] = []
+    def __init__(self, seen: Sequence[Seen] = ()) -> None:
+        self.seen = list(seen)
         self.trained = 0
         self._cartridge = load_cartridge()
         self._emulator = new_emulator(self._cartridge)
@@ -215,21 +223,25 @@ class Study:
         figures: What is known of it so far; JSON.
     """
 
-    def __init__(self, run: Run, folder: Path) -> None:
-        self._run, self._folder = run, folder
-        self._checkpoint = folder / "checkpoint"
+    def __init__(self, run: Run, data: Path) -> None:
+        self._run, self._folder = run, run.folder(data)
+        self._checkpoint = self._folder / "checkpoint"
         settings = run.settings
         self._env = EnvConfig(
             run_id=f"{run.arm}-{run.seed}", game=settings.game, gamma=settings.ppo.gamma
         )
-        self._labels = Labels()
+        game = settings.game.model_copy(update={"initial_state_paths": starts(data / SEARCH)})
+        playing = settings.model_copy(update={"game": game})
+        self._labels = Labels(pickle.loads((data / SEARCH / SEEN).read_bytes()))  # ours
         self._tally = RunTally()
         self.figures: dict[str, Any] = {
             "curve": [], "versions": 0, "first_live": None, "refused": [], "cpu_seconds": 0.0,
             "resumed": -1, "commit": "",
         }  # fmt: skip
         resumes = self._checkpoint.exists()
-        self.algorithm = ShapedPPO(build_config(settings, self._env, resumes=resumes))
+        self.algorithm = ShapedPPO(
+            build_config(playing, replace(self._env, game=game), resumes=resumes)
+        )
         if resumes:
             self._restore()
         self.figures["resumed"] += 1
@@ -238,6 +250,8 @@ class Study:
         self._cpu = time.process_time() - self.figures["cpu_seconds"]
         cartridge = load_cartridge()
         self._main = story_of(cartridge.game, cartridge.data).main_names
+        if run.has_model and not resumes:
+            self._train_model()
 
     def iterate(self) -> None:
         algorithm, run = self.algorithm, self._run
@@ -338,12 +352,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not options.report:
         waiting = [run for run in runs if outcome_of(run, options.data) is None]
         say(f"{len(waiting)} of {len(runs)} runs to play")
+        prepare(options.data / SEARCH)
         shared = [__file__, "--data", str(options.data), "--decisions", str(options.decisions)]
         commands = {f"{run.arm} {run.seed}": [*shared, "--one", run.arm, str(run.seed)]
                     for run in waiting}  # fmt: skip
         if not play_all(commands, options.jobs):
             return 1
     return report(runs, options.data, options.out)
+
+
+def prepare(folder: Path) -> None:
+    """Play the search of all runs, unless it is there, and look at its segments."""
+    if (folder / SEEN).exists():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    labels = Labels()
+    for captured in search(folder):
+        labels.add(captured)
+    labels.close()
+    write_whole(folder / SEEN, pickle.dumps(labels.seen))
 
 
 def planned(options: argparse.Namespace) -> Iterator[Run]:
@@ -369,7 +396,7 @@ def play(run: Run, data: Path) -> None:
     os.nice(NICE)
     warnings.simplefilter("ignore")
     folder, stop = run.folder(data), stopping()
-    study = Study(run, folder)
+    study = Study(run, data)
     wrote = time.monotonic()
     while study.algorithm.env_steps < run.decisions and not stop.is_set():
         study.iterate()

@@ -122,13 +122,12 @@ def shaped_by_definition(trans: Transitions) -> np.ndarray:
     finals = WEIGHT * potential(trans.final_observations).astype(np.float64)
     cut = {(int(t), int(n)): k for k, (t, n) in enumerate(trans.final_index)}
     assert trans.frames is not None
-    assert trans.died is not None
     paid = np.zeros((steps, envs))
     for n in range(envs):
         counted = 0.0  # how high the player stands above the start of his episode
         for t in range(steps):
             reached = finals[cut[t, n]] if (t, n) in cut else phi[t + 1, n]
-            after = counted if trans.died[t, n] else counted + reached - phi[t, n]
+            after = counted + reached - phi[t, n]
             if trans.terminated[t, n]:
                 after = 0.0
             paid[t, n] = GAMMA ** (trans.frames[t, n] / 4) * after - counted
@@ -160,27 +159,6 @@ def test_over_an_episode_that_ends_shaping_sums_to_nothing(seed: int):
     paid = PotentialShaper(gamma=GAMMA, weight=WEIGHT).shape(0, trans, potential)[:, 0]
     before = np.concatenate([[0], np.cumsum(frames[:-1, 0])])
     assert (GAMMA ** (before / 4) * paid).sum() == pytest.approx(0.0, abs=1e-5)
-
-
-def test_a_death_pays_no_potential_wherever_the_game_puts_the_player():
-    rng = np.random.default_rng(0)
-    trans = decided(rng, envs=1).transitions
-    nothing = np.zeros_like(trans.terminated)
-    died = nothing.copy()
-    died[4] = True
-    paid = []
-    for height in (0.0, 1.0):
-        rows = trans.observations.copy()
-        rows[:5, :, :2] = 0.5
-        rows[5:, :, :2] = height
-        shaper = PotentialShaper(gamma=1.0, weight=WEIGHT)
-        moved = Transitions(
-            rows, nothing, nothing, np.zeros((0, 2), np.int64), np.zeros((0, 128), np.float32),
-            frames=trans.frames, died=died,
-        )  # fmt: skip
-        paid.append(shaper.shape(0, moved, potential))
-    assert paid[0] == pytest.approx(np.zeros_like(paid[0]), abs=1e-7)
-    assert paid[1] == pytest.approx(np.zeros_like(paid[1]), abs=1e-7)
 
 
 def test_the_parts_statistics_discount_by_time_too():

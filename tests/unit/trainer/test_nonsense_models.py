@@ -161,6 +161,12 @@ def test_one_advantage_that_is_no_number_does_not_spoil_the_others():
     assert scaled[[0, 2, 3]] == pytest.approx(standardized(values[[0, 2, 3]]))
 
 
+def test_advantages_that_are_only_errors_of_the_critic_are_not_scaled_up():
+    errors = np.array([-0.01, 0.0, 0.01], dtype=np.float32)
+    assert np.abs(standardized(errors)).max() == pytest.approx(0.1)
+    assert standardized(100.0 * errors).std() == pytest.approx(1.0)
+
+
 def test_rows_that_are_no_numbers_are_left_out_of_the_batch():
     columns = {
         Columns.OBS: np.zeros((4, 3), np.float32),

@@ -1,5 +1,7 @@
 """Rewards of a segment at the end of an episode and after a death."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -36,11 +38,11 @@ def test_a_rise_of_the_potential_is_paid_by_its_weight():
     assert pay.model_rise == 0.0
 
 
-def test_a_death_after_which_the_game_goes_on_pays_nothing_wherever_it_puts_the_player():
-    pay = played((0.5, HERE), (0.5, DEAD), (-1.0, HERE), (-0.5, HERE)).pay(
-        model(), terminated=False
-    )
-    assert pay.model == (0.5, 0.0, 0.0, 1.0)
+def test_a_death_after_which_the_game_goes_on_is_paid_as_the_learner_pays_it():
+    log = played((0.5, HERE), (0.5, DEAD), (-1.0, HERE), (1.0, HERE))
+    assert log.pay(model(), terminated=False).model == (0.5, 0.0, -3.0, 4.0)
+    height = replace(model(), mode="height")
+    assert log.pay(height, terminated=False).model == (0.5, 0.0, 0.0, 1.0)
 
 
 def test_without_a_model_or_a_finite_answer_its_reward_is_unknown():

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlaif.reward_net.pay import DISCOUNT, paid
-from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
+from rlaif.trainer.rewards.learned.shaping import PotentialShaper, ShapingMode, Transitions
 from rlaif.trainer.settings.learning import PpoSettings
 
 GAMMA, WEIGHT = 0.999, 0.7
@@ -223,6 +223,13 @@ def test_the_end_of_a_failed_attempt_is_a_cut_whatever_start_it_had():
     assert charged[-1, 0] == pytest.approx(-before, abs=1e-6)
 
 
+@given(path=st.lists(st.floats(-1, 1, width=32), min_size=2), deaths=st.sets(st.integers(0, 38)))
+def test_a_potential_pays_nothing_for_dying_and_coming_back(path: list[float], deaths: set[int]):
+    """With the discount 1 an episode gets what it rose, however often it died on the way."""
+    paid = climb(path, deaths=tuple(deaths), mode="potential", gamma=1.0)
+    assert paid.sum() == pytest.approx(WEIGHT * (path[-1] - path[0]), abs=1e-5)
+
+
 # --- height ---
 
 Path = list[float]
@@ -230,13 +237,19 @@ PATHS = st.lists(st.floats(-1, 1, width=32), min_size=2, max_size=40)
 
 
 def climb(
-    path: Path, *, size: int = 7, deaths: tuple[int, ...] = (), weight: float = WEIGHT
+    path: Path,
+    *,
+    size: int = 7,
+    deaths: tuple[int, ...] = (),
+    weight: float = WEIGHT,
+    mode: ShapingMode = "height",
+    gamma: float = GAMMA,
 ) -> np.ndarray:
     """Rewards `[T]` of an episode through states of these potentials, in fragments of `size`."""
     rows = np.array(path, np.float32)[:, None, None]
     steps = len(path) - 1
     died = np.isin(np.arange(steps), deaths)[:, None]
-    shaper = PotentialShaper(gamma=GAMMA, weight=weight, mode="height")
+    shaper = PotentialShaper(gamma=gamma, weight=weight, mode=mode)
     never = np.zeros((steps, 1), dtype=bool)
     nothing = np.empty((0, 2), np.int64), np.empty((0, 1), np.float32)
     paid = []

@@ -35,6 +35,11 @@ _FLOATS = (
 _NEAR_FRAMES = 600.0
 """Game frames before a deadline, 10 s, at which the critic's input for it is one half."""
 
+_LEAST_DEVIATION = 0.1
+"""Of advantages, in rewards: an objective of the quest or an item is worth 1 to 3. Where hardly
+anything is rewarded, advantages are the critic's errors; scaled up, these change the policy as much
+as a reward does."""
+
 _MAX_ROWS = 512
 """Rows of a forward pass of a critic with more inputs: with pictures 25 MB of activations."""
 
@@ -151,12 +156,12 @@ def cut_by_planner(ended: Bool, by_planner: Bool) -> Bool:
 
 
 def standardized(values: Float32) -> Float32:
-    """Zero mean and unit deviation, of at least 1e-4 as in RLlib; NaN is ignored and stays."""
+    """Zero mean, and unit deviation unless it is below 0.1; NaN is ignored and stays."""
     flat = values.astype(np.float64)
     known = flat[np.isfinite(flat)]
     if not len(known):
         return values
-    scaled = (flat - known.mean()) / max(1e-4, float(known.std()))
+    scaled = (flat - known.mean()) / max(_LEAST_DEVIATION, float(known.std()))
     narrow: Float32 = scaled.astype(np.float32)
     return narrow
 

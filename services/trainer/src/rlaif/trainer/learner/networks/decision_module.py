@@ -43,7 +43,8 @@ ADDED = ("critic_told.weight",)
 """Weights that releases up to 0.1.0 did not have. 0 leaves the critic as it was."""
 
 _SMALL_HEAD = 0.01
-"""Gain of the last layers of the policy: the initial policy is nearly uniform."""
+"""Gain of the last layers: the initial policy is nearly uniform, and the initial critic nearly 0:
+where nothing is rewarded its errors would be learned as advantages."""
 
 
 class Seen(NamedTuple):
@@ -290,7 +291,7 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
             self.pointer = Pointer(hidden)
             self.critic = None if self.shares else Sight(hidden, self.reader)
             self.vf = ValueHead(hidden)
-            nn.init.orthogonal_(self.vf.linear.weight, 1.0)
+            nn.init.orthogonal_(self.vf.linear.weight, _SMALL_HEAD)
             nn.init.zeros_(self.vf.linear.bias)
             # The last parameter: the optimizer's state of a release without it stays in order.
             self.critic_told = None if self.shares else nn.Linear(2, hidden, bias=False)

@@ -91,7 +91,7 @@ class SegmentLog:
         potentials = model.potential(self._rows[: self._steps + 1]).astype(np.float64)
         if not np.isfinite(potentials).all():  # the learner rejects such a model
             return SegmentPay(**game, reward_model_version=model.version)
-        counted = self._counted(potentials)
+        counted = potentials - potentials[0]
         after = counted[1:].copy()
         if terminated:
             after[-1] = 0.0
@@ -108,13 +108,6 @@ class SegmentLog:
             potentials=_rounded(potentials),
             model=_rounded(paid),
         )
-
-    def _counted(self, potentials: Float64) -> Float64:
-        """Potentials from the segment's start, without the jump to the respawn point."""
-        rises = np.diff(potentials)
-        dead = np.array(self._dead, dtype=np.bool_)
-        rises[dead | np.concatenate([[False], dead[:-1]])] = 0.0
-        return np.concatenate([[0.0], np.cumsum(rises)])
 
 
 def _rounded(values: Float64) -> tuple[float, ...]:

@@ -14,8 +14,9 @@ weight * P is stored when its state is reached (Devlin & Kudenko, AAMAS 2012):
 * After a swap of models within an episode, P continues from its value with the differences of the
   new model: the swap gives no reward.
 * A change of the weight gives no reward either.
-* Nor does a death after which the player is placed somewhere else, nor the end of a failed attempt:
-  that is a cut, although the critic expects nothing after it.
+* Nor does the end of a failed attempt: that is a cut, although the critic expects nothing after it.
+* A death after which the player is placed somewhere else is a step like any other for `potential`,
+  so that the way back is not rewarded twice. `height` rewards no such jump.
 
 P is the part of the state that determines F and is not in the observation: the critic reads it.
 
@@ -191,9 +192,10 @@ class PotentialShaper:
         after = phi[1:] - reference[:-1]
         after[t, n] = counted_final
         after[transitions.terminated] = 0.0
-        for unknown in (transitions.died, transitions.lost):
-            if unknown is not None:
-                after[unknown] = counted[:-1][unknown]
+        jumped = transitions.died if self.mode == "height" else None
+        for unpaid in (jumped, transitions.lost):
+            if unpaid is not None:
+                after[unpaid] = counted[:-1][unpaid]
         if self.mode == "height":
             rewards, counted_final = np.maximum(after, 0.0), np.minimum(counted_final, 0.0)
         else:
@@ -236,11 +238,8 @@ def _references(
 ) -> Float64:
     """`[T+1, N]` what is subtracted from each row's potential `phi`.
 
-    An episode's first row then counts 0. `carried`, `[N]`, is the value of the first row. After a
-    death a row counts as much as the one before it, or with `height` at most 0: what the episode
-    has reached before the death is not rewarded again on the way back.
+    An episode's first row then counts 0. `carried`, `[N]`, is the value of the first row.
     """
-    died = transitions.died
     reference = np.empty_like(phi)
     # A run that was shaped by `potential` before has values above 0.
     reference[0] = phi[0] - (np.minimum(carried, 0.0) if mode == "height" else carried)
@@ -248,8 +247,6 @@ def _references(
         continued = reference[t]
         if mode == "height":
             continued = np.maximum(continued, phi[t + 1])
-        elif died is not None:
-            continued = continued + np.where(died[t], phi[t + 1] - phi[t], 0.0)
         reference[t + 1] = np.where(ends, phi[t + 1], continued)
     return reference
 

@@ -1,0 +1,80 @@
+"""The search that all runs of the study of rewards share: start states and judged segments.
+
+It reads neither rewards nor judges. Its states are starts of training, its segments the first that
+are labelled, so that a reward model exists early and knows more than the first steps of the quest.
+"""
+
+import os
+from collections.abc import Iterator
+from operator import methodcaller
+from pathlib import Path
+
+from outcome import say
+
+from rlaif.files.whole import write_whole
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.trainer.learner.exploration import open_explorers
+from rlaif.trainer.play.capturing.recorder import CaptureContext
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.run_folder.spool import SpooledCapture
+from rlaif.trainer.search.marks import Marks, large
+from rlaif.trainer.search.opening import TREE, open_search
+from rlaif.trainer.search.search import SearchSettings
+from rlaif.trainer.search.tree import read_tree
+from rlaif.trainer.settings import TrainerSettings
+
+FRAMES = 1_500_000
+"""As many as some 60,000 decisions of a policy last."""
+
+ENVIRONMENTS, STEPS = 8, 64
+CAPTURES = 6
+"""Segments of a report, 512 decisions, that are captured."""
+
+POWER_ON_SHARE = 0.5
+"""Share of the episodes that start at power-on."""
+
+
+def search(folder: Path, frames: float = FRAMES) -> list[SpooledCapture]:
+    """Play the search in a folder, write its states, and return the segments."""
+    say(f"searching for {frames / 1e6:g} M frames")
+    cartridge = load_cartridge()
+    settings = TrainerSettings(ray_workers=0, envs_per_worker=ENVIRONMENTS, episode_length=2700)
+    runners = open_explorers(settings, EnvConfig("search", game=settings.game))
+    for old in folder.glob(f"{TREE}*"):
+        old.unlink()
+    found = open_search(folder, cartridge, SearchSettings(seed=0))
+    runners.wait_until_ready()
+    captured: list[SpooledCapture] = []
+    while found.figures.frames < frames:
+        order = methodcaller(
+            "sample", steps=STEPS, capture_quota=CAPTURES, context=CaptureContext(),
+            job=found.next_job(0),
+        )  # fmt: skip
+        for fragment in runners.answers(runners.order_of({0: order})):
+            assert fragment.explored is not None
+            found.take_in(0, fragment.explored)
+            captured += fragment.captures
+    found.close()
+    runners.stop()
+    (folder / "starts").mkdir(exist_ok=True)
+    for name, state in _states(folder):
+        write_whole(folder / "starts" / name, state)
+    return captured
+
+
+def _states(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """A state of each room with each set of large flags; the first is that of power-on."""
+    with read_tree(folder / TREE) as tree:
+        groups: dict[tuple[Marks, int], int] = {}
+        for start in tree.starts:
+            if tree.nearest_state(start.node)[0] == start.node:
+                groups.setdefault((large(start.marks), start.room), start.node)
+        for (marks, room), node in groups.items():
+            yield f"{node:04}-{len(marks)}-{room:03x}.state", tree.state(node)
+
+
+def starts(folder: Path) -> str:
+    """As `initial_state_paths` has them."""
+    first, *others = sorted((folder / "starts").glob("*.state"))
+    weight = len(others) * POWER_ON_SHARE / (1 - POWER_ON_SHARE)
+    return ",".join([f"{first}={weight!r}", *map(os.fspath, others)])
