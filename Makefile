@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 DISTS := libs/common libs/game services/trainer services/exporter services/judge services/reward-model services/hud \
          deploy/mock-llm deploy/servers deploy/local
 DEV_DISTS := libs/testing deploy/validate
-EXTRAS := libs/common[bus,storage,service,llm,reward-net] services/trainer[films]
+EXTRAS := libs/common[bus,client,storage,service,llm,reward-net] services/trainer[films]
 RELEASE := $(shell cat VERSION)
 CONTAINER_ENGINE ?= $(if $(shell command -v docker),docker,podman)
 IMAGE_ARGS = $(if $(PLATFORM),--platform $(PLATFORM)) $(if $(BASE),--build-arg BASE=$(BASE)) --build-arg VERSION=$(RELEASE) \
@@ -88,23 +88,23 @@ help: ## Show this help
 	  awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
 
 demo: $(VENV)/.ready ## Run the whole pipeline here (ONCE=1 stops after two loaded models; ROM=… plays yours, WORLD=7 ROOMS=60 a generated one)
-	@$(BIN)/python -m rlaif.local $(DEMO)
+	@$(BIN)/rlaif demo $(DEMO)
 
 train: $(VENV)/.ready ## Train in the foreground, without the other services (ARGS="--mode epoch"; ARGS=--help)
-	@$(BIN)/python -m rlaif.trainer.service.cli $(ARGS)
+	@$(BIN)/rlaif train $(ARGS)
 
 train-cartridge: $(VENV)/.ready ## Search, make demonstrations, train a policy (SEED=1 MINUTES=98 ARM=macros|options|buttons WORLD=7; again: resumes)
-	@$(STORES_HERE) $(BIN)/python -m rlaif.trainer.service.cli --mode quest --run-id $(TRAINED) \
+	@$(STORES_HERE) $(BIN)/rlaif train --mode quest --run-id $(TRAINED) \
 	  $(if $(ARM),--actions $(ARM)) --seed $(or $(SEED),1) $(if $(MINUTES),--quest.minutes $(MINUTES)) $(ROM_PATH_OPTION) $(ARGS)
 
 play-trained: $(VENV)/.ready ## Show a trained policy in a window (RUN=…; ARGS="--number 3"; ARGS=--help)
-	@$(BIN)/python -m rlaif.trainer.evaluate --show $(ROM_OPTION) $(ARGS) $(POLICY)
+	@$(BIN)/rlaif evaluate --show $(ROM_OPTION) $(ARGS) $(POLICY)
 
 evaluate-trained: $(VENV)/.ready ## Play a frozen policy from power-on, ends with JSON (EPISODES=64 RUN=… WORLD=7; ARGS=--random)
-	@$(BIN)/python -m rlaif.trainer.evaluate --episodes $(or $(EPISODES),64) $(ROM_OPTION) $(ARGS) $(POLICY)
+	@$(BIN)/rlaif evaluate --episodes $(or $(EPISODES),64) $(ROM_OPTION) $(ARGS) $(POLICY)
 
 film-trained: $(VENV)/.ready ## Film the best of some episodes of a trained policy (RUN=…; ARGS="--out FILE")
-	@$(BIN)/python -m rlaif.trainer.evaluate --film $(ROM_OPTION) $(ARGS) $(POLICY)
+	@$(BIN)/rlaif evaluate --film $(ROM_OPTION) $(ARGS) $(POLICY)
 
 test: $(VENV)/.ready-dev ## All tests: unit, contracts, integration, the page in a browser, end to end
 	@$(FETCH_BROWSER) || echo "The page is tested in the browser of this machine, or not at all" >&2
@@ -254,10 +254,10 @@ rom: $(VENV)/.ready ## Build the cartridge again (needs sdcc)
 	$(BIN)/python libs/game/cartridge/build.py
 
 play: $(VENV)/.ready ## Play yourself in a window (ROM=… plays yours, WORLD=7 ROOMS=60 a generated one; PLAY_ARGS=--mute is silent)
-	@$(BIN)/python -m rlaif.game play $(PLAY_ARGS) $(ROM_OPERAND)
+	@$(BIN)/rlaif play $(PLAY_ARGS) $(ROM_OPERAND)
 
 replay-check: $(VENV)/.ready ## Prove on any ROM that a replay is the same play (ROM=… SEGMENTS=200)
-	@$(BIN)/python -m rlaif.game replay-check --segments $(or $(SEGMENTS),200) $(ROM_OPERAND)
+	@$(BIN)/rlaif replay-check --segments $(or $(SEGMENTS),200) $(ROM_OPERAND)
 
 SB3_VENV := .venv-sb3
 # A folder of what Stable-Baselines3 needs besides the packages of the project, with which it is measured.

@@ -6,7 +6,7 @@ Two training runs with equal settings (default PPO preset, 2 runners of 8 enviro
 (turns.py): off, on, on, off, off, on, …
 
     off     the training process alone: no captures, no reward model, no screen
-    on      `rlaif-train`: segments captured within the default budget (60 per minute), spooled and
+    on      `rlaif train`: segments captured within the default budget (60 per minute), spooled and
             published; a loaded reward model; progress and the watched screen (20 per second) over
             a real nats-server; a HUD, and 5 pages that follow it (hud_pages.py)
 
@@ -16,7 +16,7 @@ exporter's events. Stores are directories. No checkpoint is written during a tur
 
     kept_ratio      median over the rounds of on's decisions per second / off's
     run_cpu_ratio   off's CPU seconds per step / on's, of the run's own processes
-    beside_cores    cores used by rlaif-train, nats-server and HUD
+    beside_cores    cores used by rlaif train, nats-server and HUD
 
 Exit code 0 if the interval of `kept_ratio` begins at 0.95 or above and everything of the loop was
 on, else 1.
@@ -70,7 +70,7 @@ def ring_environment(directory: Path, nats: NatsServer, name: str) -> dict[str, 
 async def loop_on(
     directory: Path, nats: NatsServer, name: str, past: Iterable[EventData] = ()
 ) -> AsyncIterator[tuple[Side, int]]:
-    """`rlaif-train` with the loop on, and a HUD that has seen the `past`; gives the HUD's port."""
+    """`rlaif train` with the loop on, and a HUD that has seen the `past`; gives the HUD's port."""
     side, (port,) = Side(name), free_ports(1)
     environment = ring_environment(directory, nats, name)
     log = (directory / f"{name}.log").open("wb")

@@ -3,7 +3,7 @@
 Both train with PPO on the same game, rewards, network, numbers, batch, runners and environments per
 runner, with one torch thread, without coverage map and archive. `stock` is RLlib's
 `SingleAgentEnvRunner` on `ZeldaOracle-v1` with its connectors and learner. `ours` is what
-`rlaif-train` runs. A step is a decision of the policy, here a button held for four frames.
+`rlaif train` runs. A step is a decision of the policy, here a button held for four frames.
 
     speedup          median over the rounds of `ours` steps per second / stock's, default preset
     cpu_speedup      CPU seconds per step of stock / of `ours`: the speedup if no core ever waited

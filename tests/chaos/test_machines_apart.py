@@ -158,7 +158,7 @@ def machines(tmp_path: Path) -> Iterator[Machines]:
 
 
 class Training:
-    """`rlaif-train` on the driver's machine, and what the run's directory shows of it."""
+    """`rlaif train` on the driver's machine, and what the run's directory shows of it."""
 
     def __init__(self, directory: Path, environment: dict[str, str]) -> None:
         self.run = directory / "trainer" / "runs" / environment["TRAINER_RUN_ID"]
@@ -200,7 +200,7 @@ Train = Callable[..., Training]
 def train(
     tmp_path: Path, machines: Machines, nats_server: NatsServer, s3_server: S3Server
 ) -> Iterator[Train]:
-    """Starts `rlaif-train` with a data directory of its own, and with some other settings."""
+    """Starts `rlaif train` with a data directory of its own, and with some other settings."""
     settings = {
         "TRAINER_RUN_ID": RUN,
         "RAY_ADDRESS": machines.address, "RAY_WORKERS": len(RUNNERS), "ENVS_PER_WORKER": 4,

@@ -24,6 +24,7 @@ PARTS_OF_COMMON = {
     "storage": "storage",
     "service": "service",
     "llm": "llm",
+    "client": "client",
     "reward_net": "reward-net",
     "bootstrap": "bootstrap",
 }

@@ -333,6 +333,6 @@ spec: {template: {spec: {containers: [
 
 def test_a_variable_of_the_readers_shell_is_not_one_of_a_program() -> None:
     page = (
-        "```bash\nAPI=http://x\nTOKEN=$(cat it)\nTYPE='a: b'\nRUN_HOURS=2 rlaif-train\n```\n`A_B=1`"
+        "```bash\nAPI=http://x\nTOKEN=$(cat it)\nTYPE='a: b'\nRUN_HOURS=2 rlaif train\n```\n`A_B=1`"
     )
     assert names_in_commands(page) == {"RUN_HOURS"}

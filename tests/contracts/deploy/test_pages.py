@@ -21,10 +21,10 @@ COMPOSE = ROOT / "docker-compose.yml"
 PAGES = [README, CLUSTER, *sorted((ROOT / "deploy").rglob("*.md"))]
 ENVIRONMENTS = ("dev", "staging", "prod")
 JOBS = {
-    "pipeline": ("RayJob", "rlaif-train --mode pipeline"),
-    "epoch": ("RayJob", "rlaif-train --mode epoch"),
-    "evaluation": ("RayJob", "rlaif-train --mode evaluation"),
-    "judge-epoch": ("Job", "python -m rlaif.judge.epoch"),
+    "pipeline": ("RayJob", "rlaif train --mode pipeline"),
+    "epoch": ("RayJob", "rlaif train --mode epoch"),
+    "evaluation": ("RayJob", "rlaif train --mode evaluation"),
+    "judge-epoch": ("Job", "rlaif judge-epoch"),
 }
 """Folder of deploy/jobs: what it sends, and what that runs."""
 
@@ -121,7 +121,7 @@ def test_another_epoch_is_judged_by_the_command_of_the_page() -> None:
     command = command.replace("$ENVIRONMENT", "dev").split("| oc create")[0]
     (sent,) = labelled(list(yaml.safe_load_all(shell(command))))
     assert sent["metadata"]["name"] == "judge-epoch-3"
-    assert runs_of(sent) == "python -m rlaif.judge.epoch --epoch 3"
+    assert runs_of(sent) == "rlaif judge-epoch --epoch 3"
 
 
 # --- secrets --------------------------------------------------------------------------------------

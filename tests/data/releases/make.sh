@@ -1,9 +1,9 @@
 #!/bin/sh
 # make.sh FILE [COMMAND]: trains two iterations with the release that is installed, and packs the
-# trainer's folder into FILE. COMMAND is that release's rlaif-train.
+# trainer's folder into FILE. COMMAND trains with that release.
 set -eu
 file=$(realpath "$1")
-train=${2:-rlaif-train}
+train=${2:-rlaif train}
 folder=/tmp/var-of-a-release
 rm -rf "$folder"
 mkdir -p "$folder"

@@ -1,6 +1,6 @@
 """The claim on which captures rest: a replay with rendering is the play without, bit for bit.
 
-`rlaif-game replay-check --segments 1000` shows it of the RAM of more; this is the everyday part.
+`rlaif replay-check --segments 1000` shows it of the RAM of more; this is the everyday part.
 """
 
 import pytest

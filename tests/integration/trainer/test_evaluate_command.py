@@ -1,4 +1,4 @@
-"""`rlaif-eval` on a policy with initial weights, and on the shipped one."""
+"""`rlaif evaluate` on a policy with initial weights, and on the shipped one."""
 
 import io
 import json

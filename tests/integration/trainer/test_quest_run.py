@@ -97,7 +97,7 @@ def test_ctrl_c_in_the_search_saves_and_the_same_command_goes_on(searched_in_two
     assert (code, err) == (0, "")
     assert record.phase == "search"
     assert record.search_seconds > 0
-    assert f"rlaif-train --run-id {RUN}" in out
+    assert f"rlaif train --run-id {RUN}" in out
     assert (code_after, err_after) == (0, "")
     assert QuestRecord.read(home.directory).search_seconds > record.search_seconds
     assert "QUEST_MINUTES elapsed" in out_after

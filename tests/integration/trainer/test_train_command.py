@@ -1,4 +1,4 @@
-"""`rlaif-train` as a person runs it: no NATS, stores in files."""
+"""`rlaif train` as a person runs it: no NATS, stores in files."""
 
 import json
 import os
@@ -147,7 +147,7 @@ async def test_ctrl_c_saves_and_the_checkpoint_plays_the_same_evaluation_twice(h
         process.kill()
         process.wait()
     assert (process.returncode, err) == (0, "")
-    assert "rlaif-train --run-id r-c" in out, "how to resume"
+    assert "rlaif train --run-id r-c" in out, "how to resume"
     *_, saved = checkpoints.whole(home.data_dir / "runs" / "r-c" / "checkpoints")
     assert checkpoints.verify(saved).counters.env_steps >= 128
 
@@ -198,7 +198,7 @@ async def test_a_run_shows_its_figures_while_it_trains(home: Home):
         process.kill()
         process.wait()
     assert (process.returncode, err) == (0, "")
-    assert "rlaif-train --run-id r-m" in out, "a look at its figures costs the run nothing"
+    assert "rlaif train --run-id r-m" in out, "a look at its figures costs the run nothing"
 
 
 @pytest.mark.parametrize(
@@ -222,5 +222,5 @@ def test_a_wrong_setting_is_one_line_and_exit_code_2(
     printed = capsys.readouterr()
     assert printed.out == ""
     assert text in printed.err
-    assert printed.err.startswith("rlaif-train: error: ")
+    assert printed.err.startswith("rlaif train: error: ")
     assert printed.err.count("\n") == 1

@@ -56,6 +56,7 @@ class Clone:
         (root / ".venv/bin").mkdir(parents=True)
         (root / ".venv/lib").mkdir()
         self.program("python", FAKE_PYTHON)
+        self.program("rlaif", FAKE_PYTHON)
         (root / ".venv/bin/pip").touch()
         if is_set_up:
             (root / ".venv/.ready").touch()
@@ -108,7 +109,7 @@ def test_the_stores_of_a_trained_cartridge_are_in_the_clone(tmp_path, place):
     clone = Clone(tmp_path / place, is_set_up=True)
     clone.make("train-cartridge")
     [(words, environment)] = clone.calls()
-    assert words[:4] == ["-m", "rlaif.trainer.service.cli", "--mode", "quest"]
+    assert words[:3] == ["train", "--mode", "quest"]
     for name, folder in (("MODELS_STORE", "models"), ("EPISODES_STORE", "episodes")):
         assert environment[name] == str(clone.root.resolve() / "var/trainer" / folder)
 
@@ -131,7 +132,7 @@ def test_a_data_directory_and_a_run_are_handed_on_as_they_are(tmp_path, place, g
 def test_the_port_of_the_page_is_one_word(tmp_path):
     clone = Clone(tmp_path / "clone", is_set_up=True)
     clone.make("demo", "HUD_PORT=80 86")
-    assert clone.calls()[0][0] == ["-m", "rlaif.local", "--hud-port=80 86"]
+    assert clone.calls()[0][0] == ["demo", "--hud-port=80 86"]
 
 
 def test_settings_of_another_python_and_of_pip_do_not_reach_the_set_up(fresh):

@@ -31,12 +31,13 @@ for argument in "$@"; do printf '%s\\0' "$argument"; done > "$(dirname "$0")/../
 
 @pytest.fixture
 def environment(tmp_path: Path) -> Path:
-    """A virtual environment that is set up, whose Python only notes its arguments."""
+    """A virtual environment that is set up, whose programs only note their arguments."""
     folder = tmp_path / "venv"
     (folder / "bin").mkdir(parents=True)
-    python = folder / "bin" / "python"
-    python.write_text(FAKE_PYTHON)
-    python.chmod(0o755)
+    for name in ("python", "rlaif"):
+        program = folder / "bin" / name
+        program.write_text(FAKE_PYTHON)
+        program.chmod(0o755)
     (folder / "bin" / "pip").touch()
     for stamp in (".ready", ".ready-dev"):
         (folder / stamp).touch()
@@ -67,7 +68,7 @@ def test_without_a_rom_make_gives_none(environment: Path):
     command = ["make", "-s", "play", f"VENV={environment}"]
     subprocess.run(command, cwd=ROOT, env=inherited, check=True, timeout=60)
     seen = (environment / "seen").read_bytes().decode()
-    assert seen.split("\0") == ["-m", "rlaif.game", "play", ""]
+    assert seen.split("\0") == ["play", ""]
 
 
 def cut_off(path: Path) -> None:

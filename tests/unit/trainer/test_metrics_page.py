@@ -1,4 +1,4 @@
-"""What `rlaif-train` shows of its run over HTTP."""
+"""What `rlaif train` shows of its run over HTTP."""
 
 import socket
 import subprocess

@@ -4,11 +4,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from rlaif.contracts.telemetry.curriculum import CurriculumSegment
 from rlaif.contracts.telemetry.search import TreeNode
 from rlaif.trainer.run_folder.protocol import IterationDone, SearchReport
 from rlaif.trainer.run_folder.search_report import curriculum_figures
 from rlaif.trainer.service.cli import (
+    overwrite,
     progress_line,
     search_line,
     summary,
@@ -93,3 +96,12 @@ def test_a_run_of_mode_quest_ends_by_its_own_minutes(tmp_path: Path):
     assert summary(learned, settings, []).startswith(
         "run r-1: the whole demonstration is mastered from power-on\n"
     )
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_a_line_of_progress_takes_one_line_of_the_terminal(monkeypatch, capsys, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    overwrite("iteration 1 | " * 20)
+    shown = capsys.readouterr().out.removeprefix("\r\x1b[K")
+    assert len(shown) == columns - 1
+    assert shown.endswith("…")

@@ -68,7 +68,7 @@ def test_a_run_is_submitted_once(tmp_path: Path):
     cluster = Cluster([Job("r-1-attempt-0", JobStatus.FAILED), Job("r-10-attempt-0", "RUNNING")])
     assert submit(cluster, settings(tmp_path), RECORD) == "r-1-attempt-2"
     (job,) = cluster.submitted
-    assert job["entrypoint"] == "rlaif-train --messages --run-id r-1"
+    assert job["entrypoint"] == "rlaif train --messages --run-id r-1"
     assert job["runtime_env"]["env_vars"] == {
         "OMP_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",

@@ -1,4 +1,4 @@
-"""`python -m rlaif.local`: the whole pipeline on this machine, until Ctrl-C.
+"""`rlaif demo`: the whole pipeline on this machine, until Ctrl-C.
 
 Exit codes: 0 stopped on request or after the requested number of loops, 1 failure, 2 wrong option
 or ROM, or an unusable data directory, 3 the directory or the page's port is in use, 4 the loop did
@@ -39,7 +39,7 @@ from rlaif.storage.ports import StorageError
 _ONCE_LOOPS = 2
 
 
-@command("rlaif-local")
+@command("rlaif demo")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the stack; returns the exit code."""
     arguments = _parser().parse_args(argv)
@@ -145,7 +145,7 @@ def _server(text: str) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m rlaif.local",
+        prog="rlaif demo",
         description="Runs NATS, the five services and, unless --llm-base-url is set, a mock "
         "LLM on this machine. Settings of the services are read from the environment, see "
         "docs/configuration.md.",

@@ -27,6 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run from the command line; gives the exit code."""
     parser = argparse.ArgumentParser(
         prog="bootstrap",
+        usage="%(prog)s [OPTION ...]",
         description=BootstrapSettings.__doc__,
         epilog=PRECEDENCE,
         allow_abbrev=False,

@@ -78,7 +78,11 @@ def _run(
 ) -> int:
     name = settings_class.service_name()
     parser = argparse.ArgumentParser(
-        prog=name, description=description, epilog=PRECEDENCE, allow_abbrev=False
+        prog=name,
+        usage="%(prog)s [OPTION ...]",
+        description=description,
+        epilog=PRECEDENCE,
+        allow_abbrev=False,
     )
     parser.add_argument(
         "--print-settings",

@@ -1,4 +1,4 @@
-"""`rlaif-game`, or `python -m rlaif.game`: inspect, play and replay games, generate worlds."""
+"""`rlaif inspect`, `play`, `replay-check` and `world`, or `python -m rlaif.game`."""
 
 import argparse
 import sys
@@ -10,11 +10,11 @@ from rlaif.game.replay_check import checks as replay_check
 from rlaif.game.worlds import command as world_command
 
 
-@command("rlaif-game")
+@command("rlaif")
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     parser = argparse.ArgumentParser(
-        prog="rlaif-game",
+        prog="rlaif",
         description="Inspect a game, play it, check its replays; generate worlds.",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")

@@ -1,4 +1,4 @@
-"""`rlaif-game inspect ROM|STATE`: what a file is, and what the memory map reads in it.
+"""`rlaif inspect ROM|STATE`: what a file is, and what the memory map reads in it.
 
 Exit codes: 0 shown, 2 the file cannot be used, with the reason in one line on standard error.
 """
@@ -103,7 +103,7 @@ _DECODERS: dict[Encoding, Callable[[bytes], Value]] = {
 _HELP = "show what a ROM or a save state is, and what the memory map reads in it"
 _EPILOG = """\
 To check the memory map against your own game: save a state with PyBoy, then
-  rlaif-game inspect game.gbc.state --rom game.gbc
+  rlaif inspect game.gbc.state --rom game.gbc
 and compare hearts, rupees, position, room and map with the screen.
 
 A ROM alone is played from power-on until the player has control: with START, Oracle of Seasons

@@ -42,7 +42,7 @@ class PipelineError(AssertionError):
 
 
 class Pipeline:
-    """`python -m rlaif.local` on a data directory of the test's."""
+    """`rlaif demo` on a data directory of the test's."""
 
     def __init__(
         self, data_dir: Path, *options: str, environment: Mapping[str, str] | None = None

@@ -1,6 +1,6 @@
 """The evaluator pass (Cycle B): scores all segments of an epoch once and writes a report.
 
-    python -m rlaif.judge.epoch --epoch 0
+    rlaif judge-epoch --epoch 0
 
 Settings are those of the judge, from the environment. Segments that have a score cost no call.
 Writes `scores/epoch_N/scores.jsonl` and `evaluations/epoch_N/summary.json`, and prints the summary.
@@ -47,6 +47,8 @@ from rlaif.storage.ports import (
     StorageError,
     StoreUnavailableError,
 )
+
+_NAME = "rlaif judge-epoch"
 
 EPOCH_STEPS = 300_000
 """Default environment steps per epoch."""
@@ -321,7 +323,7 @@ def _mean(values: Sequence[float]) -> float | None:
     return fmean(values) if values else None
 
 
-@command("evaluate")
+@command(_NAME)
 def main(argv: Sequence[str] | None = None) -> int:
     """Run from the command line; returns the exit code."""
     task = _task(argv)
@@ -330,14 +332,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         configure_logging("evaluator", settings.log_level, settings.log_format)
         report = asyncio.run(evaluate_epoch(settings, task))
     except (InvalidSettingsError, StartupError, StorageError, BusError) as error:
-        sys.stderr.write(f"evaluate: error: {error}\n")
+        sys.stderr.write(f"{_NAME}: error: {error}\n")
         return 1 if isinstance(error, StoreUnavailableError | BusError) else 2
     sys.stdout.write(json.dumps(report) + "\n")
     return 1 if report["failed"] or report["judged"] < report["segments"] else 0
 
 
 def _task(argv: Sequence[str] | None) -> EpochPass:
-    parser = argparse.ArgumentParser(prog="evaluate", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(prog=_NAME, description=(__doc__ or "").split("\n")[0])
     epoch, steps = os.environ.get("EPOCH"), os.environ.get("EPOCH_STEPS", str(EPOCH_STEPS))
     add = parser.add_argument
     number = "number of the epoch, from 0 [env: EPOCH]"

@@ -215,7 +215,7 @@ def _check_curriculum(settings: TrainerSettings) -> None:
     if settings.run_on == "process" and not library.exists(path):
         raise WrongSettingsError(
             f"no demonstrations in {path}: correct TRAINER_CURRICULUM_PATH, or make some "
-            "(python -m rlaif.trainer.curriculum)"
+            "(rlaif demonstrations)"
         )
 
 

@@ -1,4 +1,4 @@
-"""`rlaif-eval`: evaluate a policy, show it in a window, or film it.
+"""`rlaif evaluate`: evaluate a policy, show it in a window, or film it.
 
 Exit codes: 0 done; 1 an episode could not be played, shown or filmed; 2 there is no such policy or
 recording, it does not fit the game, or an option is wrong.
@@ -33,7 +33,7 @@ from rlaif.trainer.spreading import LostProcessError, spread
 
 DONE, BROKEN, WRONG = 0, 1, 2
 
-_NAME = "rlaif-eval"
+_NAME = "rlaif evaluate"
 _FRAMES_PER_MINUTE = 3_600
 _EPISODES, _EPISODES_TO_FILM = 64, 8
 

@@ -1,4 +1,4 @@
-"""`python -m rlaif.trainer.explore`: a search without training; its progress in the terminal."""
+"""`rlaif explore`: a search without training; its progress in the terminal."""
 
 import argparse
 import json
@@ -19,7 +19,7 @@ _ENVIRONMENTS = 8
 """Of a runner."""
 
 
-@command("rlaif.trainer.explore")
+@command("rlaif explore")
 def main(arguments: list[str] | None = None) -> int:
     """Search until the limit of time or frames is reached, or until a signal arrives; return 0."""
     options = _parser().parse_args(arguments)
@@ -53,7 +53,7 @@ def _report(figures: Figures, folder: Path) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m rlaif.trainer.explore", description=__doc__)
+    parser = argparse.ArgumentParser(prog="rlaif explore", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder; a search in it is resumed")
     parser.add_argument("--rom", type=Path, help="ROM file (default: the embedded game)")
     parser.add_argument("--seed", type=int, default=0)

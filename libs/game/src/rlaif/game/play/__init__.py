@@ -1,1 +1,1 @@
-"""`rlaif-game play`: manual play in a window."""
+"""`rlaif play`: manual play in a window."""

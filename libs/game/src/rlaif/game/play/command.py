@@ -1,4 +1,4 @@
-"""`rlaif-game play [ROM]`: play in a window."""
+"""`rlaif play [ROM]`: play in a window."""
 
 import argparse
 import sys

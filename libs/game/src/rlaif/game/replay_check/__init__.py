@@ -1,1 +1,1 @@
-"""`rlaif-game replay-check`: random play of any ROM, captured and replayed."""
+"""`rlaif replay-check`: random play of any ROM, captured and replayed."""

@@ -1,4 +1,4 @@
-"""`rlaif-game world SEED`: write a new cartridge, and all that is known of it."""
+"""`rlaif world SEED`: write a new cartridge, and all that is known of it."""
 
 import argparse
 import sys

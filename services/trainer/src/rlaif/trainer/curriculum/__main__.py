@@ -1,4 +1,4 @@
-"""`python -m rlaif.trainer.curriculum`: builds demonstrations from searches, at low priority.
+"""`rlaif demonstrations`: builds demonstrations from searches, at low priority.
 
 An interrupted build resumes with the parts that were minimized.
 """
@@ -19,7 +19,7 @@ from rlaif.trainer.settings.game import GameSettings
 _NICENESS = 10
 
 
-@command("rlaif.trainer.curriculum")
+@command("rlaif demonstrations")
 def main(arguments: list[str] | None = None) -> int:
     """Build the demonstrations; return 0, or another exit code after printing an error message."""
     options = _parser().parse_args(arguments)
@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m rlaif.trainer.curriculum", description=__doc__)
+    parser = argparse.ArgumentParser(prog="rlaif demonstrations", description=__doc__)
     add = parser.add_argument
     add("search", type=Path, nargs="+", help="folder of a search")
     add("--out", type=Path, required=True, help="folder of the demonstrations")

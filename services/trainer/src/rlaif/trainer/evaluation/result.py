@@ -1,7 +1,7 @@
 """Results of evaluations, one file each: what a frozen policy did in episodes with fixed seeds.
 
 runs/{run_id}/evaluations/{evaluation_id}.json       of modes `evaluation` and `pipeline`
-{policy folder}/trials/{player}-{seed}.json          of `rlaif-eval`
+{policy folder}/trials/{player}-{seed}.json          of `rlaif evaluate`
 """
 
 from collections import Counter

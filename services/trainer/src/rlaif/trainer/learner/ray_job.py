@@ -1,7 +1,7 @@
 """A run as a job on a Ray cluster: submitted, watched and stopped from here.
 
 Started by the service as `python -m rlaif.trainer.learner.ray_job RUN_FILE MESSAGE_FD`, in the
-place of the training process. The job is `rlaif-train --messages`, which reaches NATS and S3 by
+place of the training process. The job is `rlaif train --messages`, which reaches NATS and S3 by
 itself; what it writes comes back as messages. When the service is killed the job continues, and the
 next service finds it again by the run's id.
 
@@ -66,7 +66,7 @@ def submit(client: Any, settings: TrainerSettings, record: RunRecord) -> str:
         return found
     return str(
         client.submit_job(
-            entrypoint=f"rlaif-train --messages --run-id {record.run_id}",
+            entrypoint=f"rlaif train --messages --run-id {record.run_id}",
             submission_id=f"{record.run_id}-attempt-{record.attempts}",
             runtime_env={"env_vars": ONE_THREAD | _stop_wait(settings) | environment(settings)},
             metadata={"run_id": record.run_id},
@@ -122,7 +122,7 @@ def main(arguments: list[str]) -> int:
         if status in (JobStatus.SUCCEEDED, JobStatus.STOPPED):
             return 0
         info = client.get_job_info(job)
-        final = getattr(info, "driver_exit_code", None) == 2  # as rlaif-train says it
+        final = getattr(info, "driver_exit_code", None) == 2  # as rlaif train says it
         reason = f"Ray job {job} {status}: {info.message}"
         messages.write(Failed(reason=reason, is_final=final).line())
         return 2 if final else 1

@@ -1,4 +1,4 @@
-"""`rlaif-train`: one run in the foreground, with a line of progress and a summary at its end.
+"""`rlaif train`: one run in the foreground, with a line of progress and a summary at its end.
 
 It does what the service does except REST: uploads captures, loads champions, copies checkpoints,
 sends telemetry. It also trains without NATS and S3, and reports what stays on this disk. With
@@ -9,6 +9,7 @@ Exit codes: 0 finished, or stopped and saved; 1 failed; 2 a setting is invalid.
 
 import argparse
 import asyncio
+import shutil
 import signal
 import sys
 import time
@@ -144,7 +145,7 @@ def summary(state: RunState, settings: TrainerSettings, left: Sequence[str]) -> 
             lines.append(f"  lost      {last.env_steps - saved.env_steps:,} steps after it")
     lines += [f"  left      {each}" for each in left]
     if state.finished is None and state.status == "stopped":
-        lines.append(f"  resume    rlaif-train --run-id {state.run_id}")
+        lines.append(f"  resume    rlaif train --run-id {state.run_id}")
     return "\n".join(lines)
 
 
@@ -159,6 +160,14 @@ def duration(seconds: float | None) -> str:
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
 
 
+def overwrite(line: str) -> None:
+    """Replace the terminal's last line, which would wrap if it were wider than the terminal."""
+    width = shutil.get_terminal_size().columns
+    shown = line if len(line) < width else f"{line[: width - 2]}…"
+    sys.stdout.write(f"\r\x1b[K{shown}")
+    sys.stdout.flush()
+
+
 def _number(value: float | None) -> str:
     return "?" if value is None else f"{value:.2f}"
 
@@ -169,7 +178,7 @@ def _share(value: float | None) -> str:
 
 FINISHED, FAILED, WRONG_SETTINGS = 0, 1, 2
 
-_NAME = "rlaif-train"
+_NAME = "rlaif train"
 _BUS_SECONDS = 5.0
 _ISSUE_SECONDS = 2.0
 _LINE_SECONDS = 10.0
@@ -184,6 +193,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Train, evaluate or run a pipeline; returns the exit code."""
     parser = argparse.ArgumentParser(
         prog=_NAME,
+        usage="%(prog)s [OPTION ...]",
         description="Train the agent in the foreground: continuously, for one epoch, or as a "
         "pipeline with evaluations; or evaluate a checkpoint. Ctrl-C saves and stops.",
         epilog=PRECEDENCE,
@@ -376,8 +386,7 @@ class _LineWriter:
 
     def _progress(self, line: str) -> None:
         if sys.stdout.isatty():
-            sys.stdout.write(f"\r\x1b[K{line}")
-            sys.stdout.flush()
+            overwrite(line)
             self._open_line = True
         elif time.monotonic() - self._written >= _LINE_SECONDS or not self._written:
             self._written = time.monotonic()

@@ -1,6 +1,6 @@
 """The trainer without its REST: the current run, and what connects it to bus and stores.
 
-The service and `rlaif-train` both run a `Trainer`; the service adds REST, the command a terminal.
+The service and `rlaif train` both run a `Trainer`; the service adds REST, the command a terminal.
 """
 
 import asyncio
@@ -252,7 +252,7 @@ class Trainer:
 async def metrics_page(
     settings: TrainerSettings, readiness: Readiness, metrics: ServiceMetrics
 ) -> AsyncIterator[None]:
-    """Serve /metrics and /readyz of `rlaif-train` at `metrics_port`, if one is set.
+    """Serve /metrics and /readyz of `rlaif train` at `metrics_port`, if one is set.
 
     A training job on a cluster has no service that could be scraped instead.
 

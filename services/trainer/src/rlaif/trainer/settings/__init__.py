@@ -73,7 +73,7 @@ class TrainerSettings(
         ge=0,
         le=65535,
         json_schema_extra=PER_SERVICE,
-        description="TCP port on which rlaif-train serves /metrics, /readyz and /livez; 0 disables "
+        description="TCP port on which rlaif train serves /metrics, /readyz and /livez; 0 disables "
         "it. The service has them on TRAINER_PORT.",
     )
     data_dir: Path = Field(

@@ -181,7 +181,7 @@ class CaptureSettings(BaseModel, frozen=True, extra="forbid"):
     spool_captures: int = Field(default=500, ge=1, json_schema_extra=INTERNAL)
     """Maximum captures waiting on disk, about 10 kB each. Further ones are dropped and counted."""
     best_episodes: int = Field(default=3, ge=0, json_schema_extra=INTERNAL)
-    """Best episodes of a run whose actions are kept, for `rlaif-eval RUN --recorded N`."""
+    """Best episodes of a run whose actions are kept, for `rlaif evaluate RUN --recorded N`."""
 
     def segment_steps(self, frame_skip: int) -> int:
         """Decision steps per segment, of `frame_skip` frames each."""

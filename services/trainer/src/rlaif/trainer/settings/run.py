@@ -27,7 +27,7 @@ class RunSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True)
     run_id: Id | None = Field(
         default=None,
         description="Run to resume, from this disk or from the models store; a new run gets this "
-        "id if neither has it. Unset: the service resumes the newest run, rlaif-train starts a "
+        "id if neither has it. Unset: the service resumes the newest run, rlaif train starts a "
         "new one.",
         json_schema_extra=PER_SERVICE,
     )
@@ -124,7 +124,7 @@ class RaySettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True)
     run_on: Literal["process", "ray-job"] = Field(
         default="process",
         json_schema_extra=PER_SERVICE,
-        description="process trains in a child process; ray-job submits rlaif-train to the Ray "
+        description="process trains in a child process; ray-job submits rlaif train to the Ray "
         "cluster whose dashboard RAY_ADDRESS names.",
     )
 

@@ -1,0 +1,6 @@
+"""Runs in Python: `rlaif.client.Run("current").history()` is a DataFrame of its curves."""
+
+from rlaif.client.rest import ClientError
+from rlaif.client.run import Run
+
+__all__ = ["ClientError", "Run"]

@@ -1,0 +1,45 @@
+"""`rlaif export`: the curves of a run as CSV.
+
+Exit codes: 0 written, 2 there is no such run.
+"""
+
+import argparse
+import csv
+import io
+import sys
+from pathlib import Path
+
+from rlaif.client.rest import DEFAULT_HUD, ClientError
+from rlaif.client.run import Run
+from rlaif.files.failures import WRONG_INPUT, command
+from rlaif.files.whole import write_whole
+
+
+@command("rlaif export")
+def main() -> int:
+    """Write the file; returns the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="rlaif export",
+        description="Write the curves of a run as CSV: a row per iteration of a folder's run, a "
+        "row per point of the charts of a page's.",
+    )
+    add = parser.add_argument
+    add("run", nargs="?", default="current", help="id or folder (default: the page's current run)")
+    add("--url", default=DEFAULT_HUD, help="address of the page (default: %(default)s)")
+    add("--out", type=Path, help="file to write (default: standard output)")
+    options = parser.parse_args()
+    try:
+        rows = Run(options.run, options.url).rows()
+    except ClientError as error:
+        sys.stderr.write(f"rlaif export: error: {error}\n")
+        return WRONG_INPUT
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    if options.out is None:
+        sys.stdout.write(text.getvalue())
+    else:
+        write_whole(options.out, text.getvalue().encode())
+    return 0

@@ -1,0 +1,49 @@
+"""GET of JSON from the REST interface of a service, with errors for people."""
+
+import json
+from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import urlencode, urlsplit
+from urllib.request import Request, urlopen
+
+DEFAULT_HUD = "http://127.0.0.1:8086"
+"""Address of the page of a demo."""
+
+_TIMEOUT_SECONDS = 30.0
+
+
+class ClientError(Exception):
+    """What was asked for is not there; the text says what, why, and what to do."""
+
+
+def get(address: str, path: str, **query: Any) -> Any:
+    """The JSON at a path below `/api/v1/` of a service.
+
+    Raises:
+        ClientError: The service was not reached, or answered with an error.
+    """
+    if urlsplit(address).scheme not in ("http", "https"):
+        raise ClientError(f"{address!r} is not an address; use one like {DEFAULT_HUD}")
+    given = urlencode({name: value for name, value in query.items() if value is not None})
+    url = f"{address.rstrip('/')}/api/v1/{path}?{given}".rstrip("?")
+    request = Request(url, headers={"Accept": "application/json"})
+    try:
+        with urlopen(request, timeout=_TIMEOUT_SECONDS) as answer:
+            return json.load(answer)
+    except HTTPError as error:
+        with error:
+            raise ClientError(f"{url}: {_detail(error)}") from error
+    except (OSError, ValueError) as error:
+        why = getattr(error, "reason", error)
+        raise ClientError(
+            f"nothing at {address} answers as the page of a pipeline ({why}); start one with "
+            "rlaif demo, or name the address that it printed"
+        ) from error
+
+
+def _detail(error: HTTPError) -> str:
+    try:
+        problem = json.load(error)
+        return str(problem.get("detail") or problem["title"])
+    except (ValueError, LookupError, AttributeError):
+        return f"{error.code} {error.reason}"

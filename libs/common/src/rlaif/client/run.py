@@ -1,0 +1,84 @@
+"""A run: from the page of a running pipeline, or from its folder on disk."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlaif.client.rest import DEFAULT_HUD, ClientError, get
+
+if TYPE_CHECKING:
+    import pandas
+
+_MOST_POINTS = 1000
+
+
+class Run:
+    """The curves and settings of one run.
+
+    Args:
+        run: Id of a run, or its folder, such as `var/trainer/runs/r260301090000`; `current` is the
+            one that the page shows.
+        url: Address of the page; not used for a folder.
+    """
+
+    def __init__(self, run: str | Path = "current", url: str = DEFAULT_HUD) -> None:
+        self.run, self.url = str(run), url
+        folder = Path(run)
+        self.folder = folder if folder.is_dir() else None
+        if self.folder is None and len(folder.parts) > 1:
+            raise ClientError(f"no folder {folder}; give the folder of a run, or its id")
+
+    def history(self) -> "pandas.DataFrame":
+        """The curves, a row per iteration in a folder, or per point of the page's charts.
+
+        Raises:
+            ClientError: There is no such run, or pandas is not installed.
+        """
+        try:
+            import pandas
+        except ModuleNotFoundError as error:
+            raise ClientError(
+                "history() needs pandas: pip install pandas; rows() does without"
+            ) from error
+        return pandas.DataFrame(self.rows())
+
+    def rows(self) -> list[dict[str, Any]]:
+        """As `history`, as dictionaries; a value that is unknown in a row is not in it or None.
+
+        Raises:
+            ClientError: There is no such run.
+        """
+        if self.folder is None:
+            known = None if self.run == "current" else self.run
+            view = get(self.url, "history", run=known, points=_MOST_POINTS)
+            return [dict(_flat(point)) for point in view["points"]]
+        lines = self._read("metrics.jsonl").splitlines()
+        if lines and not lines[-1].endswith("}"):
+            del lines[-1]  # a kill tore it
+        return [json.loads(line) for line in lines]
+
+    def settings(self) -> dict[str, Any]:
+        """Its settings by flat name, without secrets; only from a folder.
+
+        Raises:
+            ClientError: It is not a run's folder.
+        """
+        return dict(json.loads(json.loads(self._read("run.json"))["settings"]))
+
+    def _read(self, name: str) -> str:
+        if self.folder is None:
+            raise ClientError("settings are in the folder of a run: Run('var/trainer/runs/RUN')")
+        try:
+            return (self.folder / name).read_text()
+        except FileNotFoundError as error:
+            raise ClientError(f"{self.folder} has no {name}: is it the folder of a run?") from error
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """`{"paid": {"score": 1}}` as `("paid.score", 1)`, as pandas.json_normalize does it."""
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value

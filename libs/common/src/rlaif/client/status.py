@@ -1,0 +1,53 @@
+"""`rlaif status`: what a running pipeline does now, from the REST interface of its page.
+
+Exit codes: 0 no issue, 1 an issue, 2 there is no pipeline at the address.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from rlaif.client.rest import DEFAULT_HUD, ClientError, get
+from rlaif.files.failures import WRONG_INPUT, command
+
+_SUMMARY = "Say what a running pipeline does now. Exit code 0: no issue, 1: an issue, 2: none runs."
+
+
+@command("rlaif status")
+def main() -> int:
+    """Print a few lines; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="rlaif status", description=_SUMMARY)
+    parser.add_argument("--url", default=DEFAULT_HUD, help="the page (default: %(default)s)")
+    try:
+        state = get(parser.parse_args().url, "state")
+    except ClientError as error:
+        sys.stderr.write(f"rlaif status: error: {error}\n")
+        return WRONG_INPUT
+    sys.stdout.write("".join(f"{line}\n" for line in report(state)))
+    return 1 if state["issues"] else 0
+
+
+def report(state: dict[str, Any]) -> Iterator[str]:
+    """Lines about a `GET state` of the HUD; an unknown number is `?`."""
+    run, models = state["run"], state["reward_models"]
+    if run is None:
+        yield "run       none yet"
+    else:
+        yield f"run       {run['run_id']}, {run['status']}"
+        done = (f"{_n(run[each])} {each}" for each in ("episodes", "env_steps"))
+        yield f"trained   iteration {_n(run['iteration'])}, {', '.join(done)}"
+    done = (f"{_n(state['loop'][each])} {each}" for each in ("captured", "exported", "scored"))
+    yield f"segments  {', '.join(done)}"
+    live = "none yet" if models["champion"] is None else f"version {models['champion']['version']}"
+    yield f"reward    model: {live}"
+    yield f"headline  {state['headline']['text']}"
+    for each in state["services"]:
+        if each["state"] != "ready":
+            yield f"service   {each['name']} is {each['state']}"
+    for each in state["issues"]:
+        yield f"issue     {each['service']}: {each['description']}"
+
+
+def _n(number: int | None) -> str:
+    return "?" if number is None else f"{number:,}"

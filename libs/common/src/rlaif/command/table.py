@@ -1,0 +1,52 @@
+"""All subcommands of `rlaif`, by group."""
+
+from typing import NamedTuple
+
+
+class Subcommand(NamedTuple):
+    """A program: its function `module:function` reads `sys.argv` and returns the exit code."""
+
+    summary: str
+    target: str
+    words: tuple[str, ...] = ()
+    """Arguments in front of those of the user."""
+
+    @property
+    def distribution(self) -> str:
+        """The distribution that has it: `rlaif.reward_model.x` is of `rlaif-reward-model`."""
+        return "rlaif-" + self.target.split(".")[1].replace("_", "-")
+
+
+_GAME = "rlaif.game.__main__:main"
+_LOCAL = "rlaif.local.__main__:main"
+_DEMONSTRATIONS = "rlaif.trainer.curriculum.__main__:main"
+
+GROUPS = {
+    "The whole pipeline": {
+        "demo": Subcommand("run it on this machine until Ctrl-C", _LOCAL),
+        "status": Subcommand("say what a running pipeline does now", "rlaif.client.status:main"),
+        "doctor": Subcommand("check whether this machine can run it", _LOCAL, ("doctor",)),
+    },
+    "Training and evaluation": {
+        "train": Subcommand("train, without the services", "rlaif.trainer.service.cli:main"),
+        "evaluate": Subcommand("evaluate, show or film a policy", "rlaif.trainer.evaluate:main"),
+        "explore": Subcommand("search a game, without training", "rlaif.trainer.explore:main"),
+        "demonstrations": Subcommand("make them of what a search found", _DEMONSTRATIONS),
+        "judge-epoch": Subcommand("score all segments of an epoch", "rlaif.judge.epoch:main"),
+        "export": Subcommand("write the curves of a run as CSV", "rlaif.client.export:main"),
+    },
+    "Games": {
+        "play": Subcommand("play a game yourself", _GAME, ("play",)),
+        "world": Subcommand("generate a world from a seed", _GAME, ("world",)),
+        "inspect": Subcommand("show what a ROM or save state holds", _GAME, ("inspect",)),
+        "replay-check": Subcommand("prove that play replays exactly", _GAME, ("replay-check",)),
+    },
+    "This command": {
+        "completion": Subcommand(
+            "print a script for bash and zsh", "rlaif.command.completion:main"
+        ),
+        "version": Subcommand("print what is installed", "rlaif.command.__main__:show_versions"),
+    },
+}
+
+SUBCOMMANDS = {name: each for group in GROUPS.values() for name, each in group.items()}

@@ -1,0 +1,140 @@
+"""Runs of a folder and of a page, and what is said when there is none."""
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from rlaif.client import ClientError, Run, status
+from rlaif.client.export import main as export
+from rlaif.client.status import report
+
+POINT = {"env_step": 100, "entropy": None, "paid": {"shaping": 0.5, "game": 1.0}}
+STATE = {
+    "run": {
+        "run_id": "r1", "status": "training", "iteration": 3, "env_steps": 4096, "episodes": None,
+    },
+    "loop": {"captured": 5, "exported": 5, "scored": None},
+    "reward_models": {"champion": {"version": 2}},
+    "headline": {"text": "It improves."},
+    "services": [{"name": "judge", "state": "silent"}, {"name": "hud", "state": "ready"}],
+    "issues": [],
+}  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of a run, whose last row was torn by a kill."""
+    (tmp_path / "run.json").write_text(json.dumps({"settings": json.dumps({"gamma": 0.99})}))
+    rows = [{"step": 1, "a": 0.5}, {"step": 2, "b": 1}]
+    lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+    (tmp_path / "metrics.jsonl").write_text(lines + '{"step": 3, "a"')
+    return tmp_path
+
+
+@pytest.fixture
+def page():
+    """A server that answers as the HUD does; its `issues` are those of the state."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            if "run=none" in self.path:
+                self._answer(404, {"title": "No such run", "detail": "There is no run 'none'."})
+            elif "/history" in self.path:
+                self._answer(200, {"points": [POINT]})
+            else:
+                self._answer(200, STATE | {"issues": issues})
+
+        def _answer(self, code: int, body: object) -> None:
+            self.send_response(code)
+            self.end_headers()
+            self.wfile.write(json.dumps(body).encode())
+
+        def log_message(self, *_: object) -> None: ...
+
+    asked: list[str] = []
+    issues: list[dict[str, str]] = []
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", asked, issues
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_the_history_of_a_folder_is_a_data_frame(folder):
+    history = Run(folder).history()
+    assert list(history.columns) == ["step", "a", "b"]
+    assert history["step"].tolist() == [1, 2], "the torn line is left out"
+    assert history["b"].isna().tolist() == [True, False], "unknown is not 0"
+
+
+def test_settings_are_read_from_the_folder(folder):
+    assert Run(folder).settings() == {"gamma": 0.99}
+
+
+def test_the_history_of_a_page_has_flat_columns(page):
+    url, asked, _ = page
+    assert Run(url=url).rows() == [
+        {"env_step": 100, "entropy": None, "paid.shaping": 0.5, "paid.game": 1.0}
+    ]
+    assert asked == ["/api/v1/history?points=1000"]
+
+
+def test_a_run_that_the_page_does_not_know_is_an_error_with_its_detail(page):
+    with pytest.raises(ClientError, match="There is no run"):
+        Run("none", page[0]).rows()
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "ftp://x", "http://127.0.0.1:99999"])
+def test_no_page_at_the_address_is_an_error(url):
+    with pytest.raises(ClientError):
+        Run(url=url).rows()
+
+
+def test_a_folder_that_is_missing_or_holds_no_run_is_an_error(tmp_path):
+    with pytest.raises(ClientError):
+        Run(tmp_path / "missing")
+    with pytest.raises(ClientError):
+        Run(tmp_path).rows()
+    with pytest.raises(ClientError):
+        Run("r1").settings()
+
+
+def test_without_pandas_the_error_names_it_and_rows_work(folder, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(ClientError, match="pip install pandas"):
+        Run(folder).history()
+    assert len(Run(folder).rows()) == 2
+
+
+def test_export_writes_all_columns(folder, tmp_path, monkeypatch, capsys):
+    out = tmp_path / "new" / "run.csv"
+    monkeypatch.setattr("sys.argv", ["rlaif export", str(folder), "--out", str(out)])
+    assert export() == 0
+    assert out.read_text() == "step,a,b\n1,0.5,\n2,,1\n"
+    monkeypatch.setattr("sys.argv", ["rlaif export", str(tmp_path / "missing")])
+    assert export() == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_status_shows_unknown_numbers_as_unknown():
+    lines = list(report(STATE))
+    assert "trained   iteration 3, ? episodes, 4,096 env_steps" in lines
+    assert "service   judge is silent" in lines
+    assert next(report(STATE | {"run": None})) == "run       none yet"
+
+
+def test_the_exit_code_of_status_says_whether_there_is_an_issue(page, monkeypatch, capsys):
+    url, _, issues = page
+    monkeypatch.setattr("sys.argv", ["rlaif status", "--url", url])
+    assert status.main() == 0
+    issues.append({"service": "judge", "description": "It is down."})
+    assert status.main() == 1
+    assert "issue     judge: It is down." in capsys.readouterr().out
+    monkeypatch.setattr("sys.argv", ["rlaif status", "--url", "http://127.0.0.1:1"])
+    assert status.main() == 2
