@@ -1,4 +1,4 @@
-"""Runs of a folder and of a page, and what is said when there is none."""
+"""Runs of a folder and of a page, and the errors without one."""
 
 import json
 import threading

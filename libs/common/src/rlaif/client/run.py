@@ -10,7 +10,7 @@ from rlaif.client.rest import DEFAULT_HUD, ClientError, get
 if TYPE_CHECKING:
     import pandas
 
-_MOST_POINTS = 1000
+_MAX_POINTS = 1000
 
 
 class Run:
@@ -39,7 +39,7 @@ class Run:
             import pandas
         except ModuleNotFoundError as error:
             raise ClientError(
-                "history() needs pandas: pip install pandas; rows() does without"
+                "history() needs pandas: pip install pandas, or use rows()"
             ) from error
         return pandas.DataFrame(self.rows())
 
@@ -51,7 +51,7 @@ class Run:
         """
         if self.folder is None:
             known = None if self.run == "current" else self.run
-            view = get(self.url, "history", run=known, points=_MOST_POINTS)
+            view = get(self.url, "history", run=known, points=_MAX_POINTS)
             return [dict(_flat(point)) for point in view["points"]]
         lines = self._read("metrics.jsonl").splitlines()
         if lines and not lines[-1].endswith("}"):
