@@ -21,7 +21,7 @@ def origin(rate: str) -> RunProvenance:
     return RunProvenance(
         seed=7, game="seedling-vale", commit="0123abcd", packages={"torch": "2.13.0"}, host="here",
         settings={"TRAINER_PPO_LEARNING_RATE": rate, "TRAINER_SEED": "7"},
-        command=f"TRAINER_PPO_LEARNING_RATE={rate} rlaif-train",
+        command=f"TRAINER_PPO_LEARNING_RATE={rate} rlaif train",
     )  # fmt: skip
 
 
@@ -46,7 +46,7 @@ async def test_two_runs_are_compared(
     assert all(each in first for each in ("slow", "baseline", "A control."))
     assert await chromium.evaluate(SETTINGS) == ["TRAINER_PPO_LEARNING_RATE0.0010.0003"]
     repeat = "document.querySelector('#runs-compared details:last-of-type code').textContent"
-    assert await chromium.evaluate(repeat) == "TRAINER_PPO_LEARNING_RATE=0.0003 rlaif-train"
+    assert await chromium.evaluate(repeat) == "TRAINER_PPO_LEARNING_RATE=0.0003 rlaif train"
     await shoot("runs")
 
     await chromium.evaluate(f"{ROWS}[1].querySelector('input').click()")

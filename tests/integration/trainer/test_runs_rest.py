@@ -112,7 +112,7 @@ async def test_a_run_has_a_name_a_note_and_tags_over_all_its_attempts(
     (run,) = (await client.get("/api/v1/runs")).json()["items"]
     assert {name: run[name] for name in words} == words
     assert (run["attempts"], run["provenance"]["seed"]) == (1, 11)
-    assert run["provenance"]["command"] == "TRAINER_SEED=11 rlaif-train"
+    assert run["provenance"]["command"] == "TRAINER_SEED=11 rlaif train"
     for path, body, status in (
         ("r-2", words, 404),
         ("r-1", {"tags": ["two words"]}, 422),

@@ -95,7 +95,7 @@ async def test_a_run_without_a_history_has_no_table(client: httpx.AsyncClient) -
 
 def origin(**settings: str) -> RunProvenance:
     return RunProvenance(
-        seed=7, game="seedling-vale", settings=settings, command="rlaif-train", commit=None,
+        seed=7, game="seedling-vale", settings=settings, command="rlaif train", commit=None,
         packages={"python": "3.13"}, host="here",
     )  # fmt: skip
 

@@ -25,8 +25,8 @@ def of_run(settings: TrainerSettings) -> dict[str, object]:
 def test_the_command_starts_a_run_with_the_same_settings() -> None:
     for given in ({}, CHANGED, {"mode": "quest", "guidance_preset": "seed"}):
         settings = TrainerSettings.model_validate(given)
-        *assignments, program = shlex.split(provenance_of(settings, None).command)
-        assert program == "rlaif-train"
+        *assignments, program, name = shlex.split(provenance_of(settings, None).command)
+        assert (program, name) == ("rlaif", "train")
         variables = dict(each.split("=", 1) for each in assignments)
         with patch.dict(os.environ, variables, clear=True):
             assert of_run(TrainerSettings()) == of_run(settings)

@@ -25,7 +25,7 @@ CREDENTIALS = frozenset(
 _PACKAGES = (
     "rlaif-trainer", "torch", "ray", "numpy", "numba", "gymnasium", "pyboy", "safetensors",
 )  # fmt: skip
-_COMMAND = "rlaif-train"
+_COMMAND = "rlaif train"
 _PLAIN: TypeAdapter[Any] = TypeAdapter(Any)
 
 
