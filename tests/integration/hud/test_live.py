@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -310,6 +311,27 @@ async def test_a_page_of_another_site_is_told_why_it_is_refused(
         assert closed.value.rcvd.code == 1008
         assert f'HUD_ALLOWED_ORIGINS=["{origin}"]' in closed.value.rcvd.reason
     assert caplog.text.count("HUD_ALLOWED_ORIGINS") == 1, "logged once, however often it tries"
+
+
+async def test_a_page_at_a_name_that_was_pointed_here_is_refused(
+    start_hud: StartHud, bus: Bus
+) -> None:
+    """DNS rebinding: for the browser, page and live connection are of one origin."""
+
+    def as_a_browser(url: str) -> connect:
+        port = urlsplit(url).port
+        origin = Origin(f"http://evil.example:{port}")
+        live = f"ws://evil.example:{port}/ws/v1"
+        return connect(live, host="127.0.0.1", port=port, proxy=None, origin=origin)
+
+    async with start_hud() as url:
+        with pytest.raises(InvalidStatus) as refusal:
+            async with as_a_browser(url):
+                pass
+        assert refusal.value.response.status_code == 421
+    known = start_hud(allowed_origins=("https://evil.example",))
+    async with known as url, as_a_browser(url) as socket:
+        assert "snapshot" in str(await socket.recv())
 
 
 async def test_the_huds_own_page_and_listed_sites_are_let_in(

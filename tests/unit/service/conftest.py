@@ -22,7 +22,10 @@ def build() -> Callable[..., FastAPI]:
     """Makes an app of some routers; further arguments are settings."""
 
     def make(
-        *routers: APIRouter, readiness: Readiness | None = None, **settings: object
+        *routers: APIRouter,
+        readiness: Readiness | None = None,
+        public_hosts: frozenset[str] = frozenset(),
+        **settings: object,
     ) -> FastAPI:
         return build_app(
             name="common",
@@ -33,6 +36,7 @@ def build() -> Callable[..., FastAPI]:
             readiness=readiness or Readiness(),
             metrics=ServiceMetrics("common"),
             writes={"segment_manifest": SegmentManifest},
+            public_hosts=public_hosts,
         )
 
     return make

@@ -13,15 +13,29 @@ def is_own_address(url: str) -> bool:
 
     Proxies are not used for these. A name without a dot is one of a cluster or container network.
     """
-    try:
-        host = (urlsplit(url if "//" in url else f"//{url}").hostname or "").rstrip(".")
-    except ValueError:
-        return False
+    host = host_of(url)
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
         return bool(host) and ("." not in host or host.endswith(_OWN_SUFFIXES))
     return address.is_loopback or address.is_unspecified
+
+
+def host_of(url: str) -> str:
+    """Name or address of the host in a URL or `host:port`, in lower case; empty if it has none."""
+    try:
+        return (urlsplit(url if "//" in url else f"//{url}").hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def is_address(host: str) -> bool:
+    """Whether `host` is an IP address, not a name."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def is_http_url(url: str) -> bool:

@@ -7,7 +7,7 @@
 /docs             the interface, to read and to try: Swagger UI without outside assets
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
@@ -23,7 +23,7 @@ from starlette.types import Lifespan
 
 from rlaif.contracts.catalog import CATALOG
 from rlaif.contracts.model import Contract
-from rlaif.service.auth import WriteGuard
+from rlaif.service.auth import HostGuard, WriteGuard
 from rlaif.service.health import Readiness, ReadinessReport
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.middleware import RequestMiddleware
@@ -68,11 +68,13 @@ def build_app(
     readiness: Readiness,
     metrics: ServiceMetrics,
     writes: Mapping[str, type[Contract]] = MappingProxyType({}),
+    public_hosts: Set[str] = frozenset(),
 ) -> FastAPI:
     """Assemble the app of the package `rlaif-<name>`, without opening anything.
 
     `settings`, `readiness` and `metrics` are stored in `app.state`. `writes` are the objects that
-    it stores, by name, for `/version`.
+    it stores, by name, for `/version`. `public_hosts` are names that it has beside those of
+    machine and cluster.
     """
     token = settings.api_token.get_secret_value() if settings.api_token else None
     report = version_report(name, writes)
@@ -89,6 +91,7 @@ def build_app(
         ],  # beside the document, also behind a proxy that puts a path before ours
         middleware=[
             Middleware(RequestMiddleware, metrics=metrics),
+            Middleware(HostGuard, public=public_hosts),
             Middleware(WriteGuard, token=token, host=settings.host),
         ],
     )

@@ -1,20 +1,25 @@
-"""Write guard in front of every route.
+"""Guards in front of every route: whom a request names, and who may write.
 
-Every request except GET, HEAD and OPTIONS needs the bearer token. WebSocket routes check it
-themselves. Without a configured token, writes are accepted on a loopback address only, and not from
-pages of other machines (`Origin`).
+A page whose name resolves to this machine reads like the service's own page (DNS rebinding): the
+names in `Host` are therefore limited, for WebSockets too. Every request except GET, HEAD and
+OPTIONS needs the bearer token. Without a configured token, writes are accepted on a loopback
+address only, and not from pages of another origin.
 """
 
 import hmac
 import ipaddress
-from urllib.parse import SplitResult, urlsplit
+from collections.abc import Set
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket
 
+from rlaif.network.addresses import host_of, is_address, is_own_address
 from rlaif.service.problems import Problem
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_LONGEST_HOST = 253
 
 
 def is_loopback(host: str) -> bool:
@@ -27,12 +32,34 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def split_origin(origin: str) -> SplitResult | None:
-    """The parts of an `Origin` header; None for an invalid address, such as `http://[::1`."""
-    try:
-        return urlsplit(origin)
-    except ValueError:
-        return None
+class HostGuard:
+    """ASGI middleware that answers 421 to a `Host` that is not this service's.
+
+    Addresses, names of this machine or cluster, and `public` names are admitted. A page cannot be
+    at an address without having been served from there. `*` admits every name: for a service that
+    is reached only through a router that knows its names.
+    """
+
+    def __init__(self, app: ASGIApp, *, public: Set[str]) -> None:
+        self._app = app
+        self._public = public
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] in ("http", "websocket"):
+            host = Headers(scope=scope).get("host")
+            # HTTP/1.0 may leave it out; browsers never do.
+            if host is not None and not self._admits(host):
+                response = _misdirected(host).response(scope["path"])
+                if scope["type"] == "websocket":
+                    await WebSocket(scope, receive, send).send_denial_response(response)
+                else:
+                    await response(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    def _admits(self, host: str) -> bool:
+        name = host_of(host)
+        return bool(self._public & {"*", name}) or is_address(name) or is_own_address(host)
 
 
 class WriteGuard:
@@ -53,7 +80,7 @@ class WriteGuard:
 
     def _objection(self, headers: Headers) -> Problem | None:
         if self._token is None:
-            return self._objection_without_token(headers.get("origin"))
+            return self._objection_without_token(headers.get("origin"), headers.get("host"))
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not given.strip():
             return _unauthorized("missing", "Bearer", "Send `Authorization: Bearer <token>`.")
@@ -63,7 +90,7 @@ class WriteGuard:
             )
         return None
 
-    def _objection_without_token(self, origin: str | None) -> Problem | None:
+    def _objection_without_token(self, origin: str | None, host: str | None) -> Problem | None:
         if not self._local:
             return Problem(
                 403,
@@ -72,20 +99,33 @@ class WriteGuard:
                 "This service listens beyond loopback and has no token; set RLAIF_API_TOKEN and "
                 "send it as a bearer token.",
             )
-        if origin is not None and not _is_local(origin):
+        if origin is not None and not is_same_origin(origin, host):
             return Problem(
                 403,
                 "foreign-origin",
                 "Writes from other sites are off",
-                f"The request came from a page of {origin!r}; use a page of this machine, or set "
+                f"The request came from a page of {origin!r}; use a page of this service, or set "
                 "RLAIF_API_TOKEN.",
             )
         return None
 
 
-def _is_local(origin: str) -> bool:
-    parts = split_origin(origin)
-    return parts is not None and is_loopback(parts.hostname or "")
+def is_same_origin(origin: str, host: str | None) -> bool:
+    """Whether a page of `origin` was served by what the header `Host` names."""
+    try:
+        return bool(host) and urlsplit(origin).netloc == host
+    except ValueError:  # such as `http://[::1`
+        return False
+
+
+def _misdirected(host: str) -> Problem:
+    return Problem(
+        421,
+        "unknown-host",
+        "This service has no such name",
+        f"The request is for {host[:_LONGEST_HOST]!r}. Use the address of the machine, localhost "
+        'or the name of the service; for the page, set HUD_ALLOWED_ORIGINS=["https://<name>"].',
+    )
 
 
 def _unauthorized(state: str, challenge: str, detail: str) -> Problem:

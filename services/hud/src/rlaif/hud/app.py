@@ -23,6 +23,7 @@ from rlaif.hud.routes.system import system_router
 from rlaif.hud.routes.world import world_router
 from rlaif.hud.settings import HudSettings
 from rlaif.hud.upstream import Upstream
+from rlaif.network.addresses import host_of
 from rlaif.service.app import build_app
 from rlaif.service.background import BackgroundTasks
 from rlaif.service.health import Readiness
@@ -98,6 +99,7 @@ def create_app(
         ],
         readiness=readiness,
         metrics=service_metrics,
+        public_hosts={host_of(origin) for origin in settings.allowed_origins},
     )
     app.state.websocket_protocol = WebSocketProtocol
     mount_files(app, build)

@@ -18,8 +18,10 @@ class HudSettings(ServiceSettings):
     """Connected pages; more get 503."""
     allowed_origins: tuple[str, ...] = Field(
         default=(),
-        description="Origins of other sites whose pages may open the live connection, such as "
-        '["https://hud.example.org"]; the HUD\'s own page always may.',
+        description="Public addresses of the page, and origins of other sites whose pages may open "
+        'the live connection, such as ["https://hud.example.org"]. Requests for another name than '
+        "those of machine and cluster are refused; https://* admits every name, where a router in "
+        "front knows the names.",
     )
     judge_url: str = Field(
         default="http://127.0.0.1:8083",

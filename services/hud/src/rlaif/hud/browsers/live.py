@@ -34,7 +34,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from rlaif.hud.browsers.hub import Hub, message, pump
 from rlaif.hud.browsers.outbox import Outbox
-from rlaif.service.auth import split_origin
+from rlaif.service.auth import is_same_origin
 from rlaif.service.problems import Problem
 
 MAX_MESSAGE = 4096
@@ -113,8 +113,7 @@ def check_origin(socket: WebSocket, allowed: tuple[str, ...]) -> None:
     origin = socket.headers.get("origin")
     if origin is None or origin in allowed:
         return
-    parts = split_origin(origin)
-    if parts is None or parts.netloc != socket.headers.get("host"):
+    if not is_same_origin(origin, socket.headers.get("host")):
         raise Problem(
             403,
             "foreign-origin",
