@@ -12,6 +12,11 @@ rm -f /tmp/synced
   touch /tmp/synced
 ) &
 
+# Its parts sign what they ask of each other: other containers reach the ports, and may not write to them.
+key=$(printf 'between its parts %s' "$AWS_SECRET_ACCESS_KEY" | sha256sum | cut -c1-64)
+export WEED_JWT_SIGNING_KEY="$key" WEED_JWT_SIGNING_READ_KEY="$key"
+export WEED_JWT_FILER_SIGNING_KEY="$key" WEED_JWT_FILER_SIGNING_READ_KEY="$key"
+
 # Every port is given: `mini` takes those of an earlier run otherwise. -ip is how its parts find each other.
 # -disableHttp closes the port that writes objects without a credential. A write to a bucket that does not
 # exist fails, as on AWS.

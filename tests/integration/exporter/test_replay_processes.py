@@ -71,6 +71,17 @@ async def test_a_replay_process_starts_no_thread_for_each_core(pool, monkeypatch
     assert b"OPENBLAS_NUM_THREADS=1" in environment_of(process)
 
 
+async def test_a_replay_process_has_no_setting_and_no_secret(pool, monkeypatch):
+    """It runs save states of any origin in an emulator that is written in C."""
+    for name in ("NATS_URL", "RLAIF_API_TOKEN", "S3_SECRET_KEY", "GITHUB_TOKEN", "LLM_API_KEY"):
+        monkeypatch.setenv(name, "canary-of-the-test")
+    await pool.warm()
+    (process,) = children()
+    found = environment_of(process)
+    assert any(each.startswith(b"PATH=") for each in found)
+    assert [each for each in found if b"canary-of-the-test" in each] == []
+
+
 async def test_replays_at_once_have_a_process_each(pool, recorded):
     await asyncio.gather(
         *(pool.replay(each.capture, each.keyframe.data) for each in (recorded[0], recorded[1]))

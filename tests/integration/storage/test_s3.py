@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 
+import httpx
 import pytest
 
 from rlaif.servers.seaweedfs import HOST, find_weed
@@ -50,6 +51,26 @@ def test_a_missing_bucket_is_not_taken_for_a_missing_object(s3: S3Credentials) -
     ):
         with pytest.raises(StoreUnavailableError, match="make the bucket"):
             use()
+
+
+@pytest.mark.parametrize("part", ["s3", "master", "volume", "filer"])
+@pytest.mark.parametrize("origin", [{}, {"Origin": "http://evil.example", "Host": "evil.example"}])
+def test_no_port_takes_or_gives_objects_without_a_signature(
+    s3_server: S3Server, part: str, origin: dict[str, str]
+) -> None:
+    """A process of this machine, or a page that a browser on it shows."""
+    store = _store(s3_server.credentials)
+    store.put("known", b"x" * 300_000)
+    address = f"http://{HOST}:{getattr(s3_server.recipe.ports, part)}"
+    needles = [f"/{volume},99999901637037d6" for volume in range(1, 9)]
+    objects = ["/zelda-episodes/known", "/buckets/zelda-episodes/known"]
+    with httpx.Client(base_url=address, headers=origin, trust_env=False) as client:
+        for path in (*objects, *needles):
+            for method in ("GET", "PUT", "POST", "DELETE"):
+                files = {"file": b"forged"} if method == "POST" else None
+                answer = client.request(method, path, files=files)
+                assert 400 <= answer.status_code < 500, (method, path, answer.text[:200])
+    assert store.get("known") == b"x" * 300_000
 
 
 def test_a_bucket_is_made_once_and_kept(s3: S3Credentials) -> None:

@@ -67,12 +67,23 @@ def listening(pids: list[int]) -> int:
     return sum(row[3] == LISTENS and row[9] in inodes for row in rows)
 
 
-async def test_none_of_it_listens_and_all_ends_with_the_run(settings: TrainerSettings):
+def environment_of(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/environ").read_bytes()
+
+
+async def test_none_of_it_listens_and_all_ends_with_the_run(
+    settings: TrainerSettings, monkeypatch: pytest.MonkeyPatch
+):
+    for name in ("RLAIF_API_TOKEN", "S3_ACCESS_KEY", "S3_SECRET_KEY"):
+        monkeypatch.setenv(name, "canary-of-the-test")
+    monkeypatch.setenv("NATS_URL", "nats://canary-of-the-test@127.0.0.1:4222")
     run = RunSupervisor(settings, "r-1")
     run.start()
     started = await trains(run)
     assert sorted(map(kind_of, session.members(started))) == ["child", "process", "session"]
     assert listening(session.members(started)) == 0
+    for pid in session.members(started):
+        assert b"canary-of-the-test" not in environment_of(pid)
 
     await run.stop()
     assert session.members(started) == []

@@ -1,5 +1,6 @@
 """What is started, where, and with which settings."""
 
+import importlib
 import socket
 import stat
 import sys
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from rlaif.local.places import DataDirectory, PortBusyError, Ports
-from rlaif.local.stack import SERVICES, Options, Stack, plan
+from rlaif.local.stack import CREDENTIALS, SERVICES, Options, Stack, plan
+from rlaif.service.settings import ServiceSettings, describe
 
 
 @pytest.fixture
@@ -67,6 +69,35 @@ def test_services_find_the_servers_and_share_the_token_for_writes(home):
         found = settings(stack, name)
         assert found["NATS_URL"] == stack.servers[0].where.replace("//", f"//{secrets.nats_token}@")
         assert found["RLAIF_API_TOKEN"] == stack.api_token == secrets.api_token
+
+
+def test_a_process_gets_the_credentials_that_it_uses_and_no_others(home, environment):
+    environment.setenv("EPISODES_STORE", "s3://zelda-episodes")
+    for name in ("LLM_API_KEY", "TRAINER_PLANNER_API_KEY"):
+        environment.setenv(name, "of-the-user")
+    stack = planned(Options(home.root, llm_base_url="http://127.0.0.1:8000/v1"))
+    for spec in (*stack.servers, *stack.services):
+        has = {name for name in spec.environment if name in CREDENTIALS}
+        wanted = {name for name, users in CREDENTIALS.items() if spec.name in users}
+        assert has == wanted, spec.name
+    assert set(CREDENTIALS["LLM_API_KEY"]) == {"judge"}
+
+
+def test_every_secret_setting_of_a_service_has_its_users_listed():
+    found: dict[str, set[str]] = {}
+    for name in (*SERVICES, "mock-llm"):
+        package = importlib.import_module(f"rlaif.{name.replace('-', '_')}.settings")
+        classes = [each for each in vars(package).values() if isinstance(each, type)]
+        (own,) = [
+            each
+            for each in classes
+            if issubclass(each, ServiceSettings) and each.service_name() == name
+        ]
+        for setting in describe(own):
+            if "SecretStr" in str(setting.field.annotation):
+                found.setdefault(setting.environment, set()).add(name)
+    for variable, users in found.items():
+        assert set(CREDENTIALS[variable]) <= users, variable
 
 
 def test_objects_are_files_of_the_data_directory_that_its_owner_alone_reads(home):

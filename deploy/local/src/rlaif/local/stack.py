@@ -20,6 +20,7 @@ from rlaif.servers.seaweedfs import (
     find_weed,
     seaweed_port_is_free,
 )
+from rlaif.service.child_process import bare_environment
 from rlaif.service.peers import peer_client
 from rlaif.storage.keys import EPISODES_BUCKET, MODELS_BUCKET
 from rlaif.storage.ports import StoreUnavailableError
@@ -48,6 +49,16 @@ _PORTS = {
     "reward-model": 8084,
     "hud": 8086,
 }
+
+CREDENTIALS: dict[str, tuple[str, ...]] = {
+    "NATS_URL": SERVICES,
+    "S3_ACCESS_KEY": SERVICES,
+    "S3_SECRET_KEY": SERVICES,
+    "RLAIF_API_TOKEN": (*SERVICES, "mock-llm"),
+    "LLM_API_KEY": ("judge",),
+    "TRAINER_PLANNER_API_KEY": ("trainer",),
+}
+"""Secret setting → the processes that get it."""
 
 _DEMO_SETTINGS: dict[str, dict[str, str]] = {
     # Small, fast iterations: the whole pipeline shares two cores.
@@ -209,7 +220,7 @@ def _nats_spec(home: DataDirectory, recipe: NatsServerRecipe) -> ChildSpec:
     return ChildSpec(
         name="nats",
         command=tuple(recipe.command(find_nats_server())),
-        environment=dict(os.environ),
+        environment=bare_environment(),
         ready=partial(asyncio.to_thread, recipe.healthy),
         answers=partial(asyncio.to_thread, recipe.healthy),
         log=home.log("nats"),
@@ -252,8 +263,10 @@ def _service_spec(
 ) -> ChildSpec:
     module = f"rlaif.{name.replace('-', '_')}"
     url = f"http://{HOST}:{port}"
+    others = {variable for variable, users in CREDENTIALS.items() if name not in users}
     # The user's settings override the demo's.
-    environment = _DEMO_SETTINGS.get(name, {}) | environment
+    settings = _DEMO_SETTINGS.get(name, {}) | environment
+    environment = {key: settings[key] for key in settings.keys() - others}
     return ChildSpec(
         name=name,
         command=(sys.executable, "-m", module, "--host", HOST, "--port", str(port)),

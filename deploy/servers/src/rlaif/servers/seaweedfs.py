@@ -7,7 +7,8 @@ Why each choice (measured with 4.48):
 - Every port is given. `mini` reads flags of an earlier run from `mini.options` in its data folder.
 - Metadata is in SQLite and buckets have fsync on: an acknowledged write survives a power cut.
   With the defaults neither data nor metadata is synced.
-- `-disableHttp` closes the filer's HTTP port, which writes objects without any credential.
+- `-disableHttp` closes the filer's HTTP port, which writes objects without any credential, and keys
+  for signatures (JWT) the volumes' port, which a page of any site could else write to.
 - A write to a bucket that does not exist fails, as on AWS, instead of making it.
 - `mini` allows one volume for each GiB that is free when it starts, and every bucket takes at least
   one: with 74 GiB free the 72nd bucket was refused with InternalError. A volume takes the space of
@@ -20,6 +21,7 @@ Why each choice (measured with 4.48):
 - Its data folder is given as `.`: of a path, `-dir` would split at commas.
 """
 
+import hmac
 import json
 import os
 import re
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 GRPC_OFFSET = 10_000
 MAX_VOLUMES = 5_000
 HOST = "127.0.0.1"
+_SIGNED = ("SIGNING", "SIGNING_READ", "FILER_SIGNING", "FILER_SIGNING_READ")
 
 
 @dataclass(frozen=True)
@@ -203,10 +206,15 @@ class SeaweedFS:
         ]  # fmt: skip
 
     def environment(self) -> dict[str, str]:
-        """Its complete environment: no variables are inherited, and memory is bounded."""
+        """Its complete environment: no variables are inherited, and memory is bounded.
+
+        Its parts sign what they ask of each other: the volumes' port refuses everybody else.
+        """
         home = str(self.data_dir)
         path = os.environ.get("PATH", os.defpath)
-        return {"GOMEMLIMIT": "300MiB", "HOME": home, "TMPDIR": home, "PATH": path}
+        key = hmac.digest(self.secret_key.encode(), b"between its parts", "sha256").hex()
+        signed = {f"WEED_JWT_{what}_KEY": key for what in _SIGNED}
+        return {"GOMEMLIMIT": "300MiB", "HOME": home, "TMPDIR": home, "PATH": path} | signed
 
     def wait_ready(self, *, seconds: float, alive: Callable[[], bool]) -> None:
         """Wait until a real write and read work in each bucket, making the buckets on the way.

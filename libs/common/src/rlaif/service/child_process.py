@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import ctypes
 import os
+import re
 import signal
 import struct
 import sys
@@ -19,7 +20,19 @@ _END_SECONDS = 5.0
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
 """Otherwise numpy and torch start a thread per core, which small arrays do not need."""
 
+_INHERITED = re.compile(
+    r"PATH|HOME|TMPDIR|TZ|LANG|LC_\w+|PYTHON\w+|VIRTUAL_ENV|LD_LIBRARY_PATH|OMP_\w+|TORCH\w*|PYTORCH_\w+"
+    r"|CUDA_\w+|NVIDIA_\w+|COVERAGE_\w+"
+)
+"""Variables of a process that needs no settings."""
+
 _PR_SET_PDEATHSIG = 1
+
+
+def bare_environment() -> dict[str, str]:
+    """The environment without settings and secrets, of this project or of the user's shell."""
+    kept = {name: value for name, value in os.environ.items() if _INHERITED.fullmatch(name)}
+    return kept | ONE_THREAD
 
 
 class ChildProcess:
@@ -30,12 +43,16 @@ class ChildProcess:
 
     @classmethod
     async def start(cls, module: str) -> "ChildProcess":
-        """Run a module, which gets this process's id as its argument; OSError if that fails."""
+        """Run a module, which gets this process's id as its argument and no settings.
+
+        Raises:
+            OSError: It cannot be started.
+        """
         return cls(
             await asyncio.create_subprocess_exec(
                 sys.executable, "-m", module, str(os.getpid()),
                 stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-                env=os.environ | ONE_THREAD,
+                env=bare_environment(),
             )
         )  # fmt: skip
 

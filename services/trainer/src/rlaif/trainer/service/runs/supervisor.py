@@ -17,9 +17,10 @@ from pydantic import ValidationError
 from rlaif.pacing.backoff import backoff
 from rlaif.pacing.pause import pause
 from rlaif.service.child_process import ONE_THREAD
+from rlaif.service.settings import describe
 from rlaif.trainer.run_folder import disk, session
 from rlaif.trainer.run_folder.protocol import MESSAGES, Command, LoadRewardModel, Message, Stop
-from rlaif.trainer.run_folder.record import RunRecord, begin_attempt, finish
+from rlaif.trainer.run_folder.record import CREDENTIALS, RunRecord, begin_attempt, finish
 from rlaif.trainer.service.runs.state import RunState, Status
 from rlaif.trainer.settings import TrainerSettings
 
@@ -262,12 +263,16 @@ def _pause_after(attempt: int) -> float:
 
 
 def _environment(settings: TrainerSettings) -> dict[str, str]:
-    """Environment of the process: one thread per library, and the planner's key.
+    """Environment of the process: one thread per library, and of the credentials the planner's key.
 
-    The key is passed here since it must not be in a file of the run.
+    The key is passed here since it must not be in a file of the run. The process itself reaches
+    neither NATS nor the stores.
     """
     more = {"RAY_USAGE_STATS_ENABLED": "0", "PYTHONUNBUFFERED": "1"}
     found = {**os.environ, **ONE_THREAD, **more}
+    for setting in describe(TrainerSettings):
+        if setting.name in CREDENTIALS:
+            found.pop(setting.environment, None)
     if (key := settings.planner.api_key) is not None:
         found["TRAINER_PLANNER_API_KEY"] = key.get_secret_value()
     return found
