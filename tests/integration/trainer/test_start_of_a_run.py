@@ -1,5 +1,6 @@
 """A game that does not start ends its run immediately, with one reason in all reports."""
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
@@ -12,9 +13,11 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.machine.rom_checks import header_checksum
 from rlaif.game.starts.power_on import bring_to_control
+from rlaif.service.metrics import ServiceMetrics
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.checks import WrongSettingsError, check_start
 from rlaif.trainer.play.start import check_starts
+from rlaif.trainer.run_folder.record import UnreadableRunError, begin_attempt, record_path
 from rlaif.trainer.service.app import create_app
 from rlaif.trainer.service.cli import main
 from rlaif.trainer.service.runs.manager import RunManager
@@ -118,3 +121,24 @@ def test_a_save_state_of_the_title_is_none(tmp_path: Path):
 
 def test_without_a_rom_or_state_the_embedded_game_is_started(tmp_path: Path):
     check_start(TrainerSettings(data_dir=tmp_path))
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"\xff\xfe", b"[]"])
+async def test_no_new_run_replaces_one_whose_record_is_damaged(tmp_path: Path, damage: bytes):
+    settings = TrainerSettings.model_validate({"data_dir": tmp_path})
+    older = record_path(tmp_path, "r1")
+    older.parent.mkdir(parents=True)
+    begin_attempt(tmp_path, "r1", settings, datetime.now(UTC))
+    os.utime(older, (1, 1))
+    newest = record_path(tmp_path, "r2")
+    newest.parent.mkdir()
+    newest.write_bytes(damage)
+
+    runs = RunManager(settings, ServiceMetrics("trainer"))
+    await runs.resume_or_start()
+    assert not runs.alive
+    assert str(newest) in str(runs.issue)
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["r1", "r2"]
+
+    with pytest.raises(UnreadableRunError, match="restore it from a backup"):
+        await runs.start("r2")

@@ -24,6 +24,10 @@ _FILE = "run.json"
 _FLAT: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 
 
+class UnreadableRunError(Exception):
+    """The record of a run is damaged; the message names it and the fix."""
+
+
 class RunRecord(RunDescription):
     """Identity and settings of a run across restarts."""
 
@@ -42,7 +46,15 @@ class RunRecord(RunDescription):
 
     @staticmethod
     def read(path: Path) -> "RunRecord":
-        return RunRecord.model_validate_json(path.read_text())
+        """Read it; raises OSError and UnreadableRunError."""
+        try:
+            return RunRecord.model_validate_json(path.read_bytes())
+        except ValidationError as error:
+            raise UnreadableRunError(
+                f"{path} is damaged: {error.errors()[0]['msg']}; restore it from a backup, or move "
+                f"{path.parent} away: a copy in the models store is then restored by its run id, "
+                "and without RUN_ID a new run starts"
+            ) from error
 
     def description(self) -> RunDescription:
         return RunDescription(name=self.name, note=self.note, tags=self.tags)
@@ -115,9 +127,21 @@ def list_runs(data_dir: Path) -> list[RunRecord]:
     for path in (data_dir / "runs").glob(f"*/{_FILE}"):
         try:
             found.append(RunRecord.read(path))
-        except (OSError, ValidationError) as error:
+        except (OSError, UnreadableRunError) as error:
             log.warning("a run's record cannot be read", extra={"reason": str(error)})
     return sorted(found, key=lambda run: run.created_at, reverse=True)
+
+
+def check_newest(data_dir: Path) -> None:
+    """Check that the record that was written last is readable: it may be of the run to resume.
+
+    Raises:
+        OSError, UnreadableRunError: It is not.
+    """
+    records = (data_dir / "runs").glob(f"*/{_FILE}")
+    newest = max(records, key=lambda path: path.stat().st_mtime, default=None)
+    if newest is not None:
+        RunRecord.read(newest)
 
 
 def new_run_id(now: datetime) -> str:

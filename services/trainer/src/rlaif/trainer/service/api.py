@@ -23,7 +23,7 @@ from rlaif.trainer.run_folder import disk
 from rlaif.trainer.run_folder.checkpoints import CheckpointError, CheckpointInfo, describe
 from rlaif.trainer.run_folder.plan import End
 from rlaif.trainer.run_folder.protocol import PartFigures
-from rlaif.trainer.run_folder.record import RunRecord
+from rlaif.trainer.run_folder.record import RunRecord, UnreadableRunError
 from rlaif.trainer.service.runs.manager import RunInProgressError, RunManager
 from rlaif.trainer.service.runs.state import RunState, Status
 from rlaif.trainer.settings.run import Mode
@@ -161,7 +161,7 @@ def _add_commands(router: APIRouter, runs: RunManager) -> None:
             return {"run_id": (await runs.start(body.run_id, overrides)).state.run_id}
         except RunInProgressError as error:
             raise Problem(409, "run-in-progress", "A run is in progress", str(error)) from error
-        except (WrongSettingsError, CheckpointError) as error:
+        except (WrongSettingsError, CheckpointError, UnreadableRunError) as error:
             raise Problem(422, "wrong-settings", "Settings do not fit", str(error)) from error
         except StorageError as error:
             raise store_unavailable(str(error)) from error

@@ -32,6 +32,7 @@ from rlaif.trainer.checks import WrongSettingsError
 from rlaif.trainer.evaluation.result import best, read_all
 from rlaif.trainer.run_folder import protocol
 from rlaif.trainer.run_folder.checkpoints import CheckpointError, saved_run
+from rlaif.trainer.run_folder.record import UnreadableRunError
 from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.service.runs.state import RunState
 from rlaif.trainer.service.runtime import Trainer, metrics_page
@@ -246,7 +247,7 @@ async def _run(settings: TrainerSettings, *, resume: bool, messages: bool) -> in
     async with page, trainer.running():
         try:
             supervisor = await runs.start(run_id)
-        except (WrongSettingsError, CheckpointError) as error:
+        except (WrongSettingsError, CheckpointError, UnreadableRunError) as error:
             return _complain(str(error), WRONG_SETTINGS)
         except StorageError as error:
             named = settings.checkpoint if run_id is None else run_id

@@ -22,7 +22,14 @@ from rlaif.trainer import checks
 from rlaif.trainer.run_folder import checkpoints, protocol
 from rlaif.trainer.run_folder.checkpoints import CheckpointError
 from rlaif.trainer.run_folder.live_files import SCREENS
-from rlaif.trainer.run_folder.record import RunRecord, list_runs, new_run_id, record_path
+from rlaif.trainer.run_folder.record import (
+    RunRecord,
+    UnreadableRunError,
+    check_newest,
+    list_runs,
+    new_run_id,
+    record_path,
+)
 from rlaif.trainer.run_folder.spool import Spool
 from rlaif.trainer.service.metrics import TrainerMetrics
 from rlaif.trainer.service.runs import store
@@ -101,6 +108,9 @@ class RunManager:
                 self._refuse_to_start(str(error))
             except RunInProgressError:
                 pass  # started by a request meanwhile
+            except UnreadableRunError as error:
+                self._not_started = f"no run was started: {error}"
+                log.error("no run was started", extra={"reason": str(error)})
             except Exception as error:
                 # No caller awaits this task: report the error here.
                 self._not_started = f"no run was started: {type(error).__name__}: {error}"
@@ -120,6 +130,8 @@ class RunManager:
         if self._settings.run_id is not None or self._settings.mode == "evaluation":
             await self.start(self._settings.run_id)
             return
+        # A new run in its place would begin from nothing, beside what was learned.
+        check_newest(self._data_dir)
         known = [record for record in self.on_disk() if record.mode != "evaluation"]
         if known and known[0].finished is not None:
             log.info(
