@@ -4,13 +4,15 @@ import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
+from typing import Any
 
 import httpx
 import pytest
 
 from rlaif.servers.seaweedfs import HOST, find_weed
 from rlaif.storage.open import S3Credentials
-from rlaif.storage.ports import ObjectNotFoundError, StoreUnavailableError
+from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StoreUnavailableError
 from rlaif.storage.s3 import S3Store
 from rlaif.testing.servers.s3_server import S3Server, running_s3_server
 
@@ -192,3 +194,25 @@ def test_acknowledged_writes_survive_a_crash_of_the_server(own_server: S3Server)
     assert store.put_once("k/00", b"again") is False
     with pytest.raises(ObjectNotFoundError):
         store.get("k/20")
+
+
+def test_a_page_of_a_large_bucket_reads_only_the_folders_on_its_way(
+    episodes_store: ObjectStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for episode in range(10):
+        for segment in range(3):
+            for name in ("manifest.json", "frames/0.png", "frames/1.png"):
+                episodes_store.put(f"ep-{episode}/seg-{segment}/{name}", b"x")
+    assert isinstance(episodes_store, S3Store)
+    list_page = episodes_store._list_page
+    read: list[str] = []
+
+    def counted(*arguments: Any) -> Any:
+        page = list_page(*arguments)
+        read.extend(row["Key"] for row in page.get("Contents", ()))
+        return page
+
+    monkeypatch.setattr(episodes_store, "_list_page", counted)
+    found = list(islice(episodes_store.list(after="ep-4/seg-1/frames/0.png"), 2))
+    assert [info.key for info in found] == ["ep-4/seg-1/frames/1.png", "ep-4/seg-1/manifest.json"]
+    assert len(set(read) - {info.key for info in found}) <= 2

@@ -121,6 +121,19 @@ async def test_a_picture_is_served_by_its_step(client_for, file_store, exported)
     assert (missing.status_code, wrong.status_code) == (404, 422)
 
 
+async def test_a_damaged_manifest_is_left_out_of_the_list_and_counted(
+    client_for, file_store, exported
+):
+    for junk in (b"{", b"[" * 100_000, b"\xff", b"{}"):
+        file_store.put(keys.manifest("ep-0", "seg-junk"), junk)
+        async with client_for(file_store) as client:
+            answer = await client.get("/api/v1/segments")
+        assert answer.status_code == 200
+        page = answer.json()
+        assert [each["segment_id"] for each in page["items"]] == [exported[0].segment_id]
+        assert page["unreadable"] == 1
+
+
 @pytest.mark.parametrize("id", ["..", "A", "%2e%2e", "a%2Fb"])
 async def test_ids_that_could_leave_the_folder_are_refused(client_for, file_store, id):
     async with client_for(file_store) as client:

@@ -104,6 +104,18 @@ async def test_scores_are_paged_and_leave_their_calls_out(
     assert seen == ["seg-0", "seg-1", "seg-2"]
 
 
+async def test_a_damaged_score_is_left_out_of_the_list_and_counted(
+    client: httpx.AsyncClient, bench: JudgeParts, store: ObjectStore
+) -> None:
+    _put_score(store, bench.rules.judge_config, "seg-1")
+    store.put(keys.score(bench.rules.judge_config, "seg-0"), b"{}")
+    store.put(keys.comparison(bench.rules.judge_config, "a", "b"), b"\xff")
+    body = (await client.get("/scores")).json()
+    assert ([each["segment_id"] for each in body["items"]], body["unreadable"]) == (["seg-1"], 1)
+    body = (await client.get("/comparisons")).json()
+    assert (body["items"], body["unreadable"]) == ([], 1)
+
+
 @pytest.mark.parametrize(
     ("path", "status"),
     [

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from rlaif.service.logging import JsonFormatter, TextFormatter, configure_logging
+from rlaif.service.logging import EqualLines, JsonFormatter, TextFormatter, configure_logging
 from rlaif.tracing.spans import current_trace_id, span
 
 
@@ -55,3 +55,23 @@ def test_the_level_decides_and_libraries_stay_quiet(capsys: pytest.CaptureFixtur
     out, err = capsys.readouterr()
     assert out == ""
     assert [json.loads(line)["message"] for line in err.splitlines()] == ["seen"]
+
+
+def test_an_equal_line_passes_once_in_ten_seconds_and_is_counted() -> None:
+    now = 0.0
+    lines = EqualLines(clock=lambda: now)
+    record = _record("no descriptor is left for %s", "a socket", segment="s-1")
+    assert [lines.filter(record) for _ in range(1000)] == [True] + [False] * 999
+    assert lines.filter(_record("no descriptor is left for %s", "a socket", segment="s-2"))
+    now = 10.0
+    assert lines.filter(record)
+    assert record.getMessage() == "no descriptor is left for a socket (999 equal lines left out)"
+
+
+def test_many_different_lines_are_forgotten() -> None:
+    now = 0.0
+    lines = EqualLines(clock=lambda: now)
+    for number in range(5000):
+        now = number / 10
+        assert lines.filter(_record("line %d", number))
+    assert len(lines._passed) <= 1000

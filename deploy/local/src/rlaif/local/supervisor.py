@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
 from rlaif.local.child import Child
 from rlaif.local.display import Display
+from rlaif.local.logs import rotate
 from rlaif.local.loop_watch import LoopReading, LoopWatch
 from rlaif.local.readiness import ReadinessWatch, Report, disk_report
 from rlaif.local.stack import PAGE, Stack
@@ -118,6 +119,8 @@ class Supervisor:
                 snapshot, closing = await watch.poll()
                 if snapshot.env_steps is not None:
                     self._seen_steps = snapshot.env_steps
+                for child in (*self._servers, *self._services):
+                    rotate(child.spec.log)
                 reports = {
                     **await watch.reports(child.spec.name for child in self._services),
                     "data directory": disk_report(self._stack.trainer_dir.parent),

@@ -26,7 +26,7 @@ from rlaif.contracts.model import Contract
 from rlaif.service.auth import HostGuard, WriteGuard
 from rlaif.service.health import Readiness, ReadinessReport
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.service.middleware import RequestMiddleware
+from rlaif.service.middleware import BodyLimit, RequestMiddleware
 from rlaif.service.problems import MEDIA_TYPE, ProblemDocument, install_problem_handlers
 from rlaif.service.settings import ServiceSettings
 
@@ -93,6 +93,7 @@ def build_app(
             Middleware(RequestMiddleware, metrics=metrics),
             Middleware(HostGuard, public=public_hosts),
             Middleware(WriteGuard, token=token, host=settings.host),
+            Middleware(BodyLimit),
         ],
     )
     app.state.settings = settings

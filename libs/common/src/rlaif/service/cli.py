@@ -8,6 +8,7 @@ import argparse
 import logging
 import pkgutil
 import re
+import resource
 import signal
 import socket
 import sys
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 S = TypeVar("S", bound=ServiceSettings)
 AnySettings = TypeVar("AnySettings", bound=SharedSettings)
+
+MOST_CONNECTIONS = 1000
+_MOST_DESCRIPTORS = 65_536
 
 GRACEFUL_SECONDS = 5
 """How long open requests may take to end once the service is asked to stop."""
@@ -196,8 +200,13 @@ def server_config(app: "FastAPI") -> "uvicorn.Config":
     """The uvicorn configuration of every app."""
     import uvicorn
 
+    from rlaif.service.middleware import Connection
+
     return uvicorn.Config(
         app,
+        http=Connection,
+        # Half of the descriptors: the app needs some for its own connections and files.
+        limit_concurrency=min(MOST_CONNECTIONS, raise_descriptor_limit() // 2),
         log_config=None,
         access_log=False,
         lifespan="on",
@@ -208,6 +217,19 @@ def server_config(app: "FastAPI") -> "uvicorn.Config":
         ws_per_message_deflate=False,
         ws_max_size=WEBSOCKET_BYTES,
     )
+
+
+def raise_descriptor_limit() -> int:
+    """Raise the soft limit of open files to the hard one, as far as allowed; returns it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _MOST_DESCRIPTORS)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return _MOST_DESCRIPTORS
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    except (OSError, ValueError):  # macOS allows less than its hard limit
+        return soft
+    return wanted
 
 
 def _serve(name: str, app: "FastAPI", listener: socket.socket) -> int:

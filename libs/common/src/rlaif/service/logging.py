@@ -2,8 +2,10 @@
 
 import json
 import logging
+import math
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -11,6 +13,9 @@ from rlaif.tracing.spans import current_trace_id
 
 _QUIET = ("botocore", "boto3", "urllib3", "s3transfer", "asyncio", "websockets", "httpx")
 """Libraries whose lines drown ours, and may hold request headers or a URL's password."""
+
+_EQUAL_SECONDS = 10.0
+_MOST_LINES = 1000
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message"}
 
@@ -21,6 +26,7 @@ def configure_logging(
     """Send all logs of the process to standard error, in place of earlier handlers."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter(service) if format == "json" else TextFormatter())
+    handler.addFilter(EqualLines())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
@@ -31,6 +37,36 @@ def configure_logging(
 def extra_fields(record: logging.LogRecord) -> Mapping[str, object]:
     """What the logging call gave as `extra`; what libraries hide in records (`_…`) is left out."""
     return {k: v for k, v in vars(record).items() if k not in _STANDARD and not k.startswith("_")}
+
+
+class EqualLines(logging.Filter):
+    """Lets a line pass once in ten seconds; the next one says how many were left out.
+
+    Lines are equal if all but the time and the traceback is equal.
+    """
+
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        self._passed: dict[tuple[object, ...], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        now, message = self._clock(), record.getMessage()
+        line = (
+            record.name, record.levelno, message, repr(extra_fields(record)), current_trace_id()
+        )  # fmt: skip
+        at, left_out = self._passed.get(line, (-math.inf, 0))
+        if now - at < _EQUAL_SECONDS:
+            self._passed[line] = at, left_out + 1
+            return False
+        if len(self._passed) >= _MOST_LINES:
+            self._passed = {
+                each: (at, n) for each, (at, n) in self._passed.items() if now - at < _EQUAL_SECONDS
+            }
+        self._passed[line] = now, 0
+        if left_out:
+            record.msg, record.args = f"{message} ({left_out} equal lines left out)", ()
+        return True
 
 
 class JsonFormatter(logging.Formatter):

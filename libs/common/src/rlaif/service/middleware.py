@@ -1,19 +1,96 @@
-"""What happens around every request: trace context, access log, metrics, the last catch."""
+"""What happens around every request: its bounds, trace context, access log, metrics, last catch."""
 
+import asyncio
 import logging
 import time
 
+import h11
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.service.problems import internal_error
+from rlaif.service.problems import Problem, internal_error
 from rlaif.tracing.spans import current_traceparent, span
 
 PROBE_PATHS = frozenset({"/livez", "/healthz", "/readyz", "/metrics"})
 """Asked every few seconds by machines; logged at debug only."""
 
+REQUEST_SECONDS = 10.0
+"""Longest time from a connection, or the first byte of a later request, to the end of the request.
+"""
+
 _log = logging.getLogger("rlaif.service.access")
+
+
+class Connection(H11Protocol):
+    """A connection that is closed when a request is not complete in time.
+
+    An idle one between two requests is closed by uvicorn itself.
+    """
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._deadline = self.loop.call_later(REQUEST_SECONDS, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        incomplete = self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
+        if not incomplete or self.transport.get_protocol() is not self:  # now a WebSocket's
+            self._cancel()
+        elif self._deadline is None:
+            self._deadline = self.loop.call_later(REQUEST_SECONDS, self.transport.close)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._cancel()
+        super().connection_lost(exc)
+
+    def _cancel(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+
+class BodyLimit:
+    """ASGI middleware that reads the body of a write before the app, and refuses a large one."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] in _READS:
+            await self._app(scope, receive, send)
+            return
+        body = await _body(scope, receive)
+        if body is None:
+            await _TOO_LARGE.response(scope["path"])(scope, receive, send)
+            return
+
+        async def receive_read() -> Message:
+            nonlocal body
+            if body is None:
+                return await receive()
+            message, body = {"type": "http.request", "body": body, "more_body": False}, None
+            return message
+
+        await self._app(scope, receive_read, send)
+
+
+async def _body(scope: Scope, receive: Receive) -> bytes | None:
+    """The whole body, as far as it was sent; None if it has more than `MOST_BODY_BYTES`."""
+    announced = Headers(scope=scope).get("content-length", "0")
+    if announced.isdecimal() and int(announced) > MOST_BODY_BYTES:
+        return None
+    body, more = bytearray(), True
+    while more:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+        if len(body) > MOST_BODY_BYTES:
+            return None
+    return bytes(body)
 
 
 class RequestMiddleware:
@@ -88,6 +165,14 @@ def _template(scope: Scope) -> str:
     """The route's template, not the path: ids must not become labels."""
     return str(getattr(scope.get("route"), "path", "unmatched"))
 
+
+MOST_BODY_BYTES = 1_000_000
+_TOO_LARGE = Problem(
+    413,
+    "body-too-large",
+    "The request body is too large",
+    f"It may have {MOST_BODY_BYTES:,} bytes.",
+)
 
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 _METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})

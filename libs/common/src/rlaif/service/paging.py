@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import logging
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,7 +15,10 @@ from pydantic import BaseModel, Field
 from rlaif.contracts.judging.reviews import PAIR_PATTERN
 from rlaif.service.problems import Problem
 
+logger = logging.getLogger(__name__)
+
 T = TypeVar("T")
+U = TypeVar("U")
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 500
@@ -29,9 +33,24 @@ class Page(BaseModel, Generic[T]):
     """A part of a collection."""
 
     items: list[T]
+    unreadable: int = Field(default=0, description="Damaged objects, which are left out.")
     next_cursor: str | None = Field(
         default=None, description="Give it as `cursor` for the next page; null on the last one."
     )
+
+
+def read_page(
+    found: Page[T], read: Callable[[T], U], *, damaged: tuple[type[Exception], ...]
+) -> Page[U]:
+    """The page of what `read` makes of the items; those where it raises `damaged` are counted."""
+    items: list[U] = []
+    for each in found.items:
+        try:
+            items.append(read(each))
+        except damaged as error:
+            logger.warning("left out of a list: %s: %s", each, error)
+    unreadable = len(found.items) - len(items)
+    return Page(items=items, next_cursor=found.next_cursor, unreadable=unreadable)
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,10 @@ class ObjectCorruptError(StorageError):
     """The object is too large for its kind, or has other bytes than it was stored with."""
 
 
+DAMAGED = (ObjectNotFoundError, ObjectCorruptError)
+"""The object is at fault, not the store: another one can be read now."""
+
+
 class InvalidKeyError(StorageError):
     """The key cannot name an object."""
 

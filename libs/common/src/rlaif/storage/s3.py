@@ -189,13 +189,12 @@ class S3Store:
         """Objects with this prefix and a key greater than `after`, in key order.
 
         SeaweedFS lists folder by folder ("a/x" before "a-b"), and its `StartAfter` leaves keys out:
-        there the whole prefix is read and sorted. Other servers without order raise an error.
+        there each folder on the way is read and sorted. Other servers without order raise an error.
         """
         if self._by_folder is None:
             self._by_folder = self._lists_by_folder(prefix)
         if self._by_folder:
-            found = (info for info in self._pages(prefix) if info.key > after)
-            yield from sorted(found, key=lambda info: info.key)
+            yield from self._walk(prefix, after)
             return
         last = after
         for info in self._pages(prefix, after):
@@ -247,12 +246,30 @@ class S3Store:
         server = answer["ResponseMetadata"]["HTTPHeaders"].get("server", "")
         return bool(server.startswith("SeaweedFS"))
 
+    def _walk(self, prefix: str, after: str) -> Iterator[ObjectInfo]:
+        """Objects with this prefix in key order; only folders that are reached are listed."""
+        pages = list(self._raw_pages(prefix, {"Delimiter": "/"}))
+        found: dict[str, ObjectInfo | None] = {
+            row["Prefix"]: None for page in pages for row in page.get("CommonPrefixes", ())
+        }
+        found |= {info.key: info for page in pages for info in _objects(page)}
+        for key, info in sorted(found.items()):
+            if info is not None:
+                if key > after:
+                    yield info
+            # All keys inside begin with `key`, so they are greater than `after` or it is inside.
+            elif key > after or after.startswith(key):
+                yield from self._walk(key, after)
+
     def _pages(self, prefix: str, after: str = "") -> Iterator[ObjectInfo]:
-        more: dict[str, Any] = {"StartAfter": after} if after else {}
+        start = {"StartAfter": after} if after else {}
+        return (info for page in self._raw_pages(prefix, start) for info in _objects(page))
+
+    def _raw_pages(self, prefix: str, options: dict[str, Any]) -> Iterator[Any]:
+        more: dict[str, Any] = {}
         while True:
-            page = self._call("list", prefix, partial(self._list_page, prefix, more))
-            for row in page.get("Contents", ()):
-                yield ObjectInfo(row["Key"], row["Size"], row["LastModified"])
+            page = self._call("list", prefix, partial(self._list_page, prefix, options | more))
+            yield page
             if not page.get("IsTruncated"):
                 return
             more = {"ContinuationToken": page["NextContinuationToken"]}
@@ -429,6 +446,12 @@ _HINTS_OF_KINDS: tuple[tuple[type[Exception], str], ...] = (
     (PartialCredentialsError, _BOTH_KEYS),
     (InvalidRegionError, "; correct S3_REGION"),
 )
+
+
+def _objects(page: Any) -> Iterator[ObjectInfo]:
+    for row in page.get("Contents", ()):
+        if not row["Key"].endswith("/"):  # SeaweedFS lists folders that became empty
+            yield ObjectInfo(row["Key"], row["Size"], row["LastModified"])
 
 
 def _md5(data: bytes) -> str:

@@ -11,10 +11,16 @@ from pydantic import BaseModel, Field, ValidationError
 from rlaif.contracts.game.segments import SegmentManifest
 from rlaif.contracts.model import ID_PATTERN
 from rlaif.exporter.committing import picture_name
-from rlaif.service.paging import Page, PageRequest, Paging
+from rlaif.service.paging import Page, PageRequest, Paging, read_page
 from rlaif.service.problems import not_found, reached, store_unavailable
 from rlaif.storage import keys
-from rlaif.storage.ports import ObjectInfo, ObjectNotFoundError, ObjectStore, StorageError
+from rlaif.storage.ports import (
+    DAMAGED,
+    ObjectInfo,
+    ObjectNotFoundError,
+    ObjectStore,
+    StorageError,
+)
 
 CAPTURES = "captures/"
 _CAPTURE_SUFFIX = ".capture"
@@ -55,12 +61,15 @@ def capture_page(
 def segment_page(
     store: ObjectStore, request: PageRequest, *, episode_id: str | None
 ) -> Page[SegmentSummary]:
-    """A page of manifests; ValidationError if one is invalid. Blocks."""
+    """A page of manifests. Blocks."""
+
+    def read(info: ObjectInfo) -> SegmentSummary:
+        manifest = SegmentManifest.model_validate_json(store.get(info.key))
+        return SegmentSummary(**manifest.model_dump(exclude={"pictures"}))
+
     prefix = f"{episode_id}/" if episode_id else ""
     found = request.take(manifests(store, prefix, request.after), lambda info: info.key)
-    read = (SegmentManifest.model_validate_json(store.get(each.key)) for each in found.items)
-    items = [SegmentSummary(**each.model_dump(exclude={"pictures"})) for each in read]
-    return Page(items=items, next_cursor=found.next_cursor)
+    return read_page(found, read, damaged=(*DAMAGED, ValidationError))
 
 
 def manifests(store: ObjectStore, prefix: str, after: str) -> Iterator[ObjectInfo]:
@@ -134,7 +143,7 @@ def build_router(
             return await asyncio.to_thread(
                 segment_page, reached(store()), paging, episode_id=episode_id
             )
-        except (StorageError, ValidationError) as error:
+        except StorageError as error:
             raise store_unavailable(str(error)) from error
 
     @router.get(

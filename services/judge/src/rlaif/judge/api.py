@@ -18,10 +18,10 @@ from rlaif.judge.parts import JudgeParts
 from rlaif.judge.rubric.judges import Judge, briefed
 from rlaif.judge.scoring.scores import CorruptScoreError, NotJudgedError, Override, Scores
 from rlaif.judge.trust.statistics import JudgeStatistics
-from rlaif.service.paging import Page, Paging
+from rlaif.service.paging import Page, Paging, read_page
 from rlaif.service.problems import Problem, not_found, reached, store_unavailable
 from rlaif.storage import keys
-from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
+from rlaif.storage.ports import DAMAGED, ObjectNotFoundError, ObjectStore, StorageError
 
 B = TypeVar("B", bound=BaseModel)
 Game = Annotated[
@@ -256,7 +256,10 @@ def _report(parts: JudgeParts, judge: Judge) -> JudgeReport:
 def _page(store: ObjectStore, prefix: str, paging: Paging, kind: type[B]) -> Page[B]:
     try:
         found = paging.take(store.list(prefix, after=paging.after), lambda info: info.key)
-        items = [kind.model_validate_json(store.get(info.key)) for info in found.items]
-    except (StorageError, ValidationError) as error:
+        return read_page(
+            found,
+            lambda info: kind.model_validate_json(store.get(info.key)),
+            damaged=(*DAMAGED, ValidationError),
+        )
+    except StorageError as error:
         raise store_unavailable(str(error)) from error
-    return Page(items=items, next_cursor=found.next_cursor)
