@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { afterEach, mock, test } from "node:test";
 
-import { forgetClock, hudNow, roundTrip, setClock, syncClock } from "../../services/hud/src/rlaif/hud/static/js/format.js";
+import { dated, forgetClock, hudNow, roundTrip, setClock, syncClock } from "../../services/hud/src/rlaif/hud/static/js/format.js";
 
 const NOON = Date.parse("2026-11-20T12:00:00Z");
 const at = (ms) => new Date(NOON + ms).toISOString();
@@ -29,4 +29,9 @@ test("of the newest answers the quickest knows best", () => {
   for (let count = 0; count < 8; count += 1) syncClock(at(650), NOON, NOON + 100);
   assert.equal(roundTrip(), 100, "a quick one of long ago may be of another machine's clock");
   assert.equal(hudNow(), NOON + 600);
+});
+
+test("a time of another day has its date", () => {
+  assert.match(dated(at(0)), /^\d\d:\d\d:\d\d$/);
+  assert.match(dated(at(-72 * 3_600_000)), /^17 Nov \d\d:\d\d:\d\d$/);
 });

@@ -29,6 +29,7 @@ test("what was not measured is a dash, never a zero", () => {
   assert.equal(measured("heldout_accuracy", 0), "0 %");
   assert.equal(measured("permutation_p", 0.0004998), "0.00050");
   assert.equal(measured("permutation_p", 1.6e-7), "0.00000016");
+  assert.equal(measured("permutation_p", 1e-21), "< 0.000000001", "a probability is never 0");
   assert.equal(measured("gain_over_slot", -0.0312), "−0.03");
   assert.equal(pay(null), "—");
   assert.equal(pay(-0.0124), "−0.012");

@@ -79,6 +79,16 @@ def test_the_policys_environments_play_as_without_one_that_explores(search: Sear
     beside.vector.close()
 
 
+def test_captures_say_whether_their_episode_began_at_the_runs_own_start(search: Search):
+    play = Play(search, exploring=1)
+    captures = [each.capture for seed in range(6) for each in play.play(seed).captures]
+    assert {(each.env_id, each.from_own_start) for each in captures} == {
+        ("r-0-0-0", True),
+        ("r-0-0-1", False),
+    }
+    play.vector.close()
+
+
 def test_a_resumed_run_begins_another_rollout_and_the_policy_plays_on(
     search: Search, tmp_path: Path
 ):

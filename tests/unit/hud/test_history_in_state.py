@@ -79,7 +79,7 @@ def test_a_hud_that_starts_again_knows_the_same_past_with_every_service_away() -
     assert (champion.version, champion.pinned, champion.rolled_back_from) == (1, True, 2)
     assert champion.pin_reason == "it was gamed"
     assert told.headline.text.startswith(
-        "Milestones per episode 1.00 → 2.50 since v1 (n = 30 and 60"
+        "Milestones per episode rose from 1.00 to 2.50 since reward model v1 went live (30 and 60"
     )
     assert told.headline.text.endswith("; v1 is live, pinned.")
 

@@ -11,7 +11,12 @@ from rlaif.hud.read_model.history.views import ScorePoint
 
 def score(step: int, weighted: float) -> ScorePoint:
     return ScorePoint(
-        env_step=step, weighted=weighted, episode_id="episode-1", segment_id=f"segment-{step}"
+        env_step=step,
+        weighted=weighted,
+        position=None,
+        is_fair=True,
+        episode_id="episode-1",
+        segment_id=f"segment-{step}",
     )
 
 

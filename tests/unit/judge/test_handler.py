@@ -186,6 +186,9 @@ async def test_a_score_has_the_quest_the_excluded_judges_and_the_shares_of_sourc
     await bench.scorer.handle_segment_exported(_event(write_segment(bench.store)))
     record = bench.stored()
     assert record.quest == bench.panel.quest
+    (scored,) = bench.publisher.published
+    assert isinstance(scored, SegmentScored)
+    assert scored.position == there.position
     assert record.distrusted == ("puzzle",)
     shares = {"votes": pytest.approx(5 / 6), "computed": pytest.approx(1 / 6)}
     assert record.decided_by == shares

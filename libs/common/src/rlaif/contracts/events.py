@@ -54,7 +54,12 @@ class CloudEvent(Contract, Generic[D]):
 class SegmentCaptured(EventData):
     """The trainer stored a capture: a keyframe and the actions since it."""
 
-    LATER = frozenset({"selected_by", "reward_model_version", "rooms", "milestones", "model_rise"})
+    LATER = frozenset(
+        {
+            "selected_by", "reward_model_version", "rooms", "milestones", "model_rise",
+            "from_own_start",
+        }
+    )  # fmt: skip
 
     segment_id: Id
     episode_id: Id
@@ -79,6 +84,9 @@ class SegmentCaptured(EventData):
         default=None,
         description="Last minus first potential, by the live model.",
     )
+    from_own_start: bool | None = Field(
+        default=None, description="As in the capture: a sample of how far the policy comes."
+    )
 
 
 class SegmentExported(EventData):
@@ -96,7 +104,7 @@ class SegmentExported(EventData):
 class SegmentScored(EventData):
     """The judges scored a segment, or abstained; the score object says which and why."""
 
-    LATER = frozenset({"agreement"})
+    LATER = frozenset({"agreement", "position"})
 
     segment_id: Id
     episode_id: Id
@@ -112,6 +120,10 @@ class SegmentScored(EventData):
         default=None,
         description="Agreement of the votes of language models: mean over the criteria that they "
         "decided; null when they decided none.",
+    )
+    position: float | None = Field(
+        default=None,
+        description="Position on the quest at its end, in objectives reached; null: not judged.",
     )
 
 

@@ -96,6 +96,11 @@ class Capture(Contract):
     policy_iteration: int = Field(default=0, ge=0)
     reward_model_version: int | None = None
     selected_by: str = "uniform"
+    from_own_start: bool | None = Field(
+        default=None,
+        description="Whether its episode began at the run's own start, power-on or its states: not "
+        "on a demonstration or by the search. Null: unknown.",
+    )
     rooms: tuple[RoomNumber, ...] | None = Field(
         default=None, description="Visited rooms, in order."
     )

@@ -248,16 +248,14 @@ class HudState:
         match data:
             case SegmentCaptured() if is_new:
                 self.segments.captured(event)
-                where = (data.run_id, data.episode_id, data.segment_id)
-                self.history.scores.captured(*where, data.env_step)
+                self.history.scores.captured(data)
             case SegmentExported() if is_new:
                 self.segments.exported(event)
             case SegmentScored():
                 if is_new and data.weighted is None:
                     self._counts.count_abstention(data.run_id)
                 self.segments.scored(event)
-                where = (data.run_id, data.episode_id, data.segment_id)
-                self.history.scores.scored(*where, data.weighted)
+                self.history.scores.scored(data)
 
     def _on_history(self, event: CloudEvent[Any]) -> None:
         before = self.history.change

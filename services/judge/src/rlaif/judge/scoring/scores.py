@@ -93,6 +93,7 @@ class Scores:
                 weighted=record.weighted,
                 abstained=tuple(sorted(record.abstentions)),
                 agreement=record.votes_agreement,
+                position=record.quest.end.position if record.quest else None,
             )
         )
         logger.info(

@@ -13,7 +13,7 @@ from rlaif.trainer.play.followers.episode_log import RecordedEpisode
 from rlaif.trainer.play.followers.frame_stack import HEIGHT, WIDTH, PictureFragment
 from rlaif.trainer.play.followers.room_log import RoomsPlayed
 from rlaif.trainer.play.frontier import CurriculumFigures
-from rlaif.trainer.play.start import DEMONSTRATION, EXPLORATION
+from rlaif.trainer.play.start import PARTS as PART_OF_GAME
 from rlaif.trainer.rewards.game.presets import PARTS
 from rlaif.trainer.rewards.learned.shaping import Bool, Float32, Transitions
 from rlaif.trainer.run_folder.spool import SpooledCapture
@@ -58,7 +58,7 @@ class EpisodeSummary:
 
         Such episodes are excluded from all episode figures.
         """
-        return self.start.startswith((DEMONSTRATION, EXPLORATION))
+        return self.start.startswith(PART_OF_GAME)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ Both are streams of the game's own steps, whatever a policy decided.
 """
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from rlaif.trainer.play.capturing.selection import SegmentSelector, SelectionRul
 from rlaif.trainer.play.config import EnvConfig, PayingModel
 from rlaif.trainer.play.followers.episode_log import BestRanks, EpisodeLog, RecordedEpisode
 from rlaif.trainer.play.game_env import Ended, GameEnv, Row, StepOutcome
+from rlaif.trainer.play.start import PARTS
 from rlaif.trainer.run_folder.spool import SpooledCapture
 from rlaif.trainer.settings.game import steps_lasting
 
@@ -123,6 +125,9 @@ class Recording:
         """
         capture = self.recorders[n].after_step(button, self._games[n].square_facts, row, outcome)
         if capture is not None:
+            is_part = self._games[n].start.provenance.startswith(PARTS)
+            whole = capture.capture.model_copy(update={"from_own_start": not is_part})
+            capture = replace(capture, capture=whole)
             self.captures.append(capture)
         if self._logs:
             self._logs[n].add(button, outcome.wait)

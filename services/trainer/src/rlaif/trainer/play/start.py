@@ -25,6 +25,9 @@ DEMONSTRATION = "demonstration:"
 EXPLORATION = "exploration:"
 """Prefix of the provenance of states from which the search plays (`exploring`)."""
 
+PARTS = (DEMONSTRATION, EXPLORATION)
+"""Prefixes of episodes that say nothing about the policy from the run's own start."""
+
 _LONGEST_SCENE_FRAMES = 6_000
 _LOOK_EVERY = 8
 

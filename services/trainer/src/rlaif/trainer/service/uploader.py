@@ -119,6 +119,7 @@ def captured_event(capture: Capture, data: bytes) -> SegmentCaptured:
         reward_model_version=capture.reward_model_version,
         rooms=None if capture.rooms is None else capture.rooms[:_MAX_ROOMS],
         milestones=capture.milestones,
+        from_own_start=capture.from_own_start,
         model_rise=None if capture.pay is None else capture.pay.model_rise,
     )
 

@@ -21,22 +21,12 @@ from rlaif.hud.read_model.history.scores import by_episode
 from rlaif.hud.read_model.history.views import (
     ComparedRunsView,
     HeadlineView,
-    Judges,
     ScorePoint,
     SentencePart,
 )
 
 _MINUS = "\N{MINUS SIGN}"
 _ARROW = "\N{RIGHTWARDS ARROW}"
-
-_JUDGES = {
-    "agree": "judges agree",
-    "disagree": "judges see the opposite",
-    "see no difference": "judges see no difference",
-    "see better play": "judges see better play",
-    "see worse play": "judges see worse play",
-    "unknown": "too few scores for a statement of the judges",
-}
 
 
 @dataclass(frozen=True)
@@ -52,18 +42,7 @@ class Trend:
     since_version: int | None
     since_step: int
     milestones: Difference
-    scores: Difference
-
-    @property
-    def judges(self) -> Judges:
-        theirs, ours = self.scores.direction, self.milestones.direction
-        if theirs is None or ours is None:
-            return "unknown"
-        if theirs == 0:
-            return "see no difference"
-        if ours == 0:
-            return "see better play" if theirs > 0 else "see worse play"
-        return "agree" if theirs == ours else "disagree"
+    positions: Difference
 
 
 def headline(
@@ -87,8 +66,7 @@ def headline(
         min_episodes=MIN_EPISODES,
         confidence=CONFIDENCE,
         milestones=found.milestones if found else None,
-        scores=found.scores if found else None,
-        judges=found.judges if found else None,
+        positions=found.positions if found else None,
         live_version=live_version,
         pinned=pinned,
         runs=_side_by_side(run, others) if run else None,
@@ -111,14 +89,19 @@ def _trend(run: RunStory, scores: Sequence[ScorePoint]) -> Trend:
     else:
         before, now = run.ends()
         step, version, since = now[0].began if now else 0, None, "start"
-    earlier = by_episode([each for each in scores if each.env_step < step])
-    later = by_episode([each for each in scores if each.env_step >= step])
+    earlier, later = (
+        tuple(by_episode(each, lambda score: score.position))
+        for each in (
+            [score for score in scores if score.env_step < step],
+            [score for score in scores if score.env_step >= step],
+        )
+    )
     return Trend(
         since=since,
         since_version=version,
         since_step=step,
         milestones=_compare(before, now),
-        scores=difference(tuple(earlier[-MAX_COHORT:]), tuple(later[-MAX_COHORT:])),
+        positions=difference(earlier[-MAX_COHORT:], later[-MAX_COHORT:]),
     )
 
 
@@ -156,34 +139,56 @@ def _compare(before: Sequence[Episode], after: Sequence[Episode]) -> Difference:
 def _clauses(view: HeadlineView, *, known: bool) -> Iterator[str]:
     """Format strings over the fields of the view."""
     yield _of_milestones(view)
-    if view.judges is not None and view.milestones and view.milestones.change is not None:
-        yield _JUDGES[view.judges]
+    if view.positions and view.milestones and view.milestones.change is not None:
+        yield _of_judges(view.positions)
     if view.live_version is not None:
         yield "{live_version:v} is live, pinned" if view.pinned else "{live_version:v} is live"
     elif known:
         yield "no reward model is live"
 
 
+def _of_judges(found: Difference) -> str:
+    if found.change is None:
+        fewer = "after" if found.n_after <= found.n_before else "before"
+        return (
+            "too few uniform samples to compare what the judges say "
+            f"({{positions.n_{fewer}}} of {{min_episodes}} episodes)"
+        )
+    clear = "" if found.direction else ", no clear change"
+    return (
+        f"judges place the player at {{positions.before:.1f}} {_ARROW} {{positions.after:.1f}} "
+        f"objectives{clear}"
+    )
+
+
 def _of_milestones(view: HeadlineView) -> str:
     found = view.milestones
     if found is None:
         return "No episodes have been reported yet"
-    since = "its first episodes" if view.since == "start" else "{since_version:v}"
+    since = (
+        "its first episodes"
+        if view.since == "start"
+        else "reward model {since_version:v} went live"
+    )
     if found.after is None:
         if found.before is None:
             return "No episode has finished yet"
-        return f"No episode that started since {since} has finished"
+        return f"No episode that started since {since} has finished yet"
     if found.change is None or found.before is None:
         fewer, end = ("after", "") if found.n_after <= found.n_before else ("before", " before it")
         return (
-            "Milestones per episode {milestones.after:.2f} (n = {milestones.n_after}); too few "
-            f"episodes to compare since {since} ({{milestones.n_{fewer}}} of {{min_episodes}}{end})"
+            "Milestones per episode {milestones.after:.2f} ({milestones.n_after} episodes); too "
+            f"early to compare since {since}: {{milestones.n_{fewer}}} of {{min_episodes}} "
+            f"episodes{end}"
         )
-    clear = "" if found.direction else ", no clear change"
+    rose = {1: "rose", -1: "fell", 0: "did not change clearly:"}[found.direction or 0]
+    link = f" {_ARROW} " if not found.direction else " to "
+    start = "" if not found.direction else " from"
     return (
-        f"Milestones per episode {{milestones.before:.2f}} {_ARROW} {{milestones.after:.2f}} "
-        f"since {since}{clear} (n = {{milestones.n_before}} and {{milestones.n_after}}; "
-        "{confidence:.0%} interval of the change {milestones.low:+z.2f} to {milestones.high:+z.2f})"
+        f"Milestones per episode {rose}{start} {{milestones.before:.2f}}{link}"
+        f"{{milestones.after:.2f}} since {since} ({{milestones.n_before}} and "
+        "{milestones.n_after} episodes; change {milestones.low:+z.2f} to {milestones.high:+z.2f}, "
+        "{confidence:.0%})"
     )
 
 

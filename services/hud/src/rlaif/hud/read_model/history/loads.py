@@ -75,4 +75,4 @@ def _of_cohort(
         name: tuple(float(value) for each in episodes if (value := read(each)) is not None)
         for name, read in FIGURES.items()
     }
-    return {**groups, SCORE: tuple(by_episode(own)[-MAX_COHORT:])}
+    return {**groups, SCORE: tuple(by_episode(own, lambda score: score.weighted)[-MAX_COHORT:])}

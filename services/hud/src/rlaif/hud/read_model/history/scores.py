@@ -1,16 +1,22 @@
 """Scores of the judges by run, for comparisons and for the chart of scored segments."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import fmean
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
+from rlaif.contracts.events import SegmentCaptured, SegmentScored
 from rlaif.hud.read_model.history.views import ScorePoint, ScorePointsView
 
 V = TypeVar("V")
 
 WINDOW = 20
 """Segments of a moving mean."""
+
+
+class _Captured(NamedTuple):
+    env_step: int
+    is_fair: bool
 
 
 class Scores:
@@ -21,42 +27,50 @@ class Scores:
         self._runs = runs
         self._scores: dict[str, dict[str, ScorePoint]] = {}
         self._levels: dict[str, int] = {}
-        self._steps: dict[str, int] = {}
-        self._waiting: dict[str, float] = {}
+        self._captured: dict[str, _Captured] = {}
+        self._waiting: dict[str, SegmentScored] = {}
 
-    def captured(self, run_id: str, episode_id: str, segment_id: str, env_step: int) -> None:
-        waited = self._waiting.pop(segment_id, None)
-        if waited is None:
-            _put(self._steps, segment_id, env_step, most=2 * self._keep)
+    def captured(self, event: SegmentCaptured) -> None:
+        is_fair = event.selected_by == "uniform" and bool(event.from_own_start)
+        captured = _Captured(event.env_step, is_fair)
+        scored = self._waiting.pop(event.segment_id, None)
+        if scored is None:
+            _put(self._captured, event.segment_id, captured, most=2 * self._keep)
         else:
-            self._add(run_id, episode_id, segment_id, env_step, waited)
+            self._add(captured, scored)
 
-    def scored(self, run_id: str, episode_id: str, segment_id: str, weighted: float | None) -> None:
-        """Note a score; it replaces an earlier one, and None removes it."""
-        known = self._scores.get(run_id, {}).get(segment_id)
-        if weighted is None:
-            self._scores.get(run_id, {}).pop(segment_id, None)
+    def scored(self, event: SegmentScored) -> None:
+        """Note a score; it replaces an earlier one, and one without a value removes it."""
+        known = self._scores.get(event.run_id, {}).get(event.segment_id)
+        if event.weighted is None:
+            self._scores.get(event.run_id, {}).pop(event.segment_id, None)
             return
-        step = known.env_step if known is not None else self._steps.pop(segment_id, None)
-        if step is not None:
-            self._add(run_id, episode_id, segment_id, step, weighted)
+        captured = self._captured.pop(event.segment_id, None)
+        if known is not None:
+            captured = _Captured(known.env_step, known.is_fair)
+        if captured is not None:
+            self._add(captured, event)
         else:
-            _put(self._waiting, segment_id, weighted, most=2 * self._keep)
+            _put(self._waiting, event.segment_id, event, most=2 * self._keep)
 
     def of(self, run_id: str | None) -> list[ScorePoint]:
         scores = self._scores.get(run_id or "", {}).values()
         return sorted(scores, key=lambda score: (score.env_step, score.segment_id))
 
-    def _add(
-        self, run_id: str, episode_id: str, segment_id: str, env_step: int, weighted: float
-    ) -> None:
+    def _add(self, captured: "_Captured", scored: SegmentScored) -> None:
+        run_id, segment_id = scored.run_id, scored.segment_id
         if run_id not in self._scores:
             _put(self._scores, run_id, {}, most=self._runs)
         scores, level = self._scores[run_id], self._levels.get(run_id, 0)
         if _hash(segment_id) % (1 << level):
             return
+        assert scored.weighted is not None  # others are removed
         scores[segment_id] = ScorePoint(
-            env_step=env_step, weighted=weighted, episode_id=episode_id, segment_id=segment_id
+            **captured._asdict(),
+            weighted=scored.weighted,
+            position=scored.position,
+            episode_id=scored.episode_id,
+            segment_id=segment_id,
         )
         while len(scores) > self._keep:
             level += 1
@@ -65,12 +79,20 @@ class Scores:
             self._scores[run_id] = scores
 
 
-def by_episode(scores: Sequence[ScorePoint]) -> list[float]:
-    """The mean of each episode, the newest last: segments of an episode are not independent."""
+def by_episode(
+    scores: Sequence[ScorePoint], value: Callable[[ScorePoint], float | None]
+) -> list[float]:
+    """The mean of each episode, the newest last: segments of an episode are not independent.
+
+    Only of fair samples: others are chosen for what they show, by a rule that changes with the
+    reward model.
+    """
     groups: dict[str, list[float]] = {}
     for score in scores:
+        if not score.is_fair or (known := value(score)) is None:
+            continue
         # The order is that of the newest segments.
-        groups[score.episode_id] = [*groups.pop(score.episode_id, []), score.weighted]
+        groups[score.episode_id] = [*groups.pop(score.episode_id, []), known]
     return [fmean(group) for group in groups.values()]
 
 

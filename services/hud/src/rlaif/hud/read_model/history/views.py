@@ -11,10 +11,6 @@ from rlaif.hud.read_model import View
 from rlaif.hud.read_model.history.comparison import Difference
 from rlaif.hud.read_model.history.points import Point
 
-Judges = Literal[
-    "agree", "disagree", "see no difference", "see better play", "see worse play", "unknown"
-]
-
 
 class LoadMark(View):
     """The trainer uses another reward model from this step on; version null for none."""
@@ -122,8 +118,10 @@ class HeadlineView(View):
     milestones: Difference | None = Field(
         description="Milestones per episode since its start, from RAM."
     )
-    scores: Difference | None = Field(description="Mean score of the judges per episode.")
-    judges: Judges | None = Field(description="Whether their scores changed as the milestones did.")
+    positions: Difference | None = Field(
+        description="Mean position on the quest per episode, in objectives reached, as the judges "
+        "place the player in uniform samples. Their scores rate five seconds each, not progress."
+    )
     live_version: int | None
     pinned: bool | None
     runs: ComparedRunsView | None = Field(
@@ -136,6 +134,12 @@ class ScorePoint(View):
 
     env_step: int
     weighted: float
+    position: float | None = Field(
+        description="On the quest at its end, in objectives reached; null: not judged."
+    )
+    is_fair: bool = Field(
+        description="Uniform sample of an episode from the run's own start; others are not compared."
+    )
     episode_id: Id
     segment_id: Id
 

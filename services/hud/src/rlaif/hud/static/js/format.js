@@ -11,6 +11,7 @@ const one = new Intl.NumberFormat("en-US", { minimumFractionDigits: 1, maximumFr
 const digits = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 });
 const signed = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: "exceptZero" });
 const share = new Intl.NumberFormat("en-US", { style: "percent", maximumFractionDigits: 1 });
+const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const clockTime = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
 const known = (value) => value !== null && value !== undefined;
@@ -51,6 +52,12 @@ export function age(seconds) {
 }
 
 export const timeOfDay = (iso) => clockTime.format(new Date(iso));
+
+/** The time, and the date unless it is today's. */
+export function dated(iso) {
+  const at = new Date(iso);
+  return at.toDateString() === new Date(hudNow()).toDateString() ? timeOfDay(iso) : `${day.format(at)} ${timeOfDay(iso)}`;
+}
 
 export const hex = (value) => `0x${value.toString(16).toUpperCase().padStart(2, "0")}`;
 

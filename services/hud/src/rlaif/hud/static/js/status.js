@@ -1,7 +1,7 @@
 // State of the page: live or not and why, what a run waits for, and the issues in banners.
 
 import { byId, h, keyed, setText } from "./dom.js";
-import { age, ago, duration, secondsSince, tenth } from "./format.js";
+import { age, ago, secondsSince, tenth } from "./format.js";
 
 const STALE_SECONDS = 2;
 
@@ -43,12 +43,7 @@ function lost({ attempt, retryAt, reason: why = "" }, now) {
   return { name: "disconnected", note, why, overlay: "Connection to the HUD lost. Showing the last frame." };
 }
 
-function liveNote(screen) {
-  const lag = (Date.parse(screen.received_at) - Date.parse(screen.captured_at)) / 1000;
-  const parts = [screen.env, `${tenth(screen.frames_per_second)} fps`];
-  if (lag >= 0 && lag < 60) parts.push(`${duration(lag)} old`);
-  return parts.join(" · ");
-}
+const liveNote = (screen) => `${screen.env} · ${tenth(screen.frames_per_second)} fps`;
 
 /** Show it in the header. @param {Status} status */
 export function showStatus(status) {

@@ -1,7 +1,7 @@
 // The pipeline: number of segments by stage, the services, and the event log.
 
 import { h, keyed, show } from "../dom.js";
-import { ago, compact, count, secondsSince, timeOfDay, UNKNOWN } from "../format.js";
+import { ago, compact, count, dated, secondsSince, timeOfDay, UNKNOWN } from "../format.js";
 import { fig } from "../parts.js";
 
 const FRESH_SECONDS = 10;
@@ -94,7 +94,7 @@ function drawLog(body, { events }) {
 const nothing = () => h("li", {}, h("span"), h("p", { class: "empty" }, "No events yet."));
 
 function logLine({ at, kind, level, text }) {
-  return h("li", { "data-kind": kind, "data-level": level }, h("time", { datetime: at, title: at }, timeOfDay(at)), h("p", {}, text));
+  return h("li", { "data-kind": kind, "data-level": level }, h("time", { datetime: at, title: at }, dated(at)), h("p", {}, text));
 }
 
 /** @type {import("../panel.js").Panel} */

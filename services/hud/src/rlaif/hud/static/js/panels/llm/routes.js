@@ -184,7 +184,7 @@ export const labels = (answer) => ({
     const report = h("div");
     const price = /** @type {HTMLInputElement} */ (h("input", { id: "llm-price", type: "number", min: 0, step: "any", inputmode: "decimal", value: kept.getItem(PRICE) ?? "" }));
     const cost = h("output", { class: "reported", for: "llm-price" }, UNKNOWN);
-    body.append(report, h("p", { class: "choose" }, h("label", { for: "llm-price" }, "Price per million tokens "), price, " → cost per useful label ", cost));
+    body.append(report, h("p", { class: "choose" }, h("label", { for: "llm-price" }, "Price per million tokens "), price, " → cost per useful verdict ", cost));
     const update = () => setText(cost, costOf(answer.value?.tokens_per_useful_label ?? null, price.value));
     scope.on(price, "input", () => {
       kept.setItem(PRICE, price.value);
@@ -210,9 +210,9 @@ function content(report, problem) {
     problem ? h("p", { class: "sub" }, "The judge service does not respond; showing its last report.") : null,
     budget.pause ? h("p", { class: "notice reported", "data-tone": "bad" }, h("b", {}, "Judging is paused: "), budget.pause) : null,
     facts([
-      ["Tokens per useful label", h("span", {}, figure("tokens_per_useful_label", compact), h("small", {}, " n ", figure("useful_labels", count))), "Labels with new evidence in which votes decided at least one learned criterion"],
-      ["Tokens per label", h("span", {}, figure("tokens_per_label", compact), h("small", {}, " n ", figure("labels", count))), "Segments scored since the judge service started"],
-      ["Call seconds per label", figure("seconds_per_label", duration)],
+      ["Tokens per useful verdict", h("span", {}, figure("tokens_per_useful_label", compact), h("small", {}, " n ", figure("useful_labels", count))), "Scores and comparisons of two segments with new evidence, in which votes decided at least one learned criterion"],
+      ["Tokens per scored segment", h("span", {}, figure("tokens_per_label", compact), h("small", {}, " n ", figure("labels", count))), "Since the judge service started"],
+      ["Call seconds per scored segment", figure("seconds_per_label", duration)],
       ["Tokens today", h("span", {}, from(LABELS, "budget.spent", compact(budget.spent)), h("small", {}, " of ", budget.per_day === null ? "no limit" : from(LABELS, "budget.per_day", compact(budget.per_day)))), "UTC day, all replicas"],
     ]),
     h("ul", { class: "plain judge-costs" }, ...report.judges.map(judge)));
@@ -221,6 +221,6 @@ function content(report, problem) {
 function judge({ name, standing }, index) {
   const figure = (/** @type {string} */ field, /** @type {(value: any) => string} */ text) => from(LABELS, `judges.${index}.standing.${field}`, text(standing[field]));
   return h("li", {}, h("b", {}, name), ": read ", figure("prompt_tokens", compact), ", wrote ", figure("completion_tokens", compact), " tokens; ",
-    figure("cached_answers", count), " cached answers; unreadable ", figure("parse_fail_rate", percent),
+    figure("cached_answers", count), " cached answers; invalid ", figure("parse_fail_rate", percent),
     standing.believed ? null : h("span", { class: "tag warn" }, "excluded on a criterion"));
 }

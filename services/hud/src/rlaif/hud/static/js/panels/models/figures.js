@@ -75,8 +75,8 @@ export function measured(name, value) {
   return decimal(value);
 }
 
-/** A probability with two digits that say something, however small. @param {number} value */
-const small = (value) => value.toFixed(value > 0 ? Math.min(20, Math.max(2, 1 - Math.floor(Math.log10(value)))) : 2);
+/** A probability with two digits that say something; never 0. @param {number} value */
+const small = (value) => (value < 1e-9 ? "< 0.000000001" : value.toFixed(Math.max(2, 1 - Math.floor(Math.log10(value)))));
 
 /** A digest or candidate id, short, with a button that copies it. @param {string} id @param {number} [letters] */
 export const shortId = (id, letters = 10) => idOf(id, "the id", id.length > letters + 1 ? `${id.slice(0, letters)}…` : id);

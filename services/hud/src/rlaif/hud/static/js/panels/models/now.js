@@ -61,6 +61,7 @@ function passed(live) {
     fig("reward_models.champion.version", `v${live.version}`), " accuracy on judged pairs: ", h("span", { title: "By the shaping reward that the trainer applies to these segments" }, "by shaping reward ", h("b", {}, figure("paid_accuracy"))),
     known("heldout_accuracy_low") && known("heldout_accuracy_high") ? h("span", {}, " (", figure("heldout_accuracy_low"), " to ", figure("heldout_accuracy_high"), " of ", figure("heldout_pairs", count), " pairs)") : null,
     ...others,
+    ...(RANKERS.some(([name]) => gate[name] > gate.paid_accuracy) ? ["; it is below the simple predictors by no more than ", h("a", { href: `/models/${live.version}` }, "the gate allows")] : []),
     ", chance ", h("span", { class: "scale" }, "50 %"),
     ...(known("llm_only_share") ? ["; ", figure("llm_only_share"), " of the pairs cannot be decided from the game's memory"] : []));
 }

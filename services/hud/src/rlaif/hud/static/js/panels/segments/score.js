@@ -10,6 +10,7 @@ import { found, idOf, inWords, REASONS, roomName } from "../../segments/found.js
 
 const DECIDERS = { votes: "judges' votes", computed: "computed from RAM", human: "a person" };
 const CLOSE = 0.0005;
+const LEVELS = "One number per vote: 0 worse, 1 no change, 2 better. The level of progress follows from the voted positions on the quest: any rise is 2";
 
 /** To 3 decimals, so that parts can be summed by eye. @param {number | null} value */
 const three = (value) => (value === null ? UNKNOWN : value.toFixed(3));
@@ -23,7 +24,7 @@ export function scoreOf(detail) {
     sum !== null && Math.abs(sum - detail.weighted) > CLOSE ? h("p", { class: "notice", "data-tone": "bad", role: "alert" }, `The parts sum to ${three(sum)}, not to the score: the stored score is inconsistent.`) : null,
     questOf(detail, "segment"),
     h("table", { class: "rubric" },
-      h("thead", {}, h("tr", {}, ...["Criterion", "Level", "Value", "Weight", "Part", "Decided by"].map((name) => h("th", { scope: "col" }, name)))),
+      h("thead", {}, h("tr", {}, ...["Criterion", "Level", "Value", "Weight", "Part", "Decided by"].map((name) => h("th", { scope: "col", title: name === "Level" ? LEVELS : null }, name)))),
       h("tbody", {}, ...detail.rubric.map(line)),
       h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "Score"), h("td", {}), h("td", {}), h("td", {}), h("td", { "data-label": "Score" }, fig("segment.weighted", three(sum))), h("td", {})))),
   ];
@@ -120,8 +121,8 @@ function known({ segment: row, manifest, capture, capture_problem: problem }) {
     ["Milestones", capture?.milestones ? (capture.milestones.length ? capture.milestones.map(inWords).join(", ") : "none") : UNKNOWN, why],
     ["Rooms", capture?.rooms ? h("span", { class: "reported" }, capture.rooms.map(roomName).join(" → ")) : UNKNOWN, capture?.rooms?.map((/** @type {any} */ { group, room }) => `${group}:${hex(room)}`).join(" → ") ?? why],
     ["Run", idOf(manifest.run_id, "the run's id")],
-    ["At step", fig("segment.manifest.env_step", count(manifest.env_step)), "Environment step of the run"],
-    ["Length", h("span", {}, fig("segment.manifest.decision_steps", count(manifest.decision_steps)), " steps, ", fig("segment.manifest.frames", count(manifest.frames)), " game frames"), `${duration(secondsOf(manifest.frames))}, waiting included`],
+    ["At step", fig("segment.manifest.env_step", count(manifest.env_step)), "Decisions of the run until then"],
+    ["Length", h("span", {}, fig("segment.manifest.decision_steps", count(manifest.decision_steps)), " emulator steps, ", fig("segment.manifest.frames", count(manifest.frames)), " game frames"), `${duration(secondsOf(manifest.frames))}, waiting included`],
     ["Live model", version === null ? "none" : h("a", { href: `/models/${version}`, "data-figure": capture ? "segment.capture.reward_model_version" : "segment.segment.reward_model_version" }, `v${version}`)],
     ["Model vs. judges", gapOf(row)],
   ];

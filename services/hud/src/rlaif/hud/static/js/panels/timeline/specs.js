@@ -1,7 +1,7 @@
 // From the history of a run, its scores and its newest steps to charts over environment steps.
 
 import { reach } from "../../charts/scale.js";
-import { count, decimal, reward, significant, tenth } from "../../format.js";
+import { count, decimal, percent, reward, significant, tenth } from "../../format.js";
 
 /** @typedef {import("../../charts/axis.js").Point} Point */
 
@@ -22,12 +22,12 @@ const NAMES = /** @type {Record<string, string>} */ ({ shaping: MODEL });
 /** @param {Past} past @param {Scores | null} scores @returns {ChartSpec[]} */
 export function chartsOf(past, scores) {
   return [
-    episodes(past, "milestones", "Milestones per episode", "Milestones reached since the start of the episode, read from RAM.", decimal),
+    episodes(past, "milestones", "Milestones per episode", "Reached since the start of the episode, read from RAM. Only episodes from the game's start: those of the search and of the curriculum do not count.", decimal),
     judgeScore(scores),
     { ...episodes(past, "returns", "Return per episode", "Sum of game rewards.", reward, "episode_return"), zero: false },
     episodes(past, "rooms", "Rooms per episode", "Distinct rooms.", tenth),
     pay(past),
-    episodes(past, "deaths", "Deaths per episode", "Share of episodes ended by death.", decimal),
+    { ...episodes(past, "deaths", "Episodes ended by death", "Share of episodes.", percent), none: deathless(past) },
     iterations(past, "entropy", "Policy entropy", "High: exploratory. Low: nearly deterministic.", decimal),
     iterations(past, "policy_lag", "Policy lag", "Updates between the policy that sampled and the policy being trained.", tenth),
     iterations(past, "steps_per_second", "Throughput", "Decisions per second.", count),
@@ -51,11 +51,14 @@ function episodes({ points }, id, name, note, format, ends = id) {
   return {
     id, name, note, format, zero: true, none: "No finished episode yet.",
     series: [
-      { name: `over ${EPISODES} episodes`, style: 1, format, points: smoothed(each, points.map(({ episodes }) => episodes), EPISODES) },
+      { name: `mean of up to ${EPISODES} episodes`, style: 1, format, points: smoothed(each, points.map(({ episodes }) => episodes), EPISODES) },
       { name: "single points", style: 1, faint: true, format, points: each, band: band(points, ends), field: `history.points.-1.${figure}` },
     ],
   };
 }
+
+/** @param {Past} past */
+const deathless = ({ points }) => (points.some((point) => point.episodes) ? "Deaths do not end episodes in this run. The map counts them by room." : "No finished episode yet.");
 
 /** A figure of iterations. @param {Past} past @param {Figure} id @param {string} name @param {string} note @param {(value: number | null) => string} format @returns {ChartSpec} */
 function iterations({ points }, id, name, note, format) {
