@@ -34,7 +34,7 @@ class Difference(View):
     change: float | None = Field(default=None, description="Null while a group is too small.")
     low: float | None = Field(
         default=None,
-        description="Bounds of the 95 % interval, by a bootstrap over blocks of consecutive episodes.",
+        description="Bounds of the 95 % interval: a bootstrap over blocks of episodes.",
     )
     high: float | None = None
 

@@ -138,7 +138,7 @@ class ScorePoint(View):
         description="On the quest at its end, in objectives reached; null: not judged."
     )
     is_fair: bool = Field(
-        description="Uniform sample of an episode from the run's own start; others are not compared."
+        description="Uniform sample of an episode from the run's own start: these are compared."
     )
     episode_id: Id
     segment_id: Id
