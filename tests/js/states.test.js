@@ -90,7 +90,7 @@ test("before the first run the nearest cause of waiting is shown", (t) => {
   assert.equal(titles({ health: health(60, false), services: services("ready") }), "The HUD is running; the message bus is not available.");
   assert.equal(titles({ health: health(3), services: services("unknown", null) }), "No report from the trainer yet.");
   assert.equal(titles({ health: health(60), services: services("unknown", null) }), "No trainer has reported yet.");
-  assert.equal(titles({ health: health(60), services: services("ready") }), "The trainer is running; no run has started yet.");
+  assert.equal(titles({ health: health(60), services: services("ready") }), "The trainer is running; no run is active.");
   assert.equal(titles({ run: { status: "starting", status_since: before(5) } }), "The trainer is starting.");
   assert.equal(titles({ run: { status: "waiting", trouble: "disk full", steps_per_second: null } }), "The trainer is waiting.");
   assert.equal(titles({ run: { status: "training", phase: "search", steps_per_second: null }, search: { running: true } }), "The run starts with a search.");
@@ -113,4 +113,12 @@ test("a runner that waits for the learner does not count as silent", (t) => {
   const watch = { env: "1-0", next: null, silent_since: null, switch_at: null, still_seconds: 4.2 };
   const { overlay } = status({ state: { screen: frame(4), run: { status: "training" }, watch } }, t);
   assert.equal(overlay, "1-0 has not moved for 4 s: its runner is waiting for the learner");
+});
+
+test("a trainer without a run is not said to prepare one, and the last run is named", () => {
+  const services = [{ name: "trainer", state: "ready", checks: {} }];
+  const wait = notYet({ services, headline: { run_id: "run-7" } });
+  assert.match(wait.title, /no run is active/);
+  assert.match(wait.key, /run-7/);
+  assert.doesNotMatch(notYet({ services, headline: { run_id: null } }).key, /last run/);
 });

@@ -48,6 +48,13 @@ async def test_the_page_of_the_language_models_says_who_answers_what_was_said_an
     chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
 ) -> None:
     await chromium.open(f"{hud_url}/llm")
+    await stage.health("judge", status="not ready", **{"route:state": "connection refused"})
+    await chromium.wait_for(
+        "document.querySelector('#llm-routes [data-tone=bad]')?.innerText"
+        ".includes('The route of state is down: connection refused')"
+    )
+    await stage.health("judge")
+    await chromium.wait_for("document.querySelector('#llm-routes [data-tone=bad]') === null")
     await stage.calls(12)
     await stage.calls(1, "timeout", "vision")
     await stage.progress()

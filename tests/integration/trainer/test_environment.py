@@ -273,11 +273,11 @@ def test_the_watched_picture_comes_with_what_its_own_state_is_worth(tmp_path):
         newest, seen = picture.sequence, seen + 1
         opinion = picture.opinion
         assert opinion is not None
-        assert opinion.paid is not None
+        assert opinion.rises is not None
         assert opinion.version == 3
         stands = float(vector.observations[0, x])
         assert opinion.potential == pytest.approx(stands)
-        assert sum(opinion.paid) == pytest.approx(2.0 * (stands - started), abs=1e-4)
+        assert sum(opinion.rises) == pytest.approx(stands - started, abs=1e-4)
         if seen == 5:
             break
     vector.close()

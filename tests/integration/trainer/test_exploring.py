@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.trainer.learner.algorithm.learner_rewards import SHAPING, LearnedRewards
+from rlaif.trainer.learner.algorithm.learner_rewards import LearnedRewards
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
@@ -113,8 +113,8 @@ def test_rollouts_are_episodes_that_no_figure_counts(search: Search):
     for seed in range(6):
         fragment = play.play(seed)
         explored += sum(each.start.startswith(EXPLORATION) for each in fragment.episodes)
-        shaping = {SHAPING: [np.zeros_like(fragment.of_policy().rewards)]}
-        tally.add([fragment], LearnedRewards(parts=shaping))
+        rises = [np.zeros_like(fragment.of_policy().rewards)]
+        tally.add([fragment], LearnedRewards(rises=rises))
     play.vector.close()
     assert explored > 3
     assert tally.episodes == tally.ended.count <= 2

@@ -243,17 +243,17 @@ def test_each_section_is_the_same_alone_and_in_the_snapshot() -> None:
         assert state.sections.make(name) == getattr(snapshot, name)
 
 
-def test_the_pay_of_the_watched_game_is_added_up_over_the_time_that_it_covers():
+def test_the_rises_of_the_watched_game_are_added_up_over_the_time_that_it_covers():
     state = HudState(epoch="e")
     assert state.snapshot(NOON).pay is None
     reading = WatchedPay(
         at=NOON, env="env-0", env_step=7, reward_model_version=2, potential=-0.2,
-        paid=(0.5, -0.25, 0.0), bin_seconds=0.5,
+        rises=(0.5, -0.25, 0.0), bin_seconds=0.5,
     )  # fmt: skip
     state.apply_reading(reading, NOON)
     shown = state.snapshot(NOON).pay
     assert shown is not None
-    assert (shown.potential, shown.paid_sum, shown.paid_seconds) == (-0.2, 0.25, 1.5)
+    assert (shown.potential, shown.rise, shown.rise_seconds) == (-0.2, 0.25, 1.5)
 
 
 def test_without_a_reward_model_the_pay_is_unknown_and_not_nothing():
@@ -261,4 +261,4 @@ def test_without_a_reward_model_the_pay_is_unknown_and_not_nothing():
     state.apply_reading(WatchedPay(at=NOON, env="env-0", env_step=7, bin_seconds=0.5), NOON)
     shown = state.snapshot(NOON).pay
     assert shown is not None
-    assert (shown.potential, shown.paid_sum, shown.paid_seconds) == (None, None, None)
+    assert (shown.potential, shown.rise, shown.rise_seconds) == (None, None, None)

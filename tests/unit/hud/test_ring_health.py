@@ -100,3 +100,13 @@ def test_a_service_beside_the_ring_is_shown_while_it_is_there() -> None:
     ring.add(told("gate"), NOON)
     assert [view.name for view in ring.views(NOON, connected=True)] == [*REQUIRED, "gate"]
     assert [view.name for view in ring.views(NOON + FORGET, connected=True)] == [*REQUIRED]
+
+
+def test_a_route_that_is_down_leads_to_the_page_of_the_routes() -> None:
+    ring = ServiceReports(NOON)
+    ring.add(
+        told("judge", "a", "not ready", **{"route:state": "connection refused", "nats": "away"}),
+        NOON,
+    )
+    pages = {each.key: each.page for each in findings_of(ring.views(NOON, connected=True), [])}
+    assert pages == {"judge: route:state": "/llm", "judge: nats": None}

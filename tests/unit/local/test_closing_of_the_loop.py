@@ -93,9 +93,19 @@ async def test_a_closing_is_told_when_its_figures_can_be_had(watch, services):
 
 
 async def test_services_that_are_away_or_say_no_leave_nothing_known(watch, services):
-    services.answers = {"http://trainer/api/v1/runs/current": httpx.Response(404, json={})}
+    services.answers = {}
     snapshot, closing = await watch.poll()
-    assert (snapshot.sentence(), closing) == ("no run", None)
+    assert (snapshot.status, closing) == (None, None)
+    assert snapshot.sentence(starting=3.0) == "training is starting emulators, 3 s"
+
+
+async def test_a_trainer_without_a_run_is_not_called_starting(watch, services):
+    services.answers["http://trainer/api/v1/runs/current"] = httpx.Response(404, json={})
+    snapshot, _ = await watch.poll()
+    assert snapshot.sentence(starting=102.0) == "no run; POST /api/v1/runs starts one"
+    services.answers["http://trainer/api/v1/runs/current"] = {"status": "on disk"}
+    snapshot, _ = await watch.poll()
+    assert snapshot.sentence(starting=102.0) == "the run is stopped"
 
 
 async def test_what_is_not_ready_is_reported_with_its_reason(watch, services):

@@ -45,7 +45,7 @@ def tallied(*iterations, tally=None):
     tally = tally or RunTally()
     for accounts in iterations:
         shaping = [np.zeros((1, 1), dtype=np.float32) for _ in accounts]
-        learned = LearnedRewards(parts={"game": shaping, "shaping": shaping})
+        learned = LearnedRewards(parts={"game": shaping, "shaping": shaping}, rises=shaping)
         tally.add([Played(account) for account in accounts], learned)
     return tally
 

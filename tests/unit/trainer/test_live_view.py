@@ -63,8 +63,8 @@ PAID = tuple(0.1 * number - 1 for number in range(BINS))
     ("opinion", "told"),
     [
         (None, (None, None, None)),
-        (Opinion(version=4, potential=-0.25, paid=PAID), (4, -0.25, PAID)),
-        (Opinion(version=4, potential=0.5, paid=None), (4, 0.5, None)),
+        (Opinion(version=4, potential=-0.25, rises=PAID), (4, -0.25, PAID)),
+        (Opinion(version=4, potential=0.5, rises=None), (4, 0.5, None)),
     ],
     ids=["no reward model", "one that pays a potential", "one that pays otherwise"],
 )
@@ -75,7 +75,7 @@ async def test_each_picture_comes_with_what_its_state_is_worth(tmp_path, opinion
     async with watching(tmp_path) as sent:
         await eventually(lambda: bool(sent.of(WatchedPay)), "its worth")
     (pay,) = sent.of(WatchedPay)
-    assert (pay.reward_model_version, pay.potential, pay.paid) == told
+    assert (pay.reward_model_version, pay.potential, pay.rises) == told
     (frame,), (place,) = sent.frames, sent.of(MapPosition)
     assert (sent.subjects, place.env) == (["telemetry.frame.1-0"], "1-0")
     assert (frame.step, pay.env_step, place.room, pay.env) == (12, 12, 119, place.env)

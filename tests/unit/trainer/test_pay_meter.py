@@ -40,9 +40,9 @@ def test_the_potential_is_of_the_state_that_the_last_step_reached_also_when_it_e
     after = meter.read()
     assert after is not None
     assert after.potential == pytest.approx(float(phi(start[None])[0]))
-    assert after.paid is not None
+    assert after.rises is not None
     rise = float(phi(goal[None])[0] - phi(start[None])[0])
-    assert sum(after.paid) == pytest.approx(WEIGHT * GAMMA * rise, abs=1e-4)
+    assert sum(after.rises) == pytest.approx(rise, abs=1e-4)
 
 
 def test_pay_grows_old_and_is_forgotten():
@@ -56,8 +56,8 @@ def test_pay_grows_old_and_is_forgotten():
         clock.seconds = seconds
         opinion = meter.read()
         assert opinion is not None
-        assert opinion.paid is not None
-        seen.append(opinion.paid)
+        assert opinion.rises is not None
+        seen.append(opinion.rises)
     amount = sum(seen[0])
     assert amount > 1.0
     none = [0.0] * BINS
@@ -81,20 +81,20 @@ def test_a_model_that_answers_nonsense_leaves_the_next_one_able_to_pay():
     wrong = meter.read()
     assert wrong is not None
     assert wrong.potential is None
-    assert sum(wrong.paid or ()) == 0.0
+    assert sum(wrong.rises or ()) == 0.0
     meter.pay_by(model(version=4))
     meter.after_step(np.zeros(WIDTH, np.float32), terminated=False, truncated=False)
     right = meter.read()
     assert right is not None
-    assert sum(right.paid or ()) < -1.0
+    assert sum(right.rises or ()) < -0.1
 
 
 @pytest.mark.parametrize(
     "opinion",
     [
         None,
-        Opinion(version=2, potential=None, paid=None),
-        Opinion(version=7, potential=-0.25, paid=tuple(float(n) for n in range(BINS))),
+        Opinion(version=2, potential=None, rises=None),
+        Opinion(version=7, potential=-0.25, rises=tuple(float(n) for n in range(BINS))),
     ],
     ids=["no model", "unknown", "known"],
 )

@@ -38,10 +38,10 @@ def fragment(*, ends: bool = False, continues: bool = True, start: str = "power-
 
 
 def add(tally: RunTally, *played: Fragment, env_steps: int = 0) -> None:
-    """Each step has a shaping reward of 1."""
+    """Each step has a shaping reward of 1, and raises the potential as much."""
     shaping = [np.ones((STEPS, 1), dtype=np.float32) for _ in played]
     parts = {GAME: [each.rewards for each in played], SHAPING: shaping}
-    tally.add(list(played), LearnedRewards(parts=parts), env_steps=env_steps)
+    tally.add(list(played), LearnedRewards(parts=parts, rises=shaping), env_steps=env_steps)
 
 
 def resumed(tally: RunTally) -> RunTally:

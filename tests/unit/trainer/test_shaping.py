@@ -87,6 +87,32 @@ def test_the_discounted_sum_over_a_finished_episode_is_nothing(
         assert discounted(shaping[start : start + length]) == pytest.approx(0.0, abs=1e-5)
 
 
+def test_what_people_see_is_the_rise_and_not_the_discount_of_standing_still():
+    """After a rise each step that stays there costs (1 - gamma) of it, which is no way back."""
+    rows = np.zeros((151, 1, WIDTH), dtype=np.float32)
+    rows[1:] = 1.0
+    none = np.zeros((150, 1), dtype=bool)
+    stands = Transitions(rows, none, none, np.zeros((0, 2), np.int64), np.zeros((0, WIDTH)))
+    phi = Linear(3)
+    shaped = PotentialShaper(gamma=GAMMA, weight=WEIGHT).evaluate(0, stands, phi)
+    rise = WEIGHT * float(phi(rows[1])[0] - phi(rows[0])[0])
+    assert shaped.rises[0, 0] == pytest.approx(rise, abs=1e-6)
+    assert not shaped.rises[1:].any()
+    assert shaped.rewards[1:].sum() == pytest.approx(-149 * (1 - GAMMA) * rise, abs=1e-5)
+
+
+def test_the_rises_of_an_episode_are_those_of_its_potential_until_its_last_known_state():
+    rng = np.random.default_rng(5)
+    observations, terminated, truncated = play([30, 20], rng, truncate_last=True)
+    (part,) = fragments(observations, terminated, truncated, 50, rng)
+    phi = Linear(1)
+    rises = PotentialShaper(gamma=GAMMA, weight=WEIGHT).evaluate(0, part, phi).rises[:, 0]
+    first = phi(observations[29]) - phi(observations[0])
+    second = phi(part.final_observations) - phi(observations[30])
+    assert rises[:30].sum() == pytest.approx(WEIGHT * float(first[0]), abs=1e-5)
+    assert rises[30:].sum() == pytest.approx(WEIGHT * float(second[0]), abs=1e-5)
+
+
 def test_a_truncated_step_bootstraps_from_its_final_observation():
     rng = np.random.default_rng(5)
     observations, terminated, truncated = play([4], rng, truncate_last=True)

@@ -49,7 +49,7 @@ def test_each_step_has_the_pay_that_the_learner_counts_for_it(tmp_path_factory, 
             meter.read()
     opinion = meter.read()
     cut = [t for t, end in enumerate(ends) if end == "cut"]
-    whole = PotentialShaper(gamma=GAMMA, weight=WEIGHT).shape(
+    shaped = PotentialShaper(gamma=GAMMA, weight=WEIGHT).evaluate(
         0,
         Transitions(
             observations=rows[:, None],
@@ -60,9 +60,10 @@ def test_each_step_has_the_pay_that_the_learner_counts_for_it(tmp_path_factory, 
         ),
         phi,
     )
-    steps = read(folder)
+    steps, whole = read(folder), shaped.rewards
     assert opinion is not None
-    assert sum(opinion.paid or ()) == pytest.approx(whole[: len(steps)].sum(), abs=1e-4)
+    rise = shaped.rises[: len(steps)].sum() / WEIGHT
+    assert sum(opinion.rises or ()) == pytest.approx(rise, abs=1e-4)
     assert [step.paid for step in steps] == pytest.approx(whole[: len(steps), 0].tolist(), abs=1e-5)
     assert len(steps) == len(ends)
     assert [step.ended for step in steps] == [bool(end) for end in ends]

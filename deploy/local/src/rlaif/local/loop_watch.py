@@ -13,6 +13,11 @@ from rlaif.local.places import HOST
 from rlaif.local.readiness import Report
 from rlaif.service.peers import peer_client
 
+NO_RUN = "no run"
+"""Status while the trainer has none; it starts one unless `TRAINER_AUTOSTART=false`."""
+
+_AT_REST = {NO_RUN: "no run; POST /api/v1/runs starts one", "on disk": "the run is stopped"}
+
 
 @dataclass(frozen=True)
 class LoopClosed:
@@ -94,7 +99,8 @@ class LoopWatch:
         Versions that existed before this start are not reported.
         """
         run, training = await asyncio.gather(
-            self._get("trainer", "runs/current"), self._get("reward-model", "training")
+            self._get("trainer", "runs/current", absent={"status": NO_RUN}),
+            self._get("reward-model", "training"),
         )
         run, training = run or {}, training or {}
         snapshot = LoopReading.of(run, training)
@@ -142,13 +148,16 @@ class LoopWatch:
             return None
         return {name: check["detail"] or "" for name, check in checks.items() if not check["ok"]}
 
-    async def _get(self, service: str, path: str) -> dict[str, Any] | None:
+    async def _get(
+        self, service: str, path: str, *, absent: dict[str, Any] | None = None
+    ) -> dict[str, Any] | None:
+        """The response; `absent` for 404, None if there is none."""
         try:
             answer = await self._client.get(f"{self._urls[service]}/api/v1/{path}")
         except httpx.HTTPError:
             return None
         if answer.status_code != 200:
-            return None
+            return absent if answer.status_code == 404 else None
         body: dict[str, Any] = answer.json()
         return body
 
@@ -163,7 +172,7 @@ def _simple_margin(manifest: Mapping[str, Any]) -> float:
 
 def _status(status: str | None, starting: float | None) -> str:
     if starting is None or status not in (None, "starting"):
-        return status or "no run"
+        return _AT_REST.get(status or NO_RUN, status or NO_RUN)
     return f"training is starting emulators, {starting:.0f} s"
 
 

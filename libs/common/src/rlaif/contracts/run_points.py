@@ -20,7 +20,9 @@ class EndedEpisodes(Contract):
     """Episodes that ended in a chunk, by columns: row i of each is one of them."""
 
     count: Count = Field(
-        default=0, description="Number of episodes, without those restarted from rare states."
+        default=0,
+        description="Number of episodes from the run's own start, power-on or its states: without "
+        "those of the search and of the curriculum.",
     )
     stride: Positive = Field(
         default=1, description="Episodes per row: of more than 200, every second, fourth ..."
@@ -37,9 +39,13 @@ class EndedEpisodes(Contract):
     rooms: tuple[Count, ...] = Field(default=(), description="Distinct rooms.")
     returns: tuple[float, ...] = Field(default=(), description="Sum of the environment reward.")
     shaped: tuple[float | None, ...] = Field(
-        default=(), description="Sum of the shaping reward; null: unknown."
+        default=(),
+        description="Rise of weight * potential, the shaping reward without discounting; null: "
+        "unknown.",
     )
-    lengths: tuple[Count, ...] = Field(default=(), description="Steps of four frames.")
+    lengths: tuple[Count, ...] = Field(
+        default=(), description="Emulator steps, of four frames each."
+    )
     died: tuple[bool | None, ...] = Field(
         default=(), description="Whether a death ended it; null where deaths end nothing."
     )

@@ -216,10 +216,7 @@ class MapPosition(Telemetry):
 
 
 class WatchedPay(Telemetry):
-    """Potential of the state on the watched screen, and its shaping reward.
-
-    At the model's full weight: during a ramp-in, PPO gets less of it.
-    """
+    """Potential of the state on the watched screen, and its recent change."""
 
     SUBJECT: ClassVar[str] = "telemetry.pay"
 
@@ -227,11 +224,11 @@ class WatchedPay(Telemetry):
     env_step: FrameStep
     reward_model_version: int | None = Field(default=None, description="Null without a live model.")
     potential: float | None = Field(default=None, description="Of the state on the screen.")
-    paid: tuple[float, ...] | None = Field(
+    rises: tuple[float, ...] | None = Field(
         default=None,
         max_length=100,
-        description="Shaping reward of the last seconds, summed over `bin_seconds` each, oldest "
-        "first; null without a reward model, or when it does not shape each step.",
+        description="Change of the potential in the last seconds, summed over `bin_seconds` each, "
+        "oldest first; null without a reward model.",
     )
     bin_seconds: float = Field(gt=0, description="Seconds of the watcher's clock.")
 

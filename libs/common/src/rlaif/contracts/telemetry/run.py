@@ -25,7 +25,9 @@ class RunFigures(Contract):
         default=None, description="Environment reward of the last 100 finished episodes."
     )
     shaped_return_mean: float | None = Field(
-        default=None, description="Shaping reward of the last 100 finished episodes."
+        default=None,
+        description="Rise of weight * potential in the last 100 finished episodes: the shaping "
+        "reward without discounting.",
     )
     episode_length_mean: float | None = Field(default=None, description="Steps of the game.")
     rooms_mean: float | None = Field(default=None, description="Distinct rooms per episode.")

@@ -70,7 +70,7 @@ CAVES = 4
 _GATE = GateMetrics(
     paid_accuracy=0.812, best_slot_accuracy=0.644, ridge_accuracy=0.703, llm_only_share=0.457
 )
-_PAID = tuple(0.11 * math.sin(number / 2.5) + 0.04 for number in range(20))
+_RISES = tuple(0.011 * math.sin(number / 2.5) + 0.004 for number in range(20))
 
 
 _BY_MODE = {
@@ -265,7 +265,7 @@ class Stage:
                 env_step=step,
                 reward_model_version=self.loads[-1][0] if self.loads else None,
                 potential=-0.217,
-                paid=_PAID,
+                rises=_RISES,
                 bin_seconds=0.5,
             )
         )

@@ -275,7 +275,8 @@ def findings_of(services: Iterable[ServiceView], missing: frozenset[str]) -> lis
         for name, check in service.checks.items():
             if not check.ok and service.state != "stopping":
                 text = f"{name}: {check.detail}"
-                found.append(Finding(f"{who}: {name}", who, text, brief=BRIEF))
+                page = LLM if name.startswith(("route:", "trust:")) else None
+                found.append(Finding(f"{who}: {name}", who, text, brief=BRIEF, page=page))
     return found
 
 

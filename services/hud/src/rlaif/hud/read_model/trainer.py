@@ -147,11 +147,11 @@ class StepWindow:
 
 
 def _pay_view(reading: WatchedPay) -> PayView:
-    paid = reading.paid
+    rises = reading.rises
     return PayView(
         **dict(reading),
-        paid_sum=None if paid is None else sum(paid),
-        paid_seconds=None if paid is None else len(paid) * reading.bin_seconds,
+        rise=None if rises is None else sum(rises),
+        rise_seconds=None if rises is None else len(rises) * reading.bin_seconds,
     )
 
 

@@ -46,10 +46,10 @@ class MapView(MapPosition):
 
 
 class PayView(WatchedPay):
-    """Value and rewards of the live reward model for the watched player, as reported last."""
+    """Potential of the watched player by the live reward model, as reported last."""
 
-    paid_sum: float | None = Field(description="Of `paid`; null when that is.")
-    paid_seconds: float | None = Field(description="Duration that `paid` covers; null likewise.")
+    rise: float | None = Field(description="Sum of `rises`; null when that is.")
+    rise_seconds: float | None = Field(description="Duration that `rises` covers; null likewise.")
 
 
 class ScreenView(View):

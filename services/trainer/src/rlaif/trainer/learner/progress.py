@@ -136,7 +136,7 @@ _WINDOWS = ("returns", "shaped", "lengths", "rooms", "fractions", "reached")
 
 
 class _OpenEpisode(NamedTuple):
-    """A running episode: the step at which it began, if known, and its shaping rewards so far."""
+    """A running episode: the step at which it began, if known, and the sum of its rises so far."""
 
     began: int | None
     shaped: float = 0.0
@@ -177,12 +177,12 @@ class RunTally:
         runners = {fragment.runner for fragment in fragments}
         self._open = {key: each for key, each in self._open.items() if key[0] in runners}
         begins_at = env_steps - sum(fragment.steps for fragment in fragments)
-        for fragment, shaping in zip(fragments, learned.shaping, strict=True):
+        for fragment, rises in zip(fragments, learned.rises, strict=True):
             self.segments_captured += len(fragment.captures)
             self.segments_skipped += fragment.segments_skipped
             for name, amount in fragment.reward_parts.items():
                 self.reward_parts[name] = self.reward_parts.get(name, 0.0) + amount
-            self._add_episodes(fragment.of_policy(), shaping, begins_at)
+            self._add_episodes(fragment.of_policy(), rises, begins_at)
         self._assistance = summed(fragment.assistance for fragment in fragments)
         if self._assistance is not None:
             self._assisted += replace(self._assistance, events=[])
@@ -195,8 +195,8 @@ class RunTally:
         self.segments_dropped += why_lost is not None
         self.captures_lost = why_lost or self.captures_lost
 
-    def _add_episodes(self, fragment: Fragment, shaping: Float32, begins_at: int) -> None:
-        runner, starts = fragment.runner, [0] * shaping.shape[1]
+    def _add_episodes(self, fragment: Fragment, rises: Float32, begins_at: int) -> None:
+        runner, starts = fragment.runner, [0] * rises.shape[1]
         for n in range(len(starts)):
             if not fragment.continues:
                 self._open[runner, n] = _OpenEpisode(begins_at)
@@ -204,7 +204,7 @@ class RunTally:
                 self._open.setdefault((runner, n), _OpenEpisode(None))
         for episode, (t, n) in zip(fragment.episodes, fragment.env_index_of_end, strict=True):
             began, shaped = self._open[runner, n]
-            shaped += float(shaping[starts[n] : t + 1, n].sum())
+            shaped += float(rises[starts[n] : t + 1, n].sum())
             starts[n] = t + 1
             self._open[runner, n] = _OpenEpisode(begins_at)
             self._milestones.update(dict.fromkeys(episode.milestones))
@@ -224,7 +224,7 @@ class RunTally:
                 self.ended = self.ended.and_then(_row(episode, began, shaped))
         for n, start in enumerate(starts):
             began, shaped = self._open[runner, n]
-            shaped += float(shaping[start:, n].sum())
+            shaped += float(rises[start:, n].sum())
             self._open[runner, n] = _OpenEpisode(began, shaped)
 
     @property

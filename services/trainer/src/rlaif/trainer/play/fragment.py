@@ -25,7 +25,7 @@ class EpisodeSummary:
     """A finished episode.
 
     Attributes:
-        length: Decision steps.
+        length: Emulator steps.
         reward: Sum of the game's own reward, shaping not included.
         rooms: Distinct (group, room) pairs.
         terminated: True when the game ended it, False when a limit cut it.

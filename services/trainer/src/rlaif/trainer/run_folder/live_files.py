@@ -70,12 +70,12 @@ class Seqlock:
 
 HEIGHT, WIDTH = 144, 160
 BINS, BIN_SECONDS = 20, 0.5
-"""Number and length of the time bins into which the model's recent reward is summed."""
+"""Number and length of the time bins into which the potential's recent rises are summed."""
 
 _SCREEN = np.dtype(
     [
         ("number", "<u8"), ("env_step", "<i8"), ("env", "<i4"), ("place", "<i4", 4),
-        ("rooms_visited", "<i4"), ("version", "<i8"), ("potential", "<f8"), ("paid", "<f8", BINS),
+        ("rooms_visited", "<i4"), ("version", "<i8"), ("potential", "<f8"), ("rises", "<f8", BINS),
         ("pixels", "u1", (HEIGHT, WIDTH, 3)),
     ]
 )  # fmt: skip
@@ -88,13 +88,13 @@ class Opinion:
 
     Attributes:
         potential: Potential of the state; None when it is not finite.
-        paid: Shaping reward of the last seconds, `BINS` sums, oldest first; None when the model
-            does not shape by potentials.
+        rises: Change of the potential in the last seconds, `BINS` sums, oldest first; None when it
+            is unknown.
     """
 
     version: int
     potential: float | None
-    paid: tuple[float, ...] | None
+    rises: tuple[float, ...] | None
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,8 @@ class ScreenFile(Seqlock):
             record["rooms_visited"], record["pixels"] = rooms_visited, pixels
             record["version"] = 0 if opinion is None else opinion.version
             record["potential"] = _or_nan(None if opinion is None else opinion.potential)
-            record["paid"] = math.nan if opinion is None or opinion.paid is None else opinion.paid
+            known = None if opinion is None else opinion.rises
+            record["rises"] = math.nan if known is None else known
 
     def read(self, *, newer_than: int = 0) -> Picture | None:
         record = self.read_record() if self.number > newer_than else None
@@ -159,11 +160,11 @@ class ScreenFile(Seqlock):
             return None
         opinion = None
         if record["version"]:
-            paid = tuple(record["paid"].tolist())
+            rises = tuple(record["rises"].tolist())
             opinion = Opinion(
                 version=int(record["version"]),
                 potential=_or_none(record["potential"]),
-                paid=None if math.isnan(paid[0]) else paid,
+                rises=None if math.isnan(rises[0]) else rises,
             )
         group, room, x, y = record["place"].tolist()
         return Picture(

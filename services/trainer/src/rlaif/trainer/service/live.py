@@ -320,7 +320,7 @@ class LiveView:
                 env_step=picture.env_step,
                 reward_model_version=opinion.version if opinion else None,
                 potential=opinion.potential if opinion else None,
-                paid=opinion.paid if opinion else None,
+                rises=opinion.rises if opinion else None,
                 bin_seconds=BIN_SECONDS,
             )
         )

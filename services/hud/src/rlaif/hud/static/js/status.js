@@ -99,11 +99,12 @@ function beforePlay(run, search) {
   return { key: `demonstrations ${words}`, title: "The run is creating demonstrations from the search results.", note: () => [h("span", { class: "reported" }, `The policy then trains on them.${words}`)] };
 }
 
-function ofTrainer({ services, health }) {
+function ofTrainer({ services, health, headline }) {
   const trainer = services?.find(({ name }) => name === "trainer");
   if (trainer && ["ready", "not ready"].includes(trainer.state)) {
-    const why = Object.values(trainer.checks).find(({ ok }) => !ok)?.detail ?? "It is preparing the run.";
-    return { key: `up ${why}`, title: "The trainer is running; no run has started yet.", note: () => [why] };
+    const why = Object.values(trainer.checks).find(({ ok }) => !ok)?.detail;
+    const last = headline?.run_id ? `The charts show the last run, ${headline.run_id}. ` : "";
+    return { key: `up ${why} ${last}`, title: "The trainer is running; no run is active.", note: () => [why ?? `${last}Unless TRAINER_AUTOSTART is false, one starts by itself. Start or resume one: `, why ? null : h("code", {}, "POST /api/v1/runs"), why ? null : " of the trainer."] };
   }
   const others = services?.some(({ reported_at: at }) => at !== null);
   const young = health?.started_at && secondsSince(health.started_at) < QUIET_SECONDS;

@@ -46,6 +46,7 @@ class LearnedRewards:
         parts: Part → `[T, N] float32` for each fragment. They sum to the reward to learn from.
         reward_model_share: Share of the live model in the mix with the one before it, 0 to 1.
         shaped: Shaping of each fragment; the critic reads what it is counted from.
+        rises: `Shaped.rises` of the policy's own steps, 0 for others, for each fragment.
         potential_mean: Mean potential of the live model over the observations. If it rises and the
             milestones do not, the policy exploits the model.
         policy_lag: Updates between the policy that played and the one that learned from it; 0
@@ -57,15 +58,12 @@ class LearnedRewards:
     parts: dict[str, list[Float32]] = field(default_factory=dict)
     statistics: dict[str, PartStatistics] = field(default_factory=dict)
     shaped: list[Shaped] = field(default_factory=list)
+    rises: list[Float32] = field(default_factory=list)
     reward_model_version: int | None = None
     reward_model_share: float = 0.0
     potential_mean: float | None = None
     policy_lag: int = 0
     samples_left_out: int = 0
-
-    @property
-    def shaping(self) -> list[Float32]:
-        return self.parts.get(SHAPING, [])
 
     @property
     def added(self) -> list[Float32]:
@@ -147,6 +145,10 @@ class LearnerRewards:
                 own=[~taken for taken in by_planner],
             ),
             shaped=shaped,
+            rises=[
+                np.where(taken, np.float32(0.0), each.rises)
+                for each, taken in zip(shaped, by_planner, strict=True)
+            ],
             reward_model_version=self.version,
             reward_model_share=self.models.share if self.models.live else 0.0,
             potential_mean=self._potential_mean(fragments),

@@ -1,7 +1,8 @@
-"""Shaping rewards of the watched game: its steps in, an opinion of the reward model out.
+"""Opinion of the live reward model on the watched game: its steps in, its potential and rises out.
 
-They are those of the live model at its full weight. What the learner pays for the same steps, an
-update later, is less while that model is ramped in.
+The rises of the last seconds are for people: without the weight, and without the discount, by which
+standing still costs the more the higher the potential is. The file of steps has the shaping rewards
+at full weight; what the learner pays, an update later, is less while the model is ramped in.
 """
 
 import time
@@ -66,7 +67,7 @@ class PayMeter:
         self._steps: list[_Step] = []
         self._newest: Float32 | None = None
         self._continues = False
-        self._paid: deque[tuple[float, float]] = deque()
+        self._rises: deque[tuple[float, float]] = deque()
 
     def pay_by(self, model: PayingModel | None) -> None:
         """Use another model from here on; None for none."""
@@ -133,13 +134,13 @@ class PayMeter:
         return Opinion(
             version=model.version,
             potential=potential if np.isfinite(potential) else None,
-            paid=self._bins(),
+            rises=self._bins(),
         )
 
     def _bins(self) -> tuple[float, ...]:
         now = self._clock()
         bins = [0.0] * BINS
-        for at, amount in self._paid:
+        for at, amount in self._rises:
             age = int((now - at) / BIN_SECONDS)
             if age < BINS:
                 bins[BINS - 1 - age] += amount
@@ -155,11 +156,12 @@ class PayMeter:
         if phi is not None and not np.isfinite(phi).all():
             phi = None  # the learner refuses such a model as soon as it meets these states
         known = None if phi is None else (lambda _: phi)
-        paid = self._shaper.shape(0, steps, known, continues=self._continues)
-        now = self._clock()
-        self._paid.append((now, float(paid.sum(dtype=np.float64))))
-        while now - self._paid[0][0] > BINS * BIN_SECONDS:
-            self._paid.popleft()
+        shaped = self._shaper.evaluate(0, steps, known, continues=self._continues)
+        paid, now = shaped.rewards, self._clock()
+        rise = float(shaped.rises.sum(dtype=np.float64))
+        self._rises.append((now, rise / self._shaper.weight if rise else 0.0))
+        while now - self._rises[0][0] > BINS * BIN_SECONDS:
+            self._rises.popleft()
         if self.file is not None:
             version = None if self._model is None or known is None else self._model.version
             amounts = [None] * len(whole) if version is None else paid[:, 0].tolist()

@@ -123,11 +123,14 @@ class Shaped(NamedTuple):
         rewards: `[T, N] float32`
         counted: `[T+1, N] float32`, weight * P of each row of the observations.
         final_counted: `[K] float32`, weight * P of each final observation.
+        rises: `[T, N] float32`, change of weight * P by each step, without the discount: standing
+            still is 0. For people; also 0 where the state after the step is unknown.
     """
 
     rewards: Float32
     counted: Float32
     final_counted: Float32
+    rises: Float32
 
 
 class _Last(NamedTuple):
@@ -201,7 +204,11 @@ class PotentialShaper:
         else:
             gamma = np.asarray(discounts(transitions.frames, self.gamma), dtype=np.float64)
             rewards = step_pay(counted[:-1], after, gamma=gamma)
-        return Shaped(*[each.astype(np.float32) for each in (rewards, counted, counted_final)])
+        rises = rewards
+        if self.mode == "potential":
+            rises = np.where(transitions.terminated, 0.0, after - counted[:-1])
+        found = (rewards, counted, counted_final, rises)
+        return Shaped(*[each.astype(np.float32) for each in found])
 
     def _carried(self, runner: int, transitions: Transitions, continues: bool) -> Float64:
         """`[N]` value of the first row; 0 where an episode begins or is unknown."""

@@ -17,7 +17,7 @@ export const page = {
     const llm = new Answer(app, scope, { path: LLM, every: OFTEN });
     const newest = new Answer(app, scope, { every: OFTEN });
     const cost = new Answer(app, scope, { path: LABELS, every: SELDOM });
-    scope.add(mountPanels(root, app, [routes(llm), labels(cost), calls(newest, query), planner]));
+    scope.add(mountPanels(root, app, [routes(llm, cost), labels(cost), calls(newest, query), planner]));
     return () => scope.end();
   },
 };

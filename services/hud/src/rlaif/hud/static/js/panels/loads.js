@@ -18,7 +18,7 @@ const COLUMNS = [
   ["rooms", "Rooms", tenth],
   ["deaths", "Deaths", percent],
   ["episode_return", "Return", reward],
-  ["shaped_return", "Shaping return", reward],
+  ["shaped_return", "Rise of the potential", reward],
   ["judge_score", "Judge score", decimal],
 ];
 

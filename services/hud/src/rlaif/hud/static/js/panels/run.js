@@ -20,7 +20,7 @@ function draw(body, state) {
       ["Episodes finished", figure("episodes", count)],
       ["Iteration", figure("iteration", count)],
       ["Mean return", figure("episode_return_mean", reward), "Environment reward, last 100 episodes"],
-      ["Mean shaping", figure("shaped_return_mean", reward), "Shaping reward, last 100 episodes"],
+      ["Rise of the potential", figure("shaped_return_mean", reward), "Per episode, times the weight of shaping: the shaping reward without discounting. Mean of the last 100"],
       ["Share of the reward model", h("span", {}, figure("paid_share", percent), h("small", {}, " of reward, ", figure("paid_advantage_share", percent), " of advantage")), "Shaping reward in the last iteration: share of the sum of absolute rewards, and of the variance of the advantages"],
       ["Rooms per episode", figure("rooms_mean", tenth), "Distinct rooms"],
       ["Milestones at the end", figure("milestones_mean", tenth), "Owned at the end of an episode, including those of its start state; mean of the last 100. The headline and the charts count only those reached since the start"],

@@ -15,33 +15,44 @@ const HEIGHT = 30;
 /** @typedef {{name: string, route: string, latencies: Bucket[] | null}} Route */
 /** @typedef {[number, number | null]} Edges  of a bucket, seconds; null: no upper edge */
 
-/** @param {import("../../answer.js").Answer} answer @returns {import("../../panel.js").Panel} */
-export const routes = (answer) => ({
+/** @param {import("../../answer.js").Answer} answer @param {import("../../answer.js").Answer} cost  with the tokens of the judges @returns {import("../../panel.js").Panel} */
+export const routes = (answer, cost) => ({
   id: "llm-routes",
   title: "Routes",
+  sections: ["services"],
+  draw: (body, { services }) => show(/** @type {Element} */ (body.firstElementChild), ...broken(services)),
   mount(body) {
     const [content, note] = [h("div"), h("p", { class: "sub" })];
     const latencies = latencyTable();
-    show(body, content, latencies.element, note);
+    show(body, h("div"), content, latencies.element, note);
+    const draw = () => show(content, answer.notice() ?? answer.content((report) => routeTable(report, cost.value?.judges ?? [])));
+    cost.watch(draw);
     answer.watch(({ value, problem }) => {
       const report = problem ? null : value;
-      show(content, answer.notice() ?? answer.content(routeTable));
+      draw();
       latencies.update(report?.routes ?? [], report?.latency_edges_seconds ?? []);
-      show(note, ...(report?.routes.length ? ["Judges: latest ", from(LLM, "window", count(report.window)), " calls. Planner: the whole run. Latency histograms include successful calls only and share one logarithmic axis; each is scaled to its own maximum."] : []));
+      show(note, ...(report?.routes.length ? ["Judges: latest ", from(LLM, "window", count(report.window)), " calls, tokens since the judge service started. Planner: the whole run. Latency histograms include successful calls only and share one logarithmic axis; each is scaled to its own maximum."] : []));
     });
   },
 });
 
-function routeTable(report) {
+/** Checks of the judges' routes that fail: also of a route that has never answered, and so has no calls. @param {any[] | null} services */
+const broken = (services) => (services ?? []).filter(({ name }) => name === "judge").flatMap(({ checks }) => Object.entries(checks))
+  .filter(([name, { ok }]) => !ok && /^(route|trust):/.test(name))
+  .map(([name, { detail }]) => h("p", { class: "notice reported", "data-tone": "bad" }, h("b", {}, name.startsWith("route:") ? `The route of ${name.slice(6)} is down` : `${name.slice(6)} fails its control questions`), `: ${detail}`));
+
+function routeTable(report, judges) {
   if (!report.routes.length) return empty("No calls yet. Calls are shown as they happen and are not stored.");
   const all = shared(report.routes, report.latency_edges_seconds);
   return h("div", {},
     ...report.routes.filter(({ down }) => down).map(({ name, route, down }) => h("p", { class: "notice reported", "data-tone": "bad" }, h("b", {}, `${name} is failing`), " (", h("code", {}, route), `): ${down}`)),
-    h("div", { class: "wide" }, table({ look: "routes", heads: HEADS, rows: report.routes.map((/** @type {any} */ route, /** @type {number} */ index) => row(route, index, all)) }).frame));
+    h("div", { class: "wide" }, table({ look: "routes", heads: HEADS, rows: report.routes.map((/** @type {any} */ route, /** @type {number} */ index) => row(route, index, all, judges)) }).frame));
 }
 
-/** @param {any} route @param {number} index @param {Edges[]} all  of the histograms */
-function row(route, index, all) {
+/** @param {any} route @param {number} index @param {Edges[]} all  of the histograms @param {any[]} judges */
+function row(route, index, all, judges) {
+  const own = route.user === "judge" ? judges.findIndex((/** @type {any} */ { name }) => name === route.name) : -1;
+  const tokens = (/** @type {string} */ of, /** @type {string} */ name) => (own < 0 ? figure(of, compact) : from(LABELS, `judges.${own}.standing.${name}`, compact(judges[own].standing[name])));
   const where = `routes.${index}`;
   const figure = (/** @type {string} */ name, /** @type {(value: any) => string} */ text) => from(LLM, `${where}.${name}`, text(route[name]));
   const timed = `${count(route.timed)} calls`;
@@ -52,8 +63,8 @@ function row(route, index, all) {
     cell("p50", h("span", { title: timed }, figure("latency_p50_seconds", duration))),
     cell("p95", h("span", { title: timed }, figure("latency_p95_seconds", duration)), h("small", {}, " n ", figure("timed", count))),
     cell("Latencies", bars(route, all)),
-    cell("Prompt tokens", figure("tokens_read", compact)),
-    cell("Completion tokens", figure("tokens_written", compact)),
+    cell("Prompt tokens", tokens("tokens_read", "prompt_tokens")),
+    cell("Completion tokens", tokens("tokens_written", "completion_tokens")),
     cell("Outcomes", ...(outcomes.length ? listed(outcomes) : [UNKNOWN])),
     cell("Last", route.last_at ? ago(route.last_at) : UNKNOWN));
 }
@@ -220,7 +231,6 @@ function content(report, problem) {
 
 function judge({ name, standing }, index) {
   const figure = (/** @type {string} */ field, /** @type {(value: any) => string} */ text) => from(LABELS, `judges.${index}.standing.${field}`, text(standing[field]));
-  return h("li", {}, h("b", {}, name), ": read ", figure("prompt_tokens", compact), ", wrote ", figure("completion_tokens", compact), " tokens; ",
-    figure("cached_answers", count), " cached answers; invalid ", figure("parse_fail_rate", percent),
+  return h("li", {}, h("b", {}, name), ": ", figure("cached_answers", count), " cached answers; invalid ", figure("parse_fail_rate", percent),
     standing.believed ? null : h("span", { class: "tag warn" }, "excluded on a criterion"));
 }
