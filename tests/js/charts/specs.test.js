@@ -96,7 +96,7 @@ test("a component that is not reported at a point is not zero there", () => {
   assert.deepEqual(untold.points.map(([, value]) => value), [null, 0.5]);
 });
 
-test("where deaths end no episode the empty chart says so, and not that none has finished", () => {
+test("where deaths end no episode the empty chart reports that, and not that none has finished", () => {
   const noneOf = (points) => chartsOf({ points, loads: [] }, null).find(({ id }) => id === "deaths").none;
   const piece = { env_step: 10, episodes: 3, deaths_mean: null, low: {}, high: {}, paid: {}, paid_total: 0, learned_from: null };
   assert.match(noneOf([piece]), /Deaths do not end episodes/);
