@@ -164,7 +164,7 @@ class _EventFiles:
         rows = [row for row in rows if STEP in row]
         if not rows:
             return
-        # Here, as it imports torch, which a search before training can do without.
+        # Here, as it imports torch, which a search before training does not need.
         from tensorboardX.proto.event_pb2 import Event
         from tensorboardX.proto.summary_pb2 import Summary
 
