@@ -53,7 +53,7 @@ LEARNER_FIGURES = (
     "policy_loss", "vf_loss", "vf_explained_var", "mean_kl_loss", "clip_fraction",
     "gradients_default_optimizer_global_norm", "default_optimizer_learning_rate",
 )  # fmt: skip
-"""By which people tell whether PPO is stable; `metrics.jsonl` has all."""
+"""By these people see whether PPO is stable; `metrics.jsonl` has all."""
 
 _NOT_IN_RECIPE = frozenset(
     {
