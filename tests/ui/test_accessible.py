@@ -16,6 +16,7 @@ AXE = Path(sys.prefix) / "page-tools/node_modules/axe-core/axe.min.js"
 
 PAGES = (
     "/",
+    "/runs",
     "/segments",
     "/segments/episode-1/segment-0001",
     "/review",
