@@ -29,6 +29,7 @@ from rlaif.trainer.run_folder.npz_tree import NpzTreeError
 from rlaif.trainer.run_folder.protocol import COMMANDS, Command, Failed, Finished, Message, Stop
 from rlaif.trainer.run_folder.quest_record import QuestRecordError
 from rlaif.trainer.run_folder.record import RunRecord
+from rlaif.trainer.run_folder.trackers import tracker
 from rlaif.trainer.search.tree import TreeError
 from rlaif.trainer.settings import TrainerSettings
 
@@ -116,7 +117,10 @@ def main(arguments: list[str]) -> int:
             messages.flush()
 
         settings = TrainerSettings.model_validate_json(record.settings)
-        metrics = MetricsLog(run_file.parent, send)
+        trackers = [settings.metrics_to] if settings.metrics_to else []
+        metrics = MetricsLog(
+            run_file.parent, send, [tracker(each, record, run_file.parent) for each in trackers]
+        )
         run = RunContext(settings, record, run_file.parent, metrics.send)
         try:
             checks.check_start(settings)

@@ -50,7 +50,7 @@ class MetricsLog:
         more: Sequence[Sink] = (),
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._send, self._clock = send, clock
+        self._send, self._clock, self._more = send, clock, tuple(more)
         self._rows, self._lines = MetricsRows(), _JsonLines(directory / FILE)
         sinks: tuple[Sink, ...] = (self._lines, _EventFiles(directory), *more)
         self._sinks: dict[Sink, list[Row]] = {each: [] for each in sinks}
@@ -64,20 +64,20 @@ class MetricsLog:
             self._add({TIME: round(self._clock(), 3)} | row)
 
     def close(self) -> None:
-        for sink in self._sinks:
-            self._tried(sink.close)
+        for sink in list(self._sinks):
+            self._tried(sink, sink.close)
 
     def _begin(self, step: int) -> None:
         reached = self._lines.last_step()
-        for sink in self._sinks:
-            self._tried(partial(sink.begin, step, reached))
+        for sink in list(self._sinks):
+            self._tried(sink, partial(sink.begin, step, reached))
 
     def _add(self, row: Row) -> None:
         issues = []
-        for sink, waiting in self._sinks.items():
+        for sink, waiting in list(self._sinks.items()):
             waiting.append(row)
             del waiting[:-_MAX_WAITING]
-            issue = self._tried(partial(sink.write, waiting))
+            issue = self._tried(sink, partial(sink.write, waiting))
             if issue is None:
                 waiting.clear()
             else:
@@ -86,12 +86,21 @@ class MetricsLog:
             log.warning("metrics wait to be written", extra={"reason": issues[0]})
         self._failing = issues[0] if issues else None
 
-    def _tried(self, write: Callable[[], None]) -> str | None:
-        """Do it; returns why the disk did not take it, or None."""
+    def _tried(self, sink: Sink, write: Callable[[], None]) -> str | None:
+        """Do it; returns why the disk did not take it, or None.
+
+        A tracker that fails is left out from then on: its library has its own retries.
+        """
         try:
             write()
-        except OSError as error:
-            return disk.why(error)
+        except Exception as error:
+            if sink in self._more:
+                log.warning("metrics are in the run's folder only", exc_info=True)
+                del self._sinks[sink]
+            elif isinstance(error, OSError):
+                return disk.why(error)
+            else:
+                raise
         return None
 
 

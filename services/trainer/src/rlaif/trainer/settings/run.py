@@ -72,6 +72,14 @@ class RunSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True)
         description="Number of newest checkpoints kept per run, on disk and in the models store; "
         "the one with the best evaluation is kept as well.",
     )
+    metrics_to: Literal["wandb", "mlflow"] | None = Field(
+        default=None,
+        validation_alias="METRICS_TO",
+        description="Also write the run's metrics to Weights & Biases or MLflow, which are extras "
+        "(pip install 'rlaif-trainer[wandb]'). Their own variables say where, such as WANDB_MODE "
+        "and MLFLOW_TRACKING_URI; without one they write files.",
+        json_schema_extra=PER_SERVICE,
+    )
     stop_seconds: float = Field(
         default=40.0,
         gt=0,

@@ -60,6 +60,7 @@ _NOT_IN_RECIPE = frozenset(
         *ServiceSettings.model_fields, "metrics_port", "data_dir", "autostart", "rom_path",
         "run_id", "seed", "checkpoint", "reward_model_path", "run_hours", "stop_seconds",
         "captures_per_minute", "judge_backlog", "eval_interval", "eval", "shaping", "capture",
+        "metrics_to",
         *RaySettings.model_fields,
     }
 )  # fmt: skip
