@@ -174,7 +174,8 @@ async def test_before_and_after_each_load_is_told_newest_first(client: httpx.Asy
     assert (told["min_episodes"], told["max_episodes"], told["known"]) == (20, 100, 3)
 
 
-async def test_of_a_run_that_nobody_knows_nothing_is_told(client: httpx.AsyncClient) -> None:
-    history = (await client.get("/api/v1/history", params={"run": "run-9"})).json()
-    assert (history["run_id"], history["points"], history["from_step"]) == ("run-9", [], None)
-    assert (await client.get("/api/v1/loads", params={"run": "run-9"})).json()["loads"] == []
+@pytest.mark.parametrize("route", ["history", "history.csv", "loads", "score-points"])
+async def test_a_run_that_is_unknown_is_not_found(client: httpx.AsyncClient, route: str) -> None:
+    answer = await client.get(f"/api/v1/{route}", params={"run": "run-9"})
+    assert answer.status_code == 404
+    assert answer.json()["type"] == "/problems/run-not-found"

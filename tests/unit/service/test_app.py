@@ -1,7 +1,7 @@
 """The endpoints and habits that every service has."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from html.parser import HTMLParser
 
@@ -9,6 +9,7 @@ import httpx
 import pytest
 from fastapi import APIRouter, FastAPI
 from fastapi.openapi.models import OpenAPI
+from fastapi.responses import StreamingResponse
 
 from rlaif.service.health import Readiness
 from rlaif.tracing.spans import current_trace_id
@@ -170,3 +171,39 @@ def _links(page: str) -> list[str]:
 
     Links().feed(page)
     return links
+
+
+async def test_head_is_answered_as_get_without_a_body(build, client, router) -> None:
+    async with client(build(router)) as http:
+        for path in ("/version", "/api/v1/things/3", "/docs"):
+            got, head = await http.get(path), await http.head(path)
+            assert (head.status_code, head.content) == (200, b"")
+            assert head.headers["content-length"] == got.headers["content-length"]
+        assert (await http.head("/api/v1/broken")).status_code == 500
+        assert (await http.head("/missing")).status_code == 404
+
+
+async def test_head_of_an_endless_stream_ends(build, client) -> None:
+    endless = APIRouter()
+
+    @endless.get("/stream")
+    async def stream() -> StreamingResponse:
+        async def parts() -> AsyncIterator[bytes]:
+            for _ in range(3):
+                yield b"x"
+
+        return StreamingResponse(parts())
+
+    async with client(build(endless)) as http:
+        answer = await http.head("/stream")
+        assert (answer.status_code, answer.content) == (200, b"")
+
+
+async def test_the_kind_of_a_problem_has_a_page(build, client, router) -> None:
+    async with client(build(router)) as http:
+        kind = (await http.get("/api/v1/broken")).json()["type"]
+        page = await http.get(kind)
+        assert page.status_code == 200
+        assert "trace id" in page.text
+        assert (await http.get("/problems/<script>-not-found")).text.count("<script>") == 0
+        assert (await http.get("/problems/nothing-of-this-name")).status_code == 404

@@ -4,6 +4,7 @@
 /readyz           200 when every check passes, 503 otherwise, with the reasons
 /metrics          Prometheus text, with what /readyz would say now
 /version          package version and the versions of what it reads and writes
+/problems/KIND    what an error means that names it
 /docs             the interface, to read and to try: Swagger UI without outside assets
 """
 
@@ -27,7 +28,14 @@ from rlaif.service.auth import HostGuard, WriteGuard
 from rlaif.service.health import Readiness, ReadinessReport
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.middleware import BodyLimit, RequestMiddleware
-from rlaif.service.problems import MEDIA_TYPE, ProblemDocument, install_problem_handlers
+from rlaif.service.openapi import complete
+from rlaif.service.problem_kinds import page
+from rlaif.service.problems import (
+    MEDIA_TYPE,
+    ProblemDocument,
+    install_problem_handlers,
+    not_found,
+)
 from rlaif.service.settings import ServiceSettings
 
 _CONVENTIONS = (
@@ -55,6 +63,7 @@ class _App(FastAPI):
         for operations in document["paths"].values():
             for method in operations.keys() - {"get"}:
                 operations[method]["security"] = [{}, {"token": []}]
+        complete(document)
         return document
 
 
@@ -150,6 +159,12 @@ def _operations(report: VersionReport, readiness: Readiness, metrics: ServiceMet
         for check, answer in (await readiness.report()).checks.items():
             holds.labels(check).set(answer.ok)
         return Response(metrics.exposition(), media_type=metrics.content_type)
+
+    @router.get("/problems/{kind}", include_in_schema=False)
+    async def explain(kind: str) -> HTMLResponse:
+        if (text := page(kind)) is None:
+            raise not_found("problem", kind)
+        return HTMLResponse(text)
 
     @router.get("/version", operation_id="version", summary="Versions of code and schemas")
     async def show_version() -> VersionReport:

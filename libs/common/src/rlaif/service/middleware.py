@@ -1,4 +1,7 @@
-"""What happens around every request: its bounds, trace context, access log, metrics, last catch."""
+"""What happens around every request: its bounds, trace context, access log, metrics, last catch.
+
+HEAD is answered as GET without its body.
+"""
 
 import asyncio
 import logging
@@ -109,6 +112,8 @@ class RequestMiddleware:
             await self._app(scope, receive, send)
             return
         socket = scope["type"] == "websocket"
+        if not socket and scope["method"] == "HEAD":
+            scope, send = {**scope, "method": "GET"}, _without_body(send)
         with span(
             "websocket" if socket else scope["method"],
             kind="server",
@@ -159,6 +164,21 @@ class RequestMiddleware:
             status,
             extra={"status": status, "seconds": round(seconds, 6), "route": route},
         )
+
+
+def _without_body(send: Send) -> Send:
+    """Sends what answers a HEAD: status and headers, also of a stream that would not end."""
+    ended = False
+
+    async def send_head(message: Message) -> None:
+        nonlocal ended
+        if message["type"] == "http.response.body":
+            if ended:
+                return
+            ended, message = True, {"type": message["type"], "body": b"", "more_body": False}
+        await send(message)
+
+    return send_head
 
 
 def _template(scope: Scope) -> str:

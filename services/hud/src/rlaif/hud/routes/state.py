@@ -80,6 +80,11 @@ def history_router(state: HudState) -> APIRouter:
     router = APIRouter(prefix="/api/v1", tags=["history"], dependencies=NO_STORE)
     one_at_a_time = asyncio.Lock()
 
+    def known(run: str | None) -> str | None:
+        if run is not None and run != state.current_run_id and state.history.run(run) is None:
+            raise _no_run(f"No run {run} among the newest that are known.")
+        return run or state.current_run_id
+
     @router.get("/runs", operation_id="list_runs")
     async def list_runs() -> tuple[RunView, ...]:
         """All runs that are known, the newest first, with the settings in which they differ."""
@@ -102,7 +107,7 @@ def history_router(state: HudState) -> APIRouter:
         ] = 300,
     ) -> HistoryView:
         """The history of a run from stored events: progress, rewards, loads and starts."""
-        return state.history.view(run or state.current_run_id, points=points)
+        return state.history.view(known(run), points=points)
 
     @router.get(
         "/history.csv",
@@ -128,7 +133,7 @@ def history_router(state: HudState) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=100, description="Newest loads.")] = 20,
     ) -> LoadsView:
         """Before and after each model load of a run, with bootstrap intervals."""
-        compare = state.history.loads(run or state.current_run_id, newest=limit)
+        compare = state.history.loads(known(run), newest=limit)
         async with one_at_a_time:  # concurrent requests share the cached comparisons
             return await asyncio.to_thread(compare)
 
@@ -140,7 +145,7 @@ def history_router(state: HudState) -> APIRouter:
         ] = 300,
     ) -> ScorePointsView:
         """Scores of the segments of a run, and their moving mean."""
-        return state.history.score_points(run or state.current_run_id, points)
+        return state.history.score_points(known(run), points)
 
     @router.get("/steps", operation_id="get_paid_steps")
     async def get_paid_steps(
