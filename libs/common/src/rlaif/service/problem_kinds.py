@@ -3,6 +3,7 @@
 from html import escape
 
 KINDS = {
+    "body-too-large": "The body is larger than the route accepts. Send less at once.",
     "broken-model": "The reward model is damaged or of another format. Activate another.",
     "bus-unavailable": "NATS did not answer. See the check `nats` of /readyz, and try again.",
     "champion-changed": "Another request changed the champion. Read it again, then decide again.",
@@ -32,6 +33,7 @@ KINDS = {
     "token-wrong": "The token differs from RLAIF_API_TOKEN of the service.",
     "too-many-pages": "The HUD serves a limited number of pages. Close one.",
     "unknown-criterion": "The panel of judges has no such criterion. GET judges lists them.",
+    "unknown-host": "The name in the address is not one of the service. Use its own name.",
     "unreadable-object": "A stored object is damaged or of a newer release; see the detail.",
     "vote-of-another": "A vote can be undone by the person who cast it only.",
     "writes-disabled": "The service listens beyond loopback without a token. Set RLAIF_API_TOKEN.",
