@@ -1,6 +1,8 @@
 """The REST routes over a training task on a file store."""
 
+import io
 import json
+import zipfile
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
@@ -144,6 +146,27 @@ async def test_the_label_log_is_exported_line_by_line(client):
     assert all(line["used"] and line["manifest_sha256"] for line in lines)
     parquet = await client.get("/labels/export", params={"format": "parquet"})
     assert parquet.status_code in (200, 501)
+
+
+@pytest.mark.filterwarnings("ignore")
+async def test_preferences_and_labels_are_a_folder_that_hugging_face_reads(
+    client, training, tmp_path, monkeypatch
+):
+    pytest.importorskip("pyarrow", reason="pip install 'rlaif-reward-model[parquet]'")
+    answer = await client.get("/preferences/export")
+    assert answer.headers["content-type"] == "application/zip"
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as folder:
+        folder.extractall(tmp_path / "data")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    datasets = pytest.importorskip("datasets", reason="pip install datasets")
+    where = {"path": str(tmp_path / "data"), "cache_dir": str(tmp_path / "cache")}
+    pairs = datasets.load_dataset(**where, name="preferences")
+    found = [(row["a"], row["b"], row["target"]) for split in pairs.values() for row in split]
+    assert sorted(found) == sorted((each.a, each.b, each.target) for each in training.pairs)
+    assert set(pairs["test"]["side"]) == {"heldout"}
+    labels = datasets.load_dataset(**where, name="labels", split="train")
+    assert len(labels) == 40
+    assert {"segment_id", "weighted", "why_not", "value_progress"} <= set(labels.column_names)
 
 
 async def test_the_watchdog_reports_its_state(client):

@@ -20,6 +20,7 @@ class Subcommand(NamedTuple):
 _GAME = "rlaif.game.__main__:main"
 _LOCAL = "rlaif.local.__main__:main"
 _DEMONSTRATIONS = "rlaif.trainer.curriculum.__main__:main"
+_MINARI = "rlaif.trainer.curriculum.minari_dataset:main"
 
 GROUPS = {
     "The whole pipeline": {
@@ -32,6 +33,7 @@ GROUPS = {
         "evaluate": Subcommand("evaluate, show or film a policy", "rlaif.trainer.evaluate:main"),
         "explore": Subcommand("search a game, without training", "rlaif.trainer.explore:main"),
         "demonstrations": Subcommand("make them of what a search found", _DEMONSTRATIONS),
+        "dataset": Subcommand("write demonstrations for Minari", _MINARI),
         "judge-epoch": Subcommand("score all segments of an epoch", "rlaif.judge.epoch:main"),
         "export": Subcommand("write the curves of a run as CSV", "rlaif.client.export:main"),
     },

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from rlaif.contracts.judging.quest import Source
 from rlaif.reward_model.api.problems import ready, stored
-from rlaif.reward_model.labels.export import ParquetMissingError, json_lines, parquet
+from rlaif.reward_model.labels.export import ParquetMissingError, dataset, json_lines, parquet
 from rlaif.reward_model.learning.candidate import ComparedPair
 from rlaif.reward_model.status import TrainingStatus
 from rlaif.reward_model.training_loop import TrainingLoop
@@ -84,6 +84,27 @@ def build_router(training: Callable[[], TrainingLoop | None]) -> APIRouter:
         """Pairs of the last training with the network's predictions, by segment ids."""
         pairs = sorted(ready(training()).pairs, key=_pair_key)
         return paging.take((item for item in pairs if _pair_key(item) > paging.after), _pair_key)
+
+    @router.get(
+        "/preferences/export",
+        tags=["preferences"],
+        operation_id="export_preferences",
+        response_class=Response,
+    )
+    async def export_preferences() -> Response:
+        """Pairs of the last training and all labels, as a folder for Hugging Face `datasets`."""
+        active = ready(training())
+        pairs = [pair.model_dump() for pair in active.pairs]
+        columns = list(ComparedPair.model_fields)
+        try:
+            data = await stored(lambda: dataset(active.entries(), pairs, columns))
+        except ParquetMissingError as error:
+            raise Problem(501, "no-parquet", "Parquet is not installed", f"{error}.") from error
+        return Response(
+            data,
+            media_type="application/zip",
+            headers={"Content-Disposition": 'attachment; filename="preferences.zip"'},
+        )
 
     @router.post(
         "/reward-models", tags=["reward-models"], operation_id="train_reward_model", status_code=202

@@ -2,13 +2,16 @@
 
 import io
 import json
-from collections.abc import Iterable, Iterator
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.reward_model.labels.labels import LabelledSegment
 
 _ROWS_PER_GROUP = 1000
+_CARD = Path(__file__).with_name("dataset_card.md")
 _OF_THE_RECORD = (
     "provenance", "author", "note", "segment_id", "episode_id", "run_id", "env_step",
     "judge_config", "created_at", "manifest_key", "manifest_sha256", "evidence_sha256", "weighted",
@@ -53,7 +56,7 @@ def json_lines(entries: Iterable[Entry]) -> Iterator[bytes]:
         yield json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-def parquet(entries: Iterable[Entry]) -> bytes:
+def parquet(entries: Iterable[Entry], columns: Sequence[str] = ()) -> bytes:
     """An Apache Parquet file: a column per field, `value_{criterion}` for each value.
 
     Nested fields are JSON text because their shapes vary.
@@ -68,10 +71,32 @@ def parquet(entries: Iterable[Entry]) -> bytes:
         raise ParquetMissingError("install pyarrow, or ask for format=jsonl") from error
     rows = [_flat(entry) for entry in entries]
     names = sorted({name for row in rows for name in row if name.startswith("value_")})
-    columns = [*entry_of("", why_not=None), *names]
+    columns = columns or [*entry_of("", why_not=None), *names]
     table = pyarrow.table({name: [row.get(name) for row in rows] for name in columns})
     buffer = io.BytesIO()
     pyarrow.parquet.write_table(table, buffer, row_group_size=_ROWS_PER_GROUP)
+    return buffer.getvalue()
+
+
+def dataset(labels: Iterable[Entry], preferences: Sequence[Entry], columns: Sequence[str]) -> bytes:
+    """A folder as a ZIP file that `datasets.load_dataset` of Hugging Face reads, with its card.
+
+    Args:
+        labels: As for `parquet`.
+        preferences: The pairs of the last training.
+        columns: Of the preferences.
+
+    Raises:
+        ParquetMissingError: pyarrow is not installed.
+    """
+    buffer = io.BytesIO()
+    held_out = [row for row in preferences if row["side"] == "heldout"]
+    train = [row for row in preferences if row["side"] != "heldout"]
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as folder:
+        folder.writestr("README.md", _CARD.read_text().format(train=len(train), test=len(held_out)))
+        folder.writestr("labels.parquet", parquet(labels))
+        folder.writestr("preferences_train.parquet", parquet(train, columns))
+        folder.writestr("preferences_test.parquet", parquet(held_out, columns))
     return buffer.getvalue()
 
 
@@ -80,5 +105,6 @@ def _flat(entry: Entry) -> Entry:
         name: json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else value
         for name, value in entry.items()
     }
-    values = {f"value_{name}": each["value"] for name, each in (entry["criteria"] or {}).items()}
+    criteria = entry.get("criteria") or {}
+    values = {f"value_{name}": each["value"] for name, each in criteria.items()}
     return flat | values
