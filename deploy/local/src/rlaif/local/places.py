@@ -7,7 +7,7 @@ import json
 import os
 import secrets
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from itertools import chain
 from pathlib import Path
@@ -93,12 +93,7 @@ class DataDirectory:
         path = self.root / "secrets.json"
         if not path.exists():
             made = Secrets("local", *(secrets.token_hex(20) for _ in range(3)))
-            with replacing(path) as partial:
-                descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-                with os.fdopen(descriptor, "w") as file:
-                    json.dump(asdict(made), file)
-                    file.flush()
-                    os.fsync(descriptor)
+            _write_private(path, asdict(made))
         try:
             kept = json.loads(path.read_text())
             values = [kept[field.name] for field in fields(Secrets)]
@@ -111,8 +106,27 @@ class DataDirectory:
             )
         return Secrets(*values)
 
+    def note_addresses(self, addresses: Mapping[str, str]) -> None:
+        """Keep where the servers and stores of this start are, for other commands."""
+        _write_private(self.root / "addresses.json", addresses)
+
+    def addresses(self) -> dict[str, str]:
+        """What the last start noted; OSError if it was of an earlier release."""
+        found: dict[str, str] = json.loads((self.root / "addresses.json").read_text())
+        return found
+
     def log(self, name: str) -> Path:
         return self.root / "logs" / f"{name}.log"
+
+
+def _write_private(path: Path, values: Mapping[str, str]) -> None:
+    """Write JSON that its owner alone reads, whole or not at all."""
+    with replacing(path) as partial:
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            json.dump(dict(values), file)
+            file.flush()
+            os.fsync(descriptor)
 
 
 class Ports(contextlib.ExitStack):

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Protocol
 
-from rlaif.bus import dead_letters, queues, topology
+from rlaif.bus import dead_letters, history, queues, topology
 from rlaif.bus.feed import LossyTelemetry, StreamFeed
 from rlaif.bus.link import Link
 from rlaif.bus.ports import EventFeed, Publisher, TelemetryPublisher
@@ -109,11 +109,16 @@ class Bus(Link):
             info = await self.jetstream.consumer_info(stream, consumer)
         return (info.num_pending or 0) + (info.num_ack_pending or 0)
 
+    async def stored(self, event_class: type[EventData]) -> history.StoredEvents:
+        """All events of a kind that are stored now."""
+        with self.asking(f"read the stored events of {event_class.__name__}"):
+            return await history.stored_events(self.jetstream, event_class)
+
     async def queues(self) -> queues.Queues:
         with self.asking("read the queues"):
             return await queues.read_queues(self.jetstream)
 
-    async def dead_letters(self, *, limit: int = 100) -> list[CloudEvent[DeadLetter]]:
+    async def dead_letters(self, *, limit: int | None = 100) -> list[CloudEvent[DeadLetter]]:
         with self.asking("list the dead letters"):
             found = await dead_letters.newest(self.jetstream, limit=limit)
         return [letter.event for letter in found]

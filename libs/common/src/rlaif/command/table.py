@@ -26,7 +26,7 @@ GROUPS = {
     "The whole pipeline": {
         "demo": Subcommand("run it on this machine until Ctrl-C", _LOCAL),
         "status": Subcommand("say what a running pipeline does now", "rlaif.client.status:main"),
-        "doctor": Subcommand("check whether this machine can run it", _LOCAL, ("doctor",)),
+        "doctor": Subcommand("check all that it has stored", "rlaif.local.doctor.__main__:main"),
     },
     "Training and evaluation": {
         "train": Subcommand("train, without the services", "rlaif.trainer.service.cli:main"),

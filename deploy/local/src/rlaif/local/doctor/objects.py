@@ -1,0 +1,99 @@
+"""I4: reads every object of segments, scores and reward models, and compares digests."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+
+from pydantic import ValidationError
+
+from rlaif.contracts.game.segments import SegmentManifest
+from rlaif.contracts.judging.scores import ScoreRecord
+from rlaif.contracts.reward_models import RewardModelManifest
+from rlaif.game.captures.capture import LARGEST_STATE_BYTES, KeyframeError, unpack_keyframe
+from rlaif.local.doctor.findings import Finding
+from rlaif.storage import keys, sealed
+from rlaif.storage.ports import ObjectCorruptError, ObjectNotFoundError, ObjectStore
+
+_KEYFRAME = re.compile(r"keyframes/([0-9a-f]{64})\.state\.zst")
+_MANIFEST_BYTES = 4 << 20
+_MODEL_BYTES = 1 << 30
+_CAPTURE_BYTES = 1 << 20
+
+
+def scrub_episodes(episodes: ObjectStore) -> Iterator[Finding]:
+    """Check manifests with their files and captures, keyframes, and scores. Blocks."""
+    digests: dict[str, str] = {}
+    scores = []
+    for info in episodes.scan():
+        if (keyframe := _KEYFRAME.fullmatch(info.key)) is not None:
+            yield from _keyframe(episodes, info.key, keyframe[1])
+        elif keys.score_ids(info.key) is not None:
+            scores.append(info.key)
+        elif keys.manifest_ids(info.key) is not None:
+            yield from _segment(episodes, info.key, digests)
+    for key in scores:
+        yield from _score(episodes, key, digests)
+
+
+def scrub_models(models: ObjectStore) -> Iterator[Finding]:
+    """Check the file of each reward model. Blocks."""
+    for info in models.scan(keys.REWARD_MODELS):
+        if keys.reward_model_version(info.key) is None:
+            continue
+        try:
+            data = sealed.read_capped(models, info.key, cap=_MANIFEST_BYTES)
+            made = RewardModelManifest.model_validate_json(data)
+        except (ValidationError, ObjectCorruptError) as error:
+            yield _unreadable(info.key, error)
+            continue
+        yield from _file(models, made.model_key, made.model_sha256, cap=_MODEL_BYTES)
+
+
+def _segment(episodes: ObjectStore, key: str, digests: dict[str, str]) -> Iterator[Finding]:
+    try:
+        data = sealed.read_capped(episodes, key, cap=_MANIFEST_BYTES)
+        digests[key] = hashlib.sha256(data).hexdigest()
+        manifest = SegmentManifest.model_validate_json(data)
+    except (ValidationError, ObjectCorruptError) as error:
+        yield _unreadable(key, error)
+        return
+    film = () if manifest.film is None else (manifest.film,)
+    for file in (manifest.states, manifest.observations, *manifest.pictures, *film):
+        yield from _file(episodes, file.key, file.sha256, cap=file.size_bytes)
+    yield from _file(episodes, manifest.capture_key, manifest.capture_sha256, cap=_CAPTURE_BYTES)
+
+
+def _keyframe(episodes: ObjectStore, key: str, sha256: str) -> Iterator[Finding]:
+    try:
+        unpack_keyframe(sealed.read_capped(episodes, key, cap=LARGEST_STATE_BYTES), sha256)
+    except (KeyframeError, ObjectCorruptError) as error:
+        yield Finding("I4", "object_corrupt", key, f"{key}: {error}; restore it from a backup")
+
+
+def _score(episodes: ObjectStore, key: str, digests: dict[str, str]) -> Iterator[Finding]:
+    try:
+        score = ScoreRecord.model_validate_json(
+            sealed.read_capped(episodes, key, cap=_MANIFEST_BYTES)
+        )
+    except (ValidationError, ObjectCorruptError) as error:
+        yield _unreadable(key, error)
+        return
+    if (found := digests.get(score.manifest_key)) != score.manifest_sha256:
+        state = "is missing" if found is None else "is another one"
+        text = f"{key} judged {score.manifest_key}, which {state}; restore it from a backup"
+        yield Finding("I4", "judged_manifest_changed", key, text)
+
+
+def _file(store: ObjectStore, key: str, sha256: str, *, cap: int) -> Iterator[Finding]:
+    try:
+        sealed.read(store, key, sha256, cap=cap)
+    except ObjectNotFoundError:
+        text = f"{store.url} lacks {key}; restore it from a backup"
+        yield Finding("I4", "object_missing", key, text)
+    except ObjectCorruptError as error:
+        yield Finding("I4", "object_corrupt", key, f"{error}; restore it from a backup")
+
+
+def _unreadable(key: str, error: Exception) -> Finding:
+    first = str(error).splitlines()[0]
+    return Finding("I4", "object_unreadable", key, f"{key}: {first}; restore it from a backup")

@@ -1,0 +1,165 @@
+"""The doctor on real events and objects: what it finds, repairs, and answers."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rlaif.bus.connection import Bus
+from rlaif.contracts.events import SegmentCaptured, SegmentExported
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import Emulator
+from rlaif.game.replay_check.segments import Play
+from rlaif.local.doctor.__main__ import examine, main
+from rlaif.local.doctor.findings import Report
+from rlaif.local.doctor.opening import Opened
+from rlaif.local.places import DataDirectory
+from rlaif.reward_model.champions.registry import ModelRegistry
+from rlaif.storage import keys
+from rlaif.storage.file import FileStore
+from rlaif.testing.data.captures import write_capture
+from rlaif.testing.data.judging.candidates import passed_candidate
+from rlaif.testing.data.judging.segments import write_segment
+from rlaif.testing.data.random_play import boot, random_segments
+from rlaif.testing.waiting import backlog_of
+
+
+@pytest.fixture(scope="session")
+def played() -> Any:
+    """A capture with its keyframe."""
+    cartridge = load_cartridge()
+    emulator = Emulator(cartridge.data)
+    boot(emulator)
+    play = Play(segments=1, seed=9)
+    (segment,) = random_segments(emulator, cartridge, play, episode_id="ep-1")
+    emulator.close()
+    return segment
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> DataDirectory:
+    home = DataDirectory(tmp_path / "var")
+    home.lock().close()
+    home.secrets()
+    return home
+
+
+@pytest.fixture
+def system(bus: Bus, home: DataDirectory) -> Opened:
+    episodes = FileStore(home.root / "objects/zelda-episodes")
+    models = FileStore(home.root / "objects/zelda-models")
+    return Opened(True, bus, episodes, models, "http://127.0.0.1:8086")
+
+
+async def examined(
+    system: Opened, home: DataDirectory, *, scrub: bool = False, repairs: bool = False
+) -> Report:
+    return await examine(system, home.root, scrub=scrub, repairs=repairs)
+
+
+def codes(report: Report) -> list[str]:
+    return sorted(each.code for each in report.findings)
+
+
+async def test_orphans_are_found_and_announced_again(
+    system: Opened, home: DataDirectory, played: Any
+):
+    write_capture(system.episodes, played.capture, played.keyframe.data)
+    write_segment(system.episodes, "exported-1")
+    found = await examined(system, home)
+    assert codes(found) == ["capture_orphaned", "segment_orphaned"]
+
+    repaired = await examined(system, home, repairs=True)
+    assert (codes(repaired), len(repaired.repaired)) == ([], 2)
+    assert repaired.in_progress == 2
+    await backlog_of(system.bus, SegmentCaptured, "exporter", 1)
+    await backlog_of(system.bus, SegmentExported, "judge", 1)
+
+
+async def test_damaged_and_missing_objects_are_found(
+    system: Opened, home: DataDirectory, played: Any
+):
+    event = write_capture(system.episodes, played.capture, played.keyframe.data)
+    system.episodes.put(event.keyframe_key, b"cut")
+    write_segment(system.episodes, "seg-1")
+    system.episodes.put("ep-1/seg-1/states.jsonl", b"{}")
+    system.episodes.delete_many(["ep-1/seg-1/observations.npy"])
+    system.episodes.put("ep-1/seg-2/manifest.json", b"{")
+    system.episodes.put(keys.score("judge", "seg-3"), b"[" * 10_000)
+    report = await examined(system, home, scrub=True)
+    found = {(each.code, each.subject) for each in report.findings if each.invariant == "I4"}
+    assert found == {
+        ("object_corrupt", event.keyframe_key),
+        ("object_corrupt", "ep-1/seg-1/states.jsonl"),
+        ("object_missing", "ep-1/seg-1/observations.npy"),
+        ("object_missing", keys.capture("ep-1", "seg-1")),
+        ("object_unreadable", "ep-1/seg-2/manifest.json"),
+        ("object_unreadable", keys.score("judge", "seg-3")),
+    }
+
+
+@pytest.mark.parametrize("damage", [b"{", None])
+async def test_a_lost_champion_is_rebuilt(
+    system: Opened, home: DataDirectory, damage: bytes | None
+):
+    registry = ModelRegistry(system.models, now=lambda: datetime.now(UTC))
+    registry.publish(passed_candidate(seed=1), judge_config="judge", seed=1)
+    assert codes(await examined(system, home, scrub=True)) == []
+    if damage is None:
+        system.models.delete_many([keys.CHAMPION])
+    else:
+        system.models.put(keys.CHAMPION, damage)
+    lost = "champion_corrupt" if damage else "champion_missing"
+    assert codes(await examined(system, home)) == [lost]
+    assert codes(await examined(system, home, repairs=True)) == []
+
+
+async def test_a_model_with_other_bytes_and_an_older_champion_are_found(
+    system: Opened, home: DataDirectory
+):
+    registry = ModelRegistry(system.models, now=lambda: datetime.now(UTC))
+    registry.publish(passed_candidate(seed=1), judge_config="judge", seed=1)
+    first = system.models.get(keys.CHAMPION)
+    registry.pin("a test")
+    registry.publish(passed_candidate(seed=2), judge_config="judge", seed=2)
+    system.models.put(keys.CHAMPION, first)
+    assert "champion_went_back" in codes(await examined(system, home))
+    model = keys.reward_model(1, "rm.safetensors")
+    system.models.put(model, b"x" + system.models.get(model)[1:])
+    assert {"champion_unusable", "object_corrupt"} <= set(
+        codes(await examined(system, home, scrub=True))
+    )
+
+
+async def test_secrets_that_others_may_read_are_found(system: Opened, home: DataDirectory):
+    (home.root / "secrets.json").chmod(0o644)
+    assert codes(await examined(system, home)) == ["secrets_readable"]
+
+
+def test_a_stopped_pipeline_is_examined_on_servers_of_the_doctor(
+    home: DataDirectory, played: Any, capsys: pytest.CaptureFixture[str]
+):
+    options = ["--data-dir", str(home.root), "--json"]
+    assert main(options) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["healthy"], report["running"], report["findings"]) == (True, False, [])
+
+    episodes = FileStore(home.root / "objects/zelda-episodes")
+    write_capture(episodes, played.capture, played.keyframe.data)
+    assert main(options) == 1
+    assert [each["code"] for each in json.loads(capsys.readouterr().out)["findings"]] == [
+        "capture_orphaned"
+    ]
+    assert main([*options, "--repair"]) == 0
+    assert json.loads(capsys.readouterr().out)["in_progress"] == 1
+    assert main(options) == 0, "its event waits for the exporter of the next start"
+
+
+def test_a_directory_without_a_pipeline_is_a_wrong_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert main(["--data-dir", str(tmp_path / "none")]) == 2
+    assert str(tmp_path / "none") in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
