@@ -41,7 +41,7 @@ import shutil
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,16 +49,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from iqm import interval, paired_difference
 from outcome import commit, parser_of, say, write_csv
-from played_segments import FRAME_SKIP, PlayedSegment
+from played_segments import FRAME_SKIP, STEPS, PlayedSegment
 from rm_labels import Seen, judged, see
 from study_runs import play_all, stopping
-from study_search import search, starts
+from study_search import arrivals, search, starts
 
 from rlaif.files.whole import write_whole
 from rlaif.game.captures.replay import replay
 from rlaif.game.description.describe import describe
 from rlaif.game.description.words import words_of
 from rlaif.game.encoder.reference import encode
+from rlaif.game.machine.actions import decode_actions
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import new_emulator
 from rlaif.game.memory.blocks import read_blocks
@@ -173,19 +174,30 @@ class Labels:
         return len(self.seen) >= max(GATE.min_labels, self.trained * GROWTH)
 
     def add(self, captured: SpooledCapture) -> None:
-        capture, rows, states = captured.capture, [], []
+        capture = captured.capture
         steps = replay(
             self._emulator, capture, captured.keyframe, rom_sha256=self._cartridge.sha256
         )
+        assert capture.frame_skip == FRAME_SKIP
+        self._see(capture.segment_id, capture.episode_id, capture.start_step, steps)
+
+    def add_arrival(self, node: int, state: bytes, buttons: str) -> None:
+        """Add the last steps before a node of the search, an episode of its own."""
+        self._emulator.load_state(state)
+        actions = decode_actions(buttons)
+        for action in actions[:-STEPS]:
+            self._emulator.step(action, FRAME_SKIP)
+        steps = (self._emulator.step(action, FRAME_SKIP) for action in actions[-STEPS:])
+        self._see(f"node-{node}", f"node-{node}", len(actions) - STEPS, steps)
+
+    def _see(self, segment: str, episode: str, start: int, steps: Iterable[object]) -> None:
+        """See a segment while its steps are played."""
+        rows, states = [], []
         for _ in steps:
             ram = read_blocks(self._emulator)
             rows.append(encode(ram))
             states.append(describe(decode(ram), self._words))
-        assert capture.frame_skip == FRAME_SKIP
-        segment = PlayedSegment(
-            capture.segment_id, capture.episode_id, "", capture.start_step, np.stack(rows), states
-        )
-        self.seen.append(see(segment))
+        self.seen.append(see(PlayedSegment(segment, episode, "", start, np.stack(rows), states)))
 
     def of_arm(self, run: Run) -> list[LabelledSegment]:
         """The labels that the arm learns from."""
@@ -369,8 +381,11 @@ def prepare(folder: Path) -> None:
     labels = Labels()
     for captured in search(folder):
         labels.add(captured)
+    for arrival in arrivals(folder, STEPS):
+        labels.add_arrival(*arrival)
     labels.close()
-    write_whole(folder / SEEN, pickle.dumps(labels.seen))
+    order = np.random.default_rng(0).permutation(len(labels.seen))  # the gate tests the newest
+    write_whole(folder / SEEN, pickle.dumps([labels.seen[at] for at in order]))
 
 
 def planned(options: argparse.Namespace) -> Iterator[Run]:

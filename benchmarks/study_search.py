@@ -1,7 +1,9 @@
 """The search that all runs of the study of rewards share: start states and judged segments.
 
-It reads neither rewards nor judges. Its states are starts of training, its segments the first that
-are labelled, so that a reward model exists early and knows more than the first steps of the quest.
+It reads neither rewards nor judges. Its states are starts of training. The last seconds before each
+cell was found and a sample of its play are the first segments that are labelled, so that a reward
+model exists early and knows more than the first steps of the quest. With the sample alone, in which
+hardly an objective was reached, the gate refused models that ranked states as the judge does.
 """
 
 import os
@@ -71,6 +73,21 @@ def _states(folder: Path) -> Iterator[tuple[str, bytes]]:
                 groups.setdefault((large(start.marks), start.room), start.node)
         for (marks, room), node in groups.items():
             yield f"{node:04}-{len(marks)}-{room:03x}.state", tree.state(node)
+
+
+def arrivals(folder: Path, steps: int) -> Iterator[tuple[int, bytes, str]]:
+    """How the search came to each cell: node, a state before it, the buttons from there.
+
+    There are at least as many buttons as `steps`, of four frames each; nearer cells are left out.
+    """
+    with read_tree(folder / TREE) as tree:
+        for start in tree.starts:
+            at, buttons = tree.node(start.node), ""
+            while len(buttons) < steps and at.parent is not None:
+                at, buttons = tree.node(at.parent), at.actions + buttons
+            if len(buttons) >= steps:
+                base, before = tree.nearest_state(at.id)
+                yield start.node, tree.state(base), before + buttons
 
 
 def starts(folder: Path) -> str:
