@@ -1,11 +1,11 @@
 """Builds the parts of the judge from its settings."""
 
-import asyncio
 import contextlib
 import re
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from rlaif.bus.ports import Publisher, TelemetryPublisher
 from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS
@@ -36,6 +36,7 @@ from rlaif.judge.trust.token_budget import TokenBudget
 from rlaif.llm.connections import Connections
 from rlaif.llm.probing import Prober
 from rlaif.llm.route import Route
+from rlaif.service.background import BackgroundTasks
 from rlaif.service.cli import StartupError
 from rlaif.storage.ports import ObjectStore
 
@@ -104,15 +105,12 @@ class JudgeParts:
     @contextlib.asynccontextmanager
     async def probing(self, *, at_start: bool = True) -> AsyncIterator[None]:
         """Probe the routes in the background while the context is open."""
-        tasks = [
-            asyncio.create_task(prober.run(at_start=at_start)) for prober in self.probers().values()
-        ]
-        try:
+        probes = {
+            f"probes of {name}": partial(prober.run, at_start=at_start)
+            for name, prober in self.probers().items()
+        }
+        async with BackgroundTasks(probes).running():
             yield
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def close(self) -> None:
         for route in self.routes.values():

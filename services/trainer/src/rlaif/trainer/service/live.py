@@ -1,14 +1,13 @@
 """Live telemetry of the run: screens, progress, rewards, positions. Nothing waits for it."""
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
-
-from pydantic import ValidationError
 
 from rlaif.bus.ports import TelemetryPublisher
 from rlaif.contracts.telemetry import readings
@@ -26,6 +25,8 @@ from rlaif.trainer.run_folder.live_files import (
     steps_path,
 )
 from rlaif.trainer.service.runs.state import RunState
+
+log = logging.getLogger(__name__)
 
 MAX_STEPS = 300
 """Steps in one reading; pages keep no more."""
@@ -281,10 +282,10 @@ class LiveView:
         async for _, payload in requests:
             try:
                 env = named_env(readings.WatchWish.model_validate_json(payload).env)
-            except ValidationError:
-                continue
-            if env is not None:
-                self._screens.request(env)
+                if env is not None:
+                    self._screens.request(env)
+            except Exception as error:  # anybody may send one
+                log.debug("a request for a screen is skipped: %s", error)
 
     async def _send_picture(self, env: str, picture: Picture, number: int) -> None:
         frame = ScreenFrame(

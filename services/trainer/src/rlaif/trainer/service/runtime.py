@@ -185,19 +185,24 @@ class Trainer:
         add("learning", lambda: runs.state.learning_issue if runs.state else None)
         add("planner", lambda: runs.state.planner_issue if runs.state and runs.alive else None)
         add("spool", lambda: runs.captures_lost)
-        add("tasks", lambda: job.tasks.check() if (job := self.pipeline.job) else None)
+        self._copying = BackgroundTasks({"copies of runs": mirror.run})
+        add("tasks", self._check_tasks)
         add("models store", lambda: mirror.outage)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Connect and copy while the context is open; `finish` before its end."""
         async with self.pipeline.running(self.readiness):
-            copying = asyncio.create_task(self.mirror.run())
             try:
-                yield
+                async with self._copying.running():
+                    yield
             finally:
-                copying.cancel()
                 await self.finish()
+
+    def _check_tasks(self) -> str | None:
+        job = self.pipeline.job
+        found = [self._copying.check(), job.tasks.check() if job else None]
+        return "; ".join(filter(None, found)) or None
 
     async def finish(self, *, drain: bool = False) -> None:
         """Stop the run and copy what it left, as the disk may be lost with this process.
