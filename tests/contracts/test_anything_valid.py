@@ -278,19 +278,29 @@ def test_any_bytes_of_telemetry_are_skipped(
 
 
 @few(max_examples=80)
-@given(st.lists(events(HISTORY), max_size=30), st.integers(1, 4))
-def test_the_reward_hacking_monitor_bears_any_history(told: list[Any], window: int) -> None:
-    monitor = RewardHackingMonitor(window_iterations=window, window_episodes=1)
+@given(st.lists(made(RunIterated), max_size=12), events(HISTORY), st.integers(0, 12))
+def test_the_reward_hacking_monitor_bears_any_history(
+    told: list[RunIterated], other: CloudEvent[Any], place: int
+) -> None:
+    monitor = RewardHackingMonitor(window_iterations=4, window_episodes=1)
     champion = Champion(version=1, manifest_key="m", model_key="k", model_sha256=SHA)
-    for event in told:
-        match event.data:
-            case RunStarted() as data:
-                monitor.started(data)
-            case ChampionChanged() as data:
-                monitor.changed(data)
-            case RunIterated() as data:
-                monitor.iterated(data, champion)
-    assert monitor.iterations <= len(told)
+    monitor.changed(ChampionChanged(version=1, activation=1, why="start", changed_at=NOON))
+    for step, data in enumerate(told):
+        # One attempt without a gap, so that its points fill a window.
+        fitted = {
+            "run_id": "run-1", "attempt": 0, "since_step": step, "env_step": step + 1,
+            "reward_model_version": 1,
+        }  # fmt: skip
+        monitor.iterated(data.model_copy(update=fitted), champion)
+        if step == place:
+            match other.data:
+                case RunStarted() as found:
+                    monitor.started(found)
+                case ChampionChanged() as found:
+                    monitor.changed(found)
+                case RunIterated() as found:
+                    monitor.iterated(found, champion)
+    assert monitor.iterations <= len(told) + 1
 
 
 # Any bytes in any object, and on any subject.
