@@ -352,8 +352,38 @@ MANIFEST = SegmentManifest(
     observations=FILE, pictures=(FILE,), picture_steps=(0,), exporter_version="1",
     env_step=10, created_at=NOON, film=FILE,
 )  # fmt: skip
+
+
+class Objects(FileStore):
+    """Answers every key with `content`, so that no digest hides the parser."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+        self.digest = sha256(content).hexdigest()
+        file = FILE.model_copy(update={"sha256": self.digest})
+        self.manifest = MANIFEST.model_copy(
+            update={"states": file, "film": file, "capture_sha256": self.digest}
+        )
+
+    @property
+    def url(self) -> str:
+        return "test:"
+
+    def get(self, key: str, *args: Any, **options: Any) -> bytes:
+        keys.check_key(key)
+        return self.content
+
+    def head(self, key: str) -> ObjectInfo:
+        return ObjectInfo(keys.check_key(key), len(self.content), NOON)
+
+    def announced(self, event: Any) -> Any:
+        """The event, with the digest of the content."""
+        name = "capture_sha256" if isinstance(event, SegmentCaptured) else "manifest_sha256"
+        return event.model_copy(update={name: self.digest})
+
+
 UNREADABLE = (ObjectNotFoundError, segment_objects.UnreadableObjectError)
-READERS: dict[str, tuple[Callable[["Objects"], Any], tuple[type[Exception], ...]]] = {
+READERS: dict[str, tuple[Callable[[Objects], Any], tuple[type[Exception], ...]]] = {
     "capture": (lambda s: load_capture(s, s.announced(segment_captured("a"))), (ExportFault,)),
     "segment": (
         lambda s: load_segment(s, s.announced(segment_exported("a"))),
@@ -384,34 +414,6 @@ def test_any_bytes_in_an_object_of_a_segment_are_its_fault(
     read, refusals = READERS[reader]
     with contextlib.suppress(*refusals):
         read(store)
-
-
-class Objects(FileStore):
-    """Answers every key with `content`, so that no digest hides the parser."""
-
-    def __init__(self, content: bytes) -> None:
-        self.content = content
-        self.digest = sha256(content).hexdigest()
-        file = FILE.model_copy(update={"sha256": self.digest})
-        self.manifest = MANIFEST.model_copy(
-            update={"states": file, "film": file, "capture_sha256": self.digest}
-        )
-
-    @property
-    def url(self) -> str:
-        return "test:"
-
-    def get(self, key: str, *args: Any, **options: Any) -> bytes:
-        keys.check_key(key)
-        return self.content
-
-    def head(self, key: str) -> ObjectInfo:
-        return ObjectInfo(keys.check_key(key), len(self.content), NOON)
-
-    def announced(self, event: Any) -> Any:
-        """The event, with the digest of the content."""
-        name = "capture_sha256" if isinstance(event, SegmentCaptured) else "manifest_sha256"
-        return event.model_copy(update={name: self.digest})
 
 
 @pytest.fixture(scope="module")
