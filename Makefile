@@ -78,7 +78,7 @@ export CHECK_PYTHON
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-dev demo train test test-unit test-contracts test-integration test-e2e test-ui test-llm coverage chaos \
-        test-quick test-serverless test-oldest test-newest test-floors floors lock check check-page format rom clean play replay-check ladder \
+        test-quick test-serverless test-oldest test-newest test-floors floors lock audit check check-page format rom clean play replay-check ladder \
         train-cartridge play-trained evaluate-trained film-trained report-cartridge \
         bench-refresh bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-labels bench-overhead bench-hud bench-planner memory-flat study \
         live-page validate secrets deploy-secrets images image-pins containers containers-test ray-lock
@@ -233,6 +233,18 @@ ray-lock: $(VENV)/.ready-dev ## Write deploy/containers/ray-dashboard.lock: what
 	     /==/ { name = $$1; sub(/==.*/, "", name); kept = !(name in known) } kept' requirements.lock -; \
 	 } > deploy/containers/ray-dashboard.lock.new && mv deploy/containers/ray-dashboard.lock.new deploy/containers/ray-dashboard.lock
 
+AUDIT_PACKAGES := cyclonedx-bom==7.5.0 pip-licenses==5.5.5
+
+audit: $(VENV)/.ready .venv-audit/.ready ## List what is installed, with licences: var/audit/sbom.json (CycloneDX), licences.csv
+	@mkdir -p var/audit
+	@.venv-audit/bin/cyclonedx-py environment --of JSON -o var/audit/sbom.json $(BIN)/python
+	@.venv-audit/bin/pip-licenses --python $(BIN)/python --format=csv --order=license --output-file=var/audit/licences.csv
+
+.venv-audit/.ready: Makefile
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/python -m pip --quiet --disable-pip-version-check install $(AUDIT_PACKAGES)
+	@touch $@
+
 check: $(VENV)/.ready-dev ## Format, lint, spelling, types, import rules
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -330,7 +342,7 @@ setup: $(VENV)/.ready ## Only set up (TORCH=cuda: PyTorch with CUDA)
 setup-dev: $(VENV)/.ready-dev ## Only set up, with the tools of developers
 
 clean: ## Remove the environment, caches and everything that demos kept
-	rm -rf $(VENV) .venv-oldest .venv-newest .venv-floors .venv-workbench .venv-sb3 var .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-oldest .venv-newest .venv-floors .venv-workbench .venv-sb3 .venv-audit var .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/pip:
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 to 3.14 that can make virtual environments was found." \
