@@ -12,8 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rlaif.storage import sealed
+from rlaif.storage.bounds import most_bytes
 from rlaif.storage.open import open_store
-from rlaif.storage.ports import InvalidKeyError, ObjectNotFoundError, ObjectStore
+from rlaif.storage.ports import (
+    InvalidKeyError,
+    ObjectCorruptError,
+    ObjectNotFoundError,
+    ObjectStore,
+)
 from rlaif.storage.probe import probe_replacing, probe_store
 
 REAL = {"file": "file_store", "s3": "episodes_store"}
@@ -204,10 +210,22 @@ def test_a_key_that_cannot_name_an_object_is_refused_everywhere(store):
     assert _keys(store) == []
 
 
+def test_an_object_that_is_too_large_for_its_kind_is_not_read(store: ObjectStore) -> None:
+    key = "rooms/r-1/0-1.png"
+    store.put(key, bytes(most_bytes(key)))
+    assert len(store.get(key)) == most_bytes(key)
+    store.put(key, bytes(most_bytes(key) + 1))
+    for read in (store.get, store.get_tagged):
+        with pytest.raises(ObjectCorruptError, match=f"{most_bytes(key) + 1} bytes, more than"):
+            read(key)
+    store.put("other", b"still read")
+    assert store.get("other") == b"still read"
+
+
 def test_a_big_object_arrives_whole(store: ObjectStore) -> None:
     data = hashlib.sha256(b"seed").digest() * (5 * 1024 * 1024 // 32)
     assert store.put_once("big", data)
-    assert hashlib.sha256(store.get("big")).digest() == hashlib.sha256(data).digest()
+    assert hashlib.sha256(store.get("big", len(data))).digest() == hashlib.sha256(data).digest()
 
 
 def test_many_threads_share_one_store(store: ObjectStore) -> None:

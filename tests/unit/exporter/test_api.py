@@ -80,7 +80,7 @@ async def test_segments_are_listed_without_their_pictures(client_for, file_store
     found = first["items"] + rest["items"]
     assert [s["segment_id"] for s in found] == [event.segment_id for event in exported]
     assert "pictures" not in found[0]
-    assert none == {"items": [], "next_cursor": None}
+    assert none == {"items": [], "damaged": 0, "next_cursor": None}
 
 
 async def test_a_page_of_segments_does_not_walk_through_all_captures(file_store, exported):
@@ -131,7 +131,7 @@ async def test_a_damaged_manifest_is_left_out_of_the_list_and_counted(
         assert answer.status_code == 200
         page = answer.json()
         assert [each["segment_id"] for each in page["items"]] == [exported[0].segment_id]
-        assert page["unreadable"] == 1
+        assert page["damaged"] == 1
 
 
 @pytest.mark.parametrize("id", ["..", "A", "%2e%2e", "a%2Fb"])

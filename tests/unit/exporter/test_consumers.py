@@ -10,6 +10,7 @@ from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.captures.capture import pack_keyframe
 from rlaif.game.captures.replay import frames_after_steps
 from rlaif.storage import keys
+from rlaif.storage.bounds import most_bytes
 from rlaif.storage.ports import ObjectNotFoundError, StoreUnavailableError
 
 
@@ -57,12 +58,12 @@ async def test_the_manifest_of_a_faster_exporter_counts(
     real_get = file_store.get
     looks: list[str] = []
 
-    def get(asked):
+    def get(asked, max_bytes=None):
         # The other exporter commits between our first look and our put_once.
         if asked == key and not looks:
             looks.append(asked)
             raise ObjectNotFoundError(asked)
-        return real_get(asked)
+        return real_get(asked, max_bytes)
 
     monkeypatch.setattr(file_store, "get", get)
     await handle(event)
@@ -100,6 +101,15 @@ async def test_changed_bytes_of_a_capture_are_rejected(handle, stored, file_stor
     event = stored()
     file_store.put(event.capture_key, file_store.get(event.capture_key) + b" ")
     assert (await rejection(handle, event)).reason == "corrupt_capture"
+
+
+async def test_objects_that_are_too_large_to_read_are_rejected(handle, stored, file_store):
+    event = stored()
+    file_store.put(event.capture_key, bytes(most_bytes(event.capture_key) + 1))
+    assert (await rejection(handle, event)).reason == "corrupt_capture"
+    key = keys.manifest("ep-1", event.segment_id)
+    file_store.put(key, bytes(most_bytes(key) + 1))
+    assert (await rejection(handle, event)).reason == "corrupt_manifest"
 
 
 async def test_what_is_no_capture_is_rejected(handle, stored, file_store):

@@ -27,7 +27,7 @@ ONE = "/api/v1/segments/episode-1/segment-1"
 
 
 class AbsentStore(FileStore):
-    def get(self, key: str) -> bytes:
+    def get(self, key: str, max_bytes: int | None = None) -> bytes:
         raise StoreUnavailableError("connection refused")
 
     def head(self, key: str) -> ObjectInfo | None:

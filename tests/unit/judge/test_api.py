@@ -111,9 +111,9 @@ async def test_a_damaged_score_is_left_out_of_the_list_and_counted(
     store.put(keys.score(bench.rules.judge_config, "seg-0"), b"{}")
     store.put(keys.comparison(bench.rules.judge_config, "a", "b"), b"\xff")
     body = (await client.get("/scores")).json()
-    assert ([each["segment_id"] for each in body["items"]], body["unreadable"]) == (["seg-1"], 1)
+    assert ([each["segment_id"] for each in body["items"]], body["damaged"]) == (["seg-1"], 1)
     body = (await client.get("/comparisons")).json()
-    assert (body["items"], body["unreadable"]) == ([], 1)
+    assert (body["items"], body["damaged"]) == ([], 1)
 
 
 @pytest.mark.parametrize(
@@ -202,4 +202,8 @@ async def test_the_prompt_of_a_game_has_its_guide_and_asks_for_its_quest(
 
 
 async def test_comparisons_are_listed(client: httpx.AsyncClient) -> None:
-    assert (await client.get("/comparisons")).json() == {"items": [], "next_cursor": None}
+    assert (await client.get("/comparisons")).json() == {
+        "items": [],
+        "damaged": 0,
+        "next_cursor": None,
+    }

@@ -266,7 +266,7 @@ async def test_an_outage_commits_nothing_and_asks_for_the_pause_of_the_server(be
 
 async def test_an_unavailable_store_is_a_retry(bench: Bench) -> None:
     class Away(BeatenStore):
-        def get(self, key: str) -> bytes:
+        def get(self, key: str, max_bytes: int | None = None) -> bytes:
             raise StoreUnavailableError("S3 is away")
 
     event = _event(write_segment(bench.store))

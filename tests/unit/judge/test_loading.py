@@ -6,7 +6,6 @@ import pytest
 from rlaif.contracts.events import SegmentExported
 from rlaif.contracts.game.segments import StoredFile
 from rlaif.judge.evidence.loading import (
-    PICTURE_CAP_BYTES,
     CorruptSegmentError,
     LoadedSegment,
     load_pictures,
@@ -71,7 +70,7 @@ def test_states_that_do_not_fit_the_manifest_are_corrupt(
         _load(store, segments.write_segment(store, lines=lines))
 
 
-@pytest.mark.parametrize("picture", [b"GIF89a" + b"x" * 50, b"x" * (PICTURE_CAP_BYTES + 1)])
+@pytest.mark.parametrize("picture", [b"GIF89a" + b"x" * 50, b"x" * (256 * 1024 + 1)])
 def test_a_picture_that_is_none_is_corrupt(
     store: ObjectStore, segments: Any, picture: bytes
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rlaif.contracts.judging.comparisons import WantedComparisons, WantedPair
-from rlaif.judge.pairs.choice import CAP_BYTES, RequestedPairs
+from rlaif.judge.pairs.choice import RequestedPairs
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
 
@@ -88,7 +88,7 @@ def test_the_list_is_read_again_after_a_while_and_not_before(
         b'"../x", "second": "b", "uncertainty": 1}]}',
         b'{"judge_config": "config-1", "created_at": "2026-01-01T00:00:00Z", "pairs": [{"first": '
         b'"a", "second": "b", "uncertainty": NaN}]}',
-        b"x" * (CAP_BYTES + 1),
+        b"x" * (256 * 1024 + 1),
     ],
     ids=["empty", "garbage", "a list", "fields missing", "an id that is a path", "NaN", "too long"],
 )
@@ -127,7 +127,7 @@ def test_a_pair_that_no_reward_model_wishes_is_left_out(
 
 def test_a_store_that_does_not_answer_is_no_list(store: ObjectStore, clock: Clock) -> None:
     class Down:
-        def head(self, key: str) -> None:
+        def get(self, key: str) -> None:
             raise StoreUnavailableError("down")
 
     models: Any = Down()

@@ -33,7 +33,7 @@ class SpiedStore:
         self.unlisting = False
         self.modified: dict[str, datetime] = {}
 
-    def get(self, key: str) -> bytes:
+    def get(self, key: str, max_bytes: int | None = None) -> bytes:
         self.read.append(key)
         if self.failing and self.failing in key:
             raise StoreUnavailableError("no answer")

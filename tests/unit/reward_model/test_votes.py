@@ -24,6 +24,7 @@ from rlaif.reward_model.learning.gate.evaluation import predictions
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
 from rlaif.reward_model.learning.training import train_candidate
 from rlaif.storage import keys
+from rlaif.storage.bounds import most_bytes
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.judging.scored_segments import PROGRESS_DIM, play, write_scored
 
@@ -72,12 +73,17 @@ def test_what_was_written_is_never_written_again(file_store: ObjectStore):
     assert len(list(file_store.list(keys.VOTES))) == 2
 
 
-def test_a_line_that_is_junk_is_left_alone_and_its_number_stays_taken(file_store: ObjectStore):
-    file_store.put(keys.vote(1), b"junk")
+@pytest.mark.parametrize("junk", [b"junk", bytes(most_bytes(keys.vote(1)) + 1)])
+def test_a_line_that_is_junk_is_left_alone_and_its_number_stays_taken(
+    file_store: ObjectStore, junk: bytes
+):
+    file_store.put(keys.vote(1), junk)
     log = VoteLog(file_store)
     assert append(log).number == 2
     assert log.unreadable == 1
-    assert file_store.get(keys.vote(1)) == b"junk"
+    info = file_store.head(keys.vote(1))
+    assert info is not None
+    assert info.size_bytes == len(junk)
 
 
 def test_of_each_person_and_pair_the_last_vote_counts_unless_it_is_taken_back():

@@ -71,7 +71,7 @@ async def test_following_the_cursors_gives_every_item_once(build, client, count)
         while cursor is not None:
             asked = {"limit": 3} | ({"cursor": cursor} if cursor else {})
             page = (await http.get("/api/v1/segments", params=asked)).json()
-            assert set(page) == {"items", "next_cursor", "unreadable"}
+            assert set(page) == {"items", "next_cursor", "damaged"}
             assert len(page["items"]) <= 3
             seen += page["items"]
             cursor = page["next_cursor"]

@@ -40,7 +40,7 @@ class ListsByFolder(FileStore):
 
 
 class InventsObjects(FileStore):
-    def get(self, key: str) -> bytes:
+    def get(self, key: str, max_bytes: int | None = None) -> bytes:
         return b"first"
 
 
@@ -105,9 +105,9 @@ def test_no_key_of_the_probe_begins_another_ones_key(tmp_path: Path) -> None:
             written.append(key)
             return super().put_once(key, data)
 
-        def get(self, key: str) -> bytes:
+        def get(self, key: str, max_bytes: int | None = None) -> bytes:
             written.append(key)
-            return super().get(key)
+            return super().get(key, max_bytes)
 
     probe_store(Noting(tmp_path))
     assert not [(a, b) for a in written for b in written if b.startswith(f"{a}/")]

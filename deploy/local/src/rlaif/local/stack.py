@@ -145,8 +145,8 @@ def plan(options: Options, reserved: Ports) -> Stack:
         servers.append(_weed_spec(home, weed))
     if options.llm_base_url is None:
         servers.append(_service_spec(home, "mock-llm", ports["mock-llm"], environment))
-    stores = ("EPISODES_STORE", "MODELS_STORE", "S3_ENDPOINT_URL")
-    noted = {name: environment[name] for name in ("NATS_URL", *stores) if name in environment}
+    names = ("NATS_URL", "EPISODES_STORE", "MODELS_STORE", "S3_ENDPOINT_URL")
+    noted = {name: environment[name] for name in names if name in environment}
     home.note_addresses(noted | {"HUD_URL": urls["hud"]})
     return Stack(
         servers=tuple(servers),

@@ -33,24 +33,24 @@ class Page(BaseModel, Generic[T]):
     """A part of a collection."""
 
     items: list[T]
-    unreadable: int = Field(default=0, description="Damaged objects, which are left out.")
+    damaged: int = Field(default=0, description="Objects that are left out: they are damaged.")
     next_cursor: str | None = Field(
         default=None, description="Give it as `cursor` for the next page; null on the last one."
     )
 
 
 def read_page(
-    found: Page[T], read: Callable[[T], U], *, damaged: tuple[type[Exception], ...]
+    found: Page[T], read: Callable[[T], U], *, skip: tuple[type[Exception], ...]
 ) -> Page[U]:
-    """The page of what `read` makes of the items; those where it raises `damaged` are counted."""
+    """The page of what `read` makes of the items; those where it raises `skip` are counted."""
     items: list[U] = []
     for each in found.items:
         try:
             items.append(read(each))
-        except damaged as error:
+        except skip as error:
             logger.warning("left out of a list: %s: %s", each, error)
-    unreadable = len(found.items) - len(items)
-    return Page(items=items, next_cursor=found.next_cursor, unreadable=unreadable)
+    damaged = len(found.items) - len(items)
+    return Page(items=items, next_cursor=found.next_cursor, damaged=damaged)
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,14 @@ from urllib.parse import quote, unquote
 from uuid import uuid4
 
 from rlaif.files.whole import to_disk
+from rlaif.storage.bounds import check_size
 from rlaif.storage.keys import check_key
-from rlaif.storage.ports import BINARY, ObjectInfo, ObjectNotFoundError, StoreUnavailableError
+from rlaif.storage.ports import (
+    BINARY,
+    ObjectInfo,
+    ObjectNotFoundError,
+    StoreUnavailableError,
+)
 
 _FOLDER_END = ".d"
 _TEMPORARY = "%tmp"  # not a percent code, so no key encodes to it
@@ -87,10 +93,11 @@ class FileStore:
         data = self.get(key)
         return data, hashlib.sha256(data).hexdigest()
 
-    def get(self, key: str) -> bytes:
+    def get(self, key: str, max_bytes: int | None = None) -> bytes:
         path = self._path(key)
         try:
             with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+                check_size(key, os.fstat(file.fileno()).st_size, max_bytes)
                 return file.read()
         except FileNotFoundError as error:
             raise ObjectNotFoundError(f"{self.url} has no object {key!r}") from error

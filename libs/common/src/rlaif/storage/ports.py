@@ -77,11 +77,17 @@ class ObjectStore(Protocol):
         object may be this call's own and the result still False.
         """
 
-    def get(self, key: str) -> bytes:
-        """The object's bytes, or `ObjectNotFoundError`."""
+    def get(self, key: str, max_bytes: int | None = None) -> bytes:
+        """The object's bytes.
+
+        Raises:
+            ObjectNotFoundError: There is no such object.
+            ObjectCorruptError: It has more than `max_bytes`, by default what `rlaif.storage.bounds`
+                allows for the key; they are not read.
+        """
 
     def get_tagged(self, key: str) -> tuple[bytes, str]:
-        """The object's bytes and its tag, for `put_over`; or `ObjectNotFoundError`."""
+        """The object's bytes and its tag, for `put_over`; raises as `get` does."""
 
     def head(self, key: str) -> ObjectInfo | None:
         """What is known of the object; None when it does not exist."""

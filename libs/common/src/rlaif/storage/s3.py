@@ -33,9 +33,11 @@ from botocore.utils import parse_timestamp
 from urllib3.exceptions import HTTPError
 
 from rlaif.network.addresses import is_own_address, without_credentials
+from rlaif.storage.bounds import check_size
 from rlaif.storage.keys import check_key
 from rlaif.storage.ports import (
     BINARY,
+    ObjectCorruptError,
     ObjectInfo,
     ObjectNotFoundError,
     StorageError,
@@ -154,18 +156,25 @@ class S3Store:
         check_key(key)
         self._call("put", key, lambda: self._put(key, data, content_type))
 
-    def get(self, key: str) -> bytes:
-        return self.get_tagged(key)[0]
+    def get(self, key: str, max_bytes: int | None = None) -> bytes:
+        return self._get(key, max_bytes)[0]
 
     def get_tagged(self, key: str) -> tuple[bytes, str]:
+        return self._get(key, None)
+
+    def _get(self, key: str, max_bytes: int | None) -> tuple[bytes, str]:
         check_key(key)
         for tried in range(_BODY_TRIES):
             answer = self._call(
                 "get", key, lambda: self._client.get_object(Bucket=self._bucket, Key=key)
             )
             try:
+                check_size(key, answer["ContentLength"], max_bytes)
                 body: bytes = answer["Body"].read()
                 return body, answer["ETag"]
+            except ObjectCorruptError:
+                answer["Body"].close()
+                raise
             except _FAILURES as error:
                 # The connection broke inside the body; boto3 does not retry that.
                 if tried == _BODY_TRIES - 1:

@@ -3,7 +3,7 @@
 import hashlib
 import logging
 
-from rlaif.storage.ports import BINARY, ObjectCorruptError, ObjectNotFoundError, ObjectStore
+from rlaif.storage.ports import BINARY, ObjectCorruptError, ObjectStore
 
 logger = logging.getLogger(__name__)
 
@@ -27,20 +27,10 @@ def put(store: ObjectStore, key: str, data: bytes, *, content_type: str = BINARY
     return True
 
 
-def read(store: ObjectStore, key: str, sha256: str, *, cap: int) -> bytes:
-    """The object's bytes, which have the digest; more than `cap` bytes are not fetched. Blocks."""
-    data = read_capped(store, key, cap=cap)
+def read(store: ObjectStore, key: str, sha256: str, max_bytes: int | None = None) -> bytes:
+    """The object's bytes, which have the digest; `max_bytes` as of `get`. Blocks."""
+    data = store.get(key, max_bytes)
     found = hashlib.sha256(data).hexdigest()
     if found != sha256:
         raise ObjectCorruptError(f"{key} has the SHA-256 digest {found[:12]}, not {sha256[:12]}")
     return data
-
-
-def read_capped(store: ObjectStore, key: str, *, cap: int) -> bytes:
-    """The object's bytes, at most `cap`, whose digest the caller checks, or is unknown. Blocks."""
-    info = store.head(key)
-    if info is None:
-        raise ObjectNotFoundError(f"{store.url} has no object {key!r}")
-    if info.size_bytes > cap:
-        raise ObjectCorruptError(f"{key} has {info.size_bytes} bytes, more than {cap}")
-    return store.get(key)

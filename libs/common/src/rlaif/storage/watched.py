@@ -98,9 +98,9 @@ class WatchedStore:
         with self._noted(write=True):
             return self._store.put_over(key, data, tag, content_type=content_type)
 
-    def get(self, key: str) -> bytes:
+    def get(self, key: str, max_bytes: int | None = None) -> bytes:
         with self._noted():
-            return self._store.get(key)
+            return self._store.get(key, max_bytes)
 
     def get_tagged(self, key: str) -> tuple[bytes, str]:
         with self._noted():

@@ -69,7 +69,7 @@ def segment_page(
 
     prefix = f"{episode_id}/" if episode_id else ""
     found = request.take(manifests(store, prefix, request.after), lambda info: info.key)
-    return read_page(found, read, damaged=(*DAMAGED, ValidationError))
+    return read_page(found, read, skip=(*DAMAGED, ValidationError))
 
 
 def manifests(store: ObjectStore, prefix: str, after: str) -> Iterator[ObjectInfo]:

@@ -99,7 +99,7 @@ def is_whole(store: ObjectStore, data: bytes) -> bool:
         manifest = SegmentManifest.model_validate_json(data)
         files = (manifest.states, manifest.observations, *manifest.pictures, manifest.film)
         for file in filter(None, files):
-            sealed.read(store, file.key, file.sha256, cap=file.size_bytes)
+            sealed.read(store, file.key, file.sha256)
     except (ValidationError, InvalidKeyError):
         return True
     except (ObjectNotFoundError, ObjectCorruptError) as error:

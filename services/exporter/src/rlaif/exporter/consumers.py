@@ -27,7 +27,6 @@ from rlaif.exporter.faults import (
 )
 from rlaif.exporter.replayers import NoReplayerError, ReplayerPool
 from rlaif.exporter.settings import ReplaySettings
-from rlaif.game.captures.capture import LARGEST_STATE_BYTES
 from rlaif.game.captures.replay import replay_frames
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys, sealed
@@ -74,10 +73,6 @@ class ExporterMetrics:
         self._lost.labels(fault.reason.removeprefix("replay_")).inc()
 
 
-CAPTURE_CAP_BYTES = 1024 * 1024
-"""One digit per decision step: a million steps are hours of play."""
-
-
 @dataclass(frozen=True)
 class LoadedCapture:
     """A capture verified by the event's digest; the keyframe is verified later."""
@@ -98,7 +93,7 @@ def load_capture(store: ObjectStore, event: SegmentCaptured) -> LoadedCapture:
     capture = _read_capture(store, event)
     key = keys.keyframe(capture.keyframe_sha256)
     try:
-        return LoadedCapture(capture, sealed.read_capped(store, key, cap=LARGEST_STATE_BYTES))
+        return LoadedCapture(capture, store.get(key))
     except ObjectCorruptError as error:
         raise ExportFault("corrupt_keyframe", str(error)) from error
 
@@ -108,7 +103,7 @@ def _read_capture(store: ObjectStore, event: SegmentCaptured) -> Capture:
     if key != keys.capture(event.episode_id, event.segment_id):
         raise ExportFault("corrupt_capture", f"the event of segment {event.segment_id} names {key}")
     try:
-        data = sealed.read(store, key, event.capture_sha256, cap=CAPTURE_CAP_BYTES)
+        data = sealed.read(store, key, event.capture_sha256)
         capture = Capture.model_validate_json(data)
     except ObjectCorruptError as error:
         raise ExportFault("corrupt_capture", str(error)) from error
@@ -160,6 +155,8 @@ class SegmentExporter:
             await self._publisher.publish(exported_event(stored, key))
         except ObjectNotFoundError as error:
             raise Suspect("missing_object", str(error)) from error
+        except ObjectCorruptError as error:
+            raise Reject("corrupt_manifest", str(error)) from error
         except (StorageError, BusUnavailableError, NoReplayerError) as error:
             raise Retry(str(error)) from error
         except LostReplayError as fault:

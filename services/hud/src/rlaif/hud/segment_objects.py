@@ -27,16 +27,6 @@ from rlaif.storage.ports import (
     ObjectStore,
 )
 
-SCORE_CAP_BYTES = 4 * 1024 * 1024
-"""A score with its calls and rationales takes about 20 kB."""
-
-FILM_CAP_BYTES = 32 * 1024 * 1024
-"""A film of five seconds takes about 25 kB."""
-
-_MANIFEST_CAP_BYTES = 4 * 1024 * 1024
-_CAPTURE_CAP_BYTES = 4 * 1024 * 1024
-_STATES_CAP_BYTES = 32 * 1024 * 1024
-_PICTURE_CAP_BYTES = 1024 * 1024
 _PNG_SIZE = struct.Struct(">II")
 
 
@@ -77,7 +67,7 @@ def read_manifest(store: ObjectStore, episode_id: str, segment_id: str) -> Segme
     """
     key = keys.manifest(episode_id, segment_id)
     with _readable(key, "a manifest", missing_is_unreadable=False):
-        data = sealed.read_capped(store, key, cap=_MANIFEST_CAP_BYTES)
+        data = store.get(key)
         return SegmentManifest.model_validate_json(data)
 
 
@@ -97,7 +87,7 @@ def read_segment(
     try:
         key = again if store.head(again) is not None else key
         with _readable(key, "a score", missing_is_unreadable=False):
-            data = sealed.read_capped(store, key, cap=SCORE_CAP_BYTES)
+            data = store.get(key)
             return StoredSegment(manifest, ScoreRecord.model_validate_json(data), None)
     except ObjectNotFoundError:
         return StoredSegment(manifest, None, f"{key} does not exist")
@@ -108,14 +98,14 @@ def read_segment(
 def read_score(store: ObjectStore, key: str, digest: str) -> ScoreRecord:
     """A score that an event announced; UnreadableObjectError if it is missing or another."""
     with _readable(key, "a score"):
-        return ScoreRecord.model_validate_json(sealed.read(store, key, digest, cap=SCORE_CAP_BYTES))
+        return ScoreRecord.model_validate_json(sealed.read(store, key, digest))
 
 
 def read_capture(store: ObjectStore, manifest: SegmentManifest) -> Capture:
     """The capture; UnreadableObjectError if it is missing or another."""
     key = manifest.capture_key
     with _readable(key, "a capture"):
-        data = sealed.read(store, key, manifest.capture_sha256, cap=_CAPTURE_CAP_BYTES)
+        data = sealed.read(store, key, manifest.capture_sha256)
         return Capture.model_validate_json(data)
 
 
@@ -123,7 +113,7 @@ def read_states(store: ObjectStore, manifest: SegmentManifest) -> list[StateReco
     """State after each decision step; UnreadableObjectError if they cannot be read."""
     file = manifest.states
     with _readable(file.key, "a list of states"):
-        data = sealed.read(store, file.key, file.sha256, cap=_STATES_CAP_BYTES)
+        data = sealed.read(store, file.key, file.sha256)
         return [StateRecord.model_validate_json(line) for line in data.splitlines()]
 
 
@@ -136,7 +126,7 @@ def read_film(store: ObjectStore, manifest: SegmentManifest) -> bytes:
     film = manifest.film
     with _readable(film.key if film else manifest.segment_id, "a film"):
         if film is not None:
-            return sealed.read(store, film.key, film.sha256, cap=FILM_CAP_BYTES)
+            return sealed.read(store, film.key, film.sha256)
         return _film_of_pictures(store, manifest)
 
 
@@ -146,7 +136,7 @@ def _film_of_pictures(store: ObjectStore, manifest: SegmentManifest) -> bytes:
     patches, size = [], (160, 144)
     named = zip(manifest.picture_steps, manifest.pictures, strict=True)
     for step, file in islice(named, MAX_PICTURES):
-        png = sealed.read(store, file.key, file.sha256, cap=_PICTURE_CAP_BYTES)
+        png = sealed.read(store, file.key, file.sha256)
         size = png_size(png)
         # Waits are not known here; a step has `frame_skip` frames at least.
         patches.append(Patch(step, (step + 1) * manifest.frame_skip, 0, 0, *size, png))

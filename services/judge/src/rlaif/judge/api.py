@@ -259,7 +259,7 @@ def _page(store: ObjectStore, prefix: str, paging: Paging, kind: type[B]) -> Pag
         return read_page(
             found,
             lambda info: kind.model_validate_json(store.get(info.key)),
-            damaged=(*DAMAGED, ValidationError),
+            skip=(*DAMAGED, ValidationError),
         )
     except StorageError as error:
         raise store_unavailable(str(error)) from error

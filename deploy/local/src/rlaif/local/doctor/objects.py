@@ -9,15 +9,12 @@ from pydantic import ValidationError
 from rlaif.contracts.game.segments import SegmentManifest
 from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.contracts.reward_models import RewardModelManifest
-from rlaif.game.captures.capture import LARGEST_STATE_BYTES, KeyframeError, unpack_keyframe
+from rlaif.game.captures.capture import KeyframeError, unpack_keyframe
 from rlaif.local.doctor.findings import Finding
 from rlaif.storage import keys, sealed
 from rlaif.storage.ports import ObjectCorruptError, ObjectNotFoundError, ObjectStore
 
 _KEYFRAME = re.compile(r"keyframes/([0-9a-f]{64})\.state\.zst")
-_MANIFEST_BYTES = 4 << 20
-_MODEL_BYTES = 1 << 30
-_CAPTURE_BYTES = 1 << 20
 
 
 def scrub_episodes(episodes: ObjectStore) -> Iterator[Finding]:
@@ -41,17 +38,17 @@ def scrub_models(models: ObjectStore) -> Iterator[Finding]:
         if keys.reward_model_version(info.key) is None:
             continue
         try:
-            data = sealed.read_capped(models, info.key, cap=_MANIFEST_BYTES)
+            data = models.get(info.key)
             made = RewardModelManifest.model_validate_json(data)
         except (ValidationError, ObjectCorruptError) as error:
             yield _unreadable(info.key, error)
             continue
-        yield from _file(models, made.model_key, made.model_sha256, cap=_MODEL_BYTES)
+        yield from _file(models, made.model_key, made.model_sha256)
 
 
 def _segment(episodes: ObjectStore, key: str, digests: dict[str, str]) -> Iterator[Finding]:
     try:
-        data = sealed.read_capped(episodes, key, cap=_MANIFEST_BYTES)
+        data = episodes.get(key)
         digests[key] = hashlib.sha256(data).hexdigest()
         manifest = SegmentManifest.model_validate_json(data)
     except (ValidationError, ObjectCorruptError) as error:
@@ -59,22 +56,20 @@ def _segment(episodes: ObjectStore, key: str, digests: dict[str, str]) -> Iterat
         return
     film = () if manifest.film is None else (manifest.film,)
     for file in (manifest.states, manifest.observations, *manifest.pictures, *film):
-        yield from _file(episodes, file.key, file.sha256, cap=file.size_bytes)
-    yield from _file(episodes, manifest.capture_key, manifest.capture_sha256, cap=_CAPTURE_BYTES)
+        yield from _file(episodes, file.key, file.sha256)
+    yield from _file(episodes, manifest.capture_key, manifest.capture_sha256)
 
 
 def _keyframe(episodes: ObjectStore, key: str, sha256: str) -> Iterator[Finding]:
     try:
-        unpack_keyframe(sealed.read_capped(episodes, key, cap=LARGEST_STATE_BYTES), sha256)
+        unpack_keyframe(episodes.get(key), sha256)
     except (KeyframeError, ObjectCorruptError) as error:
         yield Finding("I4", "object_corrupt", key, f"{key}: {error}; restore it from a backup")
 
 
 def _score(episodes: ObjectStore, key: str, digests: dict[str, str]) -> Iterator[Finding]:
     try:
-        score = ScoreRecord.model_validate_json(
-            sealed.read_capped(episodes, key, cap=_MANIFEST_BYTES)
-        )
+        score = ScoreRecord.model_validate_json(episodes.get(key))
     except (ValidationError, ObjectCorruptError) as error:
         yield _unreadable(key, error)
         return
@@ -84,9 +79,9 @@ def _score(episodes: ObjectStore, key: str, digests: dict[str, str]) -> Iterator
         yield Finding("I4", "judged_manifest_changed", key, text)
 
 
-def _file(store: ObjectStore, key: str, sha256: str, *, cap: int) -> Iterator[Finding]:
+def _file(store: ObjectStore, key: str, sha256: str) -> Iterator[Finding]:
     try:
-        sealed.read(store, key, sha256, cap=cap)
+        sealed.read(store, key, sha256)
     except ObjectNotFoundError:
         text = f"{store.url} lacks {key}; restore it from a backup"
         yield Finding("I4", "object_missing", key, text)

@@ -12,10 +12,7 @@ from rlaif.hud.read_model.world import Environments, MapOfRun
 from rlaif.hud.routes.stored import NO_STORE, immutable, stored
 from rlaif.service.problems import Problem
 from rlaif.storage import keys
-from rlaif.storage.ports import ObjectCorruptError, ObjectStore
-
-MAX_PICTURE_BYTES = 256 * 1024
-"""A picture of a room takes 2 kB."""
+from rlaif.storage.ports import ObjectStore
 
 RunId = Annotated[str, Path(pattern=ID_PATTERN, description="Run.")]
 Number = Annotated[int, Path(ge=0, le=255)]
@@ -57,11 +54,7 @@ def _add_map(router: APIRouter, broadcast: Broadcast, store: ObjectStore) -> Non
         """As at the first visit; it never changes. 404 until the trainer has stored it."""
 
         def read() -> bytes:
-            key = keys.room_picture(run_id, group, room)
-            picture = store.get(key)
-            if len(picture) > MAX_PICTURE_BYTES:
-                raise ObjectCorruptError(f"{key} is too large for a picture of a room")
-            return picture
+            return store.get(keys.room_picture(run_id, group, room))
 
         png = await stored("picture", f"{group}-{room} of {run_id}", read)
         return immutable(request, png, "image/png")

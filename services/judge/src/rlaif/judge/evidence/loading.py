@@ -14,12 +14,6 @@ from rlaif.judge.evidence.described import DescribedState, described
 from rlaif.storage import keys, sealed
 from rlaif.storage.ports import ObjectCorruptError, ObjectStore
 
-MANIFEST_CAP_BYTES = 1024 * 1024
-STATES_CAP_BYTES = 4 * 1024 * 1024
-"""A segment has 75 lines of about 2 kB."""
-PICTURE_CAP_BYTES = 256 * 1024
-"""A screen of 160x144 pixels is a few kB as PNG."""
-
 _PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 _PNG_SIZE = slice(16, 24)
 _MAX_PIXELS_PER_SIDE = 1024
@@ -49,9 +43,7 @@ def load_segment(store: ObjectStore, of: SegmentExported | ScoreRecord) -> Loade
         StoreUnavailableError: The store did not answer.
     """
     key = of.manifest_key
-    manifest = _parse(
-        SegmentManifest, _fetch(store, key, of.manifest_sha256, cap=MANIFEST_CAP_BYTES), key
-    )
+    manifest = _parse(SegmentManifest, _fetch(store, key, of.manifest_sha256), key)
     if manifest.segment_id != of.segment_id or key != keys.manifest(
         manifest.episode_id, of.segment_id
     ):
@@ -83,7 +75,7 @@ def spread(items: Sequence[T], limit: int) -> list[T]:
 
 
 def _load_records(store: ObjectStore, manifest: SegmentManifest) -> list[StateRecord]:
-    data = _fetch_file(store, manifest, manifest.states, cap=STATES_CAP_BYTES)
+    data = _fetch_file(store, manifest, manifest.states)
     key = manifest.states.key
     records = [_parse(StateRecord, line, key) for line in data.split(b"\n") if line.strip()]
     if [record.step for record in records] != list(range(manifest.decision_steps)):
@@ -95,7 +87,7 @@ def _load_records(store: ObjectStore, manifest: SegmentManifest) -> list[StateRe
 
 
 def _load_picture(store: ObjectStore, manifest: SegmentManifest, file: StoredFile) -> bytes:
-    data = _fetch_file(store, manifest, file, cap=PICTURE_CAP_BYTES)
+    data = _fetch_file(store, manifest, file)
     size = data[_PNG_SIZE]
     # Check the decoded size in the header: a small file can hold a huge picture.
     sides = (int.from_bytes(size[:4]), int.from_bytes(size[4:]))
@@ -104,18 +96,16 @@ def _load_picture(store: ObjectStore, manifest: SegmentManifest, file: StoredFil
     return data
 
 
-def _fetch_file(
-    store: ObjectStore, manifest: SegmentManifest, file: StoredFile, *, cap: int
-) -> bytes:
+def _fetch_file(store: ObjectStore, manifest: SegmentManifest, file: StoredFile) -> bytes:
     folder = keys.segment(manifest.episode_id, manifest.segment_id, "")
     if not file.key.startswith(folder):
         raise CorruptSegmentError(f"{file.key} is outside {folder}")
-    return _fetch(store, file.key, file.sha256, cap=cap)
+    return _fetch(store, file.key, file.sha256)
 
 
-def _fetch(store: ObjectStore, key: str, sha256: str, *, cap: int) -> bytes:
+def _fetch(store: ObjectStore, key: str, sha256: str) -> bytes:
     try:
-        return sealed.read(store, key, sha256, cap=cap)
+        return sealed.read(store, key, sha256)
     except ObjectCorruptError as error:
         raise CorruptSegmentError(f"{error}; export again") from error
 

@@ -31,9 +31,6 @@ MARGIN = 0.05
 """Segments nearly tie if their rises on the quest differ by at most this, in objectives (half a
 screen is 0.045), or their rubric means where no rise is known."""
 
-CAP_BYTES = 256 * 1024
-"""Of the list; 256 pairs take about 40 kB."""
-
 _READ_INTERVAL_SECONDS = 30.0
 _HEAD = 8
 """Pairs among which a replica takes one: more than there are replicas."""
@@ -159,11 +156,6 @@ class RequestedPairs:
 
     def _wanted(self) -> tuple[WantedPair, ...]:
         """The pairs of the list; none if it is for another configuration."""
-        info = self._models.head(keys.WANTED_COMPARISONS)
-        if info is None:
-            return ()
-        if info.size_bytes > CAP_BYTES:
-            raise ValueError(f"{keys.WANTED_COMPARISONS} has {info.size_bytes} bytes")
         data = self._models.get(keys.WANTED_COMPARISONS)
         wanted = WantedComparisons.model_validate_json(data)
         return wanted.pairs if wanted.judge_config == self._judge_config else ()

@@ -34,7 +34,12 @@ from rlaif.judge.pairs.pair_judge import NotComparableError, Pair, PairJudge, re
 from rlaif.judge.panel.panel import in_share
 from rlaif.llm.ports import ModelError, UnreadableAnswerError
 from rlaif.storage import keys
-from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
+from rlaif.storage.ports import (
+    ObjectCorruptError,
+    ObjectNotFoundError,
+    ObjectStore,
+    StorageError,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -173,10 +178,10 @@ class Comparisons:
             StoreUnavailableError: The store did not answer.
         """
         key = keys.score(self._judge_config, segment_id)
-        data = self._store.get(key)
         try:
+            data = self._store.get(key)
             record = ScoreRecord.model_validate_json(data)
-        except ValidationError as error:
+        except (ValidationError, ObjectCorruptError) as error:
             raise CorruptSegmentError(f"{key} is not a score: {error}"[:500]) from error
         if record.segment_id != segment_id:
             raise CorruptSegmentError(f"{key} is the score of {record.segment_id}")

@@ -21,9 +21,9 @@ from rlaif.contracts.events import SegmentExported
 from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.judge.evidence.loading import CorruptSegmentError
 from rlaif.judge.scoring.judging import SegmentJudge
-from rlaif.judge.scoring.scores import CorruptScoreError, StoredScore, parse_score
+from rlaif.judge.scoring.scores import CorruptScoreError, StoredScore, parse_score, read_score
 from rlaif.storage import keys
-from rlaif.storage.ports import ObjectNotFoundError, ObjectStore
+from rlaif.storage.ports import ObjectCorruptError, ObjectNotFoundError, ObjectStore
 
 logger = logging.getLogger(__name__)
 
@@ -113,7 +113,7 @@ class ProvisionalScores:
             note = Note.model_validate_json(self._store.get(key))
         except ObjectNotFoundError:
             return None  # another replica was faster
-        except ValidationError:
+        except (ValidationError, ObjectCorruptError):
             self._store.delete_many([key])
             return None
         if any(judge in self._unreadable() for judge in note.judges):
@@ -124,7 +124,7 @@ class ProvisionalScores:
         """Whether the score of a note is provisional; else the note is useless and deleted."""
         score = keys.score(self._config, segment_id)
         try:
-            provisional = bool(parse_score(self._store.get(score), score).record.distrusted)
+            provisional = bool(read_score(self._store, score).record.distrusted)
         except ObjectNotFoundError:
             return False  # not committed yet
         except CorruptScoreError:

@@ -19,7 +19,7 @@ from rlaif.contracts.events import SegmentScored
 from rlaif.contracts.judging.scores import PROGRESS, ScoreRecord, rubric_mean
 from rlaif.judge.rubric.votes import certain
 from rlaif.storage import keys
-from rlaif.storage.ports import ObjectNotFoundError, ObjectStore
+from rlaif.storage.ports import ObjectCorruptError, ObjectNotFoundError, ObjectStore
 
 logger = logging.getLogger(__name__)
 
@@ -78,7 +78,7 @@ class Scores:
         stored = await asyncio.to_thread(self._put_once, key, record)
         if stored is not None:
             return stored, True
-        return parse_score(await asyncio.to_thread(self._store.get, key), key), False
+        return await asyncio.to_thread(read_score, self._store, key), False
 
     async def publish(self, stored: StoredScore) -> None:
         record = stored.record
@@ -134,7 +134,7 @@ class Scores:
 
     def _read(self, key: str) -> StoredScore | None:
         try:
-            return parse_score(self._store.get(key), key)
+            return read_score(self._store, key)
         except ObjectNotFoundError:
             return None
 
@@ -143,6 +143,14 @@ class Scores:
         data = record.model_dump_json().encode()
         is_new = self._store.put_once(key, data, content_type="application/json")
         return parse_score(data, key) if is_new else None
+
+
+def read_score(store: ObjectStore, key: str) -> StoredScore:
+    """Read the object of a score, else CorruptScoreError or a StorageError. Blocks."""
+    try:
+        return parse_score(store.get(key), key)
+    except ObjectCorruptError as error:
+        raise CorruptScoreError(f"{error}; delete it and send the event again") from error
 
 
 def parse_score(data: bytes, key: str) -> StoredScore:

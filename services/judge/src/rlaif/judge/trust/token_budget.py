@@ -14,7 +14,7 @@ from itertools import islice
 
 from rlaif.llm.ports import Answer, CompletionRequest, LanguageModel
 from rlaif.storage import keys
-from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
+from rlaif.storage.ports import DAMAGED, ObjectStore, StorageError
 
 logger = logging.getLogger(__name__)
 
@@ -151,7 +151,7 @@ def _read(store: ObjectStore, key: str) -> int:
     """Tokens of a replica; 0 if its object is missing or cannot be parsed. Blocks."""
     try:
         tokens = json.loads(store.get(key))["tokens"]
-    except (ObjectNotFoundError, ValueError, LookupError, TypeError, RecursionError):
+    except (*DAMAGED, ValueError, LookupError, TypeError, RecursionError):
         return 0
     return tokens if type(tokens) is int and tokens >= 0 else 0
 

@@ -33,7 +33,14 @@ from rlaif.reward_net import artifact
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.weights import Weighted
 from rlaif.storage import keys
-from rlaif.storage.ports import InvalidKeyError, ObjectNotFoundError, ObjectStore, StorageError
+from rlaif.storage.ports import (
+    DAMAGED,
+    InvalidKeyError,
+    ObjectCorruptError,
+    ObjectNotFoundError,
+    ObjectStore,
+    StorageError,
+)
 
 _JSON = "application/json"
 
@@ -131,7 +138,7 @@ class ModelRegistry:
                 made = RewardModelManifest.model_validate_json(self._store.get(key))
             except ObjectNotFoundError as error:
                 raise UnknownVersionError(f"there is no reward model {version}") from error
-            except ValidationError as error:
+            except (ValidationError, ObjectCorruptError) as error:
                 raise CorruptRegistryError(f"{key} cannot be read: {error}") from error
             if made.version != version:
                 raise CorruptRegistryError(f"{key} describes version {made.version}")
@@ -257,6 +264,10 @@ class ModelRegistry:
             return self._store.get_tagged(keys.CHAMPION)
         except ObjectNotFoundError:
             return None, None
+        except ObjectCorruptError as error:
+            logger.error("deleting the champion, which nobody can read: %s", error)
+            self._store.delete_many([keys.CHAMPION])
+            return None, None
 
     def _activations(self) -> list[int]:
         found = (keys.activation_number(item.key) for item in self._store.list(keys.ACTIVATIONS))
@@ -268,7 +279,9 @@ class ModelRegistry:
             return self._live(
                 Champion.model_validate_json(self._store.get(keys.activation(number)))
             )
-        except (ValidationError, UnknownVersionError, CorruptRegistryError) as error:
+        except (
+            ValidationError, UnknownVersionError, CorruptRegistryError, ObjectCorruptError
+        ) as error:  # fmt: skip
             logger.warning("activation %d cannot be read: %s", number, error)
             return None
 
@@ -296,7 +309,7 @@ class ModelRegistry:
     def _usable(self, manifest: RewardModelManifest) -> bool:
         try:
             self.network(manifest.version, layout_version=manifest.spec.layout_version)
-        except (RewardNetError, ObjectNotFoundError, InvalidKeyError) as error:
+        except (RewardNetError, *DAMAGED, InvalidKeyError) as error:
             logger.error("skipping version %d: %s", manifest.version, error)
             return False
         return True

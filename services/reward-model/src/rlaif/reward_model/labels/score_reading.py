@@ -22,6 +22,7 @@ from rlaif.reward_model.labels.labels import (
 )
 from rlaif.storage import keys
 from rlaif.storage.ports import (
+    ObjectCorruptError,
     ObjectInfo,
     ObjectNotFoundError,
     ObjectStore,
@@ -146,6 +147,8 @@ class ScoreReader:
             return self._store.get(key)
         except ObjectNotFoundError as error:
             raise LabelError("missing", f"{key} does not exist") from error
+        except ObjectCorruptError as error:
+            raise LabelError("invalid", str(error)) from error
 
 
 def _parse(kind: type[C], data: bytes, key: str) -> C:

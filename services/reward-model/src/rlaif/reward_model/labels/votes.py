@@ -19,7 +19,12 @@ from pydantic import ValidationError
 from rlaif.contracts.judging.reviews import VoteRecord
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.storage import keys
-from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StoreUnavailableError
+from rlaif.storage.ports import (
+    ObjectCorruptError,
+    ObjectNotFoundError,
+    ObjectStore,
+    StoreUnavailableError,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -83,7 +88,7 @@ class VoteLog:
                 record = VoteRecord.model_validate_json(self._store.get(info.key))
             except ObjectNotFoundError:
                 continue  # deleted since; its number stays taken
-            except ValidationError as error:
+            except (ValidationError, ObjectCorruptError) as error:
                 self.unreadable += 1
                 logger.warning("%s is not a vote: %s", info.key, error)
             else:

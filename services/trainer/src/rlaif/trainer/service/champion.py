@@ -29,8 +29,6 @@ from rlaif.trainer.run_folder.protocol import LoadRewardModel, RewardModelRefuse
 log = logging.getLogger(__name__)
 
 POLL_SECONDS = 30.0
-MODEL_CAP_BYTES = 64 * 1024 * 1024
-"""Limit for downloads; the training process loads much smaller files only."""
 
 _DISK_PAUSE_SECONDS = 5.0
 
@@ -132,7 +130,7 @@ class ChampionWatcher:
             champion = Champion.model_validate_json(self._store.get(keys.CHAMPION))
         except ObjectNotFoundError:
             pass
-        except ValidationError as error:
+        except (ValidationError, ObjectCorruptError) as error:
             unreadable = (
                 f"{keys.CHAMPION} cannot be read, so the loaded model stays; the "
                 "reward-model service rebuilds the file: check that it is running"
@@ -148,9 +146,7 @@ class ChampionWatcher:
         if path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == path.stem:
             return path
         try:
-            data = sealed.read(
-                self._store, champion.model_key, champion.model_sha256, cap=MODEL_CAP_BYTES
-            )
+            data = sealed.read(self._store, champion.model_key, champion.model_sha256)
         except (ObjectCorruptError, InvalidKeyError) as error:
             log.error(
                 "reward model has a wrong digest; keeping the previous one",

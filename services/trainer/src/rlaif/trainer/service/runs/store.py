@@ -26,6 +26,7 @@ from pydantic import BaseModel, ValidationError
 from rlaif.contracts.telemetry.run import RunFigures
 from rlaif.files.whole import write_whole
 from rlaif.storage import keys, sealed
+from rlaif.storage.bounds import CHECKPOINT_FILE
 from rlaif.storage.ports import (
     ObjectCorruptError,
     ObjectNotFoundError,
@@ -127,7 +128,7 @@ def _fetch(store: ObjectStore, data_dir: Path, run_id: str, folder: str) -> Path
     key = keys.run_checkpoint(run_id, folder, checkpoints.MANIFEST)
     try:
         manifest = Manifest.model_validate_json(store.get(key))
-    except ValidationError as error:
+    except (ValidationError, ObjectCorruptError) as error:
         raise CheckpointError(f"{key} cannot be read: {error}") from error
     record = record_path(data_dir, run_id)
     run = record.parent
@@ -140,7 +141,7 @@ def _fetch(store: ObjectStore, data_dir: Path, run_id: str, folder: str) -> Path
             raise CheckpointError(f"{key} names the file {name!r}, which is not a file name")
         file = keys.run_checkpoint(run_id, folder, name)
         try:
-            data = sealed.read(store, file, entry.sha256, cap=entry.bytes)
+            data = sealed.read(store, file, entry.sha256, CHECKPOINT_FILE)
         except (ObjectCorruptError, ObjectNotFoundError) as error:
             raise CheckpointError(f"{key} is damaged: {error}") from error
         (partial / name).write_bytes(data)
@@ -279,7 +280,7 @@ class StoreMirror:
         """Whether no other run ended the epoch later, and this one was not written before."""
         try:
             shown = Manifest.model_validate_json(self._store.get(key))
-        except (ObjectNotFoundError, ValidationError):
+        except (ObjectNotFoundError, ObjectCorruptError, ValidationError):
             return True
         return shown.run_id != manifest.run_id and shown.created_at < manifest.created_at
 

@@ -1,0 +1,41 @@
+"""The most bytes that an object may have, by its kind, which its key tells.
+
+Stores read no larger one: whoever may write to a bucket cannot fill the memory of its readers.
+"""
+
+import re
+
+from rlaif.storage.ports import ObjectCorruptError
+
+_KIB, _MIB = 1024, 1024 * 1024
+
+_BOUNDS = [
+    (re.compile(pattern), most)
+    for pattern, most in (
+        (r"captures/.*", _MIB),  # one digit for each decision: a million are hours of play
+        (r"keyframes/.*", 4 * _MIB),  # as `rlaif.game.captures.capture.LARGEST_STATE_BYTES`
+        (r"rooms/.*|.*/frames/[^/]*", 256 * _KIB),  # a screen of 160x144 pixels is a few kB
+        (r"reward_model/wanted_comparisons\.json", 256 * _KIB),
+        (r"reward_model/epoch_[^/]*/rm\..*", 64 * _MIB),
+        (r".*/film\.bin", 32 * _MIB),
+        (r".*/observations\.npy", 16 * _MIB),
+    )
+]
+CHECKPOINT_FILE = 2048 * _MIB
+"""Of a checkpoint, such as the tree of a search. Its reader asks for it: a manifest of a segment
+may name any key."""
+
+_RECORD = 4 * _MIB
+"""Any other object is a record: a manifest, a score, a vote, or the states of a segment."""
+
+
+def most_bytes(key: str) -> int:
+    """The most bytes of the object `key`."""
+    return next((most for pattern, most in _BOUNDS if pattern.fullmatch(key)), _RECORD)
+
+
+def check_size(key: str, size: int, max_bytes: int | None) -> None:
+    """Raise ObjectCorruptError if an object of this size is larger than `ObjectStore.get` reads."""
+    most = most_bytes(key) if max_bytes is None else max_bytes
+    if size > most:
+        raise ObjectCorruptError(f"{key} has {size} bytes, more than {most}")
