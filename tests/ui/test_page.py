@@ -105,7 +105,7 @@ async def test_the_page_shows_the_game_moving_and_the_loop_going_round(
         await asyncio.sleep(0.05)
     assert len(samples) >= 5, "the canvas hardly moves"
     worth = (await chromium.evaluate(text_of("#worth"))).split()
-    assert " ".join(worth) == "Φ — no reward model yet shaping —", "what is not known is no number"
+    assert " ".join(worth) == "Φ — no reward model yet change —", "what is not known is no number"
 
     await publish_one_loop(bus, episodes)
     await chromium.wait_for(f"{text_of('#loop')}.replace(/\\s+/g, ' ').includes('Trainer uses v1')")

@@ -120,7 +120,7 @@ async def test_a_healthy_ring_is_five_green_dots_and_no_banner(
         await chromium.wait_for(f"{dots} === {','.join(['ready'] * 5)!r}")
         assert await chromium.evaluate(text_of("#banners")) == ""
         await chromium.wait_for(says("#worth", "Φ \N{MINUS SIGN}0.22 by v4"))
-        assert "shaping +1.06 in 10 s" in await chromium.evaluate(text_of("#worth"))
+        assert "change +0.11 in 10 s" in await chromium.evaluate(text_of("#worth"))
         down = "document.querySelectorAll('#worth .sparkline .minus').length"
         assert 0 < await chromium.evaluate(down) < 20
         await chromium.wait_for(says("#verdict", "novelty computed"))

@@ -67,6 +67,7 @@ _DEMO_SETTINGS: dict[str, dict[str, str]] = {
         "ENVS_PER_WORKER": "6",
         "BATCH_SIZE": "1536",
         "EPISODE_LENGTH": "2700",
+        "TRAINER_MODE": "pipeline",
         "EPOCH_STEPS": "30000",
         "TRAINER_PPO_EPOCHS": "4",
         "TRAINER_PPO_LEARNING_RATE": "3e-4",

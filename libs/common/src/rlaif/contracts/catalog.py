@@ -18,6 +18,7 @@ from rlaif.contracts.events import (
     RewardModelPublished,
     RewardModelRejected,
     RunDescribed,
+    RunEvaluated,
     RunIterated,
     RunLoaded,
     RunStarted,
@@ -148,6 +149,10 @@ CATALOG: tuple[EventSpec, ...] = (
     EventSpec(
         RunIterated, "rlaif.run.iterated.v1", "run.iterated", "HISTORY",
         "iterated:{run_id}:{attempt}:{env_step}", "{run_id}", "trainer",
+    ),
+    EventSpec(
+        RunEvaluated, "rlaif.run.evaluated.v1", "run.evaluated", "HISTORY",
+        "evaluated:{run_id}:{attempt}:{env_step}:{player}", "{run_id}", "trainer",
     ),
     EventSpec(
         DeadLetter, "rlaif.dead-letter.v1", "dead.{stream}", "DEAD",

@@ -237,6 +237,20 @@ class RunIterated(RunPoint, EventData):
     attempt: Count
 
 
+class RunEvaluated(EventData):
+    """Episodes of a run's frozen policy, or of a random one, from the run's own start."""
+
+    run_id: Id
+    attempt: Count
+    env_step: Count = Field(description="Training until then.")
+    at: AwareDatetime
+    player: Literal["trained", "random"]
+    episodes: Positive
+    milestones: float = Field(ge=0, description="Interquartile mean per episode.")
+    low: float = Field(ge=0, description="Bounds of its 95 % bootstrap interval.")
+    high: float = Field(ge=0)
+
+
 class DeadLetter(EventData):
     """A consumer gave up on an event. The original is kept whole so that it can be sent again."""
 

@@ -10,6 +10,7 @@ from rlaif.contracts.events import (
     EventData,
     RewardModelPublished,
     RewardModelRejected,
+    RunEvaluated,
     RunLoaded,
     RunStarted,
     SegmentCaptured,
@@ -63,7 +64,7 @@ def sentence(data: EventData, *, replaced: int | None = None) -> Line:
     match data:
         case SegmentCaptured():
             text = f"Captured segment {data.segment_id} at step {data.env_step:,}: "
-            return f"{text}{data.decision_steps} decisions.", "info", None
+            return f"{text}{data.decision_steps} emulator steps.", "info", None
         case SegmentExported():
             text = f"Exported segment {data.segment_id}: {data.frames} frames verified."
             return text, "info", None
@@ -91,6 +92,10 @@ def sentence(data: EventData, *, replaced: int | None = None) -> Line:
             which = "no reward model" if data.version is None else f"reward model v{data.version}"
             about = data.run_id if data.version is None else f"v{data.version}"
             return f"The trainer uses {which} since step {data.env_step:,}.", "info", about
+        case RunEvaluated():
+            text = f"Evaluation at step {data.env_step:,}: {data.milestones:.2f} milestones per "
+            text += f"episode ({data.low:.2f} to {data.high:.2f}) of the {data.player} policy."
+            return text, "info", data.run_id
     return type(data).__name__, "info", None
 
 

@@ -13,6 +13,7 @@ from rlaif.contracts.events import (
     RewardModelPublished,
     RewardModelRejected,
     RunDescribed,
+    RunEvaluated,
     RunIterated,
     RunLoaded,
     RunStarted,
@@ -91,7 +92,9 @@ class HudState:
         match event.data:
             case SegmentCaptured() | SegmentExported() | SegmentScored():
                 self._on_segment(event)
-            case RunStarted() | RunIterated() | RunLoaded() | RunDescribed() | ChampionChanged():
+            case RunStarted() | RunIterated() | RunLoaded() | RunEvaluated() | RunDescribed():
+                self._on_history(event)
+            case ChampionChanged():
                 self._on_history(event)
             case RewardModelPublished():
                 if self.models.published(event):
@@ -262,7 +265,7 @@ class HudState:
         if not self.history.apply(event):
             return
         match event.data:
-            case RunStarted() | RunLoaded():
+            case RunStarted() | RunLoaded() | RunEvaluated():
                 self._log(event)
             case ChampionChanged() as data:
                 self.models.changed(event)

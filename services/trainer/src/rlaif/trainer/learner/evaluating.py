@@ -13,13 +13,14 @@ import torch
 from pydantic import TypeAdapter, ValidationError
 from safetensors.numpy import load_file
 
+from rlaif.game.machine.actions import Action
 from rlaif.game.policy_input.layout import ALLOWED
 from rlaif.service.settings import fields_of, flat_values, stored
 from rlaif.trainer import checks
 from rlaif.trainer.evaluation import policy, result
 from rlaif.trainer.evaluation.player import EvaluationTask, Forward, play
 from rlaif.trainer.evaluation.policy import PolicyError
-from rlaif.trainer.evaluation.result import EvaluatedEpisode
+from rlaif.trainer.evaluation.result import EvaluatedEpisode, Player
 from rlaif.trainer.learner import saving
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, network_of
 from rlaif.trainer.learner.networks.button_networks import module_logits
@@ -52,11 +53,14 @@ def evaluate_if_due(run: RunContext, algorithm: ShapedPPO, plan: Plan, checkpoin
         return
     epoch = None
     try:
-        done = {each.epoch for each in result.read_all(run.directory)}
-        epoch = plan.evaluates(algorithm.env_steps, {n for n in done if n is not None})
+        done = result.read_all(run.directory)
+        known = {each.epoch for each in done if each.epoch is not None}
+        epoch = plan.evaluates(algorithm.env_steps, known)
         if epoch is None:
             return
         manifest = checkpoints.read_manifest(checkpoint)
+        if not done:
+            _evaluate(run, algorithm, manifest, checkpoint, epoch=None, player="random")
         _evaluate(run, algorithm, manifest, checkpoint, epoch=epoch)
     except Exception as error:
         log.exception("the evaluation failed")
@@ -87,17 +91,24 @@ def evaluate_only(run: RunContext, algorithm: ShapedPPO, path: Path) -> None:
 
 
 def _evaluate(
-    run: RunContext, algorithm: ShapedPPO, manifest: Manifest, path: Path, *, epoch: int | None
+    run: RunContext,
+    algorithm: ShapedPPO,
+    manifest: Manifest,
+    path: Path,
+    *,
+    epoch: int | None,
+    player: Player = "trained",
 ) -> None:
     settings, began = run.settings, time.monotonic()
     length, seed, greedy = settings.evaluation_length, settings.eval.seed, settings.eval.greedy
     task = EvaluationTask.of(run.environments(), length=length, seed=seed, greedy=greedy)
-    episodes = play_on_runners(algorithm.runners, task, settings.eval.episodes)
+    episodes = play_on_runners(algorithm.runners, task, settings.eval.episodes, player)
     own, model = run.record.run_id, manifest.reward_model
     evaluation = result.evaluation_of(
         manifest,
         episodes,
-        evaluation_id=f"{own}-e{epoch:04d}" if epoch is not None else own,
+        evaluation_id=_name(own, epoch, player),
+        player=player,
         checkpoint=f"{manifest.run_id}/{path.name}",
         epoch=epoch,
         seconds=time.monotonic() - began,
@@ -115,21 +126,32 @@ def _evaluate(
             fraction_mean=evaluation.fraction_mean,
             return_mean=evaluation.return_mean,
             path=str(written),
+            env_steps=evaluation.env_steps,
+            player=player,
+            episodes=len(episodes),
+            milestones=result.iqm(evaluation.reached),
+            interval=evaluation.milestones_interval or (0.0, 0.0),
         )
     )
 
 
+def _name(run_id: str, epoch: int | None, player: Player) -> str:
+    if player == "random":
+        return f"{run_id}-random"
+    return f"{run_id}-e{epoch:04d}" if epoch is not None else run_id
+
+
 def play_on_runners(
-    runners: RunnerPool, task: EvaluationTask, count: int
+    runners: RunnerPool, task: EvaluationTask, count: int, player: Player = "trained"
 ) -> list[EvaluatedEpisode]:
-    """Play `count` episodes with the current policy, spread over the runners.
+    """Play `count` episodes with the current policy or at random, spread over the runners.
 
     Raises:
         RuntimeError: A runner was lost.
     """
     players = len(runners.healthy)
     shares = [range(first, count, players) for first in range(players)]
-    calls = [partial(_play_share, task, share) for share in shares]
+    calls = [partial(_play_share, task, share, player) for share in shares]
     played: list[list[EvaluatedEpisode]] = runners.answers(
         runners.order_of(dict(zip(runners.healthy, calls, strict=True)))
     )
@@ -140,10 +162,10 @@ def play_on_runners(
 
 
 def _play_share(
-    task: EvaluationTask, numbers: range, runner: EmulatorRunner
+    task: EvaluationTask, numbers: range, player: Player, runner: EmulatorRunner
 ) -> list[EvaluatedEpisode]:
     own = replace(task, env=runner.files.environment(task.env))
-    return play(own, numbers, runner.policy.logits)
+    return play(own, numbers, random_policy if player == "random" else runner.policy.logits)
 
 
 def export(run: RunContext, checkpoint: Path) -> Manifest:
@@ -203,8 +225,14 @@ def forward_of(folder: Path, settings: TrainerSettings) -> Forward:
     return partial(module_logits, module.forward_inference)
 
 
-def random_policy(_: object, policy_inputs: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Logits of a uniform choice among the actions that are allowed."""
+def random_policy(
+    rows: np.ndarray[Any, Any],
+    policy_inputs: np.ndarray[Any, Any] | None = None,
+    **_: object,
+) -> np.ndarray[Any, Any]:
+    """Logits of a uniform choice among the actions that are allowed, or the eight of the seed."""
+    if policy_inputs is None:
+        return np.zeros((len(rows), len(Action)), dtype=np.float32)
     allowed = policy_inputs[:, ALLOWED] > 0.5
     return np.where(allowed, 0.0, NEVER)
 

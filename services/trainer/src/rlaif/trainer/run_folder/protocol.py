@@ -144,6 +144,11 @@ class EvaluationDone(_Line):
     fraction_mean: float
     return_mean: float
     path: str
+    env_steps: int
+    player: Literal["trained", "random"]
+    episodes: int
+    milestones: float
+    interval: tuple[float, float]
 
 
 class EvaluationFailed(_Line):

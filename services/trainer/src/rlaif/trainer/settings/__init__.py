@@ -155,7 +155,9 @@ class TrainerSettings(
     def evaluation_length(self) -> int:
         """Length of an evaluation's episodes in steps of four frames."""
         own = self.eval.episode_length
-        return own or (15_000 if self.by_decisions else 3_000)
+        if own or self.mode == "pipeline":
+            return own or self.episode_length
+        return 15_000 if self.by_decisions else 3_000
 
     @property
     def exploring(self) -> int:

@@ -100,7 +100,8 @@ class EvaluationSettings(BaseModel, frozen=True, extra="forbid"):
     )
     episode_length: int | None = Field(default=None, ge=1, json_schema_extra=INTERNAL)
     """Length at which its episodes are truncated, in steps of four frames. None: 15,000 (17
-    minutes of game time, twice what the quest takes); 3,000 with the seed action set."""
+    minutes of game time, twice what the quest takes), or 3,000 with the seed action set; in mode
+    pipeline EPISODE_LENGTH, so that evaluations are comparable with the episodes of training."""
     seed: int = Field(
         default=1_000,
         ge=0,

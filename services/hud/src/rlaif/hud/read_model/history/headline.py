@@ -4,7 +4,7 @@ The sentence has parts: each number names the field that it shows, so that the p
 screen readers have the same words.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from string import Formatter
@@ -105,8 +105,8 @@ def _trend(run: RunStory, scores: Sequence[ScorePoint]) -> Trend:
     )
 
 
-def _side_by_side(run: RunStory, others: Sequence[RunStory]) -> ComparedRunsView | None:
-    """The run and the newest one that differs from it in the judges alone; None without one."""
+def counterpart(run: RunStory, others: Iterable[RunStory]) -> RunStory | None:
+    """The newest run that differs from this one in the judges alone; None without one."""
     if run.recipe is None or run.judged is None or not run.points:
         return None
     alike = [
@@ -114,9 +114,13 @@ def _side_by_side(run: RunStory, others: Sequence[RunStory]) -> ComparedRunsView
         for other in others
         if other.recipe == run.recipe and other.judged is (not run.judged) and other.points
     ]
-    if not alike:
+    return alike[-1] if alike else None
+
+
+def _side_by_side(run: RunStory, others: Sequence[RunStory]) -> ComparedRunsView | None:
+    other = counterpart(run, others)
+    if other is None:
         return None
-    other = alike[-1]
     until = min(run.oldest_open or 0, other.oldest_open or 0)
     judged, plain = (run, other) if run.judged else (other, run)
     before, after = (each.between(3 * until // 4, until) for each in (plain, judged))

@@ -12,11 +12,12 @@ from rlaif.contracts.events import (
     ChampionChanged,
     CloudEvent,
     RunDescribed,
+    RunEvaluated,
     RunIterated,
     RunLoaded,
     RunStarted,
 )
-from rlaif.hud.read_model.history.headline import headline
+from rlaif.hud.read_model.history.headline import counterpart, headline
 from rlaif.hud.read_model.history.loads import compare_loads
 from rlaif.hud.read_model.history.points import thinned
 from rlaif.hud.read_model.history.run_story import RunStory
@@ -58,6 +59,8 @@ class History:
             case RunDescribed() as data:
                 known = self._runs.get(data.run_id)  # an old run does not become the newest
                 return known is not None and known.described(data)
+            case RunEvaluated() as data:
+                return self._run(data.run_id).evaluated(data)
             case ChampionChanged() as data:
                 return self._changed(data)
         return False
@@ -74,6 +77,7 @@ class History:
     def view(self, run_id: str | None, *, points: int) -> HistoryView:
         run = self.run(run_id)
         kept = run.points if run else []
+        control = counterpart(run, self._runs.values()) if run else None
         return HistoryView(
             run_id=run.run_id if run else run_id,
             from_step=kept[0].since_step if kept else None,
@@ -82,6 +86,8 @@ class History:
             points=tuple(thinned(kept, points)),
             loads=tuple(run.loads) if run else (),
             starts=tuple(run.starts) if run else (),
+            evaluations=tuple(run.evaluations) if run else (),
+            control=tuple(control.evaluations) if control else (),
             changes=tuple(self._changes),
             runs=tuple(_name_of(each) for each in self._runs.values()),
         )

@@ -9,7 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from rlaif.contracts.events import RunDescribed, RunIterated, RunLoaded, RunStarted
+from rlaif.contracts.events import (
+    RunDescribed,
+    RunEvaluated,
+    RunIterated,
+    RunLoaded,
+    RunStarted,
+)
 from rlaif.contracts.run_origin import RunDescription, RunProvenance
 from rlaif.contracts.run_points import EndedEpisodes
 from rlaif.hud.read_model.history.points import Point, point_of, thinned
@@ -20,6 +26,7 @@ MAX_POINTS = 1000
 
 MAX_POINTS_OF_OLDER_RUNS = 300
 MAX_LOADS = 100
+MAX_EVALUATIONS = 1000
 
 MAX_COHORT = 100
 """Newest episodes of a cohort that are compared."""
@@ -64,6 +71,7 @@ class RunStory:
         self.starts: list[StartMark] = []
         self.loads: list[LoadMark] = []
         self.points: list[Point] = []
+        self.evaluations: list[RunEvaluated] = []
         self._cohorts: list[list[Episode]] = [[]]
         self._sample: list[Episode] = []
         self._stride = 1
@@ -130,6 +138,14 @@ class RunStory:
         """Mean of the newest episodes that count; None without any."""
         known = [each.gained for each in self.newest() if each.gained is not None]
         return sum(known) / len(known) if known else None
+
+    def evaluated(self, event: RunEvaluated) -> bool:
+        """A policy was evaluated; False when the event is known or outdated."""
+        known = ((each.env_step, each.player) for each in self.evaluations)
+        if self._is_outdated(event.attempt) or (event.env_step, event.player) in known:
+            return False
+        self.evaluations = [*self.evaluations, event][-MAX_EVALUATIONS:]
+        return True
 
     def cohort(self, index: int) -> list[Episode]:
         """The newest episodes that started between load `index` - 1 and load `index`.
@@ -203,6 +219,7 @@ class RunStory:
             [episode for episode in cohort if episode.ended <= step] for cohort in self._cohorts
         ]
         self._sample = [episode for episode in self._sample if episode.ended <= step]
+        self.evaluations = [each for each in self.evaluations if each.env_step <= step]
 
 
 def _episodes(rows: EndedEpisodes, step: int) -> Iterator[Episode]:

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from rlaif.contracts.events import ChampionChanged
+from rlaif.contracts.events import ChampionChanged, RunEvaluated
 from rlaif.contracts.model import Id
 from rlaif.hud.read_model import View
 from rlaif.hud.read_model.history.comparison import Difference
@@ -51,6 +51,12 @@ class HistoryView(View):
     points: tuple[Point, ...]
     loads: tuple[LoadMark, ...]
     starts: tuple[StartMark, ...]
+    evaluations: tuple[RunEvaluated, ...] = Field(
+        description="Of the frozen policy at the end of epochs, and of a random one, oldest first."
+    )
+    control: tuple[RunEvaluated, ...] = Field(
+        description="Those of the newest run that differs from it in the judges alone."
+    )
     changes: tuple[ChampionChanged, ...] = Field(
         description="Changes of the champion or its pin, oldest first; the newest 300."
     )

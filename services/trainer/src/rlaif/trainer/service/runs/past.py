@@ -22,6 +22,7 @@ from rlaif.contracts.catalog import UnknownEventError, envelop, parse_event
 from rlaif.contracts.events import (
     EventData,
     RunDescribed,
+    RunEvaluated,
     RunIterated,
     RunLoaded,
     RunStarted,
@@ -121,6 +122,9 @@ class RunPast:
                 self._load(message.version, message.env_step, now, attempt)
             case protocol.RewardModelRefused() if message.rolled_back:
                 self._load(message.counts, kept.step, now, attempt)
+            case protocol.EvaluationDone():
+                self._add(evaluated(message, self._run_id, now, attempt))
+                self._write(now)
             case protocol.SearchReport():
                 kept.search = message
                 self._write_if_due(now, at_once=not message.running)
@@ -244,6 +248,24 @@ def piece_of(done: protocol.IterationDone, now: datetime, *, since: int) -> RunP
             if name in LEARNER_FIGURES and math.isfinite(value)
         },
         potential_mean=_finite(done.potential_mean),
+    )
+
+
+def evaluated(
+    done: protocol.EvaluationDone, run_id: str, now: datetime, attempt: int
+) -> RunEvaluated:
+    """The event of an evaluation that has ended."""
+    low, high = done.interval
+    return RunEvaluated(
+        run_id=run_id,
+        attempt=attempt,
+        env_step=done.env_steps,
+        at=now,
+        player=done.player,
+        episodes=done.episodes,
+        milestones=done.milestones,
+        low=low,
+        high=high,
     )
 
 

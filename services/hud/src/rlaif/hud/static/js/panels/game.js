@@ -140,7 +140,7 @@ export function drawWorth(element, { pay, screen }) {
   show(element,
     h("p", { title: "How the live reward model rates the state on the screen: −1 is the start of the quest, +1 its goal" },
       h("span", { class: "label" }, "Φ "), h("b", {}, fig(known ? "pay.potential" : null, reward(known?.potential))),
-      known?.reward_model_version ? h("span", { class: "label" }, " by reward model ", fig("pay.reward_model_version", `v${known.reward_model_version}`)) : h("span", { class: "label" }, " no reward model yet")),
+      known?.reward_model_version ? h("span", { class: "label" }, " by ", fig("pay.reward_model_version", `v${known.reward_model_version}`)) : h("span", { class: "label" }, " no reward model yet")),
     known?.rises ? sparkline(known.rises) : null,
     h("p", { title: "Change of Φ while the player played; up is towards the goal, standing still is 0" },
       h("span", { class: "label" }, "change "), h("b", { "data-sign": sign(known?.rise) }, fig(known ? "pay.rise" : null, reward(known?.rise))),

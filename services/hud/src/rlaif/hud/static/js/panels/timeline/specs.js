@@ -6,7 +6,8 @@ import { count, decimal, percent, reward, significant, tenth } from "../../forma
 /** @typedef {import("../../charts/axis.js").Point} Point */
 
 /** @typedef {Record<string, any>} Piece  a point of `/api/v1/history` */
-/** @typedef {{points: Piece[], loads: {step: number, version: number | null}[], starts?: {at: string}[]}} Past History of a run, as `/api/v1/history` returns it. */
+/** @typedef {{env_step: number, player: string, milestones: number, low: number, high: number}} Evaluation */
+/** @typedef {{points: Piece[], loads: {step: number, version: number | null}[], starts?: {at: string}[], evaluations?: Evaluation[], control?: Evaluation[]}} Past History of a run, as `/api/v1/history` returns it. */
 /** @typedef {"milestones_mean" | "rooms_mean" | "deaths_mean" | "returns_mean" | "entropy" | "policy_lag" | "steps_per_second"} Figure */
 
 /** @typedef {{means: [number, number][], window: number, scored: number, points: {env_step: number, weighted: number, episode_id: string, segment_id: string}[]}} Scores */
@@ -23,6 +24,7 @@ const NAMES = /** @type {Record<string, string>} */ ({ shaping: MODEL });
 export function chartsOf(past, scores) {
   return [
     episodes(past, "milestones", "Milestones per episode", "Reached since the start of the episode, read from RAM. Only episodes from the game's start: those of the search and of the curriculum do not count.", decimal),
+    evaluations(past),
     judgeScore(scores),
     { ...episodes(past, "returns", "Return per episode", "Sum of game rewards.", reward, "episode_return"), zero: false },
     episodes(past, "rooms", "Rooms per episode", "Distinct rooms.", tenth),
@@ -54,6 +56,26 @@ function episodes({ points }, id, name, note, format, ends = id) {
       { name: `mean of up to ${EPISODES} episodes`, style: 1, format, points: smoothed(each, points.map(({ episodes }) => episodes), EPISODES) },
       { name: "single points", style: 1, faint: true, format, points: each, band: band(points, ends), field: `history.points.-1.${figure}` },
     ],
+  };
+}
+
+/** Frozen policies from the game's start, with a random policy and the run without judges beside them. @param {Past} past @returns {ChartSpec} */
+function evaluations({ evaluations: own = [], control = [] }) {
+  const line = (/** @type {Evaluation[]} */ from, /** @type {string} */ player) => from.filter((each) => each.player === player);
+  const series = (/** @type {string} */ name, /** @type {number} */ style, /** @type {Evaluation[]} */ found) => ({
+    name, style, format: decimal,
+    points: found.map(({ env_step, milestones }) => /** @type {Point} */ ([env_step, milestones])),
+    band: found.map(({ env_step, low, high }) => /** @type {[number, number, number]} */ ([env_step, low, high])),
+  });
+  const trained = line(own, "trained");
+  const chance = line(own, "random").flatMap((each) => [each, ...trained.slice(-1).map(({ env_step }) => ({ ...each, env_step }))]);
+  /** @type {[string, number, Evaluation[]][]} */
+  const others = [["random policy", 3, chance], ["without judges", 2, line(control, "trained")]];
+  return {
+    id: "evaluations", name: "Evaluation: milestones per episode", format: decimal, zero: true,
+    none: "The first evaluation follows at the end of an epoch (TRAINER_MODE=pipeline, EPOCH_STEPS).",
+    note: "Frozen policy from the game's start: interquartile mean and 95 % interval of the episodes.",
+    series: [series("frozen policy", 1, trained), ...others.filter(([, , found]) => found.length).map((other) => series(...other))],
   };
 }
 
