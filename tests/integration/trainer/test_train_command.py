@@ -107,6 +107,8 @@ def test_a_pipeline_evaluates_tells_its_progress_and_comes_back_from_the_store(h
     assert progress["evaluations"] >= 1
     first = home.json("evaluations/r-p/r-p-e0000.json")
     assert (first["epoch"], first["env_steps"], len(first["episodes"])) == (0, 256, 2)
+    chance = home.json("evaluations/r-p/r-p-random.json")
+    assert (chance["player"], chance["epoch"], len(chance["episodes"])) == ("random", None, 2)
     for epoch in range(progress["epoch"]):
         ended = home.json(f"checkpoints/epoch_{epoch}/manifest.json")
         assert (ended["run_id"], ended["counters"]["env_steps"]) == ("r-p", 256 * (epoch + 1))

@@ -102,3 +102,12 @@ test("where deaths end no episode the empty chart reports that, and not that non
   assert.match(noneOf([piece]), /Deaths do not end episodes/);
   assert.match(noneOf([{ ...piece, episodes: 0 }]), /No finished episode/);
 });
+
+test("an evaluation has its interval, and a random policy and the control run stand beside it", () => {
+  const at = (env_step, milestones, player = "trained") => ({ env_step, player, milestones, low: milestones - 1, high: milestones + 1 });
+  const chart = (past) => chartsOf({ points: [], loads: [], ...past }, null).find(({ id }) => id === "evaluations");
+  const { series } = chart({ evaluations: [at(10, 0.5, "random"), at(10, 1), at(20, 3)], control: [at(10, 0.75), at(10, 0.5, "random")] });
+  assert.deepEqual(series.map(({ name, points }) => [name, points]), [["frozen policy", [[10, 1], [20, 3]]], ["random policy", [[10, 0.5], [20, 0.5]]], ["without judges", [[10, 0.75]]]]);
+  assert.deepEqual(series[0].band, [[10, 0, 2], [20, 2, 4]]);
+  assert.deepEqual(chart({}).series.map(({ name }) => name), ["frozen policy"]);
+});

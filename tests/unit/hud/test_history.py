@@ -20,6 +20,7 @@ from rlaif.hud.read_model.history.views import HeadlineView
 from rlaif.testing.data.events import (
     NOON,
     champion_changed,
+    run_evaluated,
     run_iterated,
     run_loaded,
     run_started,
@@ -514,6 +515,41 @@ def test_runs_that_differ_in_more_than_the_judges_are_not_compared(changes: dict
         *pieces(0, 80 * STEP, [2]),
     )
     assert headline(history).runs is None
+
+
+# --- evaluations ----------------------------------------------------------------------------------
+
+
+def evaluated(history: History) -> list[tuple[int, str, float]]:
+    view = history.view("run-1", points=2)
+    return [(each.env_step, each.player, each.milestones) for each in view.evaluations]
+
+
+def test_evaluations_are_kept_once_and_those_after_a_resumed_checkpoint_are_dropped() -> None:
+    first = run_evaluated(30 * STEP, 1.0)
+    chance = run_evaluated(30 * STEP, 0.5, player="random")
+    history = folded(run_started(), chance, first, first, run_evaluated(60 * STEP, 2.0, attempt=0))
+    kept = [(30 * STEP, "random", 0.5), (30 * STEP, "trained", 1.0)]
+    assert evaluated(history) == [*kept, (60 * STEP, "trained", 2.0)]
+    folded(run_started(40 * STEP, attempt=1), into=history)
+    assert evaluated(history) == kept
+    folded(run_evaluated(60 * STEP, 3.0, attempt=0), into=history)
+    assert evaluated(history) == kept, "of an attempt that was left"
+
+
+def test_the_evaluations_of_the_run_without_judges_stand_beside() -> None:
+    control = {"run_id": "run-0"}
+    history = folded(
+        run_started(judged=False, **control),
+        pieces(0, STEP, [1])[0].model_copy(update=control),
+        run_evaluated(30 * STEP, 1.5, **control),
+        run_started(),
+        *pieces(0, STEP, [1]),
+        run_evaluated(30 * STEP, 2.5),
+    )
+    view = history.view("run-1", points=2)
+    assert [each.milestones for each in view.evaluations] == [2.5]
+    assert [(each.run_id, each.milestones) for each in view.control] == [("run-0", 1.5)]
 
 
 # --- the champion ---------------------------------------------------------------------------------

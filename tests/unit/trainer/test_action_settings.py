@@ -39,6 +39,11 @@ def test_what_is_set_counts_whatever_the_actions_are(actions: str):
     assert own.evaluation_length == 7
 
 
+def test_evaluations_of_a_pipeline_are_as_long_as_its_episodes():
+    own = settings_with(actions="macros", mode="pipeline", episode_length=2700)
+    assert own.evaluation_length == 2700
+
+
 def test_a_run_that_takes_other_actions_takes_their_times():
     """Nothing that was left unset is fixed by the service's own actions."""
     of_service = settings_with(actions="seed")

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from rlaif.contracts.events import EventData, RunIterated, RunLoaded, RunStarted
+from rlaif.contracts.events import EventData, RunEvaluated, RunIterated, RunLoaded, RunStarted
 from rlaif.contracts.run_points import MAX_EPISODES
 from rlaif.testing.data.events import ended_episodes
 from rlaif.trainer.run_folder.protocol import (
     CurriculumReport,
+    EvaluationDone,
     IterationDone,
     PartFigures,
     RewardModelLoaded,
@@ -58,6 +59,23 @@ def told(of: RunPast, *, ended: bool = False) -> list[EventData]:
         of.published(event, NOW)
         events.append(event)
     return events
+
+
+def test_an_evaluation_is_told_with_its_interval(tmp_path: Path) -> None:
+    run = past(tmp_path)
+    run.note(
+        EvaluationDone(
+            evaluation_id="r-1-e0000", epoch=0, iteration=9, fraction_mean=0.1, return_mean=1.0,
+            path="x", env_steps=30_000, player="trained", episodes=8, milestones=2.5,
+            interval=(1.5, 3.0),
+        ),
+        NOW,
+        0,
+    )  # fmt: skip
+    (event,) = told(run)
+    assert isinstance(event, RunEvaluated)
+    assert (event.env_step, event.player, event.episodes) == (30_000, "trained", 8)
+    assert (event.low, event.milestones, event.high) == (1.5, 2.5, 3.0)
 
 
 def test_a_start_an_iteration_and_a_load_are_told_in_their_order(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from rlaif.contracts.events import (
     ChampionChanged,
     RewardModelPublished,
     RewardModelRejected,
+    RunEvaluated,
     RunIterated,
     RunLoaded,
     RunStarted,
@@ -107,6 +108,15 @@ def run_started(env_step: int = 0, *, attempt: int = 0, **changes: Any) -> RunSt
 def run_loaded(version: int | None = 1, env_step: int = 4096, *, attempt: int = 0) -> RunLoaded:
     """A reward model pays from `env_step` on."""
     return RunLoaded(run_id="run-1", attempt=attempt, env_step=env_step, version=version, at=NOON)
+
+
+def run_evaluated(
+    env_step: int = 30_000, milestones: float = 2.0, *, player: str = "trained", **changes: Any
+) -> RunEvaluated:
+    """Eight episodes from power-on, at the end of an epoch."""
+    values = {"run_id": "run-1", "attempt": 0, "at": NOON, "episodes": 8, "player": player}
+    ends = {"milestones": milestones, "low": milestones - 0.5, "high": milestones + 0.5}
+    return RunEvaluated(env_step=env_step, **{**values, **ends, **changes})
 
 
 def run_iterated(

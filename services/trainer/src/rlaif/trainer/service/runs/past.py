@@ -123,7 +123,7 @@ class RunPast:
             case protocol.RewardModelRefused() if message.rolled_back:
                 self._load(message.counts, kept.step, now, attempt)
             case protocol.EvaluationDone():
-                self._add(evaluated(message, self._run_id, now, attempt))
+                self._add(evaluated(message, self.run_id, now, attempt))
                 self._write(now)
             case protocol.SearchReport():
                 kept.search = message
