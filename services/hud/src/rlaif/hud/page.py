@@ -5,6 +5,7 @@ so that a browser keeps them for ever, and under `/static/…`, where it asks ea
 changed. index.html names the former.
 """
 
+import mimetypes
 import re
 from collections.abc import Callable, Coroutine
 from hashlib import sha256
@@ -45,6 +46,8 @@ HEADERS = {
     "Cache-Control": "no-cache",
 }
 """`no-cache` asks for the ETag each time, so a new version is seen at once."""
+
+mimetypes.add_type("image/webp", ".webp")  # Python before 3.13 does not know it
 
 IMMUTABLE = "public, max-age=31536000, immutable"
 

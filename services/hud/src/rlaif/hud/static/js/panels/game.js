@@ -27,6 +27,8 @@ function mount(body, app, scope) {
   status();
 }
 
+const RECORDING = new URL("../../trained-agent.webp", import.meta.url).href;
+
 /** What stands over the screen: why there is no picture, or why it does not move. */
 function showOverlay(frame, overlay, status, state) {
   frame.dataset.state = status.name;
@@ -37,7 +39,8 @@ function showOverlay(frame, overlay, status, state) {
   const wait = notYet(state) ?? { key: "no frame", title: "The trainer is running but has sent no frame yet.", note: () => [] };
   if (overlay.dataset.key === wait.key) return;
   overlay.dataset.key = wait.key;
-  show(overlay, h("p", {}, wait.title), h("p", { class: "empty" }, ...wait.note()));
+  show(overlay, h("img", { class: "recording", src: RECORDING, alt: "A trained agent plays the game", fetchpriority: "low" }),
+    h("p", {}, wait.title), h("p", { class: "empty" }, ...wait.note()), h("p", { class: "empty recorded" }, "Meanwhile: a recording of a trained agent, twelve times as fast."));
 }
 
 function description({ screen: shown, map }) {
