@@ -72,6 +72,9 @@ async def test_nothing_on_any_page_keeps_anybody_out(
         found[f"{page}, phone"] = await chromium.evaluate(FOUND % RULES)
         wide = "document.documentElement.scrollWidth > window.innerWidth"
         assert not await chromium.evaluate(wide), f"{page} is wider than a phone"
+        await chromium.resize(320, 800)
+        await chromium.wait_for("window.innerWidth === 320")
+        assert not await chromium.evaluate(wide), f"{page} scrolls sideways at 320 pixels"
         await chromium.resize(1440, 1100)
     await chromium.open(hud_url + "/segments")
     await chromium.evaluate(f"{axe}; document.documentElement.dataset.theme = 'dark'; 0")

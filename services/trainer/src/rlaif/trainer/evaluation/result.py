@@ -189,8 +189,9 @@ def read_all(run_directory: Path, folder: str = FOLDER) -> list[Evaluation]:
 
 
 def best(evaluations: Sequence[Evaluation]) -> Evaluation | None:
-    """The evaluation with the most milestones, then the highest return; None without any."""
-    return max(evaluations, key=lambda each: (each.fraction_mean, each.return_mean), default=None)
+    """The trained policy's with the most milestones, then the highest return; None without any."""
+    own = [each for each in evaluations if each.player == "trained"]
+    return max(own, key=lambda each: (each.fraction_mean, each.return_mean), default=None)
 
 
 def iqm(values: Sequence[float] | npt.NDArray[np.float64]) -> float:

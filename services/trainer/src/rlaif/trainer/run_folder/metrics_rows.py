@@ -84,11 +84,12 @@ def _of_iteration(done: IterationDone) -> Row:
 
 def _of_evaluation(done: EvaluationDone) -> Row:
     return _named(
-        "evaluation/",
+        "evaluation/" if done.player == "trained" else "evaluation_random/",
         {
             "training_iteration": done.iteration,
             "env_runners/episode_return_mean": done.return_mean,
             "milestone_fraction": done.fraction_mean,
+            "milestones_iqm": done.milestones,
         },
     )
 

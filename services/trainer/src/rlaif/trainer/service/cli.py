@@ -349,8 +349,9 @@ class _LineWriter:
             case protocol.CheckpointSaved():
                 self.note(f"saved iteration {message.iteration}: {message.path}")
             case protocol.EvaluationDone():
+                who = "iteration" if message.player == "trained" else "a random policy at iteration"
                 self.note(
-                    f"evaluated iteration {message.iteration}: {message.fraction_mean:.1%} of the "
+                    f"evaluated {who} {message.iteration}: {message.fraction_mean:.1%} of the "
                     f"milestones, return {message.return_mean:.2f}: {message.path}"
                 )
             case protocol.EvaluationFailed():

@@ -23,13 +23,13 @@ const NAMES = /** @type {Record<string, string>} */ ({ shaping: MODEL });
 /** @param {Past} past @param {Scores | null} scores @returns {ChartSpec[]} */
 export function chartsOf(past, scores) {
   return [
-    episodes(past, "milestones", "Milestones per episode", "Reached since the start of the episode, read from RAM. Only episodes from the game's start: those of the search and of the curriculum do not count.", decimal),
+    episodes(past, "milestones", "Milestones per episode", "Of episodes from the game's start, by RAM; those of search and curriculum do not count.", decimal),
     evaluations(past),
     judgeScore(scores),
     { ...episodes(past, "returns", "Return per episode", "Sum of game rewards.", reward, "episode_return"), zero: false },
     episodes(past, "rooms", "Rooms per episode", "Distinct rooms.", tenth),
-    pay(past),
     { ...episodes(past, "deaths", "Episodes ended by death", "Share of episodes.", percent), none: deathless(past) },
+    pay(past),
     iterations(past, "entropy", "Policy entropy", "High: exploratory. Low: nearly deterministic.", decimal),
     iterations(past, "policy_lag", "Policy lag", "Updates between the policy that sampled and the policy being trained.", tenth),
     iterations(past, "steps_per_second", "Throughput", "Decisions per second.", count),
