@@ -26,8 +26,9 @@ COURSE = CurriculumReport(
     frontier_mean=0.25, success_mean=None, whole_tries=64, whole_success=0.75,
 )  # fmt: skip
 EVALUATED = EvaluationDone(
-    evaluation_id="e-1", epoch=0, iteration=2, fraction_mean=0.5, return_mean=1.25, path="e.json"
-)
+    evaluation_id="e-1", epoch=0, iteration=2, fraction_mean=0.5, return_mean=1.25, path="e.json",
+    env_steps=200, player="trained", episodes=8, milestones=12.0, interval=(9.0, 15.0),
+)  # fmt: skip
 
 
 def iterated(step: int, **figures: float) -> IterationDone:
