@@ -59,10 +59,9 @@ from rlaif.game.captures.replay import replay
 from rlaif.game.description.describe import describe
 from rlaif.game.description.words import words_of
 from rlaif.game.encoder.reference import encode
-from rlaif.game.machine.actions import decode_actions
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import new_emulator
-from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.state import decode
 from rlaif.game.stories.story_lookup import story_of
 from rlaif.reward_model.labels.labels import LabelledSegment
@@ -174,27 +173,18 @@ class Labels:
         return len(self.seen) >= max(GATE.min_labels, self.trained * GROWTH)
 
     def add(self, captured: SpooledCapture) -> None:
-        capture = captured.capture
-        steps = replay(
-            self._emulator, capture, captured.keyframe, rom_sha256=self._cartridge.sha256
-        )
+        capture, emulator = captured.capture, self._emulator
+        played = replay(emulator, capture, captured.keyframe, rom_sha256=self._cartridge.sha256)
         assert capture.frame_skip == FRAME_SKIP
-        self._see(capture.segment_id, capture.episode_id, capture.start_step, steps)
+        moments = (read_blocks(emulator) for _ in played)
+        self.add_moments(capture.segment_id, capture.episode_id, capture.start_step, moments)
 
-    def add_arrival(self, node: int, state: bytes, buttons: str) -> None:
-        """Add the last steps before a node of the search, an episode of its own."""
-        self._emulator.load_state(state)
-        actions = decode_actions(buttons)
-        for action in actions[:-STEPS]:
-            self._emulator.step(action, FRAME_SKIP)
-        steps = (self._emulator.step(action, FRAME_SKIP) for action in actions[-STEPS:])
-        self._see(f"node-{node}", f"node-{node}", len(actions) - STEPS, steps)
-
-    def _see(self, segment: str, episode: str, start: int, steps: Iterable[object]) -> None:
-        """See a segment while its steps are played."""
+    def add_moments(
+        self, segment: str, episode: str, start: int, moments: Iterable[RamBlocks]
+    ) -> None:
+        """Add a segment that starts at this step of its episode, by the RAM after each step."""
         rows, states = [], []
-        for _ in steps:
-            ram = read_blocks(self._emulator)
+        for ram in moments:
             rows.append(encode(ram))
             states.append(describe(decode(ram), self._words))
         self.seen.append(see(PlayedSegment(segment, episode, "", start, np.stack(rows), states)))
@@ -381,8 +371,8 @@ def prepare(folder: Path) -> None:
     labels = Labels()
     for captured in search(folder):
         labels.add(captured)
-    for arrival in arrivals(folder, STEPS):
-        labels.add_arrival(*arrival)
+    for name, moments in arrivals(folder, STEPS):
+        labels.add_moments(name, name, 1, moments)
     labels.close()
     order = np.random.default_rng(0).permutation(len(labels.seen))  # the gate tests the newest
     write_whole(folder / SEEN, pickle.dumps([labels.seen[at] for at in order]))

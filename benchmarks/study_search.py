@@ -11,10 +11,15 @@ from collections.abc import Iterator
 from operator import methodcaller
 from pathlib import Path
 
+import numpy as np
 from outcome import say
 
+from rlaif.contracts.game.observation import OBSERVATION_SIZE
 from rlaif.files.whole import write_whole
+from rlaif.game.machine.actions import decode_actions
 from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.trainer.curriculum.player import Player
 from rlaif.trainer.learner.exploration import open_explorers
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
@@ -24,6 +29,7 @@ from rlaif.trainer.search.opening import TREE, open_search
 from rlaif.trainer.search.search import SearchSettings
 from rlaif.trainer.search.tree import read_tree
 from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.game import GameSettings
 
 FRAMES = 1_500_000
 """As many as some 60,000 decisions of a policy last."""
@@ -75,11 +81,12 @@ def _states(folder: Path) -> Iterator[tuple[str, bytes]]:
             yield f"{node:04}-{len(marks)}-{room:03x}.state", tree.state(node)
 
 
-def arrivals(folder: Path, steps: int) -> Iterator[tuple[int, bytes, str]]:
-    """How the search came to each cell: node, a state before it, the buttons from there.
+def arrivals(folder: Path, steps: int) -> Iterator[tuple[str, Iterator[RamBlocks]]]:
+    """How the search came to each cell: a name, the RAM after each of the last `steps` steps.
 
-    There are at least as many buttons as `steps`, of four frames each; nearer cells are left out.
+    Cells less far from power-on are left out. Each is to be read before the next one.
     """
+    player = Player(GameSettings())
     with read_tree(folder / TREE) as tree:
         for start in tree.starts:
             at, buttons = tree.node(start.node), ""
@@ -87,11 +94,22 @@ def arrivals(folder: Path, steps: int) -> Iterator[tuple[int, bytes, str]]:
                 at, buttons = tree.node(at.parent), at.actions + buttons
             if len(buttons) >= steps:
                 base, before = tree.nearest_state(at.id)
-                yield start.node, tree.state(base), before + buttons
+                player.begin(tree.state(base))
+                yield f"node-{start.node}", _played(player, before + buttons, steps, start.digest)
+    player.close()
+
+
+def _played(player: Player, buttons: str, steps: int, digest: str) -> Iterator[RamBlocks]:
+    row = np.zeros(OBSERVATION_SIZE, dtype=np.float32)
+    for left, action in zip(range(len(buttons))[::-1], decode_actions(buttons), strict=True):
+        player.game.step(action, row)
+        if left < steps:
+            yield player.ram
+    assert player.digest() == digest
 
 
 def starts(folder: Path) -> str:
     """As `initial_state_paths` has them."""
     first, *others = sorted((folder / "starts").glob("*.state"))
-    weight = len(others) * POWER_ON_SHARE / (1 - POWER_ON_SHARE)
+    weight = max(1.0, len(others) * POWER_ON_SHARE / (1 - POWER_ON_SHARE))
     return ",".join([f"{first}={weight!r}", *map(os.fspath, others)])
