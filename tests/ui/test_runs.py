@@ -48,6 +48,9 @@ async def test_two_runs_are_compared(
     repeat = "document.querySelector('#runs-compared details:last-of-type code').textContent"
     assert await chromium.evaluate(repeat) == "TRAINER_PPO_LEARNING_RATE=0.0003 rlaif train"
     await shoot("runs")
+    await chromium.resize(320, 800)
+    await chromium.wait_for("window.innerWidth === 320")
+    assert await chromium.evaluate("document.documentElement.scrollWidth") <= 320
 
     await chromium.evaluate(f"{ROWS}[1].querySelector('input').click()")
     await chromium.wait_for(f"location.search === '?compare=run-1' && {LINES} === 1")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -16,7 +17,8 @@ import pytest
 from rlaif.storage.file import FileStore
 from rlaif.testing.servers.nats_server import free_ports
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.run_folder import checkpoints
+from rlaif.trainer.run_folder import checkpoints, metrics_log
+from rlaif.trainer.run_folder.metrics_log import FILE
 from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.service.cli import main
 from rlaif.trainer.service.runs import store as checkpoint_store
@@ -131,6 +133,32 @@ def test_a_pipeline_evaluates_tells_its_progress_and_comes_back_from_the_store(h
     assert "not resumed" not in out, "games, policy and reward state came back"
     assert "end of the epoch" in out
     assert home.json("pipeline/progress.json")["env_steps"] > progress["env_steps"]
+
+
+@pytest.mark.timeout(1200)
+def test_the_command_in_the_record_of_a_run_repeats_it_bit_for_bit(home: Home):
+    code, _, err = home.run("--mode", "epoch", "--run-id", "r-1", "--seed", "3")
+    assert (code, err) == (0, "")
+    origin = home.runs()[0].provenance
+    assert origin is not None
+    *settings, program, word = shlex.split(origin.command)
+    assert (program, word) == ("rlaif", "train")
+    machine = {k: v for k, v in home.environment.items() if k not in SMALL or k == "NATS_URL"}
+    home.environment = machine | dict(each.split("=", 1) for each in settings)
+    code, _, err = home.run("--run-id", "r-2")
+    assert (code, err) == (0, "")
+    runs = [home.data_dir / "runs" / name for name in ("r-1", "r-2")]
+    policies = [checkpoints.whole(run / "checkpoints")[-1] / checkpoints.POLICY for run in runs]
+    assert policies[0].read_bytes() == policies[1].read_bytes()
+    first, again = ([played(row) for row in metrics_log.read(run / FILE)] for run in runs)
+    assert first == again
+    assert len(first) == 2
+
+
+def played(row: dict[str, float]) -> dict[str, float]:
+    """A row of metrics without what the clock decides."""
+    clock = ("timestamp", "time_total_s", "per_second", "_throughput", "seconds_left", "segments_")
+    return {name: value for name, value in row.items() if not any(each in name for each in clock)}
 
 
 @pytest.mark.timeout(1200)

@@ -22,7 +22,7 @@ _MAX_PARAMS = 100
 
 def tracker(kind: str, record: RunRecord, directory: Path) -> Sink:
     """The tracker of a run with its files in `directory`."""
-    return {"wandb": _Wandb, "mlflow": _MlFlow}[kind](record, directory)
+    return _Wandb(record, directory) if kind == "wandb" else _MlFlow(record, directory)
 
 
 class _Tracker:

@@ -22,7 +22,7 @@ from rlaif.hud.read_model.history.points import Point, point_of, thinned
 from rlaif.hud.read_model.history.views import LoadMark, StartMark
 
 MAX_POINTS = 1000
-"""Kept of a run, 2 kB each; twice as many are merged in pairs."""
+"""Kept of a run, up to 5 kB each; twice as many are merged in pairs."""
 
 MAX_POINTS_OF_OLDER_RUNS = 300
 MAX_LOADS = 100

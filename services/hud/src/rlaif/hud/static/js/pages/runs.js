@@ -30,7 +30,7 @@ function list(changed) {
         const key = JSON.stringify(got.value);
         if (got.value && key === drawn) return; // what has the focus keeps it
         drawn = key;
-        show(body, got.content((runs) => (runs.length ? table({ look: "runs-table", heads: HEADS, name: "Runs", rows: runs.map((/** @type {any} */ run, /** @type {number} */ index) => row(app, run, index, runs, changed)) }).frame : empty("No run has started yet: make demo"))));
+        show(body, got.content((runs) => (runs.length ? table({ look: "runs-table", heads: HEADS, name: "Runs", region: "wide", rows: runs.map((/** @type {any} */ run, /** @type {number} */ index) => row(app, run, index, runs, changed)) }).frame : empty("No run has started yet: make demo"))));
         if (got.value) changed();
       });
     },
