@@ -72,9 +72,11 @@ class Timeline {
     return this.history?.value ?? NOTHING;
   }
 
-  /** Which run is shown, if the address names one. */
+  /** Which run is shown, or why not, if the address names one. */
   #ofRun() {
-    return new URLSearchParams(location.search).has("run") && this.history?.value ? `Run ${this.history.value.run_id}. ` : "";
+    if (!new URLSearchParams(location.search).has("run") || !this.history) return "";
+    const { value, problem } = this.history;
+    return value ? `Run ${value.run_id}. ` : problem ? `${problem.detail} ` : "";
   }
 
   #end() {
