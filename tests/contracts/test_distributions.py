@@ -90,7 +90,9 @@ def undeclared(home: Path) -> set[str]:
             if top in sys.stdlib_module_names or top in FOR_TYPES_ALONE:
                 continue
             if top != "rlaif":
-                known = bool({canonicalize_name(name) for name in holders.get(top, [])} & names)
+                # Without the package, as of an extra, its name tells.
+                own = holders.get(top) or [top, f"{top}-skinny"]
+                known = bool({canonicalize_name(name) for name in own} & names)
             elif OWNER[package] == home:
                 known = True
             else:
