@@ -74,6 +74,7 @@ async def test_all_that_a_service_does_is_permitted(bus, start_worker, caplog):
     assert worker.healthy
     assert set(seen) == {"good", "retried", "bad"}
     assert [each.data.reason for each in await bus.dead_letters()] == ["bad"]
+    assert await bus.dead_event_ids("exporter", limit=10) == ["captured:bad"]
     assert await bus.redrive("captured:bad") == "captured:bad#redrive-1"
     await eventually(lambda: all_answered(bus, SegmentCaptured, "exporter"), "it is dead again")
     assert await bus.backlog(SegmentCaptured, "exporter") == 0

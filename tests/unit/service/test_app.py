@@ -111,12 +111,12 @@ async def test_a_trace_is_continued_and_returned(build, client, router):
     assert current_trace_id() is None
 
 
-async def test_a_write_or_a_failure_is_one_log_line_and_a_read_that_succeeds_is_none(
+async def test_a_write_or_a_failure_is_one_log_line_and_a_read_is_none(
     build, client, router, caplog
 ):
     caplog.set_level(logging.INFO, "rlaif.service.access")
     async with client(build(router)) as http:
-        for path in ("/livez", "/readyz", "/metrics", "/api/v1/things/7"):
+        for path in ("/livez", "/readyz", "/metrics", "/api/v1/things/7", "/api/v1/none"):
             await http.get(path)
         await http.post("/api/v1/things/7")
     lines = [r for r in caplog.records if r.name == "rlaif.service.access"]

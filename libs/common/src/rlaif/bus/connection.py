@@ -123,6 +123,11 @@ class Bus(Link):
             found = await dead_letters.newest(self.jetstream, limit=limit)
         return [letter.event for letter in found]
 
+    async def dead_event_ids(self, consumer: str, *, limit: int) -> list[str]:
+        """Ids of the events that `consumer` gave up, among the newest `limit` dead letters."""
+        with self.asking("list the dead letters"):
+            return await dead_letters.newest_ids(self.jetstream, consumer, limit=limit)
+
     async def redrive(self, event_id: str) -> str:
         """Send a dead event to its stream again, remove its dead letter, and return its new id."""
         with self.asking(f"redrive {event_id}"):

@@ -1,15 +1,19 @@
 """The events that a consumer gave up on: made, listed, and sent again."""
 
 import base64
+import contextlib
 import hashlib
 import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+import nats.errors
 from nats.js import JetStreamContext
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, Header
 from nats.js.errors import NotFoundError
 
+from rlaif.bus.cancellation import heeding_cancellation
 from rlaif.bus.errors import EventRefusedError, UnknownDeadLetterError
 from rlaif.bus.link import Link
 from rlaif.bus.publisher import store
@@ -23,6 +27,8 @@ MAX_DETAIL = 2000
 _BYTES = "data:application/octet-stream;base64,"
 """Begins an original that is stored as bytes (RFC 2397)."""
 
+_BATCH = 100
+_FETCH_SECONDS = 1.0
 _MAX_EVENT_ID = 150
 _REDRIVE_MARK = "#redrive-"
 
@@ -86,6 +92,38 @@ async def newest(js: JetStreamContext, *, limit: int | None) -> list[StoredLette
             found.append(letter)
         sequence -= 1
     return found
+
+
+async def newest_ids(js: JetStreamContext, consumer: str, *, limit: int) -> list[str]:
+    """Event ids of those of the newest `limit` dead letters that `consumer` wrote.
+
+    Only headers are fetched: an original may have hundreds of kilobytes.
+    """
+    stream = spec_of(DeadLetter).stream
+    start = max(1, (await js.stream_info(stream)).state.last_seq - limit + 1)
+    config = ConsumerConfig(
+        deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
+        opt_start_seq=start,
+        ack_policy=AckPolicy.NONE,
+        headers_only=True,
+        inactive_threshold=30,
+        mem_storage=True,
+    )
+    made = await js.add_consumer(stream, config)
+    subscription = await js.pull_subscribe_bind(made.name, stream=stream)
+    found: list[str] = []
+    try:
+        # One that is redriven meanwhile is missing at the end.
+        with contextlib.suppress(nats.errors.TimeoutError), heeding_cancellation():
+            left = made.num_pending or 0
+            while left > 0:
+                messages = await subscription.fetch(min(_BATCH, left), timeout=_FETCH_SECONDS)
+                left -= _BATCH
+                found += [(each.headers or {}).get(Header.MSG_ID.value, "") for each in messages]
+    finally:
+        await subscription.unsubscribe()
+    mark = f"dead:{consumer}:"
+    return [each.removeprefix(mark) for each in found if each.startswith(mark)]
 
 
 async def redrive(link: Link, event_id: str, *, deadline: timedelta) -> str:

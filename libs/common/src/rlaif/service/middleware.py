@@ -153,8 +153,11 @@ class RequestMiddleware:
         route = _template(scope)
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.labels(method, route).observe(seconds)
-        # A page that asks every second would bury what happened: reads that succeed are quiet.
-        quiet = scope["path"] in PROBE_PATHS or (method in _READS and 200 <= status < 400)
+        # A page that asks every second would bury what happened: reads of what is there, or not
+        # there yet, are quiet.
+        quiet = scope["path"] in PROBE_PATHS or (
+            method in _READS and (200 <= status < 400 or status == 404)
+        )
         level = logging.DEBUG if quiet else logging.INFO
         _log.log(
             level,

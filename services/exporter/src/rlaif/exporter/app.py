@@ -102,14 +102,10 @@ class Runtime:
         if bus is None:
             return None
         try:
-            letters = await bus.dead_letters(limit=DEAD_LETTERS_READ)
+            ids = await bus.dead_event_ids(CONSUMER, limit=DEAD_LETTERS_READ)
         except BusError:
             return None
-        return frozenset(
-            letter.data.event_id.removeprefix("captured:")
-            for letter in letters
-            if letter.data.consumer == CONSUMER
-        )
+        return frozenset(id.removeprefix("captured:") for id in ids)
 
     def _start(self, store: ObjectStore, bus: Bus) -> ExportJob:
         exporter = SegmentExporter(
