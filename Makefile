@@ -81,7 +81,7 @@ export CHECK_PYTHON
         test-quick test-serverless test-oldest test-newest test-floors floors lock audit check check-page format rom clean play replay-check ladder \
         train-cartridge play-trained evaluate-trained film-trained report-cartridge \
         bench-refresh bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-labels bench-overhead bench-hud bench-planner memory-flat study \
-        live-page validate secrets deploy-secrets images image-pins containers containers-test ray-lock
+        notebook-test live-page validate secrets deploy-secrets images image-pins containers containers-test ray-lock
 
 help: ## Show this help
 	@grep -h -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | \
@@ -337,12 +337,21 @@ workbench-test: $(VENV)/.ready-dev .venv-workbench/.ready ## Run the Workbench n
 	.venv-workbench/bin/python -m pip --quiet --disable-pip-version-check install -r $<
 	@touch $@
 
+notebook-test: $(VENV)/.ready-dev .venv-notebook/.ready ## Run docs/runs.ipynb, which needs Jupyter's kernel
+	REQUIRE_NOTEBOOK=1 $(PYTEST) tests/integration/client
+
+.venv-notebook/.ready: Makefile
+	$(PYTHON) -m venv .venv-notebook
+	.venv-notebook/bin/python -m pip --quiet --disable-pip-version-check install \
+	  nbclient==0.11.0 ipykernel==7.4.0 matplotlib==3.10.8 pandas==3.1.1
+	@touch $@
+
 setup: $(VENV)/.ready ## Only set up (TORCH=cuda: PyTorch with CUDA)
 
 setup-dev: $(VENV)/.ready-dev ## Only set up, with the tools of developers
 
 clean: ## Remove the environment, caches and everything that demos kept
-	rm -rf $(VENV) .venv-oldest .venv-newest .venv-floors .venv-workbench .venv-sb3 .venv-audit var .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-oldest .venv-newest .venv-floors .venv-workbench .venv-notebook .venv-sb3 .venv-audit var .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/pip:
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 to 3.14 that can make virtual environments was found." \

@@ -1,6 +1,6 @@
 """Writes the reference pages that repeat what the code says.
 
-Events, configuration, metrics, observation, the policy's input, the guides that the judges read,
+Events, configuration, metrics, observation, the policy's input,
 and what the services' user of NATS may do.
 
     python docs/generate.py            write the pages
@@ -10,6 +10,7 @@ Needs the packages installed (`make setup-dev`). Opens no connection.
 """
 
 import argparse
+import re
 import runpy
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,7 +28,7 @@ from rlaif.bootstrap.settings import BootstrapSettings
 from rlaif.bus.topology import MAX_DELIVER, TopologySettings, stream_config
 from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec, spec_of
 from rlaif.contracts.events import CloudEvent, DeadLetter, EventData
-from rlaif.contracts.game.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
+from rlaif.contracts.game.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE, Slot
 from rlaif.contracts.model import ID_PATTERN, MAX_SECONDS, SHA256_PATTERN, Contract
 from rlaif.contracts.telemetry.assistance import ModeFigures
 from rlaif.contracts.telemetry.frames import FRAME_SUBJECT, ScreenFrame
@@ -54,7 +55,6 @@ from rlaif.exporter.app import create_app as create_exporter
 from rlaif.exporter.settings import ExporterSettings
 from rlaif.game.policy_input.layout import INPUT_VERSION, POLICY_INPUT
 from rlaif.game.policy_input.layout import SIZE as POLICY_INPUT_SIZE
-from rlaif.guides.guides import guide_of, guided_games
 from rlaif.hud.app import create_app as create_hud
 from rlaif.hud.settings import HudSettings
 from rlaif.judge.app import create_app as create_judge
@@ -125,7 +125,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Write or check the pages; returns the exit code."""
     parser = argparse.ArgumentParser(
         description="Writes docs/events.md, configuration.md, metrics.md, observation.md, "
-        "policy-input.md, the guides in docs/game, and deploy/base/nats/permissions.conf."
+        "policy-input.md and deploy/base/nats/permissions.conf."
     )
     parser.add_argument(
         "--check", action="store_true", help="write nothing; exit 1 when a page is stale"
@@ -137,7 +137,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         "metrics.md": metrics_page(),
         "observation.md": observation_page(),
         "policy-input.md": policy_input_page(),
-        **{f"game/{game}.md": guide_page(game) for game in guided_games()},
         "../deploy/base/nats/permissions.conf": permissions_file(),
         **benchmarks_page(),
     }
@@ -155,14 +154,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _stored(path: Path) -> str | None:
     return path.read_text(encoding="utf-8") if path.exists() else None
-
-
-# --- guides ---------------------------------------------------------------------------------------
-
-
-def guide_page(game: str) -> str:
-    """docs/game/<game>.md: what the judges read of a game, word for word."""
-    return f"{NOTE}\n{guide_of(game).text}"
 
 
 # --- benchmarks -----------------------------------------------------------------------------------
@@ -497,12 +488,16 @@ def observation_page() -> str:
 
 def _slots(group: str) -> Iterator[str]:
     yield f"## {group}"
-    rows, before = [], ""
+    alike: dict[tuple[str, str, str], list[Slot]] = {}
     for slot in (each for each in LAYOUT if each.group == group):
         source = ", ".join(f"`{name}`" for name in sources_of(slot.name))
         scale = "" if slot.scale == 1 else f" / {slot.scale:g}"
-        shown = "" if source == before else f" ({source})"
-        rows.append((f"{slot.index} `{slot.name}`{scale}", slot.meaning + shown))
+        meaning = re.sub(r"number \d", "the nearest three", slot.meaning)
+        alike.setdefault((meaning, scale, source), []).append(slot)
+    rows, before = [], ""
+    for (meaning, scale, source), slots in alike.items():
+        names = ", ".join(f"{slot.index} `{slot.name}`" for slot in slots)
+        rows.append((names + scale, meaning + ("" if source == before else f" ({source})")))
         before = source
     yield _list(rows)
 

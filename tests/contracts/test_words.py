@@ -92,7 +92,6 @@ SKIPPED = (
     "benchmarks/results",
     "docs/configuration.md", "docs/events.md", "docs/metrics.md",  # generated
     "docs/observation.md", "docs/policy-input.md",  # generated
-    "docs/game/seedling-vale.md", "docs/game/oracle-of-seasons.md",  # the guides
     "libs/common/src/rlaif/guides",  # part of the judges' prompts, byte for byte
     "tests/contracts/golden",
     "tests/contracts/test_words.py",

@@ -27,7 +27,7 @@ STATE = {
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """The folder of a run, whose last row was torn by a kill."""
-    (tmp_path / "run.json").write_text(json.dumps({"settings": json.dumps({"gamma": 0.99})}))
+    (tmp_path / "run.json").write_text(json.dumps({"provenance": {"settings": {"GAMMA": "0.9"}}}))
     rows = [{"step": 1, "a": 0.5}, {"step": 2, "b": 1}]
     lines = "".join(f"{json.dumps(row)}\n" for row in rows)
     (tmp_path / "metrics.jsonl").write_text(lines + '{"step": 3, "a"')
@@ -44,7 +44,9 @@ def page():
             if "run=none" in self.path:
                 self._answer(404, {"title": "No such run", "detail": "There is no run 'none'."})
             elif "/history" in self.path:
-                self._answer(200, {"points": [POINT]})
+                self._answer(200, {"run_id": "r1", "points": [POINT]})
+            elif "/runs/" in self.path:
+                self._answer(200, {"provenance": {"settings": {"GAMMA": "0.99"}}})
             else:
                 self._answer(200, STATE | {"issues": issues})
 
@@ -73,8 +75,15 @@ def test_the_history_of_a_folder_is_a_data_frame(folder):
     assert history["b"].isna().tolist() == [True, False], "unknown is not 0"
 
 
-def test_settings_are_read_from_the_folder(folder):
-    assert Run(folder).settings() == {"gamma": 0.99}
+def test_settings_are_those_of_the_folder_or_of_the_page(folder, page):
+    assert Run(folder).settings() == {"GAMMA": "0.9"}
+    url, asked, _ = page
+    assert Run("r1", url).settings() == {"GAMMA": "0.99"}
+    assert Run(url=url).settings() == {"GAMMA": "0.99"}
+    assert asked[-2:] == ["/api/v1/history?points=2", "/api/v1/runs/r1"]
+    (folder / "run.json").write_text("{}")
+    with pytest.raises(ClientError, match="did not record"):
+        Run(folder).settings()
 
 
 def test_the_history_of_a_page_has_flat_columns(page):
@@ -101,8 +110,6 @@ def test_a_folder_that_is_missing_or_holds_no_run_is_an_error(tmp_path):
         Run(tmp_path / "missing")
     with pytest.raises(ClientError):
         Run(tmp_path).rows()
-    with pytest.raises(ClientError):
-        Run("r1").settings()
 
 
 def test_without_pandas_the_error_names_it_and_rows_work(folder, monkeypatch):

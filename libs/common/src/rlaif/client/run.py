@@ -26,6 +26,7 @@ class Run:
         self.run, self.url = str(run), url
         folder = Path(run)
         self.folder = folder if folder.is_dir() else None
+        self._current = self.run == "current"
         if self.folder is None and len(folder.parts) > 1:
             raise ClientError(f"no folder {folder}; give the folder of a run, or its id")
 
@@ -50,29 +51,35 @@ class Run:
             ClientError: There is no such run.
         """
         if self.folder is None:
-            known = None if self.run == "current" else self.run
+            known = None if self._current else self.run
             view = get(self.url, "history", run=known, points=_MAX_POINTS)
             return [dict(_flat(point)) for point in view["points"]]
-        lines = self._read("metrics.jsonl").splitlines()
+        lines = self._read(self.folder, "metrics.jsonl").splitlines()
         if lines and not lines[-1].endswith("}"):
             del lines[-1]  # a kill tore it
         return [json.loads(line) for line in lines]
 
-    def settings(self) -> dict[str, Any]:
-        """Its settings by flat name, without secrets; only from a folder.
+    def settings(self) -> dict[str, str]:
+        """Its effective settings by variable, without those of the machine and without secrets.
 
         Raises:
-            ClientError: It is not a run's folder.
+            ClientError: There is no such run, or it is older than release 0.2.0.
         """
-        return dict(json.loads(json.loads(self._read("run.json"))["settings"]))
+        if self.folder is not None:
+            record = json.loads(self._read(self.folder, "run.json"))
+        else:
+            run_id = get(self.url, "history", points=2)["run_id"] if self._current else self.run
+            record = get(self.url, f"runs/{run_id}")
+        if record.get("provenance") is None:
+            raise ClientError(f"run {self.run} did not record its settings: it is of release 0.1.0")
+        return dict(record["provenance"]["settings"])
 
-    def _read(self, name: str) -> str:
-        if self.folder is None:
-            raise ClientError("settings are in the folder of a run: Run('var/trainer/runs/RUN')")
+    @staticmethod
+    def _read(folder: Path, name: str) -> str:
         try:
-            return (self.folder / name).read_text()
+            return (folder / name).read_text()
         except FileNotFoundError as error:
-            raise ClientError(f"{self.folder} has no {name}: is it the folder of a run?") from error
+            raise ClientError(f"{folder} has no {name}: is it the folder of a run?") from error
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
