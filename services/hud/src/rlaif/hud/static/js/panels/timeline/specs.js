@@ -36,7 +36,7 @@ export function chartsOf(past, scores) {
     learner(past, "mean_kl_loss", "KL divergence", "Of the updated policy from the one that sampled, estimated. Large: unstable updates.", significant),
     learner(past, "clip_fraction", "Clip fraction", "Share of samples with a clipped probability ratio.", decimal),
     learner(past, "vf_loss", "Value loss", "Error of the critic.", significant),
-    learner(past, "vf_explained_var", "Explained variance", "Of the returns, by the critic. 1: all; 0 or less: nothing.", decimal),
+    learner(past, "vf_explained_var", "Explained variance", "Share of the variance of the returns that the critic predicts. Negative: worse than their mean.", decimal),
     learner(past, "gradients_default_optimizer_global_norm", "Gradient norm", "Before clipping.", significant),
     learner(past, "policy_loss", "Policy loss", "Clipped objective of PPO; its trend means little.", significant),
   ];
@@ -74,7 +74,7 @@ function evaluations({ evaluations: own = [], control = [] }) {
   return {
     id: "evaluations", name: "Evaluation: milestones per episode", format: decimal, zero: true,
     none: "The first evaluation follows at the end of an epoch (TRAINER_MODE=pipeline, EPOCH_STEPS).",
-    note: "Frozen policy from the game's start: interquartile mean and 95 % interval of the episodes.",
+    note: "Frozen policy from the game's start: interquartile mean of the episodes and its confidence interval.",
     series: [series("frozen policy", 1, trained), ...others.filter(([, , found]) => found.length).map((other) => series(...other))],
   };
 }
