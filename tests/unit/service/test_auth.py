@@ -2,6 +2,7 @@ import pytest
 from fastapi import APIRouter, FastAPI
 from starlette.types import Message, Receive, Scope, Send
 
+from rlaif.network.addresses import host_of
 from rlaif.service.auth import SAFE_METHODS, WriteGuard
 
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
@@ -136,6 +137,17 @@ async def test_a_service_has_its_public_names_too(router, client, build, public,
     async with client(build(router, public_hosts=public)) as http:
         answer = await http.get("/livez", headers={"Host": host})
     assert answer.status_code == status
+
+
+def test_an_origin_of_any_host_stands_for_every_name():
+    """As deploy/base sets it: the router of a cluster makes the name of the page's Route."""
+    assert host_of("https://*") == "*"
+
+
+async def test_a_browser_guesses_no_content_type(build, client, router):
+    async with client(build(router)) as http:
+        for path in ("/api/v1/things/1", "/no/such/route"):
+            assert (await http.get(path)).headers["x-content-type-options"] == "nosniff"
 
 
 @pytest.mark.parametrize("kind", ["websocket", "lifespan"])

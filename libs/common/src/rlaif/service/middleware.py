@@ -135,7 +135,9 @@ class RequestMiddleware:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)["traceparent"] = current_traceparent() or ""
+                headers = MutableHeaders(scope=message)
+                headers["traceparent"] = current_traceparent() or ""
+                headers["x-content-type-options"] = "nosniff"
             await send(message)
 
         try:

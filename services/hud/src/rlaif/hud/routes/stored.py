@@ -44,7 +44,6 @@ def immutable(
     headers = {
         "ETag": f'"{sha256(body).hexdigest()[:32]}"',
         "Cache-Control": FOREVER,
-        "X-Content-Type-Options": "nosniff",
     }
     if file_name is not None:
         headers["Content-Disposition"] = f'attachment; filename="{file_name}"'
