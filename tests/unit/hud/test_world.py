@@ -136,6 +136,13 @@ def test_a_choice_whose_runner_waits_for_the_learner_is_shown_once_it_plays() ->
     assert screen.offer("2-3", frame(40), after(40)) is not None
 
 
+def test_a_choice_stays_while_all_runners_are_started_again() -> None:
+    screen = watching()
+    screen.selection.select("2-3", after(1))
+    screen.check(after(40))
+    assert (screen.selection.requested, screen.watch().selected) == ("2-3", "2-3")
+
+
 def test_after_a_restart_the_page_shows_whom_the_trainer_draws() -> None:
     screen = Screen()
     screen.offer("2-0", frame(), NOON)  # a picture of now and then came first

@@ -92,8 +92,9 @@ class Selection:
         """The environment to switch to now, of those with a frame; None: no switch."""
         since = self._selected_at
         if self._next is not None and since is not None:
+            # One that waits for the learner, or is started again with all others, is drawn later.
             heard = max(since, self._alive_at.get(self._next, since))
-            if now - heard >= self._takeover:  # one that waits for the learner is drawn later
+            if self._alive_at.get(self.env or "", now) - heard >= self._takeover:
                 self._next, self._selected_at, self.requested = None, None, self.env
         alive_at = None if self.env is None else self._alive_at.get(self.env)
         silence = timedelta() if alive_at is None else now - alive_at
