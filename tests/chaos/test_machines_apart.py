@@ -86,7 +86,9 @@ class Machine:
             "--disable-usage-stats",
         ]  # fmt: skip
         # `ip netns exec` gives it mounts of its own, too.
-        apart = ["sh", "-c", 'mount -t tmpfs none /tmp && exec "$@"', "sh", *node]
+        # Ray gives a node 30 s to start, which a busy machine may not.
+        again = 'mount -t tmpfs none /tmp; for _ in 1 2 3 4 5; do "$@" && exit; done'
+        apart = ["sh", "-c", again, "sh", *node]
         self._process = subprocess.Popen(
             ["ip", "netns", "exec", self.name, *apart],
             stdout=self._log, stderr=subprocess.STDOUT, start_new_session=True,

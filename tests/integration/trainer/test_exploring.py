@@ -11,7 +11,9 @@ import pytest
 
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.learner.algorithm.learner_rewards import LearnedRewards
+from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, config_of
 from rlaif.trainer.learner.progress import RunTally
+from rlaif.trainer.learner.runners.opening import runner_config
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploring import Explorer
@@ -21,6 +23,7 @@ from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.run_folder import npz_tree
 from rlaif.trainer.search.opening import open_search
 from rlaif.trainer.search.search import Search
+from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.game import GameSettings
 
 STEPS = 60
@@ -178,3 +181,33 @@ def test_play_rewards_and_finds_do_not_depend_on_the_story():
     assert [digest, reward, found] == played("with")
     assert reward > 0
     assert len(found) > 5
+
+
+def test_of_runners_with_one_environment_each_one_explores_while_the_other_is_learned_from(
+    search: Search,
+):
+    settings = TrainerSettings.model_validate(
+        {
+            "ray_workers": 2,
+            "envs_per_worker": 1,
+            "explore": {"share": 0.5},
+            "batch_size": 128,
+            "minibatch_size": 32,
+            "curiosity_weight": 0.1,
+            "imitation_weight": 0.1,
+        }
+    )
+    env = EnvConfig(run_id="r", game=settings.game)
+    config = runner_config(settings, env, exploring=settings.exploring)
+    algorithm, tally = ShapedPPO(config_of(settings, config)), RunTally()
+    algorithm.exploration.open(lambda: search)
+    try:
+        for _ in range(3):
+            learned = algorithm.train()
+            tally.add(algorithm.fragments, algorithm.learned, env_steps=algorithm.env_steps)
+            assert [fragment.exploring for fragment in algorithm.fragments] == [1, 0]
+            assert "total_loss" in learned, "the steps of the other one are learned from"
+            assert algorithm.learned.samples_left_out == 0
+    finally:
+        algorithm.stop()
+    assert search.figures.rollouts > 0

@@ -204,10 +204,10 @@ def values_of(
         pictures = seen[0].reshape(rows * envs, *seen[0].shape[2:])
         more[PICTURES] = np.concatenate([pictures, seen[1]])
     if fragment.policy_inputs is not None and fragment.final_policy_inputs is not None:
-        inputs = fragment.policy_inputs.reshape(rows * envs, -1)
+        inputs = fragment.policy_inputs.reshape(rows * envs, fragment.policy_inputs.shape[2])
         more[POLICY_INPUTS] = np.concatenate([inputs, fragment.final_policy_inputs])
         if read is not None:
-            more[CRITIC_INPUTS] = np.concatenate([read[0].reshape(rows * envs, -1), read[1]])
+            more[CRITIC_INPUTS] = np.concatenate([read[0].reshape(rows * envs, 2), read[1]])
     out = next(iter(learner_group.foreach_learner(partial(_critic, flat, more)))).get()
     grid = out[: rows * envs].reshape(rows, envs)
     next_values = grid[1:].copy()
@@ -221,9 +221,9 @@ def values_of(
 def _critic(observations: Float32, more: dict[str, np.ndarray[Any, Any]], learner: Any) -> Float32:
     module = learner.module[DEFAULT_MODULE_ID]
     size = _MAX_ROWS if more else max(1, len(observations))
-    parts: list[Float32] = []
-    with torch.no_grad():  # without rows, once: all environments of a runner may explore
-        for start in range(0, max(1, len(observations)), size):
+    parts: list[Float32] = [np.zeros(0, dtype=np.float32)]  # of a runner that only explores
+    with torch.no_grad():
+        for start in range(0, len(observations), size):
             few = slice(start, start + size)
             batch = {Columns.OBS: torch.from_numpy(observations[few])}
             batch |= {name: torch.from_numpy(column[few]) for name, column in more.items()}
