@@ -100,6 +100,25 @@ async def test_damaged_and_missing_objects_are_found(
     }
 
 
+@pytest.mark.parametrize("damage", [b"{}", None])
+async def test_the_exporter_is_asked_for_damaged_files_of_a_segment(
+    system: Opened, home: DataDirectory, played: Any, damage: bytes | None
+):
+    name = played.capture.segment_id
+    write_capture(system.episodes, played.capture, played.keyframe.data)
+    write_segment(system.episodes, name)
+    key = keys.segment("ep-1", name, "states.jsonl")
+    whole = await examined(system, home, scrub=True, repairs=True)
+    assert f"announced capture {name} again" not in whole.repaired
+    if damage is None:
+        system.episodes.delete_many([key])
+    else:
+        system.episodes.put(key, damage)
+    report = await examined(system, home, scrub=True, repairs=True)
+    assert f"announced capture {name} again" in report.repaired
+    await backlog_of(system.bus, SegmentCaptured, "exporter", 1)
+
+
 @pytest.mark.parametrize("damage", [b"{", None])
 async def test_a_lost_champion_is_rebuilt(
     system: Opened, home: DataDirectory, damage: bytes | None

@@ -16,7 +16,7 @@ from rlaif.files.failures import WRONG_INPUT, command, why
 from rlaif.local.child import ChildFailedError
 from rlaif.local.doctor.champion import check_champion
 from rlaif.local.doctor.facts import Facts, read_facts
-from rlaif.local.doctor.findings import Report
+from rlaif.local.doctor.findings import Finding, Report
 from rlaif.local.doctor.objects import scrub_episodes, scrub_models
 from rlaif.local.doctor.opening import Opened, opened
 from rlaif.local.doctor.places import check_places
@@ -70,12 +70,14 @@ async def examine(system: Opened, root: Path, *, scrub: bool, repairs: bool) -> 
     """Check everything; with `repairs`, report what is left to do after them."""
     report = Report(str(root), system.running)
     facts = await _check_loop(system, report)
-    if repairs:
-        report.repaired = await repair(system, facts, report.findings)
-        facts = await _check_loop(system, report)
+    damaged: list[Finding] = []
     if scrub:
-        report.findings += await asyncio.to_thread(lambda: [*scrub_episodes(system.episodes)])
-        report.findings += await asyncio.to_thread(lambda: [*scrub_models(system.models)])
+        damaged += await asyncio.to_thread(lambda: [*scrub_episodes(system.episodes)])
+        damaged += await asyncio.to_thread(lambda: [*scrub_models(system.models)])
+    if repairs:
+        report.repaired = await repair(system, facts, [*report.findings, *damaged])
+        facts = await _check_loop(system, report)
+    report.findings += damaged
     report.findings += check_places(root, await system.bus.queues())
     for letter in facts.letters:
         dead = letter.data

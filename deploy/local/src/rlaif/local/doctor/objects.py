@@ -56,7 +56,7 @@ def _segment(episodes: ObjectStore, key: str, digests: dict[str, str]) -> Iterat
         return
     film = () if manifest.film is None else (manifest.film,)
     for file in (manifest.states, manifest.observations, *manifest.pictures, *film):
-        yield from _file(episodes, file.key, file.sha256)
+        yield from _file(episodes, file.key, file.sha256, "--repair exports the segment again")
     yield from _file(episodes, manifest.capture_key, manifest.capture_sha256)
 
 
@@ -79,14 +79,15 @@ def _score(episodes: ObjectStore, key: str, digests: dict[str, str]) -> Iterator
         yield Finding("I4", "judged_manifest_changed", key, text)
 
 
-def _file(store: ObjectStore, key: str, sha256: str) -> Iterator[Finding]:
+def _file(
+    store: ObjectStore, key: str, sha256: str, remedy: str = "restore it from a backup"
+) -> Iterator[Finding]:
     try:
         sealed.read(store, key, sha256)
     except ObjectNotFoundError:
-        text = f"{store.url} lacks {key}; restore it from a backup"
-        yield Finding("I4", "object_missing", key, text)
+        yield Finding("I4", "object_missing", key, f"{store.url} lacks {key}; {remedy}")
     except ObjectCorruptError as error:
-        yield Finding("I4", "object_corrupt", key, f"{error}; restore it from a backup")
+        yield Finding("I4", "object_corrupt", key, f"{error}; {remedy}")
 
 
 def _unreadable(key: str, error: Exception) -> Finding:

@@ -1,4 +1,4 @@
-"""Announces again what no event and no consumer knows any more."""
+"""Announces again what no event and no consumer knows any more, or what is damaged."""
 
 import asyncio
 
@@ -21,9 +21,13 @@ _LOST_CHAMPION = {"champion_corrupt", "champion_missing"}
 
 
 async def repair(system: Opened, facts: Facts, findings: list[Finding]) -> list[str]:
-    """Repair what can be; returns a line for each repair. Damaged objects are left out."""
+    """Repair what can be; returns a line for each repair.
+
+    Of damaged objects only the files of a segment: the exporter replaces them from its capture.
+    """
     done = []
     announcements = (
+        *(("capture", segment) for segment in _damaged(facts, findings)),
         *(("capture", segment) for segment in unexported(facts) if segment in facts.captures),
         *(("segment", segment) for segment in unscored(facts)),
         *(("score", keys.score(*each)) for each in unannounced(facts)),
@@ -38,6 +42,18 @@ async def repair(system: Opened, facts: Facts, findings: list[Finding]) -> list[
         live = await asyncio.to_thread(rebuild_champion, system.models)
         done.append(live or "no reward model is live: no usable one was published")
     return done
+
+
+def _damaged(facts: Facts, findings: list[Finding]) -> list[str]:
+    """Exported segments with a damaged or missing file, whose captures are there."""
+    codes = ("object_corrupt", "object_missing")
+    damaged = tuple(each.subject for each in findings if each.code in codes)
+    folders = {name: key.removesuffix("manifest.json") for name, key in facts.manifests.items()}
+    return [
+        name
+        for name in sorted(facts.captures.keys() & folders.keys())
+        if any(key.startswith(folders[name]) for key in damaged)
+    ]
 
 
 async def _announce(system: Opened, facts: Facts, kind: str, name: str) -> None:
