@@ -83,9 +83,42 @@ export CHECK_PYTHON
         bench-refresh bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-labels bench-overhead bench-hud bench-planner memory-flat study \
         notebook-test live-page validate secrets deploy-secrets images image-pins containers containers-test ray-lock
 
+define HELP
+function group(name) {
+  if (name ~ /^(test|coverage|chaos|live-page)|-test$$/) return "Tests"
+  if (name ~ /^(bench|ladder|report|study|memory|replay)/) return "Measurements"
+  if (name ~ /^(secrets|deploy|image|container|validate)/) return "Containers and clusters"
+  if (name ~ /^(demo|train|play|evaluate|film|help|setup$$|clean)/) return "Use"
+  return "Development"
+}
+function show(name, text,   words, count, i, line) {
+  line = sprintf("  make %-17s", name); count = split(text, words, " ")
+  for (i = 1; i <= count; i++) {
+    if (length(line) + length(words[i]) >= 80) { print line; line = sprintf("%24s", "") }
+    line = line " " words[i]
+  }
+  print line
+}
+/^[a-z0-9-]+:.*## / { of[group($$1)] = of[group($$1)] "\n" $$1 "\t" $$2 }
+END {
+  groups = split("Use,Tests,Development,Measurements,Containers and clusters", titles, ",")
+  for (g = 1; g <= groups; g++) {
+    print titles[g]; targets = split(substr(of[titles[g]], 2), lines, "\n")
+    for (t = 1; t <= targets; t++) { split(lines[t], part, "\t"); show(part[1], part[2]) }
+    print ""
+  }
+  print "NAME=value sets what is in parentheses. One command for runs: .venv/bin/rlaif"
+}
+endef
+export HELP
+
+# A name that nothing here, no script of the set-up and no setting has is a slip.
+SLIPS := $(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(shell \
+           grep -qsw -e '$(name)' Makefile deploy/install.py docs/configuration.md || echo '$(name)')))
+$(if $(MAKELEVEL:0=),,$(if $(strip $(SLIPS)),$(warning no variable here and no setting: $(strip $(SLIPS)); see make help, docs/configuration.md)))
+
 help: ## Show this help
-	@grep -h -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | \
-	  awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
+	@awk -F ':.*## ' "$$HELP" $(MAKEFILE_LIST)
 
 demo: $(VENV)/.ready ## Run the whole pipeline here (ONCE=1 stops after two loaded models; ROM=… plays yours, WORLD=7 ROOMS=60 a generated one)
 	@$(BIN)/rlaif demo $(DEMO)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -215,3 +216,36 @@ def test_uv_uses_the_sources_of_pips_configuration(fresh):
             assert "--default-index=https://a/simple" in words
             assert {"--find-links=/wheels", "--find-links=/more", "--no-index"} <= set(words)
             assert environment["ALL_PROXY"] == "http://p:1"
+
+
+def test_the_help_has_every_target_in_a_group_and_fits_80_columns():
+    run = subprocess.run(
+        ["make", "-s", "help"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True, timeout=60
+    )
+    lines = run.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    described = re.findall(r"^([a-z0-9-]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    shown = [line.split()[1] for line in lines if line.startswith("  make ")]
+    assert sorted(shown) == sorted(described)
+
+
+@pytest.mark.parametrize(
+    ("given", "slips"),
+    [
+        ("HUD_PROT=3", True),
+        ("TRAINER_GAMA=0.9", True),
+        ("HUD_PORT=3", False),
+        ("TRAINER_SHAPING_WEIGHT=0", False),
+    ],
+)
+def test_a_variable_that_nothing_reads_is_reported(given, slips):
+    run = subprocess.run(
+        ["make", "-s", "help", given],
+        cwd=ROOT,
+        env={name: value for name, value in os.environ.items() if not name.startswith("MAKE")},
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (given.split("=")[0] in run.stderr) is slips
