@@ -11,9 +11,7 @@ export const based = (address) => (address.startsWith("/") ? BASE + address : ad
 /** And back. @param {string} path */
 export const unbased = (path) => (path.startsWith(`${BASE}/`) ? path.slice(BASE.length) : path);
 
-/**
- * @typedef {{path: string}} Route  path: "/models/:version"; ":name" is one part of the path
- */
+/** @typedef {{path: string}} Route  path: "/models/:version"; ":name" is one part of the path */
 
 /**
  * The route of a path, with its parameters, or null.

@@ -130,9 +130,7 @@ const PRESSED_BY_SPACE = `button, a, summary, ${CONTROLS}`;
 const TOGETHER = 1500; // ms between the two keys of one binding
 const SWITCH = "rlaif.keys";
 
-/**
- * @typedef {{label: string, run: (event: KeyboardEvent) => void, hidden?: boolean}} Binding
- */
+/** @typedef {{label: string, run: (event: KeyboardEvent) => void, hidden?: boolean}} Binding */
 
 /** The name of what was pressed, as bindings write it. @param {{key: string, shiftKey: boolean}} event */
 export function nameOf({ key, shiftKey }) {

@@ -54,11 +54,7 @@ export function showStatus(status) {
   setText(chip.querySelector(".note"), status.note);
 }
 
-/**
- * One sentence for the screen's overlay and for the header, `seconds` after the newest frame.
- *
- * @param {{run?: any, watch?: any}} state @param {number} seconds
- */
+/** One sentence for the screen's overlay and for the header, `seconds` after the newest frame. @param {{run?: any, watch?: any}} state @param {number} seconds */
 export function silence({ run, watch }, seconds) {
   if (run && run.status !== "training") return `No frame for ${age(seconds)} · run ${run.status}`;
   if (watch?.switch_at && watch.next) {

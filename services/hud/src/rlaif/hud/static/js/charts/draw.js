@@ -61,10 +61,7 @@ function* heights(lines, layers) {
   for (const { above, below } of layers) for (const [, , edge] of [...above, ...below]) yield edge;
 }
 
-/**
- * Everything but the cursor.
- * @param {Plan} at @param {{marks: Mark[], format: (value: number | null) => string, whole?: boolean, bars?: number}} how
- */
+/** Everything but the cursor. @param {Plan} at @param {{marks: Mark[], format: (value: number | null) => string, whole?: boolean, bars?: number}} how */
 export function picture({ ...at }, { marks, format, whole = false, bars = 0 }) {
   const { width, height } = at;
   if (bars) at.lines = []; // the line of a sum would jump up and down before its bars
@@ -151,10 +148,7 @@ export function markAt({ x, view }, marks, left, within = 8) {
 export const UNEXPLAINED = "unexplained";
 const EXACT = 1e-6;
 
-/**
- * Layers of parts that share their steps; a part that is not known at a step is left out there.
- * @param {Part[]} parts @returns {Layer[]}
- */
+/** Layers of parts that share their steps; a part that is not known at a step is left out there. @param {Part[]} parts @returns {Layer[]} */
 export function stack(parts) {
   const count = Math.max(0, ...parts.map(({ points }) => points.length));
   const [top, bottom] = [new Float64Array(count), new Float64Array(count)];
@@ -175,10 +169,7 @@ export function sumAt(parts, index) {
   return known.length ? known.reduce((sum, value) => sum + value, 0) : null;
 }
 
-/**
- * What the parts leave of their total, as a part of its own; null when they sum to it everywhere.
- * @param {Part[]} parts @param {Point[]} total @returns {Part | null}
- */
+/** What the parts leave of their total, as a part of its own; null when they sum to it everywhere. @param {Part[]} parts @param {Point[]} total @returns {Part | null} */
 export function residual(parts, total) {
   const points = total.map(([step, value], index) => {
     const sum = sumAt(parts, index);

@@ -61,10 +61,7 @@ export function spanOf(values, { zero = false, air = MARGIN } = {}) {
   return [low === 0 ? 0 : low - margin, high === 0 && low < 0 ? 0 : high + margin];
 }
 
-/**
- * Where most values lie: all but a share of the lowest and of the highest. Null when none is known.
- * @param {Iterable<number | null>} values @param {number} share @returns {Span | null}
- */
+/** Where most values lie: all but a share of the lowest and of the highest. Null when none is known. @param {Iterable<number | null>} values @param {number} share @returns {Span | null} */
 export function mostOf(values, share) {
   const sorted = [...values].filter((value) => value !== null && Number.isFinite(value)).map(Number).sort((a, b) => a - b);
   if (!sorted.length) return null;
@@ -92,10 +89,7 @@ export function nearest(points, step) {
   return after > 0 && step - points[after - 1][0] < points[after][0] - step ? after - 1 : after;
 }
 
-/**
- * What a line says at a step: its newest point up to there, for what comes after it was not known then.
- * @param {Point[]} points @param {number} step @returns {Point | null}
- */
+/** What a line says at a step: its newest point up to there, for what comes after it was not known then. @param {Point[]} points @param {number} step @returns {Point | null} */
 export function lastUpTo(points, step) {
   const index = firstFrom(points, step + 1) - 1;
   return index < 0 ? null : points[index];

@@ -36,10 +36,7 @@ export function atStep({ lines, marks, step, point = null }) {
   return [`step ${count(step)}: ${values.join(", ")}`, ...here].join("; ");
 }
 
-/**
- * Rows of the table: at most `most` steps, evenly picked, the newest among them; newest first.
- * @param {Line[]} lines @param {number} most @returns {{step: number, values: (number | null)[]}[]}
- */
+/** Rows of the table: at most `most` steps, evenly picked, the newest among them; newest first. @param {Line[]} lines @param {number} most @returns {{step: number, values: (number | null)[]}[]} */
 export function rows(lines, most) {
   const steps = [...new Set(lines.flatMap(({ points }) => points.map(([step]) => step)))].sort((a, b) => b - a);
   const stride = Math.max(1, Math.ceil(steps.length / most));

@@ -140,11 +140,7 @@ function onShelf(rooms) {
 /** As one reads. @param {Placed[]} placed */
 const inOrder = (placed) => placed.sort((a, b) => a.line - b.line || a.column - b.column);
 
-/**
- * The room to which an arrow leads: the nearest in that direction, in this area.
- *
- * @param {readonly Placed[]} rooms @param {string} from  key of a room @param {string} arrow  "ArrowUp"
- */
+/** The room to which an arrow leads: the nearest in that direction, in this area. @param {readonly Placed[]} rooms @param {string} from  key of a room @param {string} arrow  "ArrowUp" */
 export function neighbour(rooms, from, arrow) {
   const here = rooms.find(({ key }) => key === from);
   const [across, down] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[arrow] ?? [0, 0];

@@ -29,11 +29,7 @@ export class Found {
     this.set(this.filters, [...this.items, ...items].slice(0, MOST), this.items.length + items.length < MOST ? next : null);
   }
 
-  /**
-   * The neighbour of a segment, `by` places on; null at an end. A segment that the list does not have is looked for in the newest ones.
-   *
-   * @param {Api} api @param {string} segment @param {number} by @returns {Promise<Name | null>}
-   */
+  /** The neighbour of a segment, `by` places on; null at an end. A segment that the list does not have is looked for in the newest ones. @param {Api} api @param {string} segment @param {number} by @returns {Promise<Name | null>} */
   async neighbour(api, segment, by) {
     let at = this.#at(segment);
     if (at < 0) {

@@ -46,11 +46,7 @@ function wordsOf(step) {
 
 const MODEL = "reward model";
 
-/**
- * The charts: what each step was paid, by part, and the potential that the model's pay comes from.
- *
- * @param {{steps: Step[], first_potential: number | null}} report
- */
+/** The charts: what each step was paid, by part, and the potential that the model's pay comes from. @param {{steps: Step[], first_potential: number | null}} report */
 export function paySpecs({ steps, first_potential: first }) {
   const withModel = steps.every(({ model }) => model !== null);
   const names = [...new Set(steps.flatMap(({ parts }) => Object.keys(parts)))].sort();

@@ -100,10 +100,7 @@ const curve = (pieces, figure) => pieces.map((piece) => /** @type {Point} */ ([p
 /** @param {Piece[]} pieces @param {string} name @returns {[number, number, number][]} */
 const band = (pieces, name) => pieces.filter(({ low }) => low[name] !== undefined).map(({ env_step, low, high }) => [env_step, low[name], high[name]]);
 
-/**
- * The mean of each point and the ones before it, until it is of `window` episodes; weighted by them.
- * @param {Point[]} points @param {number[]} weights @param {number} window @returns {Point[]}
- */
+/** The mean of each point and the ones before it, until it is of `window` episodes; weighted by them. @param {Point[]} points @param {number[]} weights @param {number} window @returns {Point[]} */
 export function smoothed(points, weights, window) {
   /** @type {Point[]} */
   const found = [];
@@ -188,10 +185,7 @@ export const reachOf = (charts) => reach(charts.flatMap(({ series }) => series.m
 
 /** @typedef {{at: string, env_step: number | null, from_env: string, to_env: string, reason: string}} ScreenSwitch */
 
-/**
- * Loads of reward models, and switches of the screen because a player was silent.
- * @param {Past} past @param {ScreenSwitch[]} [switches] @returns {import("../../charts/axis.js").Mark[]}
- */
+/** Loads of reward models, and switches of the screen because a player was silent. @param {Past} past @param {ScreenSwitch[]} [switches] @returns {import("../../charts/axis.js").Mark[]} */
 export function marksOf({ loads, starts }, switches = []) {
   const begun = starts?.[0]?.at;
   const silent = switches.filter(({ reason, env_step, at }) => reason === "silent" && env_step !== null && begun && Date.parse(at) >= Date.parse(begun));
