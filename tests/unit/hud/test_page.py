@@ -10,6 +10,7 @@ from hatchling.builders.wheel import WheelBuilder
 
 from rlaif.hud.page import (
     STATIC,
+    MissingPages,
     build_of,
     modules_of,
     mount_files,
@@ -32,6 +33,7 @@ def client() -> httpx.AsyncClient:
     app = FastAPI()
     app.include_router(page_router())
     mount_files(app)
+    app.add_middleware(MissingPages, build=build_of())
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://hud")
 
 
@@ -194,3 +196,24 @@ def test_colours_stand_in_one_place() -> None:
     for sheet in STATIC.glob("css/*.css"):
         if sheet.name != "tokens.css":
             assert not re.search(r":[^;{}]*#[0-9a-f]{3,8}\b", sheet.read_text()), sheet.name
+
+
+@pytest.mark.parametrize("path", ["/nope", "/segments/a/b/c"])
+async def test_a_wrong_address_is_a_page_for_a_browser_and_a_problem_for_a_program(
+    client: httpx.AsyncClient, path: str
+) -> None:
+    async with client:
+        page = await client.get(path, headers={"Accept": "text/html,*/*;q=0.8"})
+        assert (page.status_code, page.headers["content-type"].split(";")[0]) == (404, "text/html")
+        assert '<html lang="en">' in page.text
+        assert "js/pages/missing.js" in page.text
+        for other in ("/api/v1/nope", "/static/nope.js"):
+            answer = await client.get(other, headers={"Accept": "text/html"})
+            assert (answer.status_code, "<html" in answer.text) == (404, False)
+        assert "<html" not in (await client.get(path)).text
+
+
+async def test_the_recording_is_a_picture_by_its_type(client: httpx.AsyncClient) -> None:
+    async with client:
+        answer = await client.get("/static/trained-agent.webp")
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/webp")

@@ -14,7 +14,7 @@ from rlaif.hud.browsers.compression import WebSocketProtocol
 from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.browsers.live import live_router
 from rlaif.hud.connections import BusLink, read_scores
-from rlaif.hud.page import ForwardedPrefix, build_of, mount_files, page_router
+from rlaif.hud.page import ForwardedPrefix, MissingPages, build_of, mount_files, page_router
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.models import models_router
 from rlaif.hud.routes.segments import segments_router
@@ -103,6 +103,7 @@ def create_app(
     )
     app.state.websocket_protocol = WebSocketProtocol
     mount_files(app, build)
+    app.add_middleware(MissingPages, build=build)
     app.add_middleware(ForwardedPrefix)
     app.add_middleware(GZipMiddleware, minimum_size=MIN_COMPRESSED, compresslevel=5)
     return app

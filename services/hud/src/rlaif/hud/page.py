@@ -17,7 +17,7 @@ from fastapi import APIRouter, FastAPI, Request
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rlaif.hud.routes.stored import unless_cached
 
@@ -144,6 +144,36 @@ class ForwardedPrefix:
             if scope["path"].startswith(f"{prefix}/"):
                 scope = {**scope, "path": scope["path"].removeprefix(prefix)}
         await self._app(scope, receive, send)
+
+
+class MissingPages:
+    """Answers a browser at an address that is no page's with a page, and status 404."""
+
+    def __init__(self, app: ASGIApp, build: str) -> None:
+        self._app, self._build = app, build
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not _is_for_reading(scope):
+            return await self._app(scope, receive, send)
+        is_missing = False
+
+        async def unless_missing(message: Message) -> None:
+            nonlocal is_missing
+            is_missing |= message.get("status") == 404
+            if not is_missing:
+                await send(message)
+
+        await self._app(scope, receive, unless_missing)
+        if is_missing:
+            html = page_html(scope["path"], "js/pages/missing.js", self._build)
+            await Response(html, 404, HEADERS, "text/html")(scope, receive, send)
+
+
+def _is_for_reading(scope: Scope) -> bool:
+    if scope["type"] != "http" or scope["method"] != "GET":
+        return False
+    accepts = Headers(scope=scope).get("accept", "")
+    return "text/html" in accepts and not scope["path"].startswith(("/api/", "/static/"))
 
 
 def page_router(build: str | None = None) -> APIRouter:
