@@ -51,6 +51,32 @@ def stage(bus: Bus, episodes: FileStore) -> Stage:
     return stage
 
 
+SHIFTS = """new Promise(done => {
+    let sum = 0;
+    const add = list => list.getEntries().forEach(({ value }) => { sum += value; });
+    new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });
+    setTimeout(() => done(sum), 300);
+})"""
+"""JavaScript: how far things have moved since the page was opened."""
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/segments", "/review", "/models", "/map", "/llm", "/system"]
+)
+async def test_a_view_that_opens_moves_little(
+    chromium: Any, hud_url: str, stage: Stage, path: str
+) -> None:
+    await stage.segments(8, exported=8, scored=8)
+    await stage.publish(1)
+    for tell in (stage.progress, stage.rewards, stage.assistance, stage.world, stage.health):
+        await tell()
+    await stage.calls(4)
+    await chromium.open(hud_url + path)
+    await chromium.wait_for("document.querySelector('#status').dataset.state !== 'connecting'")
+    await chromium.wait_for("document.querySelector('#page').style.visibility === ''")
+    assert await chromium.evaluate(SHIFTS) <= 0.05
+
+
 async def test_each_view_has_an_address_a_title_and_keys(chromium: Any, hud_url: str) -> None:
     await chromium.open(f"{hud_url}/models")
     await chromium.wait_for("document.title === 'Reward models · Zelda RLAIF'")

@@ -5,6 +5,7 @@ import { h } from "./dom.js";
 import { empty } from "./parts.js";
 
 const RETRY = 10_000; // ms
+const MAX_HIDDEN = 1500; // ms
 
 export class Answer {
   /** The latest response. @type {any} */
@@ -86,6 +87,15 @@ export class Answer {
   #report() {
     for (const draw of this.#draws) draw(this);
   }
+}
+
+/** Hide a page until its first answers came: one after the other they would move what is there. @param {HTMLElement} root @param {(Answer | Promise<unknown>)[]} first @returns {() => void} shows it */
+export function hiddenUntil(root, first) {
+  root.style.visibility = "hidden";
+  const reveal = () => void (root.style.visibility = "");
+  const settled = first.map((each) => (each instanceof Answer ? new Promise((done) => each.watch(({ value, problem }) => (value || problem) && done(null))) : each));
+  void Promise.race([Promise.allSettled(settled), new Promise((done) => setTimeout(done, MAX_HIDDEN))]).then(reveal);
+  return reveal;
 }
 
 /** Whether the service is unavailable and may respond later. @param {ApiProblem} problem */

@@ -1,6 +1,6 @@
 // The language models: their routes, failures, calls and cost.
 
-import { Answer } from "../answer.js";
+import { Answer, hiddenUntil } from "../answer.js";
 import { Scope } from "../dom.js";
 import { mountPanels } from "../panel.js";
 import { calls, LABELS, labels, LLM, routes } from "../panels/llm/routes.js";
@@ -18,6 +18,7 @@ export const page = {
     const newest = new Answer(app, scope, { every: OFTEN });
     const cost = new Answer(app, scope, { path: LABELS, every: SELDOM });
     scope.add(mountPanels(root, app, [routes(llm, cost), labels(cost), calls(newest, query), planner]));
+    scope.add(hiddenUntil(root, [llm, newest, cost]));
     return () => scope.end();
   },
 };

@@ -1,5 +1,6 @@
 // Reward models: which is live, and all that were published or rejected.
 
+import { hiddenUntil } from "../answer.js";
 import { h, Scope } from "../dom.js";
 import { mountPanels } from "../panel.js";
 import { loads } from "../panels/loads.js";
@@ -17,6 +18,7 @@ export const page = {
     root.append(all);
     const records = new Records(app, scope);
     scope.add(mountPanels(all, app, [now, watch, versions(records), loads(), rejected(records), changes]));
+    scope.add(hiddenUntil(root, [records.list, records.rejections]));
     return () => scope.end();
   },
 };

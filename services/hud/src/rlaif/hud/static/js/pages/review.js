@@ -1,5 +1,6 @@
 // Two clips side by side for a person to judge: blind first, then what the judges say.
 
+import { hiddenUntil } from "../answer.js";
 import { authorised, GivenUp } from "../api.js";
 import { Scope, show } from "../dom.js";
 import { count } from "../format.js";
@@ -9,11 +10,7 @@ import { loadFilms, PairPlayer, Queue } from "../review/player.js";
 import { makeView } from "../review/view.js";
 import { agreed, drawAgreement, drawLog, reveal } from "../review/words.js";
 
-/**
- *
- * @typedef {import("../review/player.js").Pair} Pair
- *
- */
+/** @typedef {import("../review/player.js").Pair} Pair */
 
 const NAME = "rlaif.reviewer";
 const LOG_LINES = 10;
@@ -229,7 +226,7 @@ export const page = {
   mount(root, app, { query }) {
     const scope = new Scope();
     const review = new Review(root, app, scope);
-    void review.start(query.get("pair"));
+    scope.add(hiddenUntil(root, [review.start(query.get("pair"))]));
     return () => scope.end();
   },
 };

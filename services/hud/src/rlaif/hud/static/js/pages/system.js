@@ -1,6 +1,6 @@
 // The system page: services and their checks, queues, dead letters, and the event log.
 
-import { Answer } from "../answer.js";
+import { Answer, hiddenUntil } from "../answer.js";
 import { ApiProblem, authorised, GivenUp } from "../api.js";
 import { h, keyed, Scope, show } from "../dom.js";
 import { ago, count, percentOf, UNKNOWN } from "../format.js";
@@ -23,6 +23,7 @@ export const page = {
     const letters = new Answer(app, scope, { path: LETTERS, every: SELDOM });
     const ofQueues = (/** @type {string} */ id, /** @type {string} */ title, /** @type {(report: any) => Node} */ make) => ({ id, title, mount: (/** @type {HTMLElement} */ body) => void queues.watch(() => show(body, outdated(queues), queues.content(make, "Asking NATS…"))) });
     scope.add(mountPanels(root, app, [checks, ofQueues("queues", "Queues", queueTable), ofQueues("streams", "Stream storage", streamList), deadLetters(letters), log]));
+    scope.add(hiddenUntil(root, [queues, letters]));
     return () => scope.end();
   },
 };
