@@ -152,13 +152,17 @@ async def test_the_label_log_is_exported_line_by_line(client):
 async def test_preferences_and_labels_are_a_folder_that_hugging_face_reads(
     client, training, tmp_path, monkeypatch
 ):
-    pytest.importorskip("pyarrow", reason="pip install 'rlaif-reward-model[parquet]'")
+    pytest.importorskip(
+        "pyarrow", reason="pyarrow is not installed: make setup installs it into .venv"
+    )
     answer = await client.get("/preferences/export")
     assert answer.headers["content-type"] == "application/zip"
     with zipfile.ZipFile(io.BytesIO(answer.content)) as folder:
         folder.extractall(tmp_path / "data")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    datasets = pytest.importorskip("datasets", reason="pip install datasets")
+    datasets = pytest.importorskip(
+        "datasets", reason="datasets is not installed: .venv/bin/pip install datasets"
+    )
     where = {"path": str(tmp_path / "data"), "cache_dir": str(tmp_path / "cache")}
     pairs = datasets.load_dataset(**where, name="preferences")
     found = [(row["a"], row["b"], row["target"]) for split in pairs.values() for row in split]

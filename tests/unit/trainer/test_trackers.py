@@ -55,7 +55,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.filterwarnings("ignore")
 def test_mlflow_has_settings_and_each_step_once_over_all_attempts(folder: Path) -> None:
-    mlflow = pytest.importorskip("mlflow", reason="pip install 'rlaif-trainer[mlflow]'")
+    mlflow = pytest.importorskip(
+        "mlflow", reason="MLflow is not installed: make setup-dev installs it into .venv"
+    )
     trained(folder, "mlflow", 0, 100, 200, 300)
     trained(folder, "mlflow", 200, 300, 400)
     client = mlflow.MlflowClient((folder.parents[1] / "mlruns").as_uri())
@@ -68,7 +70,9 @@ def test_mlflow_has_settings_and_each_step_once_over_all_attempts(folder: Path) 
 
 @pytest.mark.filterwarnings("ignore")
 async def test_wandb_has_settings_and_each_step_once_without_a_server(folder: Path) -> None:
-    pytest.importorskip("wandb", reason="pip install 'rlaif-trainer[wandb]'")
+    pytest.importorskip(
+        "wandb", reason="wandb is not installed: make setup-dev installs it into .venv"
+    )
     trained(folder, "wandb", 0, 100, 200, 300)
     trained(folder, "wandb", 200, 300, 400)
 

@@ -15,7 +15,9 @@ ID = "zelda/seedling-vale-v0"
 def test_minari_reads_what_was_recorded(
     made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    minari = pytest.importorskip("minari", reason="pip install 'rlaif-trainer[minari]'")
+    minari = pytest.importorskip(
+        "minari", reason="Minari is not installed: make setup-dev installs it into .venv"
+    )
     monkeypatch.setenv("MINARI_DATASETS_PATH", "to be restored")
     recorded = [made("one", length=20), made("two", length=12)]
     write_dataset(recorded, GameSettings(actions="macros"), ID, tmp_path)
