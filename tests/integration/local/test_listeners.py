@@ -1,4 +1,4 @@
-"""Every port that the local stack opens, asked without credentials."""
+"""A running stack: every port that it opens, asked without credentials, and the doctor's visit."""
 
 import json
 import os
@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from rlaif.local.doctor.__main__ import main
 from rlaif.servers.seaweedfs import GRPC_OFFSET
 from rlaif.testing.pipeline import Pipeline
 
@@ -139,3 +140,11 @@ def test_no_secret_is_on_a_command_line_or_in_another_process(pipeline: Pipeline
         if "rlaif.mock_llm" in line:
             assert secrets["nats_token"] not in environment
             assert secrets["s3_secret_key"] not in environment
+
+
+def test_the_doctor_examines_it_while_it_runs(
+    pipeline: Pipeline, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--data-dir", str(pipeline.data_dir), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["running"], report["findings"]) == (True, [])
