@@ -29,7 +29,7 @@ The policy is then frozen and plays 32 episodes from power-on. Its score is the 
 quest's main milestones, never extras and never a reward. A run is one process; it is resumed from
 --data, and one that is over is not repeated. Writes `runs.csv`, `episodes.csv`, `curve.csv` (raw)
 and `report.txt` into --out: interquartile means over seeds with bootstrap intervals, and
-differences of arms over the same seeds.
+differences of arms over the same seeds. The curve counts episodes from power-on.
 """
 
 import argparse
@@ -52,7 +52,7 @@ from outcome import commit, parser_of, say, write_csv
 from played_segments import FRAME_SKIP, STEPS, PlayedSegment
 from rm_labels import Seen, judged, see
 from study_runs import play_all, stopping
-from study_search import arrivals, search, starts
+from study_search import POWER_ON, arrivals, search, starts
 
 from rlaif.files.whole import write_whole
 from rlaif.game.captures.replay import replay
@@ -263,7 +263,11 @@ class Study:
         (fragment,) = algorithm.fragments
         for captured in fragment.captures:
             self._labels.add(captured)
-        ends = [set(each.milestones) & set(self._main) for each in fragment.episodes]
+        ends = [
+            set(each.milestones) & set(self._main)
+            for each in fragment.episodes
+            if each.start.startswith(POWER_ON)
+        ]
         self.figures["curve"].append(
             {
                 "decisions": algorithm.env_steps,

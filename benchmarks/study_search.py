@@ -38,6 +38,9 @@ ENVIRONMENTS, STEPS = 8, 64
 CAPTURES = 6
 """Segments of a report, 512 decisions, that are captured."""
 
+POWER_ON = "0000-"
+"""How the name of the state of power-on begins: it is node 0."""
+
 POWER_ON_SHARE = 0.5
 """Share of the episodes that start at power-on."""
 

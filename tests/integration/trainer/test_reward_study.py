@@ -23,7 +23,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_half_of_the_episodes_start_at_power_on_and_the_others_where_the_search_was(folder: Path):
     settings = TrainerSettings.model_validate({"initial_state_paths": study_search.starts(folder)})
     (first, weight), *others = settings.game.initial_states
-    assert first.name.startswith("0000-0-"), "power-on is the root of the tree"
+    assert first.name.startswith(study_search.POWER_ON)
     assert weight == len(others) > 0
     assert {each for _, each in others} == {1.0}
 
