@@ -8,7 +8,6 @@ has all hostile variables at once; unit tests try each alone (tests/unit/service
 import asyncio
 import os
 import resource
-import signal
 import socket
 import subprocess
 import sys
@@ -23,7 +22,6 @@ from rlaif.local.child import Child
 from rlaif.local.places import DataDirectory, Ports
 from rlaif.local.stack import Options, plan
 from rlaif.storage.open import S3Credentials, open_store
-from rlaif.testing.waiting import eventually
 
 NOBODY = "http://127.0.0.1:9"
 HOSTILE = {
@@ -163,28 +161,6 @@ async def test_servers_and_page_start_in_a_hostile_environment(tmp_path, monkeyp
         finally:
             for child in children:
                 await child.stop(seconds=5)
-
-
-async def test_an_s3_server_that_hangs_is_restarted(tmp_path, monkeypatch):
-    monkeypatch.setattr("rlaif.local.child._CHECK_SECONDS", 0.2)
-    monkeypatch.setattr("rlaif.local.child._HANG_SECONDS", 1.0)
-    monkeypatch.setenv("EPISODES_STORE", "s3://zelda-episodes")
-    reasons: list[str] = []
-    with Ports() as ports:
-        [spec] = [each for each in plan(Options(tmp_path), ports).servers if each.name == "s3"]
-        child = Child(spec, lambda child, reason: reasons.append(reason))
-        try:
-            await child.start()
-            before = child.pid
-            assert before is not None
-            os.kill(before, signal.SIGSTOP)
-            await eventually(lambda: bool(reasons), "it is restarted")
-            assert reasons[0].startswith("no answer for")
-            assert spec.answers is not None
-            await eventually(spec.answers, "it answers again")
-            assert child.pid != before
-        finally:
-            await child.stop(seconds=5)
 
 
 async def test_a_directory_that_has_its_objects_in_seaweedfs_finds_them_again(

@@ -1,5 +1,6 @@
 """What is started, where, and with which settings."""
 
+import asyncio
 import importlib
 import socket
 import stat
@@ -205,3 +206,17 @@ def test_the_port_that_the_user_names_is_the_pages_or_is_refused(home):
         with pytest.raises(PortBusyError, match=rf"port {number}\b.*--hud-port"):
             planned(Options(home.root, hud_port=number))
     assert planned(Options(home.root, hud_port=number)).urls["hud"].endswith(f":{number}")
+
+
+async def test_a_service_with_too_many_connections_is_no_hung_one(tmp_path):
+    async def refuse(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    with Ports() as ports:
+        [hud] = [each for each in plan(Options(tmp_path), ports).services if each.name == "hud"]
+    async with await asyncio.start_server(refuse, "127.0.0.1", int(hud.where.rpartition(":")[2])):
+        assert await hud.answers()
+        assert not await hud.ready()
+    assert not await hud.answers()

@@ -277,7 +277,7 @@ def _service_spec(
         environment=environment,
         # Started once /livez answers: missing dependencies (/readyz) must not block the others.
         ready=_answers(f"{url}/livez"),
-        answers=_answers(f"{url}/livez"),
+        answers=_answers(f"{url}/livez", busy=True),
         log=home.log(name),
         directory=home.root,
         where=url,
@@ -293,11 +293,14 @@ def _stop_seconds(environment: Mapping[str, str]) -> float:
         return STOP_SECONDS
 
 
-def _answers(url: str) -> Callable[[], Awaitable[bool]]:
+def _answers(url: str, *, busy: bool = False) -> Callable[[], Awaitable[bool]]:
+    """Whether it answers 200 or, if `busy` is enough, that it has too many connections."""
+    wanted = (200, 503) if busy else (200,)
+
     async def ready() -> bool:
         try:
             async with peer_client(url, timeout=5.0) as client:
-                return (await client.get(url)).status_code == 200
+                return (await client.get(url)).status_code in wanted
         except httpx.HTTPError:
             return False
 
