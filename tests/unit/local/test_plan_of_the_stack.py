@@ -216,6 +216,7 @@ async def test_a_service_with_too_many_connections_is_no_hung_one(tmp_path):
 
     with Ports() as ports:
         [hud] = [each for each in plan(Options(tmp_path), ports).services if each.name == "hud"]
+    assert hud.answers is not None
     async with await asyncio.start_server(refuse, "127.0.0.1", int(hud.where.rpartition(":")[2])):
         assert await hud.answers()
         assert not await hud.ready()
