@@ -150,22 +150,26 @@ def _parser() -> argparse.ArgumentParser:
         "LLM on this machine. Settings of the services are read from the environment, see "
         "docs/configuration.md.",
     )
-    parser.add_argument("--data-dir", type=Path, default=Path("var"), help="data directory [var]")
     parser.add_argument(
-        "--rom", type=Path, help="your own Oracle of Seasons (US) ROM [built-in cartridge]"
+        "--data-dir", type=Path, default=Path("var"), help="data directory (default: var)"
     )
-    parser.add_argument("--hud-port", type=_port, help="port of the page [8086, or a free one]")
+    parser.add_argument(
+        "--rom", type=Path, help="your own Oracle of Seasons (US) ROM (default: built-in cartridge)"
+    )
+    parser.add_argument(
+        "--hud-port", type=_port, help="port of the page (default: 8086, or a free one)"
+    )
     parser.add_argument(
         "--llm-base-url",
         type=_server,
-        help="an OpenAI-compatible server for the judges [mock]",
+        help="an OpenAI-compatible server for the judges (default: a mock)",
     )
     parser.add_argument("--once", action="store_true", help=f"the same as --loops {_ONCE_LOOPS}")
     parser.add_argument(
         "--loops", type=int, help="stop after the trainer has loaded this many reward models"
     )
     parser.add_argument(
-        "--timeout", type=float, help="timeout in seconds of --once or --loops [none]"
+        "--timeout", type=float, help="timeout in seconds of --once or --loops (default: none)"
     )
     return parser
 

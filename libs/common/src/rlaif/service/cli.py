@@ -43,6 +43,9 @@ _MOST_DESCRIPTORS = 65_536
 GRACEFUL_SECONDS = 5
 """How long open requests may take to end once the service is asked to stop."""
 
+_MAX_METAVAR = 40
+"""Characters of an option's values beside its name; more would not fit on a line."""
+
 PRECEDENCE = "An option wins over its environment variable, which wins over the default."
 
 WEBSOCKET_BYTES = 65_536
@@ -121,6 +124,9 @@ class Options(Generic[AnySettings]):
         def add(group: Any, *flags: str, **argument: Any) -> None:
             # Neither a block as a whole, nor an internal field, nor a variable's name.
             if named := known.intersection(flags):
+                if len(str(argument.get("metavar") or "")) > _MAX_METAVAR:
+                    names = str(argument["metavar"]).strip("{}").replace(",", ", ")
+                    argument |= {"metavar": "NAME", "help": f"{argument['help']} One of {names}."}
                 group.add_argument(*named, **argument)
 
         self._source = CliSettingsSource[argparse.ArgumentParser](

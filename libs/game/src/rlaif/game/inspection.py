@@ -106,8 +106,9 @@ To check the memory map against your own game: save a state with PyBoy, then
   rlaif inspect game.gbc.state --rom game.gbc
 and compare hearts, rupees, position, room and map with the screen.
 
-A ROM alone is played from power-on until the player has control: with START, Oracle of Seasons
-through its file screens. Nothing is written, no battery save is read.
+A ROM alone is played from power-on until the player has control: with START,
+Oracle of Seasons through its file screens. Nothing is written, no battery save
+is read.
 """
 _NOT_IN_PLAY = (
     "The game did not reach play by itself: {why}. Make a save state in play (`play`, F5) and "

@@ -1,4 +1,4 @@
-"""The evaluator pass (Cycle B): scores all segments of an epoch once and writes a report.
+"""Scores all segments of an epoch once and writes a report.
 
     rlaif judge-epoch --epoch 0
 
@@ -344,12 +344,12 @@ def _task(argv: Sequence[str] | None) -> EpochPass:
     add = parser.add_argument
     number = "number of the epoch, from 0 [env: EPOCH]"
     add("--epoch", type=int, default=epoch, required=epoch is None, help=number)
-    size = f"environment steps per epoch [env: EPOCH_STEPS] [default: {EPOCH_STEPS}]"
+    size = f"environment steps per epoch (default: {EPOCH_STEPS}) [env: EPOCH_STEPS]"
     add("--epoch-steps", type=int, default=steps, help=size)
-    add("--run-id", help="id of the run [default: the last one]")
+    add("--run-id", help="id of the run (default: the last one)")
     publish = "publish new scores on NATS for the reward model"
     add("--events", action=argparse.BooleanOptionalAction, default=True, help=publish)
-    longest = "longest outage to wait for [60]"
+    longest = "longest outage to wait for (default: %(default)s)"
     add("--deadline-minutes", type=float, default=60.0, help=longest)
     given = parser.parse_args(argv)
     if given.epoch < 0 or given.epoch_steps < 1:

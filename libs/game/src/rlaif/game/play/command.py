@@ -9,7 +9,7 @@ from rlaif.game.machine.emulator import EmulatorError
 from rlaif.game.play.session import FramePace, PlayedEmulator, Session, play
 from rlaif.game.play.window import HELP, ScreenError, WindowScreen
 
-_HELP = "play a game yourself"
+_HELP = "Play a game yourself."
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -18,11 +18,22 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     add = parser.add_argument
     add("rom", type=Path, nargs="?", help="ROM (default: the embedded game)")
     add("--state", type=Path, help="save state to start from")
-    add("--state-file", type=Path, help="where F5 saves and F8 loads (var/play/TITLE.state)")
-    add("--scale", type=int, default=4, help="size of the window (4)")
-    add("--speed", type=float, default=1.0, help="speed factor; 0: unlimited (1)")
+    add(
+        "--state-file",
+        type=Path,
+        help="where F5 saves and F8 loads (default: var/play/TITLE.state)",
+    )
+    add("--scale", type=int, default=4, help="size of the window (default: %(default)s)")
+    add(
+        "--speed", type=float, default=1.0, help="speed factor; 0: unlimited (default: %(default)s)"
+    )
     add("--mute", action="store_true", help="no sound (M toggles it otherwise)")
-    add("--frames", type=int, default=0, help="stop after this many frames; 0: when you quit (0)")
+    add(
+        "--frames",
+        type=int,
+        default=0,
+        help="stop after this many frames; 0: never (default: %(default)s)",
+    )
     parser.set_defaults(run=run)
 
 

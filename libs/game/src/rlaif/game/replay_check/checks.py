@@ -44,7 +44,7 @@ class WrongPlanError(ValueError):
 
 
 def _option(default: int, meaning: str) -> Any:
-    return field(default=default, metadata={"help": f"{meaning} ({default})"})
+    return field(default=default, metadata={"help": f"{meaning} (default: {default})"})
 
 
 @dataclass(frozen=True)

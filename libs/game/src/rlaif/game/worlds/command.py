@@ -7,7 +7,7 @@ from pathlib import Path
 from rlaif.game.worlds.graph import MAX_ROOMS, MIN_ROOMS
 from rlaif.game.worlds.making import make_world
 
-_HELP = "write a generated world: cartridge, world.json, guide and map"
+_HELP = "Write a generated world: cartridge, world.json, guide and map."
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -15,7 +15,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     parser = commands.add_parser("world", help=_HELP, description=_HELP)
     add = parser.add_argument
     add("seed", type=int, help="the same seed and size give the same bytes")
-    add("--rooms", type=int, default=30, help=f"{MIN_ROOMS} to {MAX_ROOMS} (30)")
+    add("--rooms", type=int, default=30, help=f"{MIN_ROOMS} to {MAX_ROOMS} (default: %(default)s)")
     add("--out", type=Path, required=True, help="folder to write to")
     parser.set_defaults(run=run)
 
