@@ -538,7 +538,7 @@ def test_evaluations_are_kept_once_and_those_after_a_resumed_checkpoint_are_drop
 
 
 def test_the_evaluations_of_the_run_without_judges_stand_beside() -> None:
-    control = {"run_id": "run-0"}
+    control: dict[str, Any] = {"run_id": "run-0"}
     history = folded(
         run_started(judged=False, **control),
         pieces(0, STEP, [1])[0].model_copy(update=control),

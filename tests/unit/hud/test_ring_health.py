@@ -108,5 +108,7 @@ def test_a_route_that_is_down_leads_to_the_page_of_the_routes() -> None:
         told("judge", "a", "not ready", **{"route:state": "connection refused", "nats": "away"}),
         NOON,
     )
-    pages = {each.key: each.page for each in findings_of(ring.views(NOON, connected=True), [])}
+    pages = {
+        each.key: each.page for each in findings_of(ring.views(NOON, connected=True), frozenset())
+    }
     assert pages == {"judge: route:state": "/llm", "judge: nats": None}
