@@ -123,7 +123,11 @@ class RunPast:
             case protocol.RewardModelRefused() if message.rolled_back:
                 self._load(message.counts, kept.step, now, attempt)
             case protocol.EvaluationDone():
-                self._add(evaluated(message, self.run_id, now, attempt))
+                low, high = message.interval
+                step = message.env_steps
+                known = message.model_dump(include={"player", "episodes", "milestones"})
+                where = {"run_id": self.run_id, "attempt": attempt, "env_step": step, "at": now}
+                self._add(RunEvaluated(**where, **known, low=low, high=high))
                 self._write(now)
             case protocol.SearchReport():
                 kept.search = message
@@ -248,24 +252,6 @@ def piece_of(done: protocol.IterationDone, now: datetime, *, since: int) -> RunP
             if name in LEARNER_FIGURES and math.isfinite(value)
         },
         potential_mean=_finite(done.potential_mean),
-    )
-
-
-def evaluated(
-    done: protocol.EvaluationDone, run_id: str, now: datetime, attempt: int
-) -> RunEvaluated:
-    """The event of an evaluation that has ended."""
-    low, high = done.interval
-    return RunEvaluated(
-        run_id=run_id,
-        attempt=attempt,
-        env_step=done.env_steps,
-        at=now,
-        player=done.player,
-        episodes=done.episodes,
-        milestones=done.milestones,
-        low=low,
-        high=high,
     )
 
 
