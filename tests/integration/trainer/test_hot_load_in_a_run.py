@@ -136,6 +136,8 @@ def told_whole(past: RunPast) -> None:
         assert all(began is not None and began < piece.env_step for began in rows.began)
         assert None not in rows.gained
     assert sum(piece.episodes.count for piece in pieces) > 0
+    for piece in pieces:
+        assert (piece.potential_mean is None) == (piece.reward_model_version is None)
 
 
 def overflowing(directory: Path, version: int) -> LoadRewardModel:
