@@ -84,7 +84,7 @@ function ofRun({ run, search }) {
   }
   if (run.status === "training" && run.steps_per_second === null) return beforePlay(run, search);
   if (run.status !== "starting") return null;
-  const note = () => ["Starting the emulators, ", ago(run.status_since, { suffix: " elapsed" }), " of about 25 s."];
+  const note = () => ["Starting the emulators, ", ago(run.status_since, { suffix: " elapsed" }), "; about 25 s on an idle machine."];
   return { key: `starting ${run.status_since}`, title: "The trainer is starting.", note };
 }
 
