@@ -76,7 +76,10 @@ class Gallery:
     def write_index(self) -> None:
         """Write README.md, which shows all pictures with a line each."""
         if self._folder is not None:
-            shown = [f"\n![{line}]({file})\n\n{line}\n" for file, line in self._captions.items()]
+            shown = [
+                f"\n![{Path(file).stem}]({file})\n\n{line}\n"
+                for file, line in self._captions.items()
+            ]
             text = INTRODUCTION + "".join(shown)
             (self._folder / "README.md").write_text(text, encoding="utf-8")
 
