@@ -21,10 +21,10 @@ ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPEN
 """Otherwise numpy and torch start a thread per core, which small arrays do not need."""
 
 _INHERITED = re.compile(
-    r"PATH|HOME|TMPDIR|TZ|LANG|LC_\w+|PYTHON\w+|VIRTUAL_ENV|LD_LIBRARY_PATH|OMP_\w+|TORCH\w*|PYTORCH_\w+"
-    r"|CUDA_\w+|NVIDIA_\w+|COVERAGE_\w+"
+    r"PATH|HOME|TMPDIR|TZ|LANG|LC_\w+|PYTHON\w+|VIRTUAL_ENV|LD_LIBRARY_PATH"
+    r"|(OMP|KMP|GOMP|OPENBLAS|MKL|NVPL|ATEN|TORCH|PYTORCH|CUDA|NVIDIA|COVERAGE)_\w+"
 )
-"""Variables of a process that needs no settings."""
+"""Variables of a process that needs no settings; those of numeric libraries change its results."""
 
 _PR_SET_PDEATHSIG = 1
 
