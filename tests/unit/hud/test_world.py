@@ -141,6 +141,15 @@ def test_a_choice_stays_while_all_runners_are_started_again() -> None:
     screen.selection.select("2-3", after(1))
     screen.check(after(40))
     assert (screen.selection.requested, screen.watch().selected) == ("2-3", "2-3")
+    screen.selection.alive("2-0", after(41))
+    screen.check(after(41))
+    assert screen.env == "2-0", "the first that is heard again takes over"
+    assert (screen.selection.requested, screen.watch().selected) == ("2-3", "2-3")
+    screen.selection.alive("2-3", after(50))
+    screen.selection.alive("2-0", after(52))
+    screen.check(after(52))
+    assert screen.offer("2-3", frame(53), after(53)) is not None
+    assert screen.env == "2-3"
 
 
 def test_after_a_restart_the_page_shows_whom_the_trainer_draws() -> None:

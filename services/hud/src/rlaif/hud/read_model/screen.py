@@ -128,10 +128,16 @@ class Selection:
         self, before: str | None, env: str, now: datetime, env_step: int | None, *, selected: bool
     ) -> None:
         by_trainer = self._next == env and self._selected_at is None
-        self.env, self._next, self._selected_at = env, None, None
+        keeps_wish = self._selected_at is not None and self._next != env
+        self.env = env
+        if keeps_wish:  # another one than the selected is heard first when all are started again
+            self._selected_at = now
+        else:
+            self._next = self._selected_at = None
         if before is None or before == env or by_trainer:
             return
-        self.requested = env
+        if not keeps_wish:
+            self.requested = env
         reason: Literal["silent", "selected"] = "selected" if selected else "silent"
         self.switches.append(
             ScreenSwitch(at=now, env_step=env_step, from_env=before, to_env=env, reason=reason)
