@@ -73,7 +73,7 @@ async def test_a_replay_process_starts_no_thread_for_each_core(pool, monkeypatch
 
 async def test_a_replay_process_has_no_setting_and_no_secret(pool, monkeypatch):
     """It runs save states of any origin in an emulator that is written in C."""
-    for name in ("NATS_URL", "RLAIF_API_TOKEN", "S3_SECRET_KEY", "GITHUB_TOKEN", "LLM_API_KEY"):
+    for name in ("NATS_URL", "RLAIF_API_TOKEN", "S3_SECRET_KEY", "GITHUB_TOKEN", "NVIDIA_API_KEY"):
         monkeypatch.setenv(name, "canary-of-the-test")
     await pool.warm()
     (process,) = children()

@@ -22,7 +22,8 @@ ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPEN
 
 _INHERITED = re.compile(
     r"PATH|HOME|TMPDIR|TZ|LANG|LC_\w+|PYTHON\w+|VIRTUAL_ENV|LD_LIBRARY_PATH"
-    r"|(OMP|KMP|GOMP|OPENBLAS|MKL|NVPL|ATEN|TORCH|PYTORCH|CUDA|NVIDIA|COVERAGE)_\w+"
+    r"|(OMP|KMP|GOMP|OPENBLAS|MKL|NVPL|ATEN|TORCH|PYTORCH|CUDA|COVERAGE)_\w+"
+    r"|NVIDIA_(VISIBLE_DEVICES|DRIVER_CAPABILITIES)"
 )
 """Variables of a process that needs no settings; those of numeric libraries change its results."""
 
