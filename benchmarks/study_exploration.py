@@ -194,7 +194,7 @@ def play(run: Run, data: Path, out: Path) -> None:
     rated = {"rated": RATED.shares["rated"]} if judge else {}
     draws = DrawSettings(shares | rated, learned=bool(judge))
     rater = StudyRater(cartridge, judge, run.seed) if judge else None
-    # Without its tree, a run begins anew.
+    # Without its tree, a run starts again.
     before = (outcome_of(run, out) or {}) if (folder / TREE).exists() else {}
     search = open_search(folder, cartridge, SearchSettings(seed=run.seed, draws=draws), rater=rater)
     # Of several environments of a runner, each plays starts that were selected longer ago.

@@ -90,7 +90,7 @@ def undeclared(home: Path) -> set[str]:
             if top in sys.stdlib_module_names or top in FOR_TYPES_ALONE:
                 continue
             if top != "rlaif":
-                # Without the package, as of an extra, its name tells.
+                # The package of an extra may not be installed: it is known by its name.
                 own = holders.get(top) or [top, f"{top}-skinny"]
                 known = bool({canonicalize_name(name) for name in own} & names)
             elif OWNER[package] == home:

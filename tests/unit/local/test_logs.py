@@ -11,7 +11,7 @@ def test_a_long_log_moves_on_and_the_oldest_is_dropped(tmp_path):
     log = tmp_path / "judge.log"
     for number in range(7):
         log.write_text(f"{number}" * 11)
-        rotate(log, most_bytes=10)
+        rotate(log, max_bytes=10)
     assert log.read_text() == ""
     found = {path.name: path.read_text()[0] for path in tmp_path.iterdir() if path != log}
     assert found == {f"judge.log.{age}": str(7 - age) for age in range(1, 5)}
@@ -37,7 +37,7 @@ def test_a_child_goes_on_writing_at_the_new_beginning(tmp_path):
     child.stdin.flush()
     while not log.stat().st_size:
         os.sched_yield()
-    rotate(log, most_bytes=1)
+    rotate(log, max_bytes=1)
     child.communicate("after\n")
     assert log.read_text() == "after\n"
     assert (tmp_path / "judge.log.1").read_text() == "before\n"

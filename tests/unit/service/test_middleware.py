@@ -14,7 +14,7 @@ from fastapi.responses import StreamingResponse
 
 from rlaif.service import cli, middleware
 from rlaif.service.lifecycle import serving
-from rlaif.service.middleware import MOST_BODY_BYTES
+from rlaif.service.middleware import MAX_BODY_BYTES
 from rlaif.testing.waiting import eventually
 
 Build = Callable[..., FastAPI]
@@ -58,10 +58,10 @@ async def test_a_body_at_the_limit_arrives_whole_and_one_above_it_is_refused(
     build: Build, client: Client, router: APIRouter
 ) -> None:
     async with client(build(router)) as http:
-        for content in (bytes(MOST_BODY_BYTES), parts(MOST_BODY_BYTES)):
+        for content in (bytes(MAX_BODY_BYTES), parts(MAX_BODY_BYTES)):
             answer = await http.post("/things", content=content)
-            assert (answer.status_code, answer.json()) == (200, MOST_BODY_BYTES)
-        for content in (bytes(MOST_BODY_BYTES + 1), parts(MOST_BODY_BYTES + 1000)):
+            assert (answer.status_code, answer.json()) == (200, MAX_BODY_BYTES)
+        for content in (bytes(MAX_BODY_BYTES + 1), parts(MAX_BODY_BYTES + 1000)):
             answer = await http.post("/things", content=content)
             assert answer.status_code == 413
             assert answer.json()["type"] == "/problems/body-too-large"
@@ -99,7 +99,7 @@ async def test_a_long_answer_to_a_whole_request_is_not_cut(build, router, monkey
 
 
 async def test_connections_above_the_limit_are_refused_until_others_end(build, router, monkeypatch):
-    monkeypatch.setattr(cli, "MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(cli, "MAX_CONNECTIONS", 3)
     async with served(build(router)) as port, httpx.AsyncClient() as http:
         idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
 

@@ -231,7 +231,7 @@ def test_shaping_goes_on_over_a_takeover():
             RewardSettings(shaping=ShapingSettings(weight=2.0)), gamma=GAMMA, gae_lambda=LAM, seed=0
         )
         rewards._potentials = lambda visited: [potential] * len(visited)  # type: ignore[method-assign]
-        paid.append(rewards.learn_from([each]).shaping[0])
+        paid.append(rewards.learn_from([each]).parts["shaping"][0])
     assert np.array_equal(paid[0][~by_planner], paid[1][~by_planner])
     assert paid[1][~by_planner].any()
     assert not paid[0][by_planner].any()

@@ -92,7 +92,7 @@ def test_what_people_see_is_the_rise_and_not_the_discount_of_standing_still():
     rows = np.zeros((151, 1, WIDTH), dtype=np.float32)
     rows[1:] = 1.0
     none = np.zeros((150, 1), dtype=bool)
-    stands = Transitions(rows, none, none, np.zeros((0, 2), np.int64), np.zeros((0, WIDTH)))
+    stands = Transitions(rows, none, none, np.zeros((0, 2), np.int64), rows[:0, 0])
     phi = Linear(3)
     shaped = PotentialShaper(gamma=GAMMA, weight=WEIGHT).evaluate(0, stands, phi)
     rise = WEIGHT * float(phi(rows[1])[0] - phi(rows[0])[0])

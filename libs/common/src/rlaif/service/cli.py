@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=ServiceSettings)
 AnySettings = TypeVar("AnySettings", bound=SharedSettings)
 
-MOST_CONNECTIONS = 1000
-_MOST_DESCRIPTORS = 65_536
+MAX_CONNECTIONS = 1000
+_MAX_DESCRIPTORS = 65_536
 
 GRACEFUL_SECONDS = 5
 """How long open requests may take to end once the service is asked to stop."""
@@ -212,7 +212,7 @@ def server_config(app: "FastAPI") -> "uvicorn.Config":
         app,
         http=Connection,
         # Half of the descriptors: the app needs some for its own connections and files.
-        limit_concurrency=min(MOST_CONNECTIONS, raise_descriptor_limit() // 2),
+        limit_concurrency=min(MAX_CONNECTIONS, raise_descriptor_limit() // 2),
         log_config=None,
         access_log=False,
         lifespan="on",
@@ -228,9 +228,9 @@ def server_config(app: "FastAPI") -> "uvicorn.Config":
 def raise_descriptor_limit() -> int:
     """Raise the soft limit of open files to the hard one, as far as allowed; returns it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _MOST_DESCRIPTORS)
+    wanted = _MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _MAX_DESCRIPTORS)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
-        return _MOST_DESCRIPTORS
+        return _MAX_DESCRIPTORS
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     except (OSError, ValueError):  # macOS allows less than its hard limit

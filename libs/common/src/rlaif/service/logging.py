@@ -15,7 +15,7 @@ _QUIET = ("botocore", "boto3", "urllib3", "s3transfer", "asyncio", "websockets",
 """Libraries whose lines drown ours, and may hold request headers or a URL's password."""
 
 _EQUAL_SECONDS = 10.0
-_MOST_LINES = 1000
+_MAX_LINES = 1000
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message"}
 
@@ -59,7 +59,7 @@ class EqualLines(logging.Filter):
         if now - at < _EQUAL_SECONDS:
             self._passed[line] = at, left_out + 1
             return False
-        if len(self._passed) >= _MOST_LINES:
+        if len(self._passed) >= _MAX_LINES:
             self._passed = {
                 each: (at, n) for each, (at, n) in self._passed.items() if now - at < _EQUAL_SECONDS
             }

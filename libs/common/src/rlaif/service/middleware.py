@@ -82,16 +82,16 @@ class BodyLimit:
 
 
 async def _body(scope: Scope, receive: Receive) -> bytes | None:
-    """The whole body, as far as it was sent; None if it has more than `MOST_BODY_BYTES`."""
+    """The whole body, as far as it was sent; None if it has more than `MAX_BODY_BYTES`."""
     announced = Headers(scope=scope).get("content-length", "0")
-    if announced.isdecimal() and int(announced) > MOST_BODY_BYTES:
+    if announced.isdecimal() and int(announced) > MAX_BODY_BYTES:
         return None
     body, more = bytearray(), True
     while more:
         message = await receive()
         body += message.get("body", b"")
         more = message.get("more_body", False)
-        if len(body) > MOST_BODY_BYTES:
+        if len(body) > MAX_BODY_BYTES:
             return None
     return bytes(body)
 
@@ -191,12 +191,12 @@ def _template(scope: Scope) -> str:
     return str(getattr(scope.get("route"), "path", "unmatched"))
 
 
-MOST_BODY_BYTES = 1_000_000
+MAX_BODY_BYTES = 1_000_000
 _TOO_LARGE = Problem(
     413,
     "body-too-large",
     "The request body is too large",
-    f"It may have {MOST_BODY_BYTES:,} bytes.",
+    f"It may have {MAX_BODY_BYTES:,} bytes.",
 )
 
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})

@@ -1,4 +1,4 @@
-"""The most bytes that an object may have, by its kind, which its key tells.
+"""The maximum size of an object by its kind, which follows from its key.
 
 Stores read no larger one: whoever may write to a bucket cannot fill the memory of its readers.
 """

@@ -265,7 +265,7 @@ class ModelRegistry:
         except ObjectNotFoundError:
             return None, None
         except ObjectCorruptError as error:
-            logger.error("deleting the champion, which nobody can read: %s", error)
+            logger.error("deleting the champion, which cannot be read: %s", error)
             self._store.delete_many([keys.CHAMPION])
             return None, None
 

@@ -35,7 +35,7 @@ _FLOATS = (
 _NEAR_FRAMES = 600.0
 """Game frames before a deadline, 10 s, at which the critic's input for it is one half."""
 
-_LEAST_DEVIATION = 0.1
+_MIN_DEVIATION = 0.1
 """Of advantages, in rewards: an objective of the quest or an item is worth 1 to 3. Where hardly
 anything is rewarded, advantages are the critic's errors; scaled up, these change the policy as much
 as a reward does."""
@@ -161,7 +161,7 @@ def standardized(values: Float32) -> Float32:
     known = flat[np.isfinite(flat)]
     if not len(known):
         return values
-    scaled = (flat - known.mean()) / max(_LEAST_DEVIATION, float(known.std()))
+    scaled = (flat - known.mean()) / max(_MIN_DEVIATION, float(known.std()))
     narrow: Float32 = scaled.astype(np.float32)
     return narrow
 

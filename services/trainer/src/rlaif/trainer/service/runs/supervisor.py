@@ -20,7 +20,8 @@ from rlaif.service.child_process import ONE_THREAD
 from rlaif.service.settings import describe
 from rlaif.trainer.run_folder import disk, session
 from rlaif.trainer.run_folder.protocol import MESSAGES, Command, LoadRewardModel, Message, Stop
-from rlaif.trainer.run_folder.record import CREDENTIALS, RunRecord, begin_attempt, finish
+from rlaif.trainer.run_folder.provenance import CREDENTIALS
+from rlaif.trainer.run_folder.record import RunRecord, begin_attempt, finish
 from rlaif.trainer.service.runs.state import RunState, Status
 from rlaif.trainer.settings import TrainerSettings
 
