@@ -4,12 +4,14 @@ import json
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
-from urllib.request import Request, urlopen
+from urllib.request import ProxyHandler, Request, build_opener
 
 DEFAULT_HUD = "http://127.0.0.1:8086"
 """Address of the page of a demo."""
 
 _TIMEOUT_SECONDS = 30.0
+_OPENER = build_opener(ProxyHandler({}))
+"""The project's own addresses are reached without the proxies of the environment."""
 
 
 class ClientError(Exception):
@@ -28,7 +30,7 @@ def get(address: str, path: str, **query: Any) -> Any:
     url = f"{address.rstrip('/')}/api/v1/{path}?{given}".rstrip("?")
     request = Request(url, headers={"Accept": "application/json"})
     try:
-        with urlopen(request, timeout=_TIMEOUT_SECONDS) as answer:
+        with _OPENER.open(request, timeout=_TIMEOUT_SECONDS) as answer:
             return json.load(answer)
     except HTTPError as error:
         with error:

@@ -1,6 +1,6 @@
 """The maximum size of an object by its kind, which follows from its key.
 
-Stores read no larger one: whoever may write to a bucket cannot fill the memory of its readers.
+Stores read no larger one, so a process that writes to a bucket cannot fill the memory of readers.
 """
 
 import re

@@ -130,7 +130,7 @@ class Selection:
         by_trainer = self._next == env and self._selected_at is None
         keeps_wish = self._selected_at is not None and self._next != env
         self.env = env
-        if keeps_wish:  # another one than the selected is heard first when all are started again
+        if keeps_wish:  # when all are started again, another environment may report first
             self._selected_at = now
         else:
             self._next = self._selected_at = None
