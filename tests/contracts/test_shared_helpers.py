@@ -138,14 +138,14 @@ def test_the_guards_of_the_page_catch_everything() -> None:
     assert {node.name for node in broadcast} == GUARDED
 
 
-def test_only_workers_and_feeds_pull_messages() -> None:
+def test_only_workers_feeds_and_the_reader_of_history_pull_messages() -> None:
     pulls = {
         path
         for path, tree in TREES.items()
         for call in calls(tree)
         if name_of(call).startswith("pull_subscribe")
     }
-    assert {Path(path).name for path in pulls} == {"worker.py", "feed.py"}
+    assert {Path(path).name for path in pulls} == {"worker.py", "feed.py", "history.py"}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.file import FileStore
-from rlaif.storage.ports import StoreUnavailableError
+from rlaif.storage.ports import BINARY, StoreUnavailableError
 from rlaif.trainer.checks import WrongSettingsError
 from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.run_folder.checkpoints import CheckpointError
@@ -101,11 +101,11 @@ class FailingStore(FileStore):
 
     writes_left = 1
 
-    def put_once(self, key: str, data: bytes, *, content_type: str = "") -> bool:
+    def put(self, key: str, data: bytes, *, content_type: str = BINARY) -> None:
         if self.writes_left == 0:
             raise StoreUnavailableError("gone")
         self.writes_left -= 1
-        return super().put_once(key, data)
+        super().put(key, data, content_type=content_type)
 
 
 def test_a_half_copied_checkpoint_does_not_count(data_dir: Path, tmp_path: Path):

@@ -10,11 +10,11 @@ from typing import Any
 
 import nats.errors
 from nats.js import JetStreamContext
-from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, Header
+from nats.js.api import DeliverPolicy, Header
 from nats.js.errors import NotFoundError
 
-from rlaif.bus.cancellation import heeding_cancellation
 from rlaif.bus.errors import EventRefusedError, UnknownDeadLetterError
+from rlaif.bus.history import stored_messages
 from rlaif.bus.link import Link
 from rlaif.bus.publisher import store
 from rlaif.contracts.catalog import CATALOG, UnknownEventError, parse_event, spec_of
@@ -27,8 +27,6 @@ MAX_DETAIL = 2000
 _BYTES = "data:application/octet-stream;base64,"
 """Begins an original that is stored as bytes (RFC 2397)."""
 
-_BATCH = 100
-_FETCH_SECONDS = 1.0
 _MAX_EVENT_ID = 150
 _REDRIVE_MARK = "#redrive-"
 
@@ -101,27 +99,18 @@ async def newest_ids(js: JetStreamContext, consumer: str, *, limit: int) -> list
     """
     stream = spec_of(DeadLetter).stream
     start = max(1, (await js.stream_info(stream)).state.last_seq - limit + 1)
-    config = ConsumerConfig(
+    letters = stored_messages(
+        js,
+        stream,
         deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
         opt_start_seq=start,
-        ack_policy=AckPolicy.NONE,
         headers_only=True,
-        inactive_threshold=30,
-        mem_storage=True,
     )
-    made = await js.add_consumer(stream, config)
-    subscription = await js.pull_subscribe_bind(made.name, stream=stream)
     found: list[str] = []
-    try:
-        # One that is redriven meanwhile is missing at the end.
-        with contextlib.suppress(nats.errors.TimeoutError), heeding_cancellation():
-            left = made.num_pending or 0
-            while left > 0:
-                messages = await subscription.fetch(min(_BATCH, left), timeout=_FETCH_SECONDS)
-                left -= _BATCH
-                found += [(each.headers or {}).get(Header.MSG_ID.value, "") for each in messages]
-    finally:
-        await subscription.unsubscribe()
+    # One that is redriven meanwhile is missing at the end.
+    with contextlib.suppress(nats.errors.TimeoutError):
+        async for letter in letters:
+            found.append((letter.headers or {}).get(Header.MSG_ID.value, ""))
     mark = f"dead:{consumer}:"
     return [each.removeprefix(mark) for each in found if each.startswith(mark)]
 

@@ -1,12 +1,15 @@
-"""All stored events of a kind, read once to their end."""
+"""What a stream has stored, read once to its end."""
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
+from nats.aio.msg import Msg
 from nats.js import JetStreamContext
-from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
+from nats.js.api import AckPolicy, ConsumerConfig
 from nats.js.errors import NotFoundError
 
+from rlaif.bus.cancellation import heeding_cancellation
 from rlaif.contracts.catalog import UnknownEventError, parse_event, spec_of
 from rlaif.contracts.events import EventData
 
@@ -29,29 +32,39 @@ class StoredEvents:
     complete: bool
 
 
+async def stored_messages(js: JetStreamContext, stream: str, **chosen: Any) -> AsyncIterator[Msg]:
+    """The messages that are stored now, in order; `chosen` are fields of `ConsumerConfig`.
+
+    Raises:
+        nats.errors.TimeoutError: No message came for ten seconds, or the last ones were deleted
+            meanwhile.
+    """
+    config = ConsumerConfig(
+        ack_policy=AckPolicy.NONE, inactive_threshold=30, mem_storage=True, **chosen
+    )
+    reader = await js.add_consumer(stream, config)
+    subscription = await js.pull_subscribe_bind(reader.name, stream=stream)
+    left = reader.num_pending or 0
+    try:
+        while left > 0:
+            with heeding_cancellation():
+                batch = await subscription.fetch(min(left, _BATCH), timeout=_FETCH_SECONDS)
+            for message in batch:
+                left = message.metadata.num_pending or 0
+                yield message
+    finally:
+        await subscription.unsubscribe()
+
+
 async def stored_events(js: JetStreamContext, kind: type[EventData]) -> StoredEvents:
     """Read the events that are stored now."""
     spec = spec_of(kind)
-    reader = await js.add_consumer(
-        spec.stream,
-        ConsumerConfig(
-            deliver_policy=DeliverPolicy.ALL,
-            ack_policy=AckPolicy.NONE,
-            filter_subjects=[spec.pattern],
-            inactive_threshold=30,  # seconds
-            mem_storage=True,
-        ),
-    )
-    subscription = await js.pull_subscribe_bind(reader.name, stream=spec.stream)
-    found, left = [], reader.num_pending or 0
-    while left:
-        for message in await subscription.fetch(min(left, _BATCH), timeout=_FETCH_SECONDS):
-            left = message.metadata.num_pending or 0
-            try:
-                found.append((message.metadata.sequence.stream, parse_event(message.data).data))
-            except UnknownEventError:
-                continue  # its consumer writes a dead letter
-    await subscription.unsubscribe()
+    found = []
+    async for message in stored_messages(js, spec.stream, filter_subjects=[spec.pattern]):
+        try:
+            found.append((message.metadata.sequence.stream, parse_event(message.data).data))
+        except UnknownEventError:
+            continue  # its consumer writes a dead letter
     finished = min([await _finished(js, spec.stream, each) for each in spec.consumers], default=0)
     first = (await js.stream_info(spec.stream)).state.first_seq
     return StoredEvents(
