@@ -100,7 +100,7 @@ async def test_a_ring_that_starts_says_what_it_waits_for(
         starting = {"status": "starting", "iteration": 0, "episodes": 0, "steps_per_second": None}
         await stage.progress(**starting)
         await chromium.wait_for(says("#screen-overlay", "The trainer is starting"))
-        await chromium.wait_for(says("#run", "Starting Ray and the emulators"))
+        await chromium.wait_for(says("#screen-overlay", "Starting the emulators"))
         await chromium.wait_for(f"/[1-9] s elapsed/.test({text_of('#screen-overlay')})")
         await shoot("starting.1")
     assert chromium.errors == []
@@ -210,7 +210,7 @@ async def test_an_outage_of_the_language_models_is_seen_while_it_lasts_and_after
         await stage.calls(1, "ok")
         await chromium.wait_for(f"{text_of('#banners')} === ''")
         await chromium.visit("/system")
-        assert "receives answers again, after 4 calls" in await chromium.evaluate(text_of("#log"))
+        await chromium.wait_for(says("#log", "receives answers again, after 4 calls"))
 
 
 async def test_a_roll_back_and_its_pin_are_seen_and_still_after_a_restart_of_the_hud(

@@ -44,7 +44,7 @@ def test_both_buckets_are_saved_and_brought_back(
         "MODELS": "s3://zelda-models",
     }
     kept = {f"scores/{number}.json": os.urandom(1_000) for number in range(20)}
-    kept["captures/big.capture"] = os.urandom(9_000_000)  # in several parts
+    kept["reward_model/epoch_0001/rm.safetensors"] = os.urandom(9_000_000)  # in several parts
     for store in (episodes_store, models_store):
         for key, data in kept.items():
             store.put(key, data)

@@ -109,8 +109,9 @@ def test_runners_share_places_and_what_they_find(apart: tuple[ShapedPPO, Path]):
     train_until(algorithm, "both find states", have_found)
     train_until(algorithm, "places are counted", lambda: bool(algorithm.exploration.places))
     algorithm.sampler.hold()
-    algorithm.train()
-    for places in on_runners(algorithm, lambda runner: dict(runner._places.episodes)):
+    played = on_runners(algorithm, lambda runner: dict(runner._places.episodes))
+    algorithm.train()  # takes in what was held
+    for places in played:
         assert places.keys() <= algorithm.exploration.places.keys()
         assert places
     cells = on_runners(algorithm, lambda runner: set(runner._explorer.known._worth))
