@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rlaif.storage import sealed
-from rlaif.storage.bounds import most_bytes
+from rlaif.storage.bounds import size_limit
 from rlaif.storage.open import open_store
 from rlaif.storage.ports import (
     InvalidKeyError,
@@ -212,11 +212,11 @@ def test_a_key_that_cannot_name_an_object_is_refused_everywhere(store):
 
 def test_an_object_that_is_too_large_for_its_kind_is_not_read(store: ObjectStore) -> None:
     key = "rooms/r-1/0-1.png"
-    store.put(key, bytes(most_bytes(key)))
-    assert len(store.get(key)) == most_bytes(key)
-    store.put(key, bytes(most_bytes(key) + 1))
+    store.put(key, bytes(size_limit(key)))
+    assert len(store.get(key)) == size_limit(key)
+    store.put(key, bytes(size_limit(key) + 1))
     for read in (store.get, store.get_tagged):
-        with pytest.raises(ObjectCorruptError, match=f"{most_bytes(key) + 1} bytes, more than"):
+        with pytest.raises(ObjectCorruptError, match=f"{size_limit(key) + 1} bytes, more than"):
             read(key)
     store.put("other", b"still read")
     assert store.get("other") == b"still read"

@@ -10,7 +10,7 @@ from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.captures.capture import pack_keyframe
 from rlaif.game.captures.replay import frames_after_steps
 from rlaif.storage import keys
-from rlaif.storage.bounds import most_bytes
+from rlaif.storage.bounds import size_limit
 from rlaif.storage.ports import ObjectNotFoundError, StoreUnavailableError
 
 
@@ -105,10 +105,10 @@ async def test_changed_bytes_of_a_capture_are_rejected(handle, stored, file_stor
 
 async def test_objects_that_are_too_large_to_read_are_rejected(handle, stored, file_store):
     event = stored()
-    file_store.put(event.capture_key, bytes(most_bytes(event.capture_key) + 1))
+    file_store.put(event.capture_key, bytes(size_limit(event.capture_key) + 1))
     assert (await rejection(handle, event)).reason == "corrupt_capture"
     key = keys.manifest("ep-1", event.segment_id)
-    file_store.put(key, bytes(most_bytes(key) + 1))
+    file_store.put(key, bytes(size_limit(key) + 1))
     assert (await rejection(handle, event)).reason == "corrupt_manifest"
 
 

@@ -10,7 +10,7 @@ from rlaif.contracts.events import RewardModelPublished
 from rlaif.contracts.reward_models import Champion
 from rlaif.reward_model.champions.registry import CorruptChampionError, Live, ModelRegistry
 from rlaif.storage import keys
-from rlaif.storage.bounds import most_bytes
+from rlaif.storage.bounds import size_limit
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
 from rlaif.testing.data.judging.candidates import passed_candidate
 from rlaif.testing.data.junk import JUNK, spoiled
@@ -59,7 +59,7 @@ def test_a_champion_of_junk_is_rebuilt_with_its_roll_back_and_its_pin(store, kin
 
 def test_a_champion_that_is_too_large_to_read_is_rebuilt(store):
     before = stored(store)
-    store.put(keys.CHAMPION, bytes(most_bytes(keys.CHAMPION) + 1))
+    store.put(keys.CHAMPION, bytes(size_limit(keys.CHAMPION) + 1))
     registry = registry_of(store)
     assert not registry.sound()
     registry.heal()

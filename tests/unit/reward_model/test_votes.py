@@ -24,7 +24,7 @@ from rlaif.reward_model.learning.gate.evaluation import predictions
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
 from rlaif.reward_model.learning.training import train_candidate
 from rlaif.storage import keys
-from rlaif.storage.bounds import most_bytes
+from rlaif.storage.bounds import size_limit
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.judging.scored_segments import PROGRESS_DIM, play, write_scored
 
@@ -73,7 +73,7 @@ def test_what_was_written_is_never_written_again(file_store: ObjectStore):
     assert len(list(file_store.list(keys.VOTES))) == 2
 
 
-@pytest.mark.parametrize("junk", [b"junk", bytes(most_bytes(keys.vote(1)) + 1)])
+@pytest.mark.parametrize("junk", [b"junk", bytes(size_limit(keys.vote(1)) + 1)])
 def test_a_line_that_is_junk_is_left_alone_and_its_number_stays_taken(
     file_store: ObjectStore, junk: bytes
 ):

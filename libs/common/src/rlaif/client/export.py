@@ -4,14 +4,13 @@ Exit codes: 0 written, 2 there is no such run.
 """
 
 import argparse
-import csv
-import io
 import sys
 from pathlib import Path
 
 from rlaif.client.rest import DEFAULT_HUD, ClientError
 from rlaif.client.run import Run
 from rlaif.files.failures import WRONG_INPUT, command
+from rlaif.files.tables import csv_of
 from rlaif.files.whole import write_whole
 
 
@@ -33,13 +32,9 @@ def main() -> int:
     except ClientError as error:
         sys.stderr.write(f"rlaif export: error: {error}\n")
         return WRONG_INPUT
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
+    text = csv_of(rows)
     if options.out is None:
-        sys.stdout.write(text.getvalue())
+        sys.stdout.write(text)
     else:
-        write_whole(options.out, text.getvalue().encode())
+        write_whole(options.out, text.encode())
     return 0

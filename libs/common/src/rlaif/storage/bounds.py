@@ -10,8 +10,8 @@ from rlaif.storage.ports import ObjectCorruptError
 _KIB, _MIB = 1024, 1024 * 1024
 
 _BOUNDS = [
-    (re.compile(pattern), most)
-    for pattern, most in (
+    (re.compile(pattern), limit)
+    for pattern, limit in (
         (r"captures/.*", _MIB),  # one digit for each decision: a million are hours of play
         (r"keyframes/.*", 4 * _MIB),  # as `rlaif.game.captures.capture.LARGEST_STATE_BYTES`
         (r"rooms/.*|.*/frames/[^/]*", 256 * _KIB),  # a screen of 160x144 pixels is a few kB
@@ -29,13 +29,13 @@ _RECORD = 4 * _MIB
 """Any other object is a record: a manifest, a score, a vote, or the states of a segment."""
 
 
-def most_bytes(key: str) -> int:
-    """The most bytes of the object `key`."""
-    return next((most for pattern, most in _BOUNDS if pattern.fullmatch(key)), _RECORD)
+def size_limit(key: str) -> int:
+    """The maximum size of the object `key`, in bytes."""
+    return next((limit for pattern, limit in _BOUNDS if pattern.fullmatch(key)), _RECORD)
 
 
 def check_size(key: str, size: int, max_bytes: int | None) -> None:
     """Raise ObjectCorruptError if an object of this size is larger than `ObjectStore.get` reads."""
-    most = most_bytes(key) if max_bytes is None else max_bytes
-    if size > most:
-        raise ObjectCorruptError(f"{key} has {size} bytes, more than {most}")
+    limit = size_limit(key) if max_bytes is None else max_bytes
+    if size > limit:
+        raise ObjectCorruptError(f"{key} has {size} bytes, more than {limit}")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from rlaif.local.doctor.facts import Facts
 from rlaif.local.doctor.findings import Finding
+from rlaif.storage import keys
 
 
 def check_segments(facts: Facts) -> list[Finding]:
@@ -43,7 +44,7 @@ def _ends(facts: Facts) -> Iterator[Finding]:
 
 def _scores(facts: Facts) -> Iterator[Finding]:
     for key, digests in sorted(facts.announced.items()):
-        name = f"scores/{key[0]}/{key[1]}.json"
+        name = keys.score(*key)
         if key not in facts.scores:
             text = f"{key[1]} was announced as scored and has no score object"
             yield Finding("I2", "score_missing", name, text)
@@ -56,7 +57,7 @@ def _scores(facts: Facts) -> Iterator[Finding]:
             yield Finding("I2", "score_announced_twice", name, text)
     for config, segment in unannounced(facts):
         text = f"{segment} has one score object and 0 events"
-        yield Finding("I2", "score_unannounced", f"scores/{config}/{segment}.json", text)
+        yield Finding("I2", "score_unannounced", keys.score(config, segment), text)
 
 
 def _letters(facts: Facts) -> Iterator[Finding]:

@@ -69,14 +69,8 @@ def build_router(training: Callable[[], TrainingLoop | None]) -> APIRouter:
                 media_type="application/jsonl",
                 headers={"Content-Disposition": 'attachment; filename="labels.jsonl"'},
             )
-        try:
-            data = await stored(lambda: parquet(entries()))
-        except ParquetMissingError as error:
-            raise Problem(501, "no-parquet", "Parquet is not installed", f"{error}.") from error
-        return Response(
-            data,
-            media_type="application/vnd.apache.parquet",
-            headers={"Content-Disposition": 'attachment; filename="labels.parquet"'},
+        return await _download(
+            lambda: parquet(entries()), "labels.parquet", "application/vnd.apache.parquet"
         )
 
     @router.get("/preferences", tags=["preferences"], operation_id="list_preferences")
@@ -96,14 +90,8 @@ def build_router(training: Callable[[], TrainingLoop | None]) -> APIRouter:
         active = ready(training())
         pairs = [pair.model_dump() for pair in active.pairs]
         columns = list(ComparedPair.model_fields)
-        try:
-            data = await stored(lambda: dataset(active.entries(), pairs, columns))
-        except ParquetMissingError as error:
-            raise Problem(501, "no-parquet", "Parquet is not installed", f"{error}.") from error
-        return Response(
-            data,
-            media_type="application/zip",
-            headers={"Content-Disposition": 'attachment; filename="preferences.zip"'},
+        return await _download(
+            lambda: dataset(active.entries(), pairs, columns), "preferences.zip", "application/zip"
         )
 
     @router.post(
@@ -125,3 +113,13 @@ def build_router(training: Callable[[], TrainingLoop | None]) -> APIRouter:
 
 def _pair_key(pair: ComparedPair) -> str:
     return f"{pair.a} {pair.b}"
+
+
+async def _download(make: Callable[[], bytes], name: str, media_type: str) -> Response:
+    """A file of the export, made in a thread; a problem if that needs Parquet, an extra."""
+    try:
+        data = await stored(make)
+    except ParquetMissingError as error:
+        raise Problem(501, "no-parquet", "Parquet is not installed", f"{error}.") from error
+    attachment = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(data, media_type=media_type, headers=attachment)

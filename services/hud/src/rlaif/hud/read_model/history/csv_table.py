@@ -1,10 +1,9 @@
 """Points of a run as a table for spreadsheets and pandas: one row per point."""
 
-import csv
-import io
 from collections.abc import Sequence
 from typing import Any
 
+from rlaif.files import tables
 from rlaif.hud.read_model.history.points import Point
 
 _NAMES = {"low": "min", "high": "max"}
@@ -15,13 +14,7 @@ def csv_of(points: Sequence[Point]) -> str:
 
     An unknown value is an empty cell.
     """
-    rows = [_row(point) for point in points]
-    columns = dict.fromkeys(name for row in rows for name in row)
-    text = io.StringIO()
-    table = csv.DictWriter(text, list(columns), lineterminator="\n")
-    table.writeheader()
-    table.writerows(rows)
-    return text.getvalue()
+    return tables.csv_of([_row(point) for point in points])
 
 
 def _row(point: Point) -> dict[str, Any]:
