@@ -45,7 +45,7 @@ class Home:
         }
 
     def start(self, module, *options, search_seconds=600.0):
-        minutes = {"SEARCH_MINUTES": search_seconds / 60, "MINUTES": search_seconds / 60 + 0.85}
+        minutes = {"SEARCH_MINUTES": search_seconds / 60, "MINUTES": search_seconds / 60 + 0.4}
         limits = {f"TRAINER_QUEST_{name}": str(value) for name, value in minutes.items()}
         return subprocess.Popen(
             [sys.executable, "-m", module, *options],
@@ -100,8 +100,9 @@ def test_ctrl_c_in_the_search_saves_and_the_same_command_goes_on(searched_in_two
     assert f"rlaif train --run-id {RUN}" in out
     assert (code_after, err_after) == (0, "")
     assert QuestRecord.read(home.directory).search_seconds > record.search_seconds
-    assert "QUEST_MINUTES elapsed" in out_after
-    assert RunRecord.read(record_path(home.data_dir, RUN)).finished == "time"
+    # A fast machine masters this small cartridge before the time is over.
+    ended = RunRecord.read(record_path(home.data_dir, RUN)).finished
+    assert {"time": "QUEST_MINUTES elapsed", "learned": "is mastered"}[ended] in out_after
 
 
 def test_the_terminal_reports_each_phase_and_the_findings(searched_in_two):
