@@ -1,5 +1,6 @@
 """Plays the runs of a study, each in a process of its own."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -8,6 +9,8 @@ import time
 from collections.abc import Mapping, Sequence
 
 from outcome import say
+
+from rlaif.service.child_process import ONE_THREAD
 
 
 def play_all(commands: Mapping[str, Sequence[str]], jobs: int) -> bool:
@@ -22,7 +25,10 @@ def play_all(commands: Mapping[str, Sequence[str]], jobs: int) -> bool:
         while waiting and len(playing) < jobs and not stop.is_set():
             name = next(iter(waiting))
             command = waiting.pop(name)
-            playing[subprocess.Popen([sys.executable, *command], start_new_session=True)] = name
+            run = subprocess.Popen(
+                [sys.executable, *command], start_new_session=True, env=os.environ | ONE_THREAD
+            )
+            playing[run] = name
         time.sleep(1.0)
         for process in [each for each in playing if each.poll() is not None]:
             failed += process.returncode != 0
