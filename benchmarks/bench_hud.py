@@ -158,8 +158,6 @@ def round_of(
         "with": during["rate"],
         "frames_with": during["frames_rate"],
         "kept": during["rate"] / without,
-        "hud_cores": during["beside"],
-        "hud_cores_without": (before["beside"] + after["beside"]) / 2,
     }
 
 
@@ -172,22 +170,17 @@ def figures(rows: list[dict[str, float]], seen: Seen) -> dict[str, Any]:
         "age_p95_ms": at_share(seen.ages, 0.95),
         "throughput_kept": round(median(kept), 4),
         "throughput_kept_interval": interval(kept),
-        "age_p50_ms": at_share(seen.ages, 0.5),
-        "age_max_ms": max(seen.ages, default=None),
         "frames_per_second": round(expected / seen.total("seconds"), 2),
         "frames_expected": expected,
         "pages_dropped": seen.total("dropped"),
         "hud_growth": growth(minutes),
         "hud_minutes": len(minutes) - 2,
         "hud_rss_mb": minutes,
-        "hud_cores": round(median(row["hud_cores"] for row in rows), 4),
-        "hud_cores_without_pages": round(median(row["hud_cores_without"] for row in rows), 4),
         "decisions_per_second": [
             round(median(row["without"] for row in rows)),
             round(median(row["with"] for row in rows)),
         ],
         "trained_frames_per_second": round(median(row["frames_with"] for row in rows)),
-        "kept_rounds": [round(each, 4) for each in kept],
         "rounds": len(rows),
     }
 
@@ -225,13 +218,9 @@ async def one_page(options: argparse.Namespace, directory: Path) -> dict[str, An
             before = kilobytes
         seconds = time.monotonic() - began
         page.close()
-        state = pipeline.get("hud", "state").json()
         return {
             "text_kb_s": round(page.text_bytes / 1000 / seconds, 3),
             "layout_shift": await shift,
-            "texts": page.texts,
-            "text_seconds": round(seconds),
-            "pipeline": {name: state["loop"][name] for name in ("captured", "scored", "published")},
         }
     finally:
         await asyncio.to_thread(pipeline.end)

@@ -36,8 +36,8 @@ from typing import Any
 import httpx
 from hud_pages import Page
 from one_run import reward_model, tree
-from outcome import print_round, summary, verdicts
-from turns import ALIKE, ENVS, NEVER_MINUTES, OFF, WORKERS, Side, run_command, training, until
+from outcome import ENVS, WORKERS, print_round, summary, verdicts
+from turns import ALIKE, NEVER_MINUTES, OFF, Side, run_command, training, until
 
 from rlaif.bus.connection import connect_ready
 from rlaif.bus.worker import DurableWorker

@@ -32,8 +32,8 @@ from pathlib import Path
 from statistics import geometric_mean, median
 from typing import Any
 
-from outcome import interval, print_round
-from turns import ALIKE, ENVS, OFF, WORKERS, Side, run_command, training
+from outcome import ENVS, WORKERS, interval, print_round
+from turns import ALIKE, OFF, Side, run_command, training
 
 from rlaif.testing.servers.nats_server import free_ports
 

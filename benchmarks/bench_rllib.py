@@ -25,12 +25,22 @@ from statistics import fmean
 from typing import Any
 
 import torch
-from outcome import begin, finish, parser_of, print_round, say, summary, verdicts
+from outcome import (
+    ENVS,
+    WORKERS,
+    begin,
+    finish,
+    parser_of,
+    print_round,
+    say,
+    summary,
+    verdicts,
+)
 from ray.rllib.algorithms.ppo import PPO, PPOConfig
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME
 from scenes import scenes
-from trainers import ENVS, WORKERS, Usage, environment, settings_of, start_ray
+from trainers import Usage, environment, settings_of, start_ray
 
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config

@@ -3,16 +3,15 @@
     python benchmarks/demo_minutes.py                       three seeds, 15 minutes each
     python benchmarks/demo_minutes.py --seeds 4 --minutes 5
 
-Each seed is a pipeline as `make demo` starts it, with the default settings. Twice per minute the
-page's state is read (`GET /api/v1/state`), and at the end the history (`GET /api/v1/history`).
+Each seed is a pipeline as `make demo` starts it, with the default settings. At the end the page's
+history is read (`GET /api/v1/history`).
 
-    held        milestones that hold when an episode ends
     reached     milestones reached in an episode; attempts of practice are no episodes
     rooms       distinct rooms of an episode
 
 Means over the episodes of the last five minutes are compared with the bars, beside the first three.
-Writes `page.csv`, `minutes.csv` and `summary.json` into --out. Exit code 0 if the medians of the
-seeds are above both bars.
+Writes `minutes.csv` and `summary.json` into --out. Exit code 0 if the medians of the seeds are
+above both bars.
 """
 
 import argparse
@@ -20,13 +19,13 @@ import json
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from outcome import finish, machine, parser_of, say, write_csv
+from outcome import finish, machine, parser_of, write_csv
 
 from rlaif.testing.pipeline import Pipeline
 
@@ -36,7 +35,6 @@ BARS = {"reached": 1.0, "rooms": 4.0}
 FIRST, LAST = 3, 5
 """Minutes at the beginning and at the end that are compared."""
 
-EVERY = 30.0
 STOP_SECONDS = 90.0
 
 
@@ -50,50 +48,28 @@ def main() -> int:
     )
     options = parser.parse_args()
     seeds = [int(seed) for seed in options.seeds.split(",")]
-    page: list[dict[str, Any]] = []
-    minutes: list[dict[str, Any]] = []
-    for seed in seeds:
-        shown, played = watch(seed, options.data_dir / f"seed-{seed}", options.minutes)
-        page += shown
-        minutes += played
-    return report(seeds, page, minutes, options)
+    minutes = [
+        row
+        for seed in seeds
+        for row in watch(seed, options.data_dir / f"seed-{seed}", options.minutes)
+    ]
+    return report(seeds, minutes, options)
 
 
-def watch(
-    seed: int, folder: Path, minutes: float
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Run a pipeline for some minutes; what its page showed, and its episodes minute by minute."""
+def watch(seed: int, folder: Path, minutes: float) -> list[dict[str, Any]]:
+    """Run a pipeline for some minutes; its episodes, minute by minute."""
     if folder.exists():
         raise SystemExit(f"{folder} is there: a demo would resume it; remove it first")
     began = time.time()
     pipeline = Pipeline(folder, environment={"TRAINER_SEED": str(seed)})
     try:
         pipeline.wait_for(re.compile("✓ hud "), seconds=120)
-        shown = list(ask(seed, began, minutes, pipeline))
+        time.sleep(max(0.0, began + 60 * minutes - time.time()))
         history = pipeline.get("hud", "history?points=1000").json()
         pipeline.interrupt(seconds=STOP_SECONDS)
     finally:
         pipeline.end()
-    return shown, by_minute(seed, began, history["points"])
-
-
-def ask(seed: int, began: float, minutes: float, pipeline: Pipeline) -> Iterator[dict[str, Any]]:
-    """What the page shows, until the minutes are over."""
-    while (left := began + 60 * minutes - time.time()) > 0:
-        time.sleep(min(left, EVERY))
-        state = pipeline.get("hud", "state").json()
-        run = state["run"] or {}
-        row = {
-            "seed": seed,
-            "minute": round((time.time() - began) / 60, 2),
-            "env_steps": run.get("env_steps"),
-            "held": run.get("milestones_mean"),
-            "rooms": run.get("rooms_mean"),
-            "reward_model": run.get("reward_model_version"),
-            "headline": state["headline"].get("text"),
-        }
-        say(json.dumps(row))
-        yield row
+    return by_minute(seed, began, history["points"])
 
 
 def by_minute(seed: int, began: float, pieces: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -126,15 +102,11 @@ def over(rows: Sequence[dict[str, Any]], name: str) -> float | None:
 
 
 def report(
-    seeds: Sequence[int],
-    page: Sequence[dict[str, Any]],
-    minutes: Sequence[dict[str, Any]],
-    options: argparse.Namespace,
+    seeds: Sequence[int], minutes: Sequence[dict[str, Any]], options: argparse.Namespace
 ) -> int:
     """Write what was seen and whether it is above the bars."""
     options.out.mkdir(parents=True, exist_ok=True)
-    for name, rows in (("page", page), ("minutes", minutes)):
-        write_csv(options.out / f"{name}.csv", list(rows[0]), rows)
+    write_csv(options.out / "minutes.csv", list(minutes[0]), minutes)
     of_seeds = {}
     for seed in seeds:
         own = [row for row in minutes if row["seed"] == seed]

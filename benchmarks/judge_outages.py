@@ -17,7 +17,7 @@ import time
 from typing import Any
 
 import httpx
-from judge_rig import Rig, end, rig
+from judge_rig import Rig, Service, rig
 from outcome import finish, parser_of, say
 
 from rlaif.testing.waiting import eventually
@@ -29,51 +29,47 @@ CALLS_PER_SECOND = 3.0
 
 
 async def run(made: Rig, options: argparse.Namespace) -> list[dict[str, Any]]:
-    bus, llm, port = await made.bus(), made.port(), made.port()
-    quick = {"MOCK_LLM_LATENCY_SECONDS": "0.1"}
-    stand_in = await asyncio.to_thread(made.start, "rlaif.mock_llm", llm, **quick)
-    await asyncio.to_thread(
-        made.start, "rlaif.judge", port, LLM_BASE_URL=f"http://127.0.0.1:{llm}", JUDGE_COMPUTED=""
+    llm = await asyncio.to_thread(made.start, "rlaif.mock_llm", MOCK_LLM_LATENCY_SECONDS="0.1")
+    judge = await asyncio.to_thread(
+        made.start, "rlaif.judge", LLM_BASE_URL=llm.url, JUDGE_COMPUTED=""
     )
     found = []
-    try:
-        # The routes learn how long an answer takes.
-        await made.export(bus, 0, SEGMENTS)
-        await scores(made, SEGMENTS)
-        for number, fault in enumerate(("429", "500", "timeout", "dead"), start=1):
-            seconds = options.dead_seconds if fault == "dead" else options.seconds
-            if fault == "dead":
-                end(stand_in)
-            else:
-                put(llm, f"{fault}:1")
-            before, done = calls(port), await asyncio.to_thread(made.scored)
-            await made.export(bus, number * 1000, SEGMENTS)
-            await asyncio.sleep(seconds)
-            made_calls = calls(port) - before
-            early = await asyncio.to_thread(made.scored) - done
+    # The routes learn how long an answer takes.
+    await made.export(0, SEGMENTS)
+    await scores(made, SEGMENTS)
+    for number, fault in enumerate(("429", "500", "timeout", "dead"), start=1):
+        seconds = options.dead_seconds if fault == "dead" else options.seconds
+        if fault == "dead":
+            await asyncio.to_thread(llm.stop)
+        else:
+            put(llm, f"{fault}:1")
+        before, done = calls(judge), await asyncio.to_thread(made.scored)
+        await made.export(number * 1000, SEGMENTS)
+        await asyncio.sleep(seconds)
+        made_calls = calls(judge) - before
+        early = await asyncio.to_thread(made.scored) - done
+        began = time.monotonic()
+        if fault == "dead":
+            await asyncio.to_thread(llm.start)
+            # From when it answers, not from when its process was started.
             began = time.monotonic()
-            if fault == "dead":
-                stand_in = await asyncio.to_thread(made.start, "rlaif.mock_llm", llm, **quick)
-                # From when it answers, not from when its process was started.
-                began = time.monotonic()
-            else:
-                put(llm, "")
-            await scores(made, done + 1)
-            first = time.monotonic() - began
-            await scores(made, done + SEGMENTS)
-            row = {
+        else:
+            put(llm, "")
+        await scores(made, done + 1)
+        first = time.monotonic() - began
+        await scores(made, done + SEGMENTS)
+        found.append(
+            {
                 "fault": fault,
                 "outage_seconds": seconds,
                 "calls_per_second": round(made_calls / seconds, 2),
                 "scored_during": early,
                 "first_score_seconds": round(first, 2),
                 "all_scored_seconds": round(time.monotonic() - began, 2),
-                "dead_letters": len(await bus.dead_letters()),
+                "dead_letters": await dead_letters(made),
             }
-            say(json.dumps(row))
-            found.append(row)
-    finally:
-        await bus.close()
+        )
+        say(json.dumps(found[-1]))
     return found
 
 
@@ -84,16 +80,22 @@ async def scores(made: Rig, count: int) -> None:
     await eventually(there, f"{count} scores", seconds=600)
 
 
-def put(llm: int, spec: str) -> None:
+async def dead_letters(made: Rig) -> int:
+    bus = await made.bus()
+    try:
+        return len(await bus.dead_letters())
+    finally:
+        await bus.close()
+
+
+def put(llm: Service, spec: str) -> None:
     httpx.put(
-        f"http://127.0.0.1:{llm}/faults", json={"spec": spec}, timeout=10, trust_env=False
+        f"{llm.url}/faults", json={"spec": spec}, timeout=10, trust_env=False
     ).raise_for_status()
 
 
-def calls(judge: int) -> int:
-    report = httpx.get(
-        f"http://127.0.0.1:{judge}/api/v1/judges", timeout=10, trust_env=False
-    ).json()
+def calls(judge: Service) -> int:
+    report = judge.get("api/v1/judges").json()
     return sum(each["health"]["calls"] for each in report["judges"])
 
 

@@ -5,24 +5,58 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
 
 from rlaif.bus.connection import Bus, connect_ready
-from rlaif.local.places import Ports
 from rlaif.storage import keys
 from rlaif.storage.open import open_store
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.judging.segments import described_state, write_segment
-from rlaif.testing.servers.nats_server import NatsServer
+from rlaif.testing.servers.nats_server import NatsServer, free_ports
+from rlaif.testing.servers.process import ServerProcess
 from rlaif.testing.servers.s3_server import S3Server, running_s3_server
+from rlaif.testing.waiting import eventually
 
-READY_SECONDS = 60
+
+class Service(ServerProcess):
+    """A service of the project as a process; its port stays the same."""
+
+    def __init__(self, module: str, folder: Path, environment: dict[str, str]) -> None:
+        (self.port,) = free_ports(1)
+        log = folder / f"{module}-{self.port}.log"
+        super().__init__(log, log)
+        self._module, self._environment = module, environment
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def get(self, path: str) -> httpx.Response:
+        return httpx.get(f"{self.url}/{path}", timeout=10, trust_env=False)
+
+    def _spawn(self, log: int) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", self._module, "--port", str(self.port)]
+        return subprocess.Popen(
+            command, env=self._environment, stdout=log, stderr=log, start_new_session=True
+        )
+
+    def _wait_ready(self, alive: Callable[[], bool]) -> None:
+        asyncio.run(eventually(lambda: self._ready() or not alive(), f"{self._module} is ready"))
+        if not alive():
+            raise RuntimeError(f"{self._module} ended")
+
+    def _ready(self) -> bool:
+        with suppress(httpx.HTTPError):
+            return self.get("readyz").is_success
+        return False
+
+    def _choose_ports(self) -> None:
+        """The port stays: clients know it."""
 
 
 @dataclass
@@ -33,42 +67,18 @@ class Rig:
     nats: NatsServer
     s3: S3Server
     environment: dict[str, str]
-    ports: Ports = field(default_factory=Ports)
     stack: ExitStack = field(default_factory=ExitStack)
 
     @property
     def store(self) -> ObjectStore:
         return open_store(f"s3://{keys.EPISODES_BUCKET}", self.s3.credentials)
 
-    def port(self) -> int:
-        return self.ports.take(18_500)
-
-    def start(self, module: str, port: int, **settings: str) -> subprocess.Popen[bytes]:
-        """Start a service; it ends with the rig. Waits until it is ready."""
-        log = (self.folder / f"{module}-{port}.log").open("ab")
-        process = subprocess.Popen(
-            [sys.executable, "-m", module, "--port", str(port)],
-            env=self.environment | settings,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-        self.stack.callback(log.close)
-        self.stack.callback(end, process)
-        deadline, last = time.monotonic() + READY_SECONDS, ""
-        while time.monotonic() < deadline:
-            try:
-                answer = httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=5, trust_env=False)
-                if answer.status_code == 200:
-                    return process
-                last = answer.text
-            except httpx.HTTPError as error:
-                last = repr(error)
-            if process.poll() is not None:
-                break
-            time.sleep(0.2)
-        tail = (self.folder / f"{module}-{port}.log").read_text(errors="replace")[-2000:]
-        raise RuntimeError(f"{module} did not get ready: {last}\n{tail}")
+    def start(self, module: str, **settings: str) -> Service:
+        """Start a service and wait until it is ready; it ends with the rig."""
+        service = Service(module, self.folder, self.environment | settings)
+        self.stack.callback(service.stop)
+        service.start()
+        return service
 
     async def bus(self) -> Bus:
         return await connect_ready(self.nats.url, name="benchmark")
@@ -76,8 +86,9 @@ class Rig:
     def scored(self) -> int:
         return sum(keys.score_ids(info.key) is not None for info in self.store.list(keys.scores()))
 
-    async def export(self, bus: Bus, first: int, count: int) -> None:
+    async def export(self, first: int, count: int) -> None:
         """Write and announce segments that differ in every fact that matters to a cache."""
+        bus = await self.bus()
         publisher = bus.publisher("exporter")
         for number in range(first, first + count):
             states = [
@@ -95,6 +106,7 @@ class Rig:
                 write_segment, self.store, f"seg-{number:05d}", states=states, pictures=4
             )
             await publisher.publish(event)
+        await bus.close()
 
 
 @contextmanager
@@ -114,19 +126,7 @@ def rig() -> Iterator[Rig]:
         }
         made = Rig(folder, nats, s3, environment)
         try:
-            yield made
+            with made.stack:
+                yield made
         finally:
-            made.stack.close()
-            made.ports.close()
             nats.stop()
-
-
-def end(process: subprocess.Popen[bytes]) -> None:
-    """Stop a service in order, after 15 s by force."""
-    if process.poll() is None:
-        process.terminate()
-        try:
-            process.wait(15)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()

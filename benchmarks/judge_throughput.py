@@ -11,7 +11,7 @@ import json
 import time
 from typing import Any
 
-from judge_rig import Rig, end, rig
+from judge_rig import Rig, rig
 from one_run import cpu_seconds
 
 SLOW_SECONDS = 1.0
@@ -21,27 +21,11 @@ REPLICAS = (1, 2, 4)
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Both questions; prints a line for each run."""
     everything = {"JUDGE_COMPUTED": "", "JUDGE_CACHED_ANSWERS": "0", "JUDGE_COMPARE_SHARE": "0"}
-    result: dict[str, Any] = {}
     with rig() as made:
-        fast = made.port()
-        made.start(
-            "rlaif.mock_llm", fast, MOCK_LLM_LATENCY_SECONDS="0", MOCK_LLM_JITTER_SECONDS="0"
-        )
+        fast, slow = mock_llm(made, 0), mock_llm(made, SLOW_SECONDS)
         one = run(made, fast, replicas=1, count=options.segments, first=0, settings=everything)
         plain = run(made, fast, replicas=1, count=options.segments, first=10_000, settings={})
-        result["segments_per_min"] = one["segments_per_min"]
-        result["segments_per_min_per_core"] = one["segments_per_cpu_min"]
-        result["segments_per_min_default_settings"] = plain["segments_per_min"]
-        result["segments_per_min_per_core_default_settings"] = plain["segments_per_cpu_min"]
-        slow = made.port()
-        made.start(
-            "rlaif.mock_llm",
-            slow,
-            MOCK_LLM_LATENCY_SECONDS=str(SLOW_SECONDS),
-            MOCK_LLM_JITTER_SECONDS="0",
-        )
-        result["replicas"] = REPLICAS
-        result["segments_per_min_by_replicas"] = [
+        by_replicas = [
             run(
                 made,
                 slow,
@@ -49,33 +33,43 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
                 count=min(options.segments, 40 * replicas),
                 first=20_000 + 1000 * replicas,
                 settings=everything,
-            )["segments_per_min"]
+            )
             for replicas in REPLICAS
         ]
-    return result
+    return {
+        "segments_per_min": one["segments_per_min"],
+        "segments_per_min_per_core": one["segments_per_cpu_min"],
+        "segments_per_min_default_settings": plain["segments_per_min"],
+        "segments_per_min_per_core_default_settings": plain["segments_per_cpu_min"],
+        "replicas": REPLICAS,
+        "segments_per_min_by_replicas": [each["segments_per_min"] for each in by_replicas],
+    }
+
+
+def mock_llm(made: Rig, seconds: float) -> str:
+    """A language model that takes so long for each call; gives its address."""
+    return made.start(
+        "rlaif.mock_llm", MOCK_LLM_LATENCY_SECONDS=str(seconds), MOCK_LLM_JITTER_SECONDS="0"
+    ).url
 
 
 def run(
-    made: Rig, llm: int, *, replicas: int, count: int, first: int, settings: dict[str, str]
+    made: Rig, llm: str, *, replicas: int, count: int, first: int, settings: dict[str, str]
 ) -> dict[str, float]:
     """Score `count` segments that wait in the queue already."""
-    asyncio.run(_export(made, first, count))
+    asyncio.run(made.export(first, count))
     before = made.scored()
-    url = f"http://127.0.0.1:{llm}"
-    judges = [
-        made.start("rlaif.judge", made.port(), LLM_BASE_URL=url, **settings)
-        for _ in range(replicas)
-    ]
+    judges = [made.start("rlaif.judge", LLM_BASE_URL=llm, **settings) for _ in range(replicas)]
     # They began when they were ready one by one; what is done by now does not count.
     started, done_already = time.monotonic(), made.scored() - before
-    pids = [judge.pid for judge in judges]
+    pids = [judge.pid for judge in judges if judge.pid is not None]
     cpu = cpu_seconds(pids)
     while made.scored() - before < count:
         time.sleep(0.1)
     wall = time.monotonic() - started
     used = sum(cpu_seconds(pids).values()) - sum(cpu.values())
     for judge in judges:
-        end(judge)
+        judge.stop()
     segments = count - done_already
     found = {
         "segments": segments,
@@ -86,11 +80,3 @@ def run(
     }
     print(f"replicas {replicas}, {settings or 'default settings'}: {json.dumps(found)}", flush=True)
     return found
-
-
-async def _export(made: Rig, first: int, count: int) -> None:
-    bus = await made.bus()
-    try:
-        await made.export(bus, first, count)
-    finally:
-        await bus.close()

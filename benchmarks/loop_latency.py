@@ -10,7 +10,6 @@ import re
 import tempfile
 import time
 from bisect import bisect_left
-from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -23,7 +22,7 @@ from outcome import say
 
 from rlaif.bus.connection import connect
 from rlaif.contracts.events import SegmentCaptured, SegmentScored
-from rlaif.testing.pipeline import Pipeline, PipelineError
+from rlaif.testing.pipeline import Pipeline
 
 READY = re.compile("✓ trainer")
 READY_SECONDS = 300.0
@@ -40,7 +39,6 @@ class Seen:
         captured: Segment → when it was captured.
         scored: (when, segment, score digest) of usable scores, in order.
         manifests: Version → its manifest.
-        attempts: Candidate → how its training ended.
         ended: When watching ended.
     """
 
@@ -48,7 +46,6 @@ class Seen:
     captured: dict[str, float] = field(default_factory=dict)
     scored: list[tuple[float, str, str]] = field(default_factory=list)
     manifests: dict[int, dict[str, Any]] = field(default_factory=dict)
-    attempts: dict[str, dict[str, Any]] = field(default_factory=dict)
     ended: float = 0.0
 
 
@@ -70,7 +67,6 @@ def watch(pipeline: Pipeline, minutes: float) -> tuple[Seen, dict[str, Any]]:
     began = time.time()
     while time.time() - began < 60 * minutes:
         note_version(pipeline, seen)
-        note_attempt(pipeline, seen)
         time.sleep(POLL_SECONDS)
     seen.ended = time.time()
     seen.manifests = {
@@ -90,21 +86,6 @@ def note_version(pipeline: Pipeline, seen: Seen) -> None:
     if version is not None and version not in seen.live:
         seen.live[version] = time.time()
         say(f"v{version} is live, {run['segments_captured']} segments captured")
-
-
-def note_attempt(pipeline: Pipeline, seen: Seen) -> None:
-    try:
-        attempt = pipeline.get("reward-model", "training").json().get("last_attempt")
-    except (httpx.HTTPError, PipelineError):  # not up yet, or busy
-        return
-    if attempt is None or attempt["candidate_id"] in seen.attempts:
-        return
-    seen.attempts[attempt["candidate_id"]] = attempt
-    said = "; ".join(attempt["reasons"]) or f"version {attempt['version']}"
-    say(
-        f"{attempt['labels']} labels, trained in {attempt['seconds']:.1f} s, "
-        f"{attempt['outcome']}: {said}"
-    )
 
 
 async def read_events(pipeline: Pipeline, seen: Seen) -> None:
@@ -162,8 +143,6 @@ def figures(seen: Seen, training: dict[str, Any], minutes: float) -> dict[str, A
         - datetime.fromisoformat(seen.manifests[version]["created_at"]).timestamp()
         for version in versions
     ]
-    trainings = [attempt["seconds"] for attempt in seen.attempts.values()]
-    outcomes = Counter(attempt["outcome"] for attempt in seen.attempts.values())
     return {
         "minutes_of_play": minutes,
         **{f"{name}_p50_s": waited(group, 0.5) for name, group in waits.items()},
@@ -172,8 +151,6 @@ def figures(seen: Seen, training: dict[str, Any], minutes: float) -> dict[str, A
         "still_waiting": sum(not lives for _, lives in waits["all"]),
         "scored_p50_s": percentile(scoring, 50),
         "scored_p95_s": percentile(scoring, 95),
-        "training_p50_s": percentile(trainings, 50),
-        "trainings_ended": dict(sorted(outcomes.items())),
         "published_to_live_p50_s": percentile(swaps, 50),
         "captured": len(seen.captured),
         "usable_scores": len(seen.scored),

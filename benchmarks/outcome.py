@@ -21,6 +21,9 @@ from random import Random
 from statistics import median
 from typing import Any
 
+WORKERS, ENVS = 2, 8
+"""Runners of a training that is compared, and environments of each."""
+
 RESAMPLES = 4_000
 PACKAGES = ("pyboy", "numpy", "torch", "ray")
 HERE = Path(__file__).resolve().parent

@@ -20,11 +20,9 @@ from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
-from outcome import print_round, say, summary
+from outcome import ENVS, WORKERS, print_round, say, summary
 from sb3_rung import Sb3Rung
 from trainers import (
-    ENVS,
-    WORKERS,
     BenchmarkRunner,
     Replayed,
     Usage,

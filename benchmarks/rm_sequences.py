@@ -16,7 +16,7 @@ from rlaif.contracts.judging.quest import FARTHEST
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.worth import value_of_rise
 from rlaif.reward_model.learning.fit.sides import split_sides
-from rlaif.reward_model.learning.gate.checks import MAX_PERMUTATION_P, failed
+from rlaif.reward_model.learning.gate.checks import MAX_PERMUTATION_P
 from rlaif.reward_model.learning.gate.folds import make_folds
 from rlaif.reward_model.learning.gate.permutation import permutation_p
 from rlaif.reward_model.learning.settings import CandidateSettings
@@ -93,36 +93,3 @@ def placed(item: LabelledSegment, start: float, end: float) -> LabelledSegment:
     start, end = round(start / step) * step, round(end / step) * step
     values = {**item.values, "progress": value_of_rise(end - start)}
     return unlike(item, values=values, positions=(start, end))
-
-
-def bad_judges(seen: Sequence[Seen], seed: int) -> dict[str, list[str]]:
-    """Kind of bad judge → names of the checks that reject its labels."""
-    menus, texts = ({"taste": taste, "taste_share": 1.0} for taste in ("menus", "texts"))
-    honest, half = judged(seen), len(seen) // 2
-    hostile = judged(seen, USUAL.model_copy(update={"hostility": 1.0, "seed": seed}))
-    fond = judged(seen, USUAL.model_copy(update=menus))
-    labels = {
-        "menu_judge": fond,
-        "text_judge": judged(seen, USUAL.model_copy(update=texts)),
-        "hostile_judge": hostile,
-        "drifting_judge": honest[:half] + hostile[half:],
-        "drifting_to_menus": honest[:half] + fond[half:],
-        "praising_judge": judged(
-            seen, USUAL.model_copy(update={"laziness": 1.0, "lazy_answer": "praise"})
-        ),
-        "exchanged_labels": exchanged(honest, seed),
-    }
-    return {
-        kind: [check.name for check in failed(train_candidate(items, settings=SETTINGS).checks)]
-        for kind, items in labels.items()
-        if items
-    }
-
-
-def exchanged(labels: list[LabelledSegment], seed: int) -> list[LabelledSegment]:
-    """Every segment with the label of another one."""
-    order = np.random.default_rng(seed).permutation(len(labels)).tolist()
-    return [
-        unlike(item, values=labels[other].values, positions=labels[other].positions)
-        for item, other in zip(labels, order, strict=True)
-    ]

@@ -16,7 +16,8 @@ from typing import Any
 
 import torch
 from one_run import cpu_seconds
-from trainers import ENVS, WORKERS, settings_of
+from outcome import ENVS, WORKERS
+from trainers import settings_of
 
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.zelda_env import ZeldaOracleEnv

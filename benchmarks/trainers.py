@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bare import Bare, Episode
+from outcome import ENVS, WORKERS
 
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import Emulator, new_emulator
@@ -22,8 +23,6 @@ from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.game import CaptureSettings, GameSettings
 from rlaif.trainer.settings.learning import CurriculumSettings
-
-WORKERS, ENVS = 2, 8
 
 
 class Recorded(PlaceFollower):

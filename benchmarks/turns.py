@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from one_run import RUNNERS, Process, cpu_seconds, tree
-from outcome import begin, finish, parser_of
+from outcome import ENVS, WORKERS, begin, finish, parser_of
 
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.run_folder.protocol import IterationDone, Message, RewardModelLoaded
@@ -35,7 +35,6 @@ NEVER_MINUTES = 10_000
 BATCH = 1_024
 """Decisions of an iteration: with the default of 4,096 a turn of macros lasts most of a minute."""
 
-WORKERS, ENVS = 2, 8
 ALIKE: dict[str, Any] = {
     "ray_workers": WORKERS,
     "envs_per_worker": ENVS,
