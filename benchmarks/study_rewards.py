@@ -27,9 +27,10 @@ differ by their labels alone.
 
 The policy is then frozen and plays 32 episodes from power-on. Its score is the mean number of the
 quest's main milestones, never extras and never a reward. A run is one process; it is resumed from
---data, and one that is over is not repeated. Writes `runs.csv`, `episodes.csv`, `curve.csv` (raw)
+--data, and one whose outcome is in --out is not repeated, on another machine either. Writes an
+outcome per run (raw: its episodes, and a curve of those of training from power-on), `runs.csv`
 and `report.txt` into --out: interquartile means over seeds with bootstrap intervals, and
-differences of arms over the same seeds. The curve counts episodes from power-on.
+differences of arms over the same seeds.
 """
 
 import argparse
@@ -124,8 +125,6 @@ RUN_ROW = (
     "arm", "seed", "decisions", "milestones", "rooms", "first_step", "labels", "versions",
     "first_live", "refused", "cpu_seconds", "resumed", "commit",
 )  # fmt: skip
-EPISODE_ROW = ("arm", "seed", "episode", "milestones", "rooms", "frames", "reached")
-CURVE_ROW = ("arm", "seed", "decisions", "episodes", "milestones", "labels", "version")
 
 
 class Run(NamedTuple):
@@ -137,6 +136,9 @@ class Run(NamedTuple):
 
     def folder(self, data: Path) -> Path:
         return data / self.arm / str(self.seed)
+
+    def outcome(self, out: Path) -> Path:
+        return out / "runs" / f"{self.arm}.{self.seed}.{self.decisions}.json"
 
     @property
     def has_model(self) -> bool:
@@ -352,19 +354,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     if options.one:
         arm, seed = options.one
-        play(Run(arm, int(seed), options.decisions), options.data)
+        play(Run(arm, int(seed), options.decisions), options.data, options.out)
         return 0
     runs = list(planned(options))
     if not options.report:
-        waiting = [run for run in runs if outcome_of(run, options.data) is None]
+        waiting = [run for run in runs if outcome_of(run, options.out) is None]
         say(f"{len(waiting)} of {len(runs)} runs to play")
         prepare(options.data / SEARCH)
-        shared = [__file__, "--data", str(options.data), "--decisions", str(options.decisions)]
+        shared = [
+            __file__, "--decisions", str(options.decisions),
+            "--data", str(options.data), "--out", str(options.out),
+        ]  # fmt: skip
         commands = {f"{run.arm} {run.seed}": [*shared, "--one", run.arm, str(run.seed)]
                     for run in waiting}  # fmt: skip
         if not play_all(commands, options.jobs):
             return 1
-    return report(runs, options.data, options.out)
+    return report(runs, options.out)
 
 
 def prepare(folder: Path) -> None:
@@ -394,17 +399,16 @@ def planned(options: argparse.Namespace) -> Iterator[Run]:
     yield from (Run(arm, seed, options.decisions) for seed, _, arm in sorted(found))
 
 
-def outcome_of(run: Run, data: Path) -> dict[str, Any] | None:
-    """What a run that is over has left, of this length."""
-    file = run.folder(data) / f"run-{run.decisions}.json"
+def outcome_of(run: Run, out: Path) -> dict[str, Any] | None:
+    file = run.outcome(out)
     return json.loads(file.read_text("utf-8")) if file.exists() else None
 
 
-def play(run: Run, data: Path) -> None:
+def play(run: Run, data: Path, out: Path) -> None:
     """Play or resume a run, until it is over or a signal arrives."""
     os.nice(NICE)
     warnings.simplefilter("ignore")
-    folder, stop = run.folder(data), stopping()
+    stop = stopping()
     study = Study(run, data)
     wrote = time.monotonic()
     while study.algorithm.env_steps < run.decisions and not stop.is_set():
@@ -420,34 +424,33 @@ def play(run: Run, data: Path) -> None:
         known = study.figures | {
             "decisions": study.algorithm.env_steps,
             "labels": study.figures["curve"][-1]["labels"],
-            "episodes": [
-                {
-                    "episode": each.number,
-                    "milestones": len(each.milestone_frames),
-                    "rooms": each.rooms,
-                    "frames": each.frames,
-                    "reached": " ".join(each.milestone_frames),
-                }
-                for each in episodes
-            ],
+            "curve": _columns(study.figures["curve"]),
+            "episodes": _columns(
+                [
+                    {
+                        "milestones": len(each.milestone_frames),
+                        "rooms": each.rooms,
+                        "frames": each.frames,
+                        "reached": " ".join(each.milestone_frames),
+                    }
+                    for each in episodes
+                ]
+            ),
         }
-        file = folder / f"run-{run.decisions}.json"
-        write_whole(file, json.dumps(known, indent=1).encode())
+        run.outcome(out).parent.mkdir(parents=True, exist_ok=True)
+        write_whole(run.outcome(out), json.dumps(known).encode())
     study.close()
 
 
-def report(runs: Sequence[Run], data: Path, out: Path) -> int:
-    """Write raw results and the report on the runs so far."""
+def _columns(rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def report(runs: Sequence[Run], out: Path) -> int:
+    """Write the table of the runs so far, and the report on them."""
     out.mkdir(parents=True, exist_ok=True)
-    found = {run: known for run in runs if (known := outcome_of(run, data))}
-    own = {run: {"arm": run.arm, "seed": run.seed} for run in found}
+    found = {run: known for run in runs if (known := outcome_of(run, out))}
     write_csv(out / "runs.csv", RUN_ROW, [_run_row(*each) for each in found.items()])
-    for name, row, of in (
-        ("episodes", EPISODE_ROW, "episodes"),
-        ("curve", CURVE_ROW, "curve"),
-    ):
-        rows = [own[run] | each for run, known in found.items() for each in known[of]]
-        write_csv(out / f"{name}.csv", row, rows)
     text = "\n".join(_lines(found)) + "\n"
     (out / "report.txt").write_text(text, encoding="utf-8")
     say(text)
@@ -455,11 +458,11 @@ def report(runs: Sequence[Run], data: Path, out: Path) -> int:
 
 
 def _run_row(run: Run, known: dict[str, Any]) -> dict[str, Any]:
-    episodes = known["episodes"]
+    milestones = np.array(known["episodes"]["milestones"])
     means = {
-        "milestones": round(float(np.mean([each["milestones"] for each in episodes])), 4),
-        "rooms": round(float(np.mean([each["rooms"] for each in episodes])), 3),
-        "first_step": round(float(np.mean([each["milestones"] > 0 for each in episodes])), 4),
+        "milestones": round(float(milestones.mean()), 4),
+        "rooms": round(float(np.mean(known["episodes"]["rooms"])), 3),
+        "first_step": round(float((milestones > 0).mean()), 4),
         "refused": len(known["refused"]),
     }
     own = {"arm": run.arm, "seed": run.seed}
@@ -471,10 +474,7 @@ def _lines(found: dict[Run, dict[str, Any]]) -> Iterator[str]:
         f"commit {commit()}; milestones of the quest in {EPISODES} episodes of the frozen policy, "
         "interquartile mean over seeds (95 % interval)"
     )
-    scores = {
-        run: [float(each["milestones"]) for each in known["episodes"]]
-        for run, known in found.items()
-    }
+    scores = {run: known["episodes"]["milestones"] for run, known in found.items()}
     for arm in dict.fromkeys(run.arm for run in found):
         mine = [run for run in found if run.arm == arm]
         figure = interval([scores[run] for run in mine])
