@@ -257,6 +257,7 @@ lock: $(VENV)/.ready-dev ## Write requirements.lock and requirements-dev.lock: c
 	       /==/ { name = $$1; sub(/==.*/, "", name); kept = (name in known) == users } kept' $(VENV)/users.txt -; \
 	   } > $$file.new && mv $$file.new $$file || exit 1; \
 	 done
+	@$(MAKE) --no-print-directory ray-lock
 
 ray-lock: $(VENV)/.ready-dev ## Write deploy/containers/ray-dashboard.lock: what Ray's dashboard needs besides
 	@{ echo "# Written by make ray-lock: what Ray's dashboard needs besides requirements.lock."; \

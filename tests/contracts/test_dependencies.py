@@ -71,6 +71,20 @@ def test_the_locks_hold_what_is_pinned_with_digests():
     assert all(entries.values())
 
 
+def test_the_lock_of_rays_dashboard_has_the_pinned_versions():
+    """The image of the trainer is installed from both locks with these constraints."""
+    lock = (ROOT / "deploy/containers/ray-dashboard.lock").read_text()
+    found = dict(re.findall(r"^([\w.-]+)==(\S+)", lock, re.MULTILINE))
+    others = {name.partition("==")[0] for name in locked("requirements.lock")}
+    assert found.keys().isdisjoint(others), "run: make ray-lock"
+    pinned = pins("constraints.txt")
+    wrong = {
+        name for name in found if Version(found[name]) != pinned.get(name, Version(found[name]))
+    }
+    assert not wrong, "run: make ray-lock"
+    assert "aiohttp" in found, "the dashboard's own web server"
+
+
 def test_what_users_install_holds_no_tool_but_the_installer():
     users, developers = (
         {canonicalize_name(package.partition("==")[0]) for package in locked(name)}
