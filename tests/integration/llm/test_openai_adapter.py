@@ -206,6 +206,29 @@ async def test_a_reply_that_breaks_off_is_an_outage_and_one_that_cannot_be_decod
             await OpenAiModel(connections, url, TIMES).complete(REQUEST)
 
 
+@pytest.mark.parametrize("status", ["301 Moved", "302 Found", "307 Temporary Redirect"])
+async def test_a_redirect_is_reported_as_one(connections: Connections, status: str) -> None:
+    head = f"HTTP/1.1 {status}\r\nLocation: https://login.example/?next=1\r\n"
+    async with _raw_server(f"{head}Content-Length: 0\r\n\r\n".encode()) as url:
+        with pytest.raises(RefusedError, match="redirects are not followed") as raised:
+            await OpenAiModel(connections, url, TIMES).complete(REQUEST)
+    assert "login.example" not in str(raised.value), "stored errors name no hosts"
+
+
+@pytest.mark.parametrize("status", ["200 OK", "201 Created", "206 Partial Content"])
+async def test_any_success_that_holds_a_completion_is_an_answer(connections, status: str) -> None:
+    body = json.dumps({"choices": [{"message": {"content": "hi"}}]}).encode()
+    head = f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n"
+    async with _raw_server(head.encode(), body) as url:
+        assert (await OpenAiModel(connections, url, TIMES).complete(REQUEST)).text == "hi"
+
+
+async def test_a_success_without_a_completion_is_invalid(connections: Connections) -> None:
+    async with _raw_server(b"HTTP/1.1 204 No Content\r\n\r\n") as url:
+        with pytest.raises(InvalidReplyError):
+            await OpenAiModel(connections, url, TIMES).complete(REQUEST)
+
+
 async def test_the_key_travels_as_a_bearer_token() -> None:
     seen: list[str] = []
 

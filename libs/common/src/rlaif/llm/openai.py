@@ -257,7 +257,9 @@ class OpenAiModel:
             # Some servers repeat a rejected key in their message, which is published.
             body = body.replace(key.encode(), "…".encode())
         retry_after = _seconds(headers.get("retry-after"))
-        if status != 200:
+        if 300 <= status < 400:
+            raise failure(status, "redirects are not followed: configure the final address")
+        if status >= 300:
             raise failure(status, body.decode(errors="replace"), retry_after)
         return read_completion(body, retry_after)
 
@@ -276,7 +278,7 @@ class OpenAiModel:
             body = bytearray()
             async for part in reply.aiter_bytes():
                 body += part
-                if reply.status_code != 200 and len(body) > _ERROR_BYTES:
+                if reply.status_code >= 300 and len(body) > _ERROR_BYTES:
                     break
                 if len(body) > BODY_CAP_BYTES:
                     raise InvalidReplyError(f"reply is larger than {BODY_CAP_BYTES} bytes")

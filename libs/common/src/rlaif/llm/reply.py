@@ -57,20 +57,22 @@ def read_completion(body: bytes, retry_after: float | None = None) -> Answer:
         if isinstance(reply, list) and len(reply) == 1:
             reply = reply[0]  # Gemini wraps its errors like this
         choice = (reply.get("choices") or [{}])[0]
-        if error := reply.get("error") or choice.get("error"):
+        bare = reply if not choice and {"code", "message"} <= reply.keys() else None
+        if error := reply.get("error") or choice.get("error") or bare:
             raise _failure_inside(error, retry_after)
         message = choice["message"]
         text = _text_of(message)
         thoughts = message.get("reasoning_content") or message.get("reasoning")
         refusal = _word(message.get("refusal"), _REFUSAL_CHARACTERS)
-        usage = reply.get("usage") or {}
+        usage = _mapping(reply.get("usage"))
         finish = _word(choice.get("finish_reason"), _FINISH_CHARACTERS)
         read, written = _whole(usage.get("prompt_tokens")), _whole(usage.get("completion_tokens"))
-        cached = _whole((usage.get("prompt_tokens_details") or {}).get("cached_tokens"))
+        cached = _whole(_mapping(usage.get("prompt_tokens_details")).get("cached_tokens"))
         engine = _word(reply.get("system_fingerprint") or reply.get("model"), _ENGINE_CHARACTERS)
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
         beginning = body[:120].decode(errors="replace")
-        raise InvalidReplyError(f"reply is not a chat completion: {beginning!r}") from error
+        streamed = ", but a stream that was not requested" * body.startswith((b"data:", b"event:"))
+        raise InvalidReplyError(f"reply is not a chat completion{streamed}: {beginning!r}") from error
     if finish == "error":
         raise UnavailableError("HTTP 200 with finish_reason 'error'", retry_after, status=200)
     # A model that is still reasoning at the token limit has written no text.
@@ -122,6 +124,10 @@ def _no_text(finish: str | None, refusal: str | None, *, thoughts: bool) -> str:
             "match this model (vLLM: --reasoning-parser)"
         )
     return detail
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _word(value: object, limit: int) -> str | None:
