@@ -72,7 +72,9 @@ def read_completion(body: bytes, retry_after: float | None = None) -> Answer:
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
         beginning = body[:120].decode(errors="replace")
         streamed = ", but a stream that was not requested" * body.startswith((b"data:", b"event:"))
-        raise InvalidReplyError(f"reply is not a chat completion{streamed}: {beginning!r}") from error
+        raise InvalidReplyError(
+            f"reply is not a chat completion{streamed}: {beginning!r}"
+        ) from error
     if finish == "error":
         raise UnavailableError("HTTP 200 with finish_reason 'error'", retry_after, status=200)
     # A model that is still reasoning at the token limit has written no text.
