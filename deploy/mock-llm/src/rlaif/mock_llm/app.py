@@ -5,7 +5,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Annotated, Any
 
-from fastapi import APIRouter, FastAPI, Header, Request, Response
+from fastapi import APIRouter, FastAPI, Header, Path, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field, ValidationError
 
@@ -30,6 +30,8 @@ from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import Problem
 
 RouteName = StrEnum("RouteName", {name: name for name in ROUTES})  # type: ignore[misc]  # made from the one table of routes
+
+Route = Annotated[RouteName, Path(description="Route of a model.")]
 
 
 class FaultPlan(BaseModel):
@@ -86,7 +88,7 @@ def build_router(mock: MockLlm) -> APIRouter:
 
     @router.post("/{route}/v1/chat/completions", summary="Answer a judge prompt")
     async def create_completion(
-        route: RouteName,
+        route: Route,
         chat: ChatRequest,
         request: Request,
         x_mock_fault: Annotated[str | None, Header(description="Such as `429;p=0.3`.")] = None,
@@ -97,7 +99,7 @@ def build_router(mock: MockLlm) -> APIRouter:
             return JSONResponse(api.error(str(error), "invalid_request_error"), status_code=400)
 
     @router.get("/{route}/v1/models", summary="The models of a route")
-    async def list_models(route: RouteName) -> dict[str, Any]:
+    async def list_models(route: Route) -> dict[str, Any]:
         return api.model_list(route.value)
 
     @router.get("/faults", summary="The current faults")

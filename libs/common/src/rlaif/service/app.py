@@ -28,7 +28,6 @@ from rlaif.service.auth import HostGuard, WriteGuard
 from rlaif.service.health import Readiness, ReadinessReport
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.middleware import BodyLimit, RequestMiddleware
-from rlaif.service.openapi import complete
 from rlaif.service.problem_kinds import page
 from rlaif.service.problems import (
     MEDIA_TYPE,
@@ -61,10 +60,19 @@ class _App(FastAPI):
         schemes = document.setdefault("components", {}).setdefault("securitySchemes", {})
         schemes["token"] = {"type": "http", "scheme": "bearer"}
         for operations in document["paths"].values():
-            for method in operations.keys() - {"get"}:
-                operations[method]["security"] = [{}, {"token": []}]
-        complete(document)
+            for method, operation in operations.items():
+                if method != "get":
+                    operation["security"] = [{}, {"token": []}]
+                _summarize(operation)
         return document
+
+
+def _summarize(operation: dict[str, Any]) -> None:
+    """Use the first sentence of the description as the summary where FastAPI made one of a name."""
+    summary, text = operation["summary"], operation.setdefault("description", "")
+    if text and summary == str(operation.get("operationId", "")).replace("_", " ").title():
+        operation["summary"] = text.split("\n")[0].split(". ")[0].split("; ")[0].rstrip(".")
+    operation["description"] = text or f"{summary}."
 
 
 def build_app(

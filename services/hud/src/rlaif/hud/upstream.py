@@ -151,7 +151,18 @@ def forwarding_router(
             _endpoint(service, target or path),
             methods=[method],
             summary=f"Answered by the {service.name} service",
-            openapi_extra={"parameters": [_parameter(name) for name in _names(path)]},
+            openapi_extra={
+                "parameters": [
+                    {
+                        "name": name,
+                        "in": "path",
+                        "required": True,
+                        "description": f"As at the {service.name} service.",
+                        "schema": {"type": "string"},
+                    }
+                    for name in re.findall(r"\{(\w+)\}", path)
+                ]
+            },
         )
     return router
 
@@ -167,14 +178,6 @@ def _endpoint(service: Upstream, target: str) -> Callable[[Request], Coroutine[A
 def _segment(value: str) -> str:
     """A value as one segment of a path; httpx would resolve `..` even if it is escaped once."""
     return quote(value, safe="").replace(".", "%2E")
-
-
-def _names(path: str) -> list[str]:
-    return re.findall(r"\{(\w+)\}", path)
-
-
-def _parameter(name: str) -> dict[str, object]:
-    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
 
 
 def _headers_of(request: Request) -> dict[str, str]:

@@ -213,7 +213,9 @@ def _add_judges(router: APIRouter, parts: JudgeParts) -> None:
         )
 
     @router.get("/judges/{name}", tags=["judges"], operation_id="get_judge_prompt")
-    async def get_judge_prompt(name: str, game: Game = None) -> JudgePrompt:
+    async def get_judge_prompt(
+        name: Annotated[str, Path(description="Judge.")], game: Game = None
+    ) -> JudgePrompt:
         """The frozen prompt of a judge with all of its criteria and the guide of a game."""
         judge = next((judge for judge in parts.judges if judge.name == name), None)
         if judge is None:

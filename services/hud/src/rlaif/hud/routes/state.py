@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 
 from rlaif.contracts.model import ID_PATTERN
 from rlaif.hud.read_model.history.csv_table import csv_of
@@ -91,7 +91,7 @@ def history_router(state: HudState) -> APIRouter:
         return tuple(state.history.runs())
 
     @router.get("/runs/{run_id}", operation_id="get_run")
-    async def get_run(run_id: str) -> RunDetail:
+    async def get_run(run_id: Annotated[str, Path(description="Run.")]) -> RunDetail:
         """One run, with its settings and the command that repeats it."""
         run = state.history.run(run_id)
         if run is None:

@@ -15,7 +15,8 @@ from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 
 RunId = Annotated[str, Path(pattern=ID_PATTERN, description="Run.")]
-Number = Annotated[int, Path(ge=0, le=255)]
+Group = Annotated[int, Path(ge=0, le=255, description="Group of rooms of the map.")]
+Room = Annotated[int, Path(ge=0, le=255, description="Number of the room in its group.")]
 
 
 class WatchedEnvironment(BaseModel):
@@ -49,7 +50,7 @@ def _add_map(router: APIRouter, broadcast: Broadcast, store: ObjectStore) -> Non
         responses={200: {"content": {"image/png": {}}, "description": "160x128 pixels."}},
     )
     async def get_room_picture(
-        request: Request, run_id: RunId, group: Number, room: Number
+        request: Request, run_id: RunId, group: Group, room: Room
     ) -> Response:
         """As at the first visit; it never changes. 404 until the trainer has stored it."""
 

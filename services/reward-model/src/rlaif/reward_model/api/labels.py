@@ -1,9 +1,9 @@
 """REST routes of labels, pairs of the last training, and the training itself."""
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
@@ -16,7 +16,9 @@ from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.paging import Page, Paging
 from rlaif.service.problems import Problem
 
-ExportFormat = Literal["jsonl", "parquet"]
+ExportFormat = Annotated[
+    Literal["jsonl", "parquet"], Query(description="JSON lines, or Parquet with pyarrow.")
+]
 
 
 class LabelReport(BaseModel):

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Path
 from fastapi.responses import StreamingResponse
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, computed_field
 
@@ -29,6 +29,8 @@ from rlaif.trainer.service.runs.state import RunState, Status
 from rlaif.trainer.settings.run import Mode
 
 _WATCH_SECONDS = 0.5
+
+RunId = Annotated[str, Path(description="Run; `current` is the newest.")]
 
 
 class RunReport(RunDescription, RunCondition):
@@ -111,7 +113,7 @@ def _add_runs(router: APIRouter, runs: RunManager, readiness: Readiness) -> None
         return paging.take((v for v in views if v.run_id > paging.after), key=lambda v: v.run_id)
 
     @router.get("/runs/{run_id}", tags=["runs"], operation_id="get_run", summary="One run")
-    def get_run(run_id: str) -> RunReport:
+    def get_run(run_id: RunId) -> RunReport:
         """One run; `current` is the newest."""
         return _one(runs, run_id)
 
@@ -123,7 +125,7 @@ def _add_runs(router: APIRouter, runs: RunManager, readiness: Readiness) -> None
         response_class=StreamingResponse,
         responses={200: {"content": {"text/event-stream": {}}}},
     )
-    async def watch_run(run_id: str) -> StreamingResponse:
+    async def watch_run(run_id: RunId) -> StreamingResponse:
         """Server-sent events `run` with the run as in `GET`, at each change until it ends."""
         first = await asyncio.to_thread(_one, runs, run_id)
 
@@ -177,7 +179,7 @@ def _add_commands(router: APIRouter, runs: RunManager) -> None:
         status_code=202,
         summary="Stop",
     )
-    async def stop_run(run_id: str) -> dict[str, str]:
+    async def stop_run(run_id: RunId) -> dict[str, str]:
         """Save a checkpoint and stop; the run can be resumed. `current` is the run in progress."""
         state = runs.state
         if state is None or run_id not in ("current", state.run_id):
@@ -195,7 +197,7 @@ def _add_description(router: APIRouter, runs: RunManager) -> None:
         operation_id="describe_run",
         summary="Name, note and tags",
     )
-    def describe_run(run_id: str, body: RunDescription) -> RunReport:
+    def describe_run(run_id: RunId, body: RunDescription) -> RunReport:
         """Replace name, note and tags of a run; `current` is the newest."""
         known = _one(runs, run_id).run_id
         try:
