@@ -36,9 +36,6 @@ PYTESTS = $(PYTEST) --numprocesses=$(TEST_JOBS) --dist=loadfile
 SLOWEST = --durations=20 --durations-min=10
 # Files with whole runs are started first, so that the processes end at about the same time.
 LONGEST_FIRST = --no-loadscope-reorder tests/integration/trainer tests/integration tests/ui
-# All runs of `make test` end with one table of the skipped tests.
-SKIPPED = $(VENV)/skipped
-COLLECT_SKIPPED = --skipped-to=$(SKIPPED)
 FETCH_BROWSER = $(BIN)/python services/hud/check_page.py fetch
 # Manifests, texts, shell commands and declarations are the same on every Python and with all versions; properties were
 # tried at length.
@@ -141,11 +138,9 @@ film-trained: $(VENV)/.ready ## Film the best of some episodes of a trained poli
 
 test: $(VENV)/.ready-dev ## All tests: unit, contracts, integration, the page in a browser, end to end
 	@$(FETCH_BROWSER) || echo "The page is tested in the browser of this machine, or not at all" >&2
-	@rm -f $(SKIPPED)
-	@trap '$(BIN)/python -m rlaif.testing.skipped $(SKIPPED)' EXIT; set -ex; \
-	$(PYTESTS) $(COLLECT_SKIPPED) tests/unit tests/contracts; \
-	$(PYTESTS) $(COLLECT_SKIPPED) $(SLOWEST) $(LONGEST_FIRST); \
-	$(PYTEST) $(COLLECT_SKIPPED) tests/e2e
+	$(PYTESTS) tests/unit tests/contracts
+	$(PYTESTS) $(SLOWEST) $(LONGEST_FIRST)
+	$(PYTEST) tests/e2e
 
 test-quick: $(VENV)/.ready-dev ## Tests without servers, torch and Ray: less than a minute
 	$(PYTESTS) -m quick --hypothesis-profile=few

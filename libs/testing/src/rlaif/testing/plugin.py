@@ -24,7 +24,6 @@ from rlaif.testing.servers.s3_server import (
     s3,
     s3_server,
 )
-from rlaif.testing.skipped import pytest_addoption, pytest_terminal_summary
 
 # How long an example takes says how busy the machine is, nothing of what is tested.
 settings.register_profile("all", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -76,9 +75,7 @@ __all__ = [
     "models_store",
     "nats_server",
     "nats_url",
-    "pytest_addoption",
     "pytest_configure",
-    "pytest_terminal_summary",
     "s3",
     "s3_server",
 ]
