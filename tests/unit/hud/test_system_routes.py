@@ -22,10 +22,9 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 class FakeBus:
-    """One letter, and how often the queues were asked for."""
+    """Sends any event again but `captured:7`; counts how often the queues were asked for."""
 
     def __init__(self) -> None:
-        self.letters = [letter("captured:1")]
         self.asked = 0
         self.away = False
 
@@ -34,17 +33,13 @@ class FakeBus:
         if self.away:
             raise BusUnavailableError("no answer")
         return Queues(
-            (StreamFill("DEAD", len(self.letters), 512, None),),
+            (StreamFill("DEAD", 1, 512, None),),
             (Queue("exporter", "CAPTURES", "rlaif.segment.captured.v1", 3, 1, 0, None),),
         )
 
-    async def dead_letters(self, *, limit: int) -> list[Any]:
-        return self.letters[:limit]
-
     async def redrive(self, event_id: str) -> str:
-        if event_id not in [each.data.event_id for each in self.letters]:
+        if event_id == "captured:7":
             raise UnknownDeadLetterError(f"no dead letter of event {event_id!r}")
-        self.letters.clear()
         return f"{event_id}#redrive-1"
 
 
@@ -104,15 +99,18 @@ async def test_without_nats_it_says_so(system: System) -> None:
     system.bus.away = True
     assert (await system.client.get("/queues")).status_code == 503
     system.bus = None
-    for path in ("/queues", "/dead-letters"):
-        answer = await system.client.get(path)
+    for method, path in (("GET", "/queues"), ("POST", "/dead-letters/redrive")):
+        answer = await system.client.request(method, path, json={"event_id": "captured:1"})
         assert answer.status_code == 503
         assert answer.json()["type"] == "/problems/bus-unavailable"
 
 
-async def test_a_dead_letter_says_why_and_not_what(system: System) -> None:
-    body = (await system.client.get("/dead-letters")).json()
-    assert body["count"] == 1
+async def test_dead_letters_say_why_and_not_what_the_newest_first(system: System) -> None:
+    for number in (1, 2, 3):
+        system.state.apply_event(letter(f"captured:{number}"))
+    body = (await system.client.get("/dead-letters", params={"limit": 2})).json()
+    assert body["count"] == 3
+    assert [each["event_id"] for each in body["items"]] == ["captured:3", "captured:2"]
     assert body["items"][0]["reason"] == "corrupt_capture"
     assert "original" not in body["items"][0]
 
@@ -124,6 +122,7 @@ async def test_an_event_that_is_sent_again_is_no_longer_a_dead_letter(system: Sy
     answer = await system.client.post("/dead-letters/redrive", json={"event_id": "captured:1"})
     assert answer.json()["new_event_id"] == "captured:1#redrive-1"
     assert system.state.snapshot(NOON).dead_letters.count == 0
+    assert (await system.client.get("/dead-letters")).json() == {"items": [], "count": 0}
     assert system.state.journal.latest(1)[0].kind == "letter.redriven"
 
 

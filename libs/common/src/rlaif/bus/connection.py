@@ -118,10 +118,10 @@ class Bus(Link):
         with self.asking("read the queues"):
             return await queues.read_queues(self.jetstream)
 
-    async def dead_letters(self, *, limit: int | None = 100) -> list[CloudEvent[DeadLetter]]:
+    async def dead_letters(self) -> list[CloudEvent[DeadLetter]]:
+        """All of them, newest first."""
         with self.asking("list the dead letters"):
-            found = await dead_letters.newest(self.jetstream, limit=limit)
-        return [letter.event for letter in found]
+            return await dead_letters.stored_letters(self.jetstream)
 
     async def dead_event_ids(self, consumer: str, *, limit: int) -> list[str]:
         """Ids of the events that `consumer` gave up, among the newest `limit` dead letters."""

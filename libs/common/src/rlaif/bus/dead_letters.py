@@ -4,6 +4,7 @@ import base64
 import contextlib
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,7 +12,6 @@ from typing import Any
 import nats.errors
 from nats.js import JetStreamContext
 from nats.js.api import DeliverPolicy, Header
-from nats.js.errors import NotFoundError
 
 from rlaif.bus.errors import EventRefusedError, UnknownDeadLetterError
 from rlaif.bus.history import stored_messages
@@ -31,12 +31,19 @@ _MAX_EVENT_ID = 150
 _REDRIVE_MARK = "#redrive-"
 
 
+_STREAM = spec_of(DeadLetter).stream
+
+_MESSAGE_ID = re.compile(r"dead:(?P<consumer>[^:]+):(?P<event_id>.+)")
+"""As the catalog makes it."""
+
+
 @dataclass(frozen=True)
-class StoredLetter:
-    """A dead letter and its place in its stream."""
+class _Header:
+    """Place of a stored letter, and what its message id says."""
 
     sequence: int
-    event: CloudEvent[DeadLetter]
+    consumer: str
+    event_id: str
 
 
 def dead_letter(
@@ -77,42 +84,34 @@ def without_original(letter: DeadLetter, sequence: int) -> DeadLetter:
     return letter.model_copy(update={"original": note})
 
 
-async def newest(js: JetStreamContext, *, limit: int | None) -> list[StoredLetter]:
-    """Up to `limit` dead letters (None: all), newest first."""
-    stream = spec_of(DeadLetter).stream
-    state = (await js.stream_info(stream)).state
-    wanted = state.messages if limit is None else min(limit, state.messages)
-    found: list[StoredLetter] = []
-    sequence = state.last_seq
-    while len(found) < wanted and sequence >= max(state.first_seq, 1):
-        letter = await _read(js, stream, sequence)
-        if letter is not None:
-            found.append(letter)
-        sequence -= 1
-    return found
+async def stored_letters(js: JetStreamContext) -> list[CloudEvent[DeadLetter]]:
+    """All dead letters with their originals, newest first; what is no letter is left out."""
+    found: list[CloudEvent[DeadLetter]] = []
+    # One that is redriven meanwhile is missing at the end.
+    with contextlib.suppress(nats.errors.TimeoutError):
+        async for message in stored_messages(js, _STREAM):
+            with contextlib.suppress(UnknownEventError):
+                found.append(parse_event(message.data))
+    return found[::-1]
 
 
 async def newest_ids(js: JetStreamContext, consumer: str, *, limit: int) -> list[str]:
-    """Event ids of those of the newest `limit` dead letters that `consumer` wrote.
+    """Event ids of those of the newest `limit` dead letters that `consumer` wrote."""
+    start = max(1, (await js.stream_info(_STREAM)).state.last_seq - limit + 1)
+    found = await _headers(js, deliver_policy=DeliverPolicy.BY_START_SEQUENCE, opt_start_seq=start)
+    return [each.event_id for each in found if each.consumer == consumer]
 
-    Only headers are fetched: an original may have hundreds of kilobytes.
-    """
-    stream = spec_of(DeadLetter).stream
-    start = max(1, (await js.stream_info(stream)).state.last_seq - limit + 1)
-    letters = stored_messages(
-        js,
-        stream,
-        deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
-        opt_start_seq=start,
-        headers_only=True,
-    )
-    found: list[str] = []
-    # One that is redriven meanwhile is missing at the end.
-    with contextlib.suppress(nats.errors.TimeoutError):
-        async for letter in letters:
-            found.append((letter.headers or {}).get(Header.MSG_ID.value, ""))
-    mark = f"dead:{consumer}:"
-    return [each.removeprefix(mark) for each in found if each.startswith(mark)]
+
+async def _headers(js: JetStreamContext, **chosen: Any) -> list[_Header]:
+    """The headers of stored letters, oldest first: an original may have hundreds of kilobytes."""
+    found = []
+    with contextlib.suppress(nats.errors.TimeoutError):  # as in `stored_letters`
+        async for message in stored_messages(js, _STREAM, headers_only=True, **chosen):
+            message_id = (message.headers or {}).get(Header.MSG_ID.value, "")
+            if match := _MESSAGE_ID.fullmatch(message_id):
+                sequence = message.metadata.sequence.stream
+                found.append(_Header(sequence, match["consumer"], match["event_id"]))
+    return found
 
 
 async def redrive(link: Link, event_id: str, *, deadline: timedelta) -> str:
@@ -125,16 +124,13 @@ async def redrive(link: Link, event_id: str, *, deadline: timedelta) -> str:
         UnknownDeadLetterError: No dead letter has this `event_id`.
         EventRefusedError: The letter names a subject or stream that has no consumers.
     """
-    letters = [
-        letter
-        for letter in await newest(link.jetstream, limit=None)
-        if letter.event.data.event_id == event_id
-    ]
+    js = link.jetstream
+    letters = [each.sequence for each in await _headers(js) if each.event_id == event_id]
     if not letters:
         raise UnknownDeadLetterError(
             f"no dead letter of event {event_id!r}; it was redriven already or never died"
         )
-    dead = letters[0].event.data
+    dead: DeadLetter = parse_event((await js.get_msg(_STREAM, letters[-1])).data or b"").data
     # A letter is a message that anybody on the bus may have written.
     place = (dead.stream, dead.subject)
     if place not in {(each.stream, each.subject) for each in CATALOG if each.consumers}:
@@ -142,7 +138,7 @@ async def redrive(link: Link, event_id: str, *, deadline: timedelta) -> str:
             f"the dead letter of {event_id!r} names subject {dead.subject!r} of stream "
             f"{dead.stream!r}, which no consumer reads; it is not published"
         )
-    new_id = f"{event_id.partition(_REDRIVE_MARK)[0]}{_REDRIVE_MARK}{letters[0].sequence}"
+    new_id = f"{event_id.partition(_REDRIVE_MARK)[0]}{_REDRIVE_MARK}{letters[-1]}"
     await store(
         link,
         stream=dead.stream,
@@ -151,8 +147,8 @@ async def redrive(link: Link, event_id: str, *, deadline: timedelta) -> str:
         payload=with_id(dead, new_id),
         deadline=deadline,
     )
-    for letter in letters:
-        await link.jetstream.delete_msg(spec_of(DeadLetter).stream, letter.sequence)
+    for sequence in letters:
+        await js.delete_msg(_STREAM, sequence)
     return new_id
 
 
@@ -193,15 +189,3 @@ def _event_id(original: dict[str, Any] | str, fallback: str) -> str:
     # A NATS header holds one line and is stripped; the digest tells apart what was cut alike.
     shown = "".join(each if each.isprintable() else "?" for each in found[:80]).strip()
     return f"{shown}-{hashlib.sha256(found.encode()).hexdigest()[:32]}"
-
-
-async def _read(js: JetStreamContext, stream: str, sequence: int) -> StoredLetter | None:
-    try:
-        raw = await js.get_msg(stream, sequence)
-    except NotFoundError:
-        return None  # redriven
-    try:
-        event = parse_event(raw.data or b"")
-    except UnknownEventError:
-        return None
-    return StoredLetter(sequence, event)

@@ -1,11 +1,13 @@
 """A run: from the page of a running pipeline, or from its folder on disk."""
 
+import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlaif.client.rest import DEFAULT_HUD, ClientError, get
+from rlaif.files.tables import json_lines
 
 if TYPE_CHECKING:
     import pandas
@@ -54,10 +56,8 @@ class Run:
             known = None if self._current else self.run
             view = get(self.url, "history", run=known, points=_MAX_POINTS)
             return [dict(_flat(point)) for point in view["points"]]
-        lines = self._read(self.folder, "metrics.jsonl").splitlines()
-        if lines and not lines[-1].endswith("}"):
-            del lines[-1]  # a kill tore it
-        return [json.loads(line) for line in lines]
+        with _of_folder(self.folder):
+            return list(json_lines(self.folder / "metrics.jsonl"))
 
     def settings(self) -> dict[str, str]:
         """Its effective settings by variable, without those of the machine and without secrets.
@@ -66,7 +66,8 @@ class Run:
             ClientError: There is no such run, or it is older than release 0.2.0.
         """
         if self.folder is not None:
-            record = json.loads(self._read(self.folder, "run.json"))
+            with _of_folder(self.folder):
+                record = json.loads((self.folder / "run.json").read_text())
         else:
             run_id = get(self.url, "history", points=2)["run_id"] if self._current else self.run
             record = get(self.url, f"runs/{run_id}")
@@ -74,12 +75,14 @@ class Run:
             raise ClientError(f"run {self.run} did not record its settings: it is of release 0.1.0")
         return dict(record["provenance"]["settings"])
 
-    @staticmethod
-    def _read(folder: Path, name: str) -> str:
-        try:
-            return (folder / name).read_text()
-        except FileNotFoundError as error:
-            raise ClientError(f"{folder} has no {name}: is it the folder of a run?") from error
+
+@contextlib.contextmanager
+def _of_folder(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError as error:
+        name = Path(error.filename).name
+        raise ClientError(f"{folder} has no {name}: is it the folder of a run?") from error
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -1,8 +1,10 @@
-"""Rows as CSV."""
+"""Rows as CSV and as JSON lines."""
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 
@@ -17,3 +19,13 @@ def csv_of(rows: Sequence[Mapping[str, Any]]) -> str:
     table.writeheader()
     table.writerows(rows)
     return text.getvalue()
+
+
+def json_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The objects of a file with one per line; a line that a kill tore off is left out."""
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            try:
+                yield json.loads(line)
+            except ValueError:
+                continue

@@ -78,7 +78,7 @@ async def read_facts(bus: Bus, episodes: ObjectStore) -> Facts:
         key = (data.judge_config, data.segment_id)
         announced.setdefault(key, Counter())[data.score_sha256] += 1
     waiting = (*captured.unfinished, *exported.unfinished, *scored.unfinished)
-    letters = await bus.dead_letters(limit=None)
+    letters = await bus.dead_letters()
     captures, manifests, scores = await asyncio.to_thread(_objects, episodes)
     return Facts(
         captures=captures,

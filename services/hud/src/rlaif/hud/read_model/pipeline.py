@@ -1,15 +1,20 @@
 """Counts of the pipeline: segments per stage and run, and dead letters."""
 
+from collections import deque
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
+from itertools import islice
 from typing import Literal
 
 from rlaif.contracts.events import CloudEvent, DeadLetter
-from rlaif.hud.read_model.views import DeadLettersView
+from rlaif.hud.read_model.views import DeadLetterRow, DeadLettersView
 
 Stage = Literal["captured", "exported", "scored"]
 STAGES: tuple[Stage, ...] = ("captured", "exported", "scored")
+
+MAX_LETTERS = 1000
+"""Dead letters that are kept, up to 3 kB each."""
 
 
 class Seen:
@@ -80,28 +85,38 @@ class PipelineCounts:
 
 
 class DeadLetters:
-    """Dead letters that were not sent again."""
+    """Dead letters that were not sent again; the newest `MAX_LETTERS` can be listed."""
 
     def __init__(self) -> None:
         self._seen = Seen()
         self._consumers: dict[str, list[str]] = {}
         """Dead event → consumers that could not handle it."""
+        self._rows: deque[DeadLetterRow] = deque(maxlen=MAX_LETTERS)
 
     def add(self, event: CloudEvent[DeadLetter]) -> bool:
         """Add one dead letter; False when it was known."""
         if not self._seen.first(event.id):
             return False
         self._consumers.setdefault(event.data.event_id, []).append(event.data.consumer)
+        shown = event.data.model_dump(include=set(DeadLetterRow.model_fields))
+        self._rows.appendleft(DeadLetterRow(**shown))
         return True
 
     def remove(self, event_id: str) -> bool:
         """Remove the letters of an event; False when there is none."""
         return self._consumers.pop(event_id, None) is not None
 
+    @property
+    def count(self) -> int:
+        return sum(map(len, self._consumers.values()))
+
+    def newest(self, limit: int) -> list[DeadLetterRow]:
+        rows = (row for row in self._rows if row.event_id in self._consumers)
+        return list(islice(rows, limit))
+
     def of_consumer(self, consumer: str) -> int:
         return sum(each.count(consumer) for each in self._consumers.values())
 
     def view(self, *, followed: bool) -> DeadLettersView:
         """The count is null until the streams are followed."""
-        count = sum(map(len, self._consumers.values()))
-        return DeadLettersView(count=count if followed else None)
+        return DeadLettersView(count=self.count if followed else None)

@@ -83,6 +83,7 @@ class HudState:
         self.judges = JudgeHealth()
         self.health = PipelineHealth(started_at)
         self._counts = PipelineCounts()
+        self.dead_letters = self._counts.dead
         self.sections = Sections(self._section)
 
     def streams_opened(self) -> None:

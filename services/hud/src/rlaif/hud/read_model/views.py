@@ -333,6 +333,18 @@ class DeadLettersView(View):
     count: int | None
 
 
+class DeadLetterRow(View):
+    """One event that a consumer gave up."""
+
+    dead_at: datetime
+    stream: str
+    consumer: str
+    event_id: str
+    reason: str
+    detail: str
+    attempts: int
+
+
 class PaidStepsView(View):
     """Rewards of the newest consecutive decisions of the watched game."""
 

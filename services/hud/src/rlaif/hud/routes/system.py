@@ -1,4 +1,4 @@
-"""REST routes of the system page: queues and dead letters, from NATS."""
+"""REST routes of the system page: queues, from NATS, and dead letters."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,10 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from rlaif.bus.connection import Bus
 from rlaif.bus.errors import BusError, EventRefusedError, UnknownDeadLetterError
 from rlaif.bus.queues import Queue, StreamFill
-from rlaif.contracts.catalog import spec_of
-from rlaif.contracts.events import DeadLetter
 from rlaif.hud.broadcast import Broadcast
-from rlaif.hud.read_model import View
+from rlaif.hud.read_model.views import DeadLetterRow
 from rlaif.hud.routes.stored import NO_STORE
 from rlaif.service.problems import Problem
 
@@ -23,8 +21,6 @@ MOMENT = 2.0
 
 MAX_LETTERS = 100
 
-LETTERS = spec_of(DeadLetter).stream
-
 
 class QueuesView(BaseModel):
     """Streams and queues, as NATS has them."""
@@ -32,18 +28,6 @@ class QueuesView(BaseModel):
     at: datetime
     streams: tuple[StreamFill, ...]
     queues: tuple[Queue, ...]
-
-
-class DeadLetterRow(View):
-    """One event that a consumer gave up."""
-
-    dead_at: datetime
-    stream: str
-    consumer: str
-    event_id: str
-    reason: str
-    detail: str
-    attempts: int
 
 
 class DeadLettersPage(BaseModel):
@@ -105,14 +89,8 @@ def system_router(
         limit: Annotated[int, Query(ge=1, le=MAX_LETTERS, description="Maximum number.")] = 20,
     ) -> DeadLettersPage:
         """Events that a consumer gave up, newest first, with the reason."""
-        try:
-            found = await _asked(bus).dead_letters(limit=limit)
-            fill = await queues.view()
-        except BusError as error:
-            raise _unavailable(str(error)) from error
-        rows = [DeadLetterRow(**each.data.model_dump()) for each in found]
-        count = next((each.messages for each in fill.streams if each.name == LETTERS), len(rows))
-        return DeadLettersPage(items=rows, count=max(count, len(rows)))
+        letters = broadcast.state.dead_letters
+        return DeadLettersPage(items=letters.newest(limit), count=letters.count)
 
     @router.post("/dead-letters/redrive", operation_id="redrive_dead_letter")
     async def redrive(request: Redrive) -> Redriven:

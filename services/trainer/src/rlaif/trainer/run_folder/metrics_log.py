@@ -7,6 +7,7 @@ A resumed run drops the rows after its checkpoint, since it trains these steps a
 disk does not take are written with the next one; the run itself never waits for them.
 """
 
+import contextlib
 import json
 import logging
 import time
@@ -15,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from rlaif.files.tables import json_lines
 from rlaif.files.whole import replacing
 from rlaif.trainer.run_folder import disk
 from rlaif.trainer.run_folder.metrics_rows import STEP, MetricsRows, Row
@@ -105,19 +107,9 @@ class MetricsLog:
 
 
 def read(path: Path) -> Iterator[Row]:
-    """The rows of a `metrics.jsonl`, oldest first; none without a file.
-
-    A torn line, which a kill leaves at the end, is left out.
-    """
-    try:
-        with path.open(encoding="utf-8") as file:
-            for line in file:
-                try:
-                    yield json.loads(line)
-                except ValueError:
-                    continue
-    except FileNotFoundError:
-        return
+    """The rows of a `metrics.jsonl`, oldest first; none without a file."""
+    with contextlib.suppress(FileNotFoundError):
+        yield from json_lines(path)
 
 
 class _JsonLines:
