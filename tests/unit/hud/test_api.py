@@ -1,26 +1,25 @@
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 
 import httpx
 import pytest
-from fastapi import FastAPI
 
 from rlaif.contracts.catalog import envelop
-from rlaif.contracts.game.segments import SegmentManifest, StoredFile
+from rlaif.contracts.game.segments import StoredFile
 from rlaif.contracts.telemetry.frames import ScreenFrame
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.segments import segments_router
 from rlaif.hud.routes.state import api_router
-from rlaif.service.problems import install_problem_handlers
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import ObjectInfo, ObjectStore, StoreUnavailableError
-from rlaif.testing.data.events import segment_scored
+from rlaif.testing.data.events import NOON, segment_scored
+from rlaif.testing.data.judging.scored_segments import manifest_of
 from rlaif.testing.data.judging.scores import score_record
+from rlaif.testing.servers.client import client_of
 
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 PNG = b"\x89PNG picture"
 PICTURE = b"RIFF picture"
 ONE = "/api/v1/segments/episode-1/segment-1"
@@ -41,16 +40,12 @@ def state() -> HudState:
 
 @pytest.fixture
 async def client(state: HudState, file_store: FileStore) -> AsyncIterator[httpx.AsyncClient]:
-    async with client_of(state, file_store) as made:
+    async with hud_of(state, file_store) as made:
         yield made
 
 
-def client_of(state: HudState, store: ObjectStore) -> httpx.AsyncClient:
-    app = FastAPI()
-    install_problem_handlers(app)
-    app.include_router(api_router(state, lambda: NOON))
-    app.include_router(segments_router(state, store))
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://hud")
+def hud_of(state: HudState, store: ObjectStore) -> httpx.AsyncClient:
+    return client_of(api_router(state, lambda: NOON), segments_router(state, store))
 
 
 def show_frame(state: HudState) -> None:
@@ -69,28 +64,10 @@ def stored(key: str, data: bytes = b"x") -> StoredFile:
 
 def put_segment(store: ObjectStore) -> None:
     picture = keys.segment("episode-1", "segment-1", "frames/000012.png")
-    manifest = SegmentManifest(
-        segment_id="segment-1",
-        episode_id="episode-1",
-        run_id="run-1",
-        capture_key="c",
-        capture_sha256="0" * 64,
-        rom_sha256="0" * 64,
-        layout_version="layout-1",
-        frames=300,
-        decision_steps=75,
-        frame_skip=4,
-        start_step=0,
-        ended="running",
-        end_ram_sha256="0" * 64,
-        states=stored("s"),
-        observations=stored("o"),
-        pictures=(stored(picture, PNG),),
-        picture_steps=(12,),
-        exporter_version="1",
-        env_step=4096,
-        created_at=NOON,
-    )
+    manifest = manifest_of(
+        "episode-1", "segment-1", stored("o"), steps=75,
+        pictures=(stored(picture, PNG),), picture_steps=(12,),
+    )  # fmt: skip
     store.put_once(picture, PNG)
     store.put_once(keys.manifest("episode-1", "segment-1"), manifest.model_dump_json().encode())
 
@@ -190,7 +167,7 @@ async def test_a_manifest_that_is_none_is_a_bad_gateway(
 
 async def test_a_store_that_is_away_is_a_503(state: HudState, file_store: FileStore) -> None:
     root = file_store.url.removeprefix("file://")
-    async with client_of(state, AbsentStore(Path(root))) as client:
+    async with hud_of(state, AbsentStore(Path(root))) as client:
         answer = await client.get(ONE)
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
     assert "connection refused" in answer.json()["detail"]

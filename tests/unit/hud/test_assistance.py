@@ -1,17 +1,17 @@
 """The language model that plays: two kinds of readings in, one section of the snapshot out."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from rlaif.contracts.telemetry.assistance import ModeFigures
-from rlaif.contracts.telemetry.readings import AssistanceStatus, JudgeCall, PlayerCall
+from rlaif.contracts.telemetry.readings import AssistanceStatus, PlayerCall
 from rlaif.hud.broadcast import Broadcast
 from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.read_model.projections import PLANS_SHOWN, HudState
-
-NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+from rlaif.testing.data.events import NOON
+from rlaif.testing.data.readings import judge_call_ended
 
 
 class Outcomes(list):
@@ -45,19 +45,12 @@ def status(**values: Any) -> AssistanceStatus:
     return AssistanceStatus.model_validate({**basics, **values})
 
 
-def judge_call() -> JudgeCall:
-    return JudgeCall(
-        at=NOON, judge="state", route="/dialog", model="m", segment_id="s", outcome="ok",
-        latency_seconds=1.0,
-    )  # fmt: skip
-
-
 def test_calls_of_judges_and_of_the_player_on_one_subject_are_told_apart(state):
     seen: Any = Outcomes()
     hub: Any = Hub(lambda: state.snapshot(NOON), max_clients=1)
     broadcast = Broadcast(state, hub, clock=lambda: NOON, metrics=seen)
     state.apply_reading(status(), NOON)
-    for reading in (judge_call(), player_call(), judge_call()):
+    for reading in (judge_call_ended(), player_call(), judge_call_ended()):
         broadcast.telemetry("telemetry.llm", reading.model_dump_json().encode())
     assert seen == ["used"] * 3
     shown = state.snapshot(NOON)

@@ -1,5 +1,4 @@
 import json
-from datetime import UTC, datetime
 
 import pytest
 
@@ -10,13 +9,8 @@ from rlaif.hud.broadcast import MAX_EVENTS_PER_TICK, Broadcast
 from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.browsers.outbox import RESYNC, Outbox
 from rlaif.hud.read_model.projections import HudState
-from rlaif.testing.data.events import (
-    run_started,
-    segment_captured,
-    segment_scored,
-)
-
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+from rlaif.testing.data.events import NOON, run_started, segment_captured, segment_scored
+from rlaif.testing.data.readings import training_progress
 
 
 class Counts:
@@ -41,10 +35,7 @@ def make() -> tuple[Broadcast, Outbox, Counts]:
 
 
 def progress(step: int) -> bytes:
-    return TrainingProgress(
-        at=NOON, run_id="run-1", status="training", iteration=1, env_steps=step, episodes=1,
-        episode_return_mean=1.0,
-    ).model_dump_json().encode()  # fmt: skip
+    return training_progress(env_steps=step).model_dump_json().encode()
 
 
 def paid(step: int) -> bytes:

@@ -2,7 +2,7 @@
 
 import json
 import random
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -10,14 +10,10 @@ import pytest
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import RunLoaded
 from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, CriterionScore, rubric_mean
-from rlaif.contracts.telemetry.readings import (
-    JudgeCall,
-    RewardModelStatus,
-    Telemetry,
-    TrainingProgress,
-)
+from rlaif.contracts.telemetry.readings import Telemetry
 from rlaif.hud.read_model.projections import HudState
 from rlaif.testing.data.events import (
+    NOON,
     reward_model_published,
     reward_model_rejected,
     run_loaded,
@@ -26,9 +22,12 @@ from rlaif.testing.data.events import (
     segment_scored,
 )
 from rlaif.testing.data.judging.scores import score_record
+from rlaif.testing.data.readings import (
+    judge_call_ended,
+    reward_model_status,
+    training_progress,
+)
 from rlaif.testing.page.figures import contradictions, documents_of, impossible, shows
-
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 class World:
@@ -89,14 +88,8 @@ class World:
         self.step += 100
         used = self.loads[-1] if self.loads else None
         self.tell(
-            TrainingProgress(
-                at=self.now,
-                run_id="run-1",
-                status="training",
-                iteration=1,
-                episodes=1,
+            training_progress(
                 env_steps=self.step,
-                episode_return_mean=self.random.random(),
                 reward_model_version=used.version if used else None,
                 reward_model_loaded_at_step=used.env_step if used else None,
             )
@@ -117,11 +110,7 @@ class World:
             self.state.apply_event(envelop(load, source="t", time=self.now))
         if self.random.random() < 0.7:
             self.tell(
-                RewardModelStatus(
-                    at=self.now,
-                    state="idle",
-                    labels=1,
-                    missing=(),
+                reward_model_status(
                     champion_version=version,
                     activation=self.activation,
                     pinned=self.random.random() < 0.5,
@@ -129,17 +118,9 @@ class World:
             )
 
     def call(self) -> None:
-        self.tell(
-            JudgeCall(
-                at=self.now,
-                judge=self.random.choice(("state", "vision")),
-                route="/r",
-                model="m",
-                segment_id="s",
-                outcome=self.random.choice(("ok", "timeout", "invalid")),
-                latency_seconds=1.0,
-            )
-        )
+        outcome = self.random.choice(("ok", "timeout", "invalid"))
+        judge = self.random.choice(("state", "vision"))
+        self.tell(judge_call_ended(outcome, at=self.now, judge=judge))
 
     def tell(self, reading: Telemetry) -> None:
         self.state.apply_reading(reading, self.now)

@@ -6,14 +6,11 @@ from itertools import count
 
 import httpx
 import pytest
-from fastapi import FastAPI
 
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import EventData
-from rlaif.contracts.telemetry.readings import RewardModelStatus, TrainingProgress
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.state import history_router
-from rlaif.service.problems import install_problem_handlers
 from rlaif.testing.data.events import (
     NOON,
     champion_changed,
@@ -24,6 +21,8 @@ from rlaif.testing.data.events import (
     segment_captured,
     segment_scored,
 )
+from rlaif.testing.data.readings import reward_model_status, training_progress
+from rlaif.testing.servers.client import client_of
 
 STEP = 1000
 
@@ -86,12 +85,7 @@ def test_a_hud_that_starts_again_knows_the_same_past_with_every_service_away() -
 
 def test_what_the_service_says_later_counts_more_than_the_newest_event() -> None:
     state = fold(*a_past())
-    state.apply_reading(
-        RewardModelStatus(
-            at=later(500), state="idle", labels=3, missing=(), champion_version=1, activation=3
-        ),
-        NOON,
-    )
+    state.apply_reading(reward_model_status(champion_version=1, activation=3), NOON)
     champion = state.snapshot(NOON).reward_models.champion
     assert champion is not None
     assert champion.pinned is False
@@ -125,20 +119,14 @@ def test_the_log_has_a_line_for_each_turn_of_the_past_and_none_twice() -> None:
 def test_the_current_run_is_the_trainers_and_without_it_the_newest() -> None:
     state = fold(*a_past(), run_started(run_id="run-2"))
     assert state.current_run_id == "run-2"
-    reading = TrainingProgress(
-        at=NOON, run_id="run-1", status="training", iteration=1, env_steps=9, episodes=0
-    )
-    state.apply_reading(reading, NOON)
+    state.apply_reading(training_progress(), NOON)
     assert state.current_run_id == "run-1"
 
 
 @pytest.fixture
 async def client() -> AsyncIterator[httpx.AsyncClient]:
     state = fold(*a_past(), segment_captured(), segment_scored(weighted=0.5))
-    app = FastAPI()
-    install_problem_handlers(app)
-    app.include_router(history_router(state))
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://hud") as made:
+    async with client_of(history_router(state)) as made:
         yield made
 
 

@@ -1,7 +1,6 @@
 import asyncio
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -10,9 +9,8 @@ from rlaif.hud.browsers.hub import Hub, pump
 from rlaif.hud.browsers.outbox import Outbox, Resync
 from rlaif.hud.read_model.projections import HudState
 from rlaif.service.problems import Problem
+from rlaif.testing.data.events import NOON
 from rlaif.testing.waiting import eventually
-
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def make_hub(max_clients: int = 8) -> Hub:

@@ -1,8 +1,5 @@
-from datetime import UTC, datetime
-
 from rlaif.hud.read_model.journal import Journal
-
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+from rlaif.testing.data.events import NOON
 
 
 def written(lines: int, *, keep: int = 1000) -> Journal:

@@ -1,23 +1,15 @@
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
 from rlaif.contracts.telemetry.readings import JudgeCall
 from rlaif.hud.read_model.llm import OUTAGE_CALLS, UNANSWERED, JudgeHealth
-
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+from rlaif.testing.data.events import NOON
+from rlaif.testing.data.readings import judge_call_ended
 
 
 def call(seconds: float, outcome: str, judge: str = "state") -> JudgeCall:
-    return JudgeCall(
-        at=NOON + timedelta(seconds=seconds),
-        judge=judge,
-        route=f"/{judge}",
-        model="m",
-        segment_id="s",
-        outcome=outcome,
-        latency_seconds=1.0,
-    )
+    return judge_call_ended(outcome, at=NOON + timedelta(seconds=seconds), judge=judge)
 
 
 def test_an_outage_of_40_seconds_after_500_good_calls_is_seen() -> None:

@@ -1,16 +1,17 @@
 """The JSON of the language models' page: routes, answers, and remedies for failures."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from rlaif.contracts.telemetry.assistance import ModeFigures
-from rlaif.contracts.telemetry.readings import AssistanceStatus, JudgeCall, PlayerCall
+from rlaif.contracts.telemetry.readings import AssistanceStatus, PlayerCall
 from rlaif.hud.read_model.llm import JudgeHealth, LlmView, calls_view, llm_view
 from rlaif.hud.read_model.trainer import TrainerReadings
+from rlaif.testing.data.events import NOON
+from rlaif.testing.data.readings import judge_call_ended
 
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 OUTCOMES = ("invalid", "length", "throttled", "refused", "error", "timeout")
 
 
@@ -24,13 +25,12 @@ class Page:
 
     def judged(self, outcome: str = "ok", seconds: float = 1.0, judge: str = "state") -> None:
         self._second += 1
-        self._judges.add(
-            JudgeCall(
-                at=NOON + timedelta(seconds=self._second), judge=judge, route=f"/{judge}",
-                model="a-model", segment_id="segment-1", outcome=outcome, latency_seconds=seconds,
-                rationale="It went on." if outcome == "ok" else None,
-            )
+        call = judge_call_ended(
+            outcome, at=NOON + timedelta(seconds=self._second), judge=judge, route=f"/{judge}",
+            model="a-model", segment_id="segment-1", latency_seconds=seconds,
+            rationale="It went on." if outcome == "ok" else None,
         )  # fmt: skip
+        self._judges.add(call)
 
     def played(self, call: str = "ok", **changes: Any) -> None:
         self._second += 1

@@ -1,22 +1,20 @@
 """The routes of the reward models and of the review."""
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import httpx
 import pytest
-from fastapi import FastAPI
 
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.reward_models import GateMetrics
-from rlaif.contracts.telemetry.readings import RewardModelStatus
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.models import FORWARDED, MODELS, REVIEW, models_router
 from rlaif.hud.upstream import Upstream
-from rlaif.service.problems import install_problem_handlers
-from rlaif.testing.data.events import reward_model_published, reward_model_rejected
+from rlaif.testing.data.events import NOON, reward_model_published, reward_model_rejected
+from rlaif.testing.data.readings import reward_model_status
+from rlaif.testing.servers.client import client_of
 
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 NAMES = {"version": 3, "other": 2, "pair_id": "one--two", "number": 7}
 
 
@@ -33,12 +31,7 @@ async def hud(state: HudState) -> AsyncIterator[httpx.AsyncClient]:
         return httpx.Response(200, json={"got": f"{request.method} {request.url.path}"})
 
     upstream = Upstream("reward-model", "http://rm", transport=httpx.MockTransport(answer))
-    app = FastAPI()
-    install_problem_handlers(app)
-    app.include_router(models_router(state, upstream))
-    async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(app), base_url="http://hud"
-    ) as client:
+    async with client_of(models_router(state, upstream)) as client:
         yield client
 
 
@@ -68,9 +61,7 @@ async def test_rejected_candidates_have_measurements_and_reasons(
 def test_the_reason_of_a_withdrawal_is_shown_until_a_model_is_live(state: HudState) -> None:
     state.apply_event(envelop(reward_model_published(version=1), source="t", time=NOON))
     later = NOON + timedelta(seconds=5)
-    status = RewardModelStatus(
-        at=later, state="idle", labels=60, missing=(), withdrawn="version 1 no longer holds"
-    )
+    status = reward_model_status(withdrawn="version 1 no longer holds")
     state.apply_reading(status, later)
     models = state.sections.make("reward_models")
     assert (models.champion, models.withdrawn) == (None, "version 1 no longer holds")

@@ -1,23 +1,14 @@
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import EventData
 from rlaif.contracts.reward_models import GamingAlarm, GamingReason
-from rlaif.contracts.telemetry.readings import (
-    JudgeCall,
-    RewardModelStatus,
-    ServiceHealth,
-    TrainingProgress,
-)
+from rlaif.contracts.telemetry.readings import ServiceHealth
 from rlaif.hud.read_model.health import REQUIRED, STALLED_UNKNOWN
 from rlaif.hud.read_model.projections import HudState
-from rlaif.testing.data.events import (
-    segment_captured,
-    segment_exported,
-    segment_scored,
-)
+from rlaif.testing.data.events import NOON, segment_captured, segment_exported, segment_scored
+from rlaif.testing.data.readings import judge_call_ended, reward_model_status, training_progress
 
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 WELL: dict[str, str | None] = {"bus": None, "store": None}
 
 
@@ -51,24 +42,11 @@ def judge_says(state: HudState, seconds: float, detail: str | None = None) -> No
 
 
 def call(state: HudState, seconds: float, outcome: str) -> None:
-    reading = JudgeCall(
-        at=after(seconds),
-        judge="state",
-        route="/dialog",
-        model="m",
-        segment_id="s",
-        outcome=outcome,
-        latency_seconds=1.0,
-    )
-    state.apply_reading(reading, after(seconds))
+    state.apply_reading(judge_call_ended(outcome, at=after(seconds)), after(seconds))
 
 
 def plays(state: HudState, status: str, *, version: int | None = None) -> None:
-    reading = TrainingProgress(
-        at=NOON, run_id="run-1", status=status, iteration=1, env_steps=1, episodes=0,
-        reward_model_version=version,
-    )  # fmt: skip
-    state.apply_reading(reading, NOON)
+    state.apply_reading(training_progress(status=status, reward_model_version=version), NOON)
 
 
 def issues(state: HudState, seconds: float) -> list[str]:
@@ -158,15 +136,8 @@ def test_a_machine_that_slept_misses_nobody() -> None:
 
 def test_a_refused_reward_model_is_a_trouble() -> None:
     state = hud()
-    reading = TrainingProgress(
-        at=NOON,
-        run_id="run-1",
-        status="training",
-        iteration=1,
-        env_steps=1,
-        episodes=0,
-        reward_model_refused=2,
-        reward_model_refusal="hash_mismatch: not that file",
+    reading = training_progress(
+        reward_model_refused=2, reward_model_refusal="hash_mismatch: not that file"
     )
     state.apply_reading(reading, NOON)
     [text] = issues(state, 0)
@@ -182,8 +153,7 @@ def test_a_gaming_alarm_is_an_issue_while_the_run_uses_the_version() -> None:
         reasons=(GamingReason.RAM_PROGRESS_FLAT, GamingReason.JUDGES_SCORES_FALL),
         description="possible reward hacking: RAM progress flat; judges' scores fall",
     )  # fmt: skip
-    status = RewardModelStatus(at=NOON, state="idle", labels=9, missing=(), gaming_alarm=alarm)
-    state.apply_reading(status, NOON)
+    state.apply_reading(reward_model_status(gaming_alarm=alarm), NOON)
     plays(state, "training", version=6)
     assert issues(state, 60) == [], "another version is in use"
     plays(state, "training", version=7)

@@ -1,11 +1,8 @@
-from datetime import UTC, datetime
-
 import pytest
 
 from rlaif.contracts.telemetry.readings import PaidStep, PaidSteps
 from rlaif.hud.read_model.trainer import StepWindow
-
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+from rlaif.testing.data.events import NOON
 
 
 def told(window: StepWindow, *numbers: int, env: str = "env-0", paid: float | None = 0.25) -> None:

@@ -1,18 +1,15 @@
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import permutations
 
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import CloudEvent, DeadLetter, EventData
 from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
-from rlaif.contracts.telemetry.readings import (
-    RewardModelStatus,
-    TrainingProgress,
-    WatchedPay,
-)
+from rlaif.contracts.telemetry.readings import WatchedPay
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.read_model.sections import SECTIONS
 from rlaif.testing.data.events import (
+    NOON,
     reward_model_published,
     reward_model_rejected,
     run_loaded,
@@ -21,8 +18,7 @@ from rlaif.testing.data.events import (
     segment_scored,
 )
 from rlaif.testing.data.judging.scores import judge_call, score_record
-
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+from rlaif.testing.data.readings import reward_model_status, training_progress
 
 
 def at(seconds: float, data: EventData) -> CloudEvent[EventData]:
@@ -35,11 +31,6 @@ def fold(*events: CloudEvent[EventData]) -> HudState:
     for event in events:
         state.apply_event(event)
     return state
-
-
-def progress(**changes: object) -> TrainingProgress:
-    values = {"run_id": "run-1", "status": "training", "iteration": 1, "env_steps": 4096}
-    return TrainingProgress(**{"at": NOON, "episodes": 3, **values, **changes})
 
 
 def dead_letter() -> DeadLetter:
@@ -170,9 +161,7 @@ FORGED = reward_model_published(999).model_copy(update={"activation": 999})
 
 def test_the_champion_is_the_one_that_the_service_reports_whatever_events_claim() -> None:
     state = fold(at(1, reward_model_published(1)), at(2, FORGED))
-    live = RewardModelStatus(
-        at=NOON, state="idle", labels=3, missing=(), champion_version=1, activation=1
-    )
+    live = reward_model_status(champion_version=1, activation=1)
     state.apply_reading(live, NOON)
     state.apply_event(at(5 * 365 * 86_400, FORGED.model_copy(update={"activation": 2**53})))
     champion = state.snapshot(NOON).reward_models.champion
@@ -198,7 +187,9 @@ def test_a_rejected_candidate_is_listed_with_its_reasons() -> None:
 
 def test_the_version_that_the_trainer_uses_is_marked_with_its_step() -> None:
     state = fold(at(1, reward_model_published(1)))
-    state.apply_reading(progress(reward_model_version=1, reward_model_loaded_at_step=4000), NOON)
+    state.apply_reading(
+        training_progress(reward_model_version=1, reward_model_loaded_at_step=4000), NOON
+    )
     [model] = state.snapshot(NOON).reward_models.published
     assert (model.in_use, model.loaded_at_steps) == (True, (4000,))
     state.apply_event(at(2, run_loaded(1, 4000)))
@@ -211,7 +202,7 @@ def test_counts_are_those_of_the_trainers_run() -> None:
     other = segment_captured("segment-9").model_copy(update={"run_id": "run-0"})
     state = fold(at(1, segment_captured()), at(2, other))
     assert state.snapshot(NOON).loop.run_id == "run-0"
-    state.apply_reading(progress(), NOON)
+    state.apply_reading(training_progress(), NOON)
     loop = state.snapshot(NOON).loop
     assert (loop.run_id, loop.captured) == ("run-1", 1)
 
@@ -226,9 +217,9 @@ def test_dead_letters_are_counted_once_and_logged() -> None:
 
 def test_the_run_id_changes_are_written_into_the_event_log_once() -> None:
     state = fold()
-    state.apply_reading(progress(), NOON)
-    state.apply_reading(progress(env_steps=8192), NOON)
-    state.apply_reading(progress(status="stopped"), NOON)
+    state.apply_reading(training_progress(), NOON)
+    state.apply_reading(training_progress(env_steps=8192), NOON)
+    state.apply_reading(training_progress(status="stopped"), NOON)
     assert [line.text for line in state.snapshot(NOON).events] == [
         "Run run-1 is training.",
         "Run run-1 is stopped.",
@@ -237,7 +228,7 @@ def test_the_run_id_changes_are_written_into_the_event_log_once() -> None:
 
 def test_each_section_is_the_same_alone_and_in_the_snapshot() -> None:
     state = fold(at(1, segment_captured()), at(2, segment_scored()))
-    state.apply_reading(progress(episode_return_mean=1.5), NOON)
+    state.apply_reading(training_progress(episode_return_mean=1.5), NOON)
     snapshot = state.snapshot(NOON)
     for name in SECTIONS:
         assert state.sections.make(name) == getattr(snapshot, name)

@@ -1,16 +1,16 @@
 """What a search found and how far a curriculum came: readings in, sections of the snapshot out."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from rlaif.contracts.telemetry.readings import CurriculumProgress, SearchProgress, TrainingProgress
+from rlaif.contracts.telemetry.readings import CurriculumProgress, SearchProgress
 from rlaif.hud.broadcast import Broadcast
 from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.read_model.projections import HudState
+from rlaif.testing.data.events import NOON
+from rlaif.testing.data.readings import training_progress
 
-NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 NODE = {"node": 3, "parent": None, "frames": 9, "seconds": 1.0, "level": 1.0, "marks": ["sword"]}
 
 
@@ -36,15 +36,11 @@ def curriculum(**values: Any) -> CurriculumProgress:
     return CurriculumProgress.model_validate({**basics, **values})
 
 
-def run(run_id: str) -> TrainingProgress:
-    return TrainingProgress(at=NOON, run_id=run_id, status="training", iteration=0, env_steps=0)
-
-
 def test_another_run_begins_without_them(state):
-    state.apply_reading(run("run-1"), NOON)
+    state.apply_reading(training_progress(run_id="run-1"), NOON)
     state.apply_reading(search(), NOON)
     state.apply_reading(curriculum(), NOON)
-    state.apply_reading(run("run-2"), NOON)
+    state.apply_reading(training_progress(run_id="run-2"), NOON)
     shown = state.snapshot(NOON)
     assert (shown.search, shown.curriculum) == (None, None)
     state.apply_reading(search(run_id="run-2"), NOON)

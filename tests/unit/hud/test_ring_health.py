@@ -1,4 +1,4 @@
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from rlaif.contracts.telemetry.readings import ServiceHealth
 from rlaif.hud.read_model.health import (
@@ -9,8 +9,8 @@ from rlaif.hud.read_model.health import (
     ServiceReports,
     findings_of,
 )
+from rlaif.testing.data.events import NOON
 
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 
 

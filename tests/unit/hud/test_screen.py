@@ -1,12 +1,11 @@
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
 from rlaif.contracts.telemetry.frames import Codec, ScreenFrame
 from rlaif.hud.read_model.screen import Screen
-
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+from rlaif.testing.data.events import NOON
 
 
 def frame(microseconds: int = 0, *, sequence: int = 1) -> ScreenFrame:

@@ -1,7 +1,7 @@
 """Filters, orders and places of the list of segments."""
 
 import random
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -18,8 +18,8 @@ from rlaif.hud.read_model.segments.queries import (
     with_gaps,
 )
 from rlaif.hud.read_model.views import SegmentRow
+from rlaif.testing.data.events import NOON
 
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 EVERYTHING = SegmentFilter()
 
 

@@ -1,12 +1,11 @@
 """REST of segments: list, page, film, steps, video."""
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from hashlib import sha256
 
 import httpx
 import pytest
-from fastapi import FastAPI
 
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.game.captures import (
@@ -16,16 +15,16 @@ from rlaif.contracts.game.captures import (
     SegmentPay,
 )
 from rlaif.contracts.game.films import Patch, pack_film, unpack_film
-from rlaif.contracts.game.segments import SegmentManifest, StateRecord, StoredFile
+from rlaif.contracts.game.segments import StateRecord, StoredFile
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.segments import segments_router
-from rlaif.service.problems import install_problem_handlers
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
-from rlaif.testing.data.events import segment_captured, segment_scored
+from rlaif.testing.data.events import NOON, segment_captured, segment_scored
+from rlaif.testing.data.judging.scored_segments import manifest_of
 from rlaif.testing.data.judging.scores import score_record
+from rlaif.testing.servers.client import client_of
 
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ALL = "/api/v1/segments"
 ONE = f"{ALL}/episode-1/segment-1"
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\xa0\0\0\0\x90 the rest"
@@ -38,11 +37,7 @@ def state() -> HudState:
 
 @pytest.fixture
 async def client(state: HudState, file_store: FileStore) -> AsyncIterator[httpx.AsyncClient]:
-    app = FastAPI()
-    install_problem_handlers(app)
-    app.include_router(segments_router(state, file_store))
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://hud") as made:
+    async with client_of(segments_router(state, file_store)) as made:
         yield made
 
 
@@ -82,27 +77,16 @@ class Stored:
             StateRecord(step=n, frame=4 * n + 4, action="UP", state=room).model_dump_json()
             for n in range(2)
         ]
-        manifest = SegmentManifest(
-            segment_id="segment-1",
-            episode_id="episode-1",
-            run_id="run-1",
+        manifest = manifest_of(
+            "episode-1",
+            "segment-1",
+            self.file("o", b"o"),
+            steps=2,
             capture_key=stored.key,
             capture_sha256=stored.sha256,
-            rom_sha256="0" * 64,
-            layout_version="1",
-            frames=8,
-            decision_steps=2,
-            frame_skip=4,
-            start_step=0,
-            ended="running",
-            end_ram_sha256="0" * 64,
             states=self.file("s", "\n".join(lines).encode()),
-            observations=self.file("o", b"o"),
             pictures=(self.file("frames/000000.png", PNG),),
             picture_steps=(0,),
-            exporter_version="1",
-            env_step=4096,
-            created_at=NOON,
             film=self.file("film", film) if film else None,
         )
         self.file(keys.manifest("episode-1", "segment-1"), manifest.model_dump_json().encode())
@@ -160,11 +144,8 @@ async def test_rooms_have_the_names_that_somebody_told(
     names = {(0, 119): "Seedling"}
     captured_and_scored(state, 1, rooms=((0, 119), (0, 7)))
     captured_and_scored(state, 2, rooms=None)
-    app = FastAPI()
     router = segments_router(state, file_store, room_name=lambda *room: names.get(room))
-    app.include_router(router)
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://hud") as client:
+    async with client_of(router) as client:
         rows = (await client.get(ALL)).json()["items"]
     assert [row["room_names"] for row in rows] == [None, ["Seedling", None]]
 

@@ -1,12 +1,10 @@
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from rlaif.contracts.catalog import envelop
 from rlaif.hud.read_model.segments.detail import score_detail
 from rlaif.hud.read_model.segments.table import SegmentTable
-from rlaif.testing.data.events import segment_captured, segment_scored
+from rlaif.testing.data.events import NOON, segment_captured, segment_scored
 from rlaif.testing.data.judging.scores import score_record
-
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def scored_table(*seconds: int, keep: int) -> SegmentTable:

@@ -1,7 +1,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,10 @@ from rlaif.hud.connections import BusLink, read_scores
 from rlaif.hud.read_model.projections import HudState
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.file import FileStore
-from rlaif.testing.data.events import segment_captured
+from rlaif.testing.data.events import NOON, segment_captured
 from rlaif.testing.data.judging.scored_segments import play as scored_play
 from rlaif.testing.data.judging.scored_segments import write_scored
 from rlaif.testing.waiting import eventually
-
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 class FakeBus:

@@ -1,11 +1,9 @@
 """Queues and dead letters by REST; NATS is a fake."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
-import httpx
 import pytest
-from fastapi import FastAPI
 
 from rlaif.bus.errors import BusUnavailableError, UnknownDeadLetterError
 from rlaif.bus.queues import Queue, Queues, StreamFill
@@ -16,9 +14,8 @@ from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.system import system_router
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.service.problems import install_problem_handlers
-
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+from rlaif.testing.data.events import NOON
+from rlaif.testing.servers.client import client_of
 
 
 class FakeBus:
@@ -62,12 +59,8 @@ class System:
         hub = Hub(lambda: self.state.snapshot(self.now), max_clients=1)
         metrics = HudMetrics(ServiceMetrics("hud"), hub)
         broadcast = Broadcast(self.state, hub, clock=lambda: self.now, metrics=metrics)
-        app = FastAPI()
-        install_problem_handlers(app)
         bus: Any = lambda: self.bus  # noqa: E731
-        app.include_router(system_router(bus, broadcast, lambda: self.now))
-        transport = httpx.ASGITransport(app=app)
-        self.client = httpx.AsyncClient(transport=transport, base_url="http://hud/api/v1")
+        self.client = client_of(system_router(bus, broadcast, lambda: self.now))
 
 
 @pytest.fixture
@@ -76,7 +69,7 @@ def system() -> System:
 
 
 async def test_queues_are_as_nats_has_them(system: System) -> None:
-    answer = await system.client.get("/queues")
+    answer = await system.client.get("/api/v1/queues")
     assert answer.headers["cache-control"] == "no-store"
     (queue,) = answer.json()["queues"]
     assert (queue["consumer"], queue["pending"]) == ("exporter", 3)
@@ -86,20 +79,20 @@ async def test_queues_are_as_nats_has_them(system: System) -> None:
 
 async def test_many_pages_ask_nats_once_in_a_while(system: System) -> None:
     for _ in range(5):
-        await system.client.get("/queues")
+        await system.client.get("/api/v1/queues")
     assert system.bus is not None
     assert system.bus.asked == 1
     system.now += timedelta(seconds=2)
-    await system.client.get("/queues")
+    await system.client.get("/api/v1/queues")
     assert system.bus.asked == 2
 
 
 async def test_without_nats_it_says_so(system: System) -> None:
     assert system.bus is not None
     system.bus.away = True
-    assert (await system.client.get("/queues")).status_code == 503
+    assert (await system.client.get("/api/v1/queues")).status_code == 503
     system.bus = None
-    for method, path in (("GET", "/queues"), ("POST", "/dead-letters/redrive")):
+    for method, path in (("GET", "/api/v1/queues"), ("POST", "/api/v1/dead-letters/redrive")):
         answer = await system.client.request(method, path, json={"event_id": "captured:1"})
         assert answer.status_code == 503
         assert answer.json()["type"] == "/problems/bus-unavailable"
@@ -108,7 +101,7 @@ async def test_without_nats_it_says_so(system: System) -> None:
 async def test_dead_letters_say_why_and_not_what_the_newest_first(system: System) -> None:
     for number in (1, 2, 3):
         system.state.apply_event(letter(f"captured:{number}"))
-    body = (await system.client.get("/dead-letters", params={"limit": 2})).json()
+    body = (await system.client.get("/api/v1/dead-letters", params={"limit": 2})).json()
     assert body["count"] == 3
     assert [each["event_id"] for each in body["items"]] == ["captured:3", "captured:2"]
     assert body["items"][0]["reason"] == "corrupt_capture"
@@ -119,14 +112,18 @@ async def test_an_event_that_is_sent_again_is_no_longer_a_dead_letter(system: Sy
     system.state.streams_opened()
     system.state.apply_event(letter("captured:1"))
     assert system.state.snapshot(NOON).dead_letters.count == 1
-    answer = await system.client.post("/dead-letters/redrive", json={"event_id": "captured:1"})
+    answer = await system.client.post(
+        "/api/v1/dead-letters/redrive", json={"event_id": "captured:1"}
+    )
     assert answer.json()["new_event_id"] == "captured:1#redrive-1"
     assert system.state.snapshot(NOON).dead_letters.count == 0
-    assert (await system.client.get("/dead-letters")).json() == {"items": [], "count": 0}
+    assert (await system.client.get("/api/v1/dead-letters")).json() == {"items": [], "count": 0}
     assert system.state.journal.latest(1)[0].kind == "letter.redriven"
 
 
 async def test_an_event_that_is_not_dead_is_not_sent(system: System) -> None:
-    answer = await system.client.post("/dead-letters/redrive", json={"event_id": "captured:7"})
+    answer = await system.client.post(
+        "/api/v1/dead-letters/redrive", json={"event_id": "captured:7"}
+    )
     assert answer.status_code == 404
     assert "captured:7" in answer.json()["detail"]

@@ -1,11 +1,9 @@
 import csv
 import io
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 
 import httpx
 import pytest
-from fastapi import FastAPI
 
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import RunDescribed
@@ -13,15 +11,14 @@ from rlaif.contracts.run_origin import RunProvenance
 from rlaif.contracts.telemetry.readings import PaidStep, PaidSteps
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.state import history_router
-from rlaif.service.problems import install_problem_handlers
 from rlaif.testing.data.events import (
+    NOON,
     run_iterated,
     run_started,
     segment_captured,
     segment_scored,
 )
-
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+from rlaif.testing.servers.client import client_of
 
 
 @pytest.fixture
@@ -31,11 +28,7 @@ def state() -> HudState:
 
 @pytest.fixture
 async def client(state: HudState) -> AsyncIterator[httpx.AsyncClient]:
-    app = FastAPI()
-    install_problem_handlers(app)
-    app.include_router(history_router(state))
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://hud") as made:
+    async with client_of(history_router(state)) as made:
         yield made
 
 

@@ -2,19 +2,20 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, MutableMapping
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter
 
 from rlaif.hud.upstream import MAX_ANSWER, Upstream, forwarding_router
 from rlaif.service.app import build_app
 from rlaif.service.health import Readiness
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.service.problems import install_problem_handlers, not_found
+from rlaif.service.problems import not_found
 from rlaif.service.settings import ServiceSettings
+from rlaif.testing.servers.client import client_of
 
 TOKEN = {"Authorization": "Bearer sesame"}
 ROUTES = (
@@ -25,15 +26,8 @@ ROUTES = (
 Handler = Callable[[httpx.Request], httpx.Response]
 
 
-def app_of(upstream: Upstream) -> FastAPI:
-    app = FastAPI()
-    install_problem_handlers(app)
-    app.include_router(forwarding_router(upstream, "metals", ROUTES))
-    return app
-
-
 def hud_of(upstream: Upstream) -> httpx.AsyncClient:
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app_of(upstream)), base_url="http://hud")
+    return client_of(forwarding_router(upstream, "metals", ROUTES))
 
 
 def hud_over(handler: Handler, **others: Any) -> httpx.AsyncClient:
@@ -115,25 +109,6 @@ async def test_an_unreachable_service_is_named_with_its_address() -> None:
     answer = await hud_over(refused).get("/gold")
     assert (answer.status_code, answer.json()["type"]) == (502, "/problems/service-unreachable")
     assert "vault at http://vault:1" in answer.json()["detail"]
-
-
-async def test_a_request_that_never_ends_is_no_silent_service() -> None:
-    async def endless() -> AsyncIterator[bytes]:
-        yield b"{"
-        await asyncio.Event().wait()
-
-    # httpx passes on whole bodies only, so the app is called without it.
-    parts, sent = endless(), list[MutableMapping[str, Any]]()
-
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": await anext(parts), "more_body": True}
-
-    async def send(message: MutableMapping[str, Any]) -> None:
-        sent.append(message)
-
-    scope = {"type": "http", "method": "PUT", "path": "/gold", "headers": [], "query_string": b""}
-    await app_of(Upstream("vault", "http://vault:1", seconds=0.01))(scope, receive, send)
-    assert sent[0]["status"] == 408
 
 
 async def test_a_silent_service_times_out_and_a_write_may_have_succeeded() -> None:

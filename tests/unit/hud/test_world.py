@@ -1,13 +1,12 @@
 """Whose screen is shown, who takes over, and what the map's REST interface says."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI
 
 from rlaif.contracts.telemetry.frames import ScreenFrame
 from rlaif.contracts.telemetry.readings import (
@@ -15,7 +14,6 @@ from rlaif.contracts.telemetry.readings import (
     EnvironmentStands,
     MapPosition,
     RunnerSign,
-    TrainingProgress,
     WorldProgress,
 )
 from rlaif.contracts.telemetry.world import RoomSeen, SegmentName
@@ -27,11 +25,11 @@ from rlaif.hud.read_model.screen import Screen
 from rlaif.hud.routes.world import world_router
 from rlaif.hud.settings import HudSettings
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.service.problems import install_problem_handlers
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
-
-NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
+from rlaif.testing.data.events import NOON
+from rlaif.testing.data.readings import training_progress
+from rlaif.testing.servers.client import client_of
 
 
 def after(seconds: float) -> datetime:
@@ -235,11 +233,7 @@ def test_signs_of_life_count_by_the_trainers_own_clock(broadcast: Broadcast, clo
 
 @pytest.fixture
 async def client(broadcast: Broadcast, tmp_path: Path) -> Any:
-    app = FastAPI()
-    install_problem_handlers(app)
-    app.include_router(world_router(broadcast, FileStore(tmp_path)))
-    transport = httpx.ASGITransport(app=app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://hud") as opened:
+    async with client_of(world_router(broadcast, FileStore(tmp_path))) as opened:
         yield opened
 
 
@@ -282,10 +276,7 @@ async def test_the_world_of_another_run_is_not_shown(
     client: httpx.AsyncClient, broadcast: Broadcast
 ) -> None:
     broadcast.state.apply_reading(world(room(), run_id="run-0"), NOON)
-    progress = TrainingProgress(
-        at=NOON, run_id="run-1", status="training", iteration=0, env_steps=0
-    )
-    broadcast.state.apply_reading(progress, NOON)
+    broadcast.state.apply_reading(training_progress(), NOON)
     assert (await client.get("/api/v1/map")).json()["run_id"] is None
 
 

@@ -21,7 +21,6 @@ KINDS = {
     "no-such-dead-letter": "It was sent again or expired. GET dead-letters lists the others.",
     "no-video": "The segment was exported without it, or the encoder is not installed.",
     "not-ready": "The service still reads its store. /readyz says what it waits for.",
-    "request-slow": "The body did not arrive in time. Send it again over a faster connection.",
     "run-in-progress": "One run trains at a time. Stop it with POST runs/current/stop first.",
     "run-not-found": "No such run is known here. GET runs lists those that are.",
     "service-silent": "Another service did not answer in time. See its /readyz and its log.",

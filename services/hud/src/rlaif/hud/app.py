@@ -1,14 +1,14 @@
 """The application of the HUD."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 from fastapi import FastAPI
 from fastapi.middleware.gzip import GZipMiddleware
 
-from rlaif.bus.connection import Bus, open_bus
+from rlaif.bus.connection import open_bus
 from rlaif.hud.broadcast import Broadcast, HudMetrics
 from rlaif.hud.browsers.compression import WebSocketProtocol
 from rlaif.hud.browsers.hub import Hub
@@ -48,15 +48,10 @@ _TAKEOVER = timedelta(seconds=10)
 """Silence of a runner after which the screen of another environment is shown."""
 
 
-def create_app(
-    settings: HudSettings,
-    *,
-    connect: Callable[[], Awaitable[Bus]] | None = None,
-    store: ObjectStore | None = None,
-    clock: Callable[[], datetime] = utc_now,
-) -> FastAPI:
-    """Build the HUD; nothing is opened before the app starts."""
-    started, build = clock(), build_of()
+def create_app(settings: HudSettings, *, store: ObjectStore | None = None) -> FastAPI:
+    """Build the HUD; nothing is opened before the app starts. `store` replaces that of settings."""
+    clock, build = utc_now, build_of()
+    started = clock()
     state = HudState(
         epoch=f"{started:%Y%m%dT%H%M%S.%f}",
         takeover=_TAKEOVER,
@@ -68,7 +63,7 @@ def create_app(
     metrics = HudMetrics(service_metrics, hub)
     broadcast = Broadcast(state, hub, clock=clock, metrics=metrics)
     objects = WatchedStore(store or open_store(settings.episodes_store, S3Credentials.of(settings)))
-    bus = BusLink(connect or (lambda: open_bus(settings, name="hud")), broadcast)
+    bus = BusLink(lambda: open_bus(settings, name="hud"), broadcast)
     checks = {"bus": bus.check, "store": objects.check, "page": broadcast.check}
     tasks = BackgroundTasks(
         {

@@ -268,6 +268,7 @@ def manifest_of(
             "pictures": (),
             "picture_steps": (),
             "exporter_version": "0",
+            "env_step": 4096,
             "created_at": _EPOCH,
         }
         | changes
