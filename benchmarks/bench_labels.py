@@ -45,8 +45,9 @@ from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.storage import keys
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.judging.scored_segments import manifest_of, npy_bytes
+from rlaif.testing.data.judging.scored_segments import npy_bytes
 from rlaif.testing.data.judging.scores import judge_call, score_record
+from rlaif.testing.data.judging.segments import segment_manifest
 from rlaif.testing.servers.s3_server import running_s3_server
 
 TARGETS = {"start_seconds": 20.0, "peak_mb": 600.0, "look_seconds": 0.2}
@@ -103,7 +104,7 @@ class Writer:
     def _manifest(self, episode_id: str, segment_id: str) -> tuple[int, bytes]:
         place = int(hashlib.sha256(segment_id.encode()).hexdigest(), 16) % VARIANTS
         began = STEPS * int(segment_id[-5:])
-        manifest = manifest_of(
+        manifest = segment_manifest(
             episode_id, segment_id, self._observations[place], steps=STEPS,
             layout_version=LAYOUT_VERSION, start_step=began, env_step=began,
         )  # fmt: skip

@@ -25,15 +25,3 @@ def test_modules_are_named_by_what_they_do():
     ]
     assert found == []
 
-
-def test_only_the_bus_imports_nats():
-    users = {
-        path.relative_to(ROOT)
-        for top in TOPS
-        for path in (ROOT / top).rglob("*.py")
-        if "src" in path.parts
-        and any(
-            line.startswith(("import nats", "from nats")) for line in path.read_text().splitlines()
-        )
-    }
-    assert {path.parent for path in users} == {Path("libs/common/src/rlaif/bus")}

@@ -16,8 +16,8 @@ from rlaif.storage import keys
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import ObjectInfo, ObjectStore, StoreUnavailableError
 from rlaif.testing.data.events import NOON, segment_scored
-from rlaif.testing.data.judging.scored_segments import manifest_of
 from rlaif.testing.data.judging.scores import score_record
+from rlaif.testing.data.judging.segments import segment_manifest
 from rlaif.testing.servers.client import client_of
 
 PNG = b"\x89PNG picture"
@@ -64,7 +64,7 @@ def stored(key: str, data: bytes = b"x") -> StoredFile:
 
 def put_segment(store: ObjectStore) -> None:
     picture = keys.segment("episode-1", "segment-1", "frames/000012.png")
-    manifest = manifest_of(
+    manifest = segment_manifest(
         "episode-1", "segment-1", stored("o"), steps=75,
         pictures=(stored(picture, PNG),), picture_steps=(12,),
     )  # fmt: skip

@@ -21,8 +21,8 @@ from rlaif.hud.routes.segments import segments_router
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
 from rlaif.testing.data.events import NOON, segment_captured, segment_scored
-from rlaif.testing.data.judging.scored_segments import manifest_of
 from rlaif.testing.data.judging.scores import score_record
+from rlaif.testing.data.judging.segments import segment_manifest
 from rlaif.testing.servers.client import client_of
 
 ALL = "/api/v1/segments"
@@ -77,7 +77,7 @@ class Stored:
             StateRecord(step=n, frame=4 * n + 4, action="UP", state=room).model_dump_json()
             for n in range(2)
         ]
-        manifest = manifest_of(
+        manifest = segment_manifest(
             "episode-1",
             "segment-1",
             self.file("o", b"o"),

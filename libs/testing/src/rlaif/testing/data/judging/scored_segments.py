@@ -7,14 +7,13 @@ import hashlib
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Any
+from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rlaif.contracts.events import SegmentScored
-from rlaif.contracts.game.segments import SegmentManifest, StoredFile
+from rlaif.contracts.game.segments import StoredFile
 from rlaif.contracts.judging.scores import (
     RUBRIC_WEIGHTS,
     CriterionScore,
@@ -24,6 +23,7 @@ from rlaif.contracts.judging.scores import (
 )
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
+from rlaif.testing.data.judging.segments import CREATED_AT, segment_manifest
 
 STEPS = 20
 PROGRESS_DIM, DIALOG_DIM = 3, 7
@@ -31,7 +31,6 @@ PROGRESS_DIM, DIALOG_DIM = 3, 7
 what rose in this segment, and starts every segment at 0."""
 
 _RISES = (0.0, 0.0, 0.15, 0.4)
-_EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,7 @@ def write_scored(
     values: dict[str, float] | None = None,
     observations: bytes | None = None,
     run_id: str = "run-1",
-    created_at: datetime = _EPOCH,
+    created_at: datetime = CREATED_AT,
     more: ForReview | None = None,
 ) -> SegmentScored:
     """Write observations, manifest and score as the exporter and the judge do.
@@ -244,37 +243,6 @@ def _judge(
     return values
 
 
-def manifest_of(
-    episode_id: str, segment_id: str, observations: StoredFile, *, steps: int, **changes: Any
-) -> SegmentManifest:
-    """The manifest of a segment of so many decision steps, with some fields replaced."""
-    return SegmentManifest.model_validate(
-        {
-            "segment_id": segment_id,
-            "episode_id": episode_id,
-            "run_id": "run-1",
-            "capture_key": keys.capture(episode_id, segment_id),
-            "capture_sha256": "0" * 64,
-            "rom_sha256": "0" * 64,
-            "layout_version": "layout-1",
-            "frames": 4 * steps,
-            "decision_steps": steps,
-            "frame_skip": 4,
-            "start_step": 0,
-            "ended": "running",
-            "end_ram_sha256": "0" * 64,
-            "states": StoredFile(key=f"{observations.key}.none", sha256="0" * 64, size_bytes=0),
-            "observations": observations,
-            "pictures": (),
-            "picture_steps": (),
-            "exporter_version": "0",
-            "env_step": 4096,
-            "created_at": _EPOCH,
-        }
-        | changes
-    )
-
-
 def _write_manifest(
     store: ObjectStore,
     segment: ScoredSegment,
@@ -286,7 +254,7 @@ def _write_manifest(
     npy_key = keys.segment(segment.episode_id, segment.segment_id, "observations.npy")
     store.put(npy_key, right if observations is None else observations)
     digest = hashlib.sha256(right).hexdigest()
-    manifest = manifest_of(
+    manifest = segment_manifest(
         segment.episode_id,
         segment.segment_id,
         StoredFile(key=npy_key, sha256=digest, size_bytes=len(right)),

@@ -17,6 +17,8 @@ _PUZZLE_PARTS = ("buttons_pressed", "switches_on", "toggles_on", "torches_lit")
 _AREAS = {0: "overworld", 3: "indoors", 4: "underground", 5: "underground"}
 _DUNGEON_GROUP = 4
 
+CREATED_AT = datetime(2026, 1, 1, tzinfo=UTC)
+
 
 def described_state(
     step: int = 0, *, place: str = "East Field", says: str | None = None, **changes: Any
@@ -97,6 +99,37 @@ def screen_png(width: int = 160, height: int = 144) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, data) for kind, data in chunks)
 
 
+def segment_manifest(
+    episode_id: str, segment_id: str, observations: StoredFile, *, steps: int, **changes: Any
+) -> SegmentManifest:
+    """The manifest of a segment of so many decision steps, with some fields replaced."""
+    return SegmentManifest.model_validate(
+        {
+            "segment_id": segment_id,
+            "episode_id": episode_id,
+            "run_id": "run-1",
+            "capture_key": keys.capture(episode_id, segment_id),
+            "capture_sha256": "0" * 64,
+            "rom_sha256": "0" * 64,
+            "layout_version": "layout-1",
+            "frames": 4 * steps,
+            "decision_steps": steps,
+            "frame_skip": 4,
+            "start_step": 0,
+            "ended": "running",
+            "end_ram_sha256": "0" * 64,
+            "states": StoredFile(key=f"{observations.key}.none", sha256="0" * 64, size_bytes=0),
+            "observations": observations,
+            "pictures": (),
+            "picture_steps": (),
+            "exporter_version": "0",
+            "env_step": 4096,
+            "created_at": CREATED_AT,
+        }
+        | changes
+    )
+
+
 def write_segment(
     store: ObjectStore,
     segment_id: str = "seg-1",
@@ -134,29 +167,18 @@ def write_segment(
             store.put(key, data)
         return StoredFile(key=key, sha256=_sha256(data), size_bytes=len(data))
 
-    manifest = SegmentManifest(
-        segment_id=manifest_of or segment_id,
-        episode_id="ep-1",
-        run_id="run-1",
-        capture_key=keys.capture("ep-1", segment_id),
-        capture_sha256="0" * 64,
-        rom_sha256="0" * 64,
-        layout_version="layout-1",
-        frames=4 * len(made),
-        decision_steps=len(made),
-        frame_skip=4,
+    manifest = segment_manifest(
+        "ep-1",
+        manifest_of or segment_id,
+        put("observations.npy", b"not read by judges"),
+        steps=len(made),
         start_step=900,
-        ended="running",
-        end_ram_sha256="0" * 64,
         states=states_file or put("states.jsonl", body if lines is None else lines),
-        observations=put("observations.npy", b"not read by judges"),
         pictures=tuple(
             put(f"frames/{at:06}.png", picture or screen_png()) for at in range(pictures)
         ),
         picture_steps=tuple(range(pictures)),
-        exporter_version="0",
         env_step=123456,
-        created_at=datetime(2026, 1, 1, tzinfo=UTC),
     )
     file = put("manifest.json", manifest.model_dump_json().encode())
     return SegmentExported(
