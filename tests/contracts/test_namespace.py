@@ -24,4 +24,3 @@ def test_modules_are_named_by_what_they_do():
         if "src" in path.parts and path.stem in vague and (path.is_dir() or path.suffix == ".py")
     ]
     assert found == []
-
