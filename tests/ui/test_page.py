@@ -108,11 +108,13 @@ async def test_the_page_shows_the_game_moving_and_the_loop_going_round(
     assert " ".join(worth) == "Φ — no reward model yet change —", "what is not known is no number"
 
     await publish_one_loop(bus, episodes)
+    await chromium.tab("pipeline")
     await chromium.wait_for(f"{text_of('#loop')}.replace(/\\s+/g, ' ').includes('Trainer uses v1')")
     await chromium.wait_for(f"{text_of('#verdict')}.includes('went right')")
     assert await chromium.evaluate(f"{text_of('#verdict')}.includes('<img src=x')")
     assert await chromium.evaluate("document.querySelectorAll('[onerror], img[src=x]').length") == 0
     assert await chromium.evaluate("document.title") == "Zelda RLAIF"
+    await chromium.tab("training")
     assert "1.24M" in await chromium.evaluate(text_of("#run"))
     assert "—" in await chromium.evaluate(text_of("#run"))  # the mean return is not known
 

@@ -33,7 +33,7 @@ def stage(bus: Bus, episodes: FileStore) -> Stage:
 async def test_without_a_planner_one_line_says_so(
     chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
 ) -> None:
-    await chromium.open(hud_url)
+    await chromium.open(hud_url + "/llm")
     await stage.assistance(has_planner=False)
     await chromium.wait_for(says("No planner configured"))
     tables = "document.querySelectorAll('#player table, #player dl').length"
@@ -56,9 +56,9 @@ async def test_each_plan_has_its_reason_and_outcome(
     await stage.wish(followed=False, ending="stale", ending_reason="he left the room", steps=0)
     await stage.wish(ending="hurt", ending_reason="lost 5 quarter hearts", steps=12)
     await stage.wish()
-    await chromium.wait_for("document.querySelectorAll('#player .calls li').length === 6")
+    await chromium.wait_for("document.querySelectorAll('#suggestions .calls li').length === 6")
     shown = await chromium.evaluate(
-        "[...document.querySelectorAll('#player .calls li')]"
+        "[...document.querySelectorAll('#suggestions .calls li')]"
         ".map(li => li.innerText.replace(/\\s+/g, ' '))"
     )
     for words, row in zip(
@@ -83,7 +83,7 @@ async def test_each_plan_has_its_reason_and_outcome(
 async def test_rates_have_what_they_are_of_and_what_is_not_known_is_no_number(
     chromium: Any, hud_url: str, stage: Stage
 ) -> None:
-    await chromium.open(hud_url)
+    await chromium.open(hud_url + "/llm")
     await stage.assistance()
     await chromium.wait_for(says("Completed plans 82.6 % 38/46"))
     shown = await chromium.evaluate(text())
@@ -99,7 +99,7 @@ async def test_rates_have_what_they_are_of_and_what_is_not_known_is_no_number(
 async def test_a_route_that_is_down_is_named(
     chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
 ) -> None:
-    await chromium.open(hud_url)
+    await chromium.open(hud_url + "/llm")
     why = "planner route dialog gives no answer: the newest 9 calls ended with timeout"
     await stage.assistance(down={"dialog": why})
     await chromium.wait_for(says(f"dialog is down: {why}"))
@@ -111,7 +111,7 @@ async def test_words_of_the_model_stay_words(chromium: Any, hud_url: str, stage:
     title = await chromium.evaluate("document.title")
     await stage.assistance(down={"dialog": EVIL})
     await stage.wish(reason=EVIL, wanted=(EVIL,), ending_reason=EVIL)
-    await chromium.wait_for("document.querySelectorAll('#player .calls li').length === 1")
-    assert await chromium.evaluate("document.querySelectorAll('#player img').length") == 0
-    assert EVIL in await chromium.evaluate("document.querySelector('#player .calls').innerText")
+    await chromium.wait_for("document.querySelectorAll('#suggestions .calls li').length === 1")
+    assert await chromium.evaluate("document.querySelectorAll('#suggestions img').length") == 0
+    assert EVIL in await chromium.evaluate("document.querySelector('#suggestions .calls').innerText")
     assert await chromium.evaluate("document.title") == title

@@ -31,7 +31,7 @@ new PerformanceObserver(list => {
 }).observe({ type: 'layout-shift' })"""
 """JavaScript: sums up in `shifted` how far things move from now on."""
 
-PLACES = """['#headline', '#screen', '#timeline', '#loop'].map(name =>
+PLACES = """['#headline', '#screen', '#verdict', '#timeline'].map(name =>
     Math.round(document.querySelector(name).getBoundingClientRect().top))"""
 """JavaScript: where the parts of the live page are in the window."""
 

@@ -116,6 +116,7 @@ async def test_a_healthy_ring_is_five_green_dots_and_no_banner(
         await send_frame(bus)
 
     async with again(lambda: tell(stage, 4), frames):
+        await chromium.tab("pipeline")
         dots = "[...document.querySelectorAll('#services li')].map(li => li.dataset.state).join()"
         await chromium.wait_for(f"{dots} === {','.join(['ready'] * 5)!r}")
         assert await chromium.evaluate(text_of("#banners")) == ""
@@ -154,6 +155,7 @@ async def test_a_route_that_is_refused_is_named(
 
     async with again(others):
         await chromium.wait_for(says("#banners", "judge route vision: HTTP 400: unknown model"))
+        await chromium.tab("pipeline")
         assert "judge not ready" in await chromium.evaluate(text_of("#services"))
         await shoot("refused")
         await stage.health("judge")
@@ -184,6 +186,7 @@ async def test_a_service_that_fell_silent_is_missed(
     await play(stage)
     async with again(lambda: stage.health("trainer", "exporter", "reward-model")):
         await chromium.wait_for(says("#banners", "judge no reports"))
+        await chromium.tab("pipeline")
         await chromium.wait_for(says("#services", "judge silent"))
         await shoot("silent")
         await stage.health("judge")
@@ -235,15 +238,17 @@ async def test_a_roll_back_and_its_pin_are_seen_and_still_after_a_restart_of_the
     for life in ("first", "second"):
         async with serve(create_app(settings)) as url, again(told):
             await chromium.open(url)
+            await chromium.tab("pipeline")
             await chromium.wait_for(says("#loop", "Reward model v3 pinned until"))
             await chromium.wait_for(says("#loop", "rolled back from v4"))
+            assert "rolled back from v4" in await chromium.evaluate(text_of("#log"))
+            await chromium.tab("training")
             marks = "[...document.querySelectorAll('#chart-returns [data-load]')]"
             told_marks = f"{marks}.map(mark => mark.dataset.load).join()"
             wanted = "v1 76000,v2 112000,v3 148000,v4 184000,v3 225000"
             await chromium.wait_for(f"{told_marks} === {wanted!r}")
             line = "document.querySelector('#chart-returns .plot .faint').getAttribute('d')"
             assert await chromium.evaluate(f"{line}.split('L').length") == 150
-            assert "rolled back from v4" in await chromium.evaluate(text_of("#log"))
             await shoot(f"rolled-back.{life}")
             await chromium.visit("/models")
             await chromium.wait_for(says("#models", "Champion v3: rolled back from v4"))

@@ -17,6 +17,7 @@ from rlaif.hud.page import (
     page_modules,
     page_router,
     styles_of,
+    without_comments,
 )
 
 SCRIPTS = sorted(STATIC.rglob("*.js"))
@@ -88,8 +89,8 @@ async def test_the_first_view_names_all_modules_that_it_needs(
 
 
 def weight(path: Path) -> int:
-    """Bytes of a file as they are sent."""
-    return len(gzip.compress(path.read_bytes(), 5))
+    """Bytes of a file as they are sent, and of the headers of the answer as a browser counts them."""
+    return len(gzip.compress(without_comments(path.read_text()).encode(), 5)) + 300
 
 
 @pytest.mark.parametrize("page", page_modules().values())
@@ -111,7 +112,23 @@ async def test_every_stylesheet_is_that_of_all_pages_or_named_by_its_page(
     assert sheets | set(OF_ALL_PAGES) == {name(path) for path in STATIC.glob("css/*.css")}
     page = (await client.get("/map")).text
     assert f'href="./static/{build_of()}/css/map.css" data-style="map"' in page
-    assert "map.css" not in (await client.get("/")).text
+    assert "map.css" not in (await client.get("/system")).text
+
+
+async def test_comments_are_not_sent_and_lines_keep_their_number(
+    client: httpx.AsyncClient,
+) -> None:
+    for path in ("js/panel.js", "css/tokens.css"):
+        source = (STATIC / path).read_text()
+        sent = (await client.get(f"/static/{path}")).text
+        assert len(sent) < len(source)
+        kept = [line.strip() for line in sent.splitlines()]
+        assert not any(line.startswith(("//", "/*", "* ")) for line in kept)
+        assert [line for line in kept if line and line not in source] == []
+        assert len(kept) == len(source.splitlines())
+    script = "const a = /** @type {any} */ (b);\n/* one\n   two */\nconst c = 'http://d'; // e"
+    sent = "const a = /** @type {any} */ (b);\n\n\nconst c = 'http://d'; // e"
+    assert without_comments(script) == sent
 
 
 async def test_a_browser_keeps_files_of_a_build_and_asks_for_others(

@@ -2,9 +2,10 @@
 
 The files are served twice: under `/static/<build>/…`, where <build> names all of them as they are,
 so that a browser keeps them for ever, and under `/static/…`, where it asks each time whether they
-changed. index.html names the former.
+changed. index.html names the former. Comments of scripts and styles are not sent.
 """
 
+import asyncio
 import mimetypes
 import re
 from collections.abc import Callable, Coroutine
@@ -15,7 +16,7 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
 from starlette.datastructures import Headers
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -53,6 +54,7 @@ IMMUTABLE = "public, max-age=31536000, immutable"
 
 _IMPORT = re.compile(r'(?m)^(?:import|export)\b[^;"=(]*"(\.[^"]+)"')
 _ENTRY = re.compile(r'path: "(/[^"]*)".*load: \(\) => import\("\./([^"]+)"\)')
+_COMMENT = re.compile(r"(?m)^[ \t]*(?:/\*(?:[^*]|\*(?!/))*\*/|//.*)$")
 _STYLES = re.compile(r'styles: \[([^\]]*)\].*import\("\./([^"]+)"\)')
 
 
@@ -116,6 +118,11 @@ def page_html(path: str, module: str, build: str, folder: Path = STATIC) -> str:
     return re.sub(r'\b(href|src)="/', rf'\1="{up}', html)
 
 
+def without_comments(source: str) -> str:
+    """A script or style without its lines of comment, a fifth of it; the others keep their number."""
+    return _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), source)
+
+
 class PageFiles(StaticFiles):
     """The page's files with its headers; those under the name of the build never change."""
 
@@ -126,6 +133,10 @@ class PageFiles(StaticFiles):
     async def get_response(self, path: str, scope: Scope) -> Response:
         named = path.startswith(self._prefix)
         response = await super().get_response(path.removeprefix(self._prefix), scope)
+        if isinstance(response, FileResponse) and path.endswith((".js", ".css")):
+            source = await asyncio.to_thread(Path(response.path).read_text, "utf-8")
+            tag = {"ETag": response.headers["etag"]}
+            response = Response(without_comments(source), 200, tag, response.media_type)
         response.headers.update(HEADERS)
         if named and response.status_code in (200, 304):
             response.headers["Cache-Control"] = IMMUTABLE

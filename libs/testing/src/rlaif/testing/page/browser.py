@@ -105,6 +105,11 @@ class Chromium:
         await self.evaluate(f"{link}.click()")
         await self.wait_for(f"{link}.ariaCurrent === 'page'")
 
+    async def tab(self, name: str) -> None:
+        """Choose a tab of the live page: training, rewards or pipeline."""
+        await self.wait_for(f"document.querySelector('#tab-{name}') !== null")
+        await self.evaluate(f"document.querySelector('#tab-{name}').click()")
+
     async def resize(self, width: int, height: int) -> None:
         """Give the window a size in CSS pixels."""
         await self.command(

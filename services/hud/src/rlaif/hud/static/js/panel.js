@@ -36,6 +36,47 @@ export function mountPanels(root, app, panels) {
   return () => scope.end();
 }
 
+/**
+ * One group of panels at a time, chosen by tabs; the address names any but the first.
+ *
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @param {URLSearchParams} query
+ * @param {Record<string, () => readonly Panel[]>} groups  by the label of the tab
+ */
+export function mountTabs(root, app, query, groups) {
+  const labels = Object.keys(groups);
+  const named = (/** @type {string} */ label) => label.toLowerCase();
+  const body = h("div", { class: "tab-panels", id: "tab-panels", role: "tabpanel" });
+  let end = () => {};
+  const choose = (/** @type {string} */ label) => {
+    for (const tab of tabs) {
+      tab.setAttribute("aria-selected", String(tab.textContent === label));
+      tab.tabIndex = tab.textContent === label ? 0 : -1;
+    }
+    body.setAttribute("aria-labelledby", `tab-${named(label)}`);
+    end();
+    body.replaceChildren();
+    end = mountPanels(body, app, groups[label]());
+  };
+  const pick = (/** @type {string} */ label) => {
+    choose(label);
+    app.setQuery({ tab: label === labels[0] ? null : named(label) });
+  };
+  const tabs = labels.map((label) => h("button", { type: "button", role: "tab", id: `tab-${named(label)}`, "aria-controls": "tab-panels", onclick: () => pick(label) }, label));
+  const move = (/** @type {KeyboardEvent} */ event) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    const next = tabs.at((tabs.indexOf(/** @type {HTMLButtonElement} */ (event.target)) + by) % tabs.length);
+    pick(next?.textContent ?? labels[0]);
+    next?.focus();
+  };
+  root.append(h("div", { class: "tabs", role: "tablist", "aria-label": "More of the run", onkeydown: move }, ...tabs), body);
+  choose(labels.find((label) => named(label) === query.get("tab")) ?? labels[0]);
+  return () => end();
+}
+
 /** @param {Panel} panel */
 function framed({ id, title, look = id, tag = "div", attributes = {}, hidden = false }) {
   const body = h(tag, { id, ...attributes });

@@ -5,7 +5,7 @@ import { ago, compact, count } from "../format.js";
 import { fig } from "../parts.js";
 import { based } from "../routes.js";
 import { notYet } from "../status.js";
-import { areasOf, called, colourOf, keyOf, LAYERS, mostOf, neighbour, numberOf, spoken, viridis } from "./layers.js";
+import { areasOf, called, colourOf, keyOf, layerAfter, LAYERS, mostOf, neighbour, numberOf, spoken, viridis } from "./layers.js";
 import { MAP } from "./view.js";
 
 const PICTURE_WIDTH = 160;
@@ -132,13 +132,13 @@ function showPicture(view, room) {
 
 const STEPS = 24; // colours of the scale
 
-/** @param {import("./view.js").View} view @returns {import("../panel.js").Panel} */
-export function makeWorld(view) {
+/** @param {import("./view.js").View} view @param {{small?: boolean}} [how]  small: without layers; a room leads to the map's page @returns {import("../panel.js").Panel} */
+export function makeWorld(view, { small = false } = {}) {
   const summary = h("p", { class: "sub", id: "map-summary" });
   const scale = h("p", { class: "map-scale reported" });
   const nothing = h("div", { class: "empty" });
   const plates = h("div", { class: "atlas", id: "atlas" });
-  const atlas = new Atlas(plates, (key) => view.choose(key));
+  const atlas = new Atlas(plates, (key) => (small ? view.app.go(`/map?room=${encodeURIComponent(key)}`) : view.choose(key)));
   const layers = h("div", { class: "layers", role: "group", "aria-label": "Map layer" },
     ...LAYERS.map(({ name, label, help }) => h("button", { type: "button", class: "quiet", "data-layer": name, title: help, onclick: () => view.showLayer(name) }, label)), h("kbd", { title: "Next layer" }, "M"));
 
@@ -159,7 +159,8 @@ export function makeWorld(view) {
   return {
     id: "world", title: "World map", look: "world-panel", sections: ["run", "watch", "services", "health"],
     mount(body, app, scope) {
-      body.append(h("div", { class: "map-head" }, layers, scale), summary, nothing, plates);
+      body.append(...(small ? [] : [h("div", { class: "map-head" }, layers, scale)]), summary, nothing, plates);
+      if (!small) scope.add(app.keys.bind({ m: { label: "Next map layer", run: () => view.showLayer(layerAfter(view.layer).name) } }));
       scope.add(view.watch(() => draw(app.store.state)));
     },
     draw: (_body, state) => draw(state),

@@ -3,7 +3,7 @@
 import { Answer } from "../answer.js";
 import { authorised, GivenUp } from "../api.js";
 import { Scope } from "../dom.js";
-import { called, keyOf, layerAfter, layerNamed } from "./layers.js";
+import { called, keyOf, layerNamed } from "./layers.js";
 
 export const MAP = "/api/v1/map";
 export const ENVIRONMENTS = "/api/v1/environments";
@@ -30,7 +30,6 @@ export class View {
 
   open() {
     const { app } = this;
-    this.#scope.add(app.keys.bind({ m: { label: "Next map layer", run: () => this.showLayer(layerAfter(this.layer).name) } }));
     this.#rooms = new Answer(app, this.#scope, { path: MAP, every: ROOMS_EVERY }).watch(() => this.#changed());
     this.#players = new Answer(app, this.#scope, { path: ENVIRONMENTS, every: PLAYERS_EVERY }).watch(() => this.#changed());
   }

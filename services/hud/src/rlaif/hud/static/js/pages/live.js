@@ -1,6 +1,9 @@
-// The live page: the game, the loop, and whether it gets better.
+// The live page: the game, what language models say of it, and the map; under it, by tabs, the training.
 
-import { mountPanels } from "../panel.js";
+import { h } from "../dom.js";
+import { makeWorld } from "../map/atlas.js";
+import { View } from "../map/view.js";
+import { mountPanels, mountTabs } from "../panel.js";
 import { course, search } from "../panels/course.js";
 import { game } from "../panels/game.js";
 import { loads } from "../panels/loads.js";
@@ -10,8 +13,21 @@ import { headline, run } from "../panels/run.js";
 import { steps, timeline } from "../panels/timeline/timeline.js";
 import { verdict } from "../panels/verdict.js";
 
+const TABS = { Training: () => [search, course, run, timeline], Rewards: () => [steps, loads()], Pipeline: () => [loop, log] };
+
 /** @type {import("../router.js").Page} */
 export const page = {
   title: "Live",
-  mount: (root, app) => mountPanels(root, app, [headline, game, run, verdict, timeline, loads(), steps, loop, player, search, course, log]),
+  mount(root, app, { query }) {
+    const view = new View(app, query);
+    const beside = h("div", { class: "beside" });
+    const first = mountPanels(root, app, [headline, game]);
+    root.append(beside);
+    const ends = [first, mountPanels(beside, app, [verdict, player]), mountPanels(root, app, [makeWorld(view, { small: true })]), mountTabs(root, app, query, TABS)];
+    view.open();
+    return () => {
+      view.close();
+      for (const end of ends) end();
+    };
+  },
 };

@@ -3,7 +3,8 @@
 import { Answer, hiddenUntil } from "../answer.js";
 import { Scope } from "../dom.js";
 import { mountPanels } from "../panel.js";
-import { calls, LABELS, labels, LLM, routes } from "../panels/llm/routes.js";
+import { calls } from "../panels/llm/calls.js";
+import { LABELS, labels, LLM, routes } from "../panels/llm/routes.js";
 import { planner } from "../panels/player.js";
 
 const OFTEN = 3000; // ms

@@ -4,7 +4,7 @@
 
 /** @type {readonly Entry[]} */
 export const PAGES = [
-  { name: "live", path: "/", label: "Live", key: "g l", load: () => import("./live.js") },
+  { name: "live", path: "/", label: "Live", key: "g l", styles: ["map"], load: () => import("./live.js") },
   { name: "runs", path: "/runs", label: "Runs", key: "g n", load: () => import("./runs.js") },
   { name: "segments", path: "/segments", label: "Segments", key: "g s", load: () => import("./segments.js") },
   { name: "segment", path: "/segments/:episode_id/:segment_id", load: () => import("./segment.js") },

@@ -3,7 +3,7 @@
 import { h, keyed, show } from "../dom.js";
 import { count, duration, percent, percentOf, reward } from "../format.js";
 import { cell, empty, facts, fig, table } from "../parts.js";
-import { callItem, keyOf } from "./llm/routes.js";
+import { callItem, keyOf } from "./llm/calls.js";
 
 const SHOWN = 12;
 const HEADS = ["Route", "Successful calls", "Latency", "Waiting", "Stale plans", "Completed plans", "Followed", "Bonus"];
@@ -53,23 +53,24 @@ function modeRow(name, row) {
     cell("Bonus", figure("bonus", reward)));
 }
 
+/** @param {HTMLElement} body */
 function mount(body) {
   const list = h("ol", { class: "calls" });
-  const newest = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Plans of the language model, newest first" }, list);
-  show(body, h("div", { class: "player-columns" }, h("div", {}), h("div", { hidden: true }, newest, empty("No plans yet. Each plan appears here with its outcome."))));
+  show(body, h("div", {}), h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Plans of the language model, newest first" }, list), empty("No plans yet. Each plan appears here with its outcome."));
 }
 
-function draw(body, { assistance }) {
-  const [left, right] = body.firstElementChild.children;
-  const calls = (assistance?.has_planner && assistance.newest) || [];
-  show(left, ...figures(assistance));
-  right.hidden = !assistance?.has_planner;
-  [right.firstElementChild.hidden, right.lastElementChild.hidden] = [!calls.length, calls.length > 0];
-  keyed(right.querySelector("ol"), calls.slice(0, SHOWN), keyOf, (call) => callItem(call));
+function draw(body, { assistance: report }) {
+  body.parentElement.hidden = !report?.has_planner;
+  if (!report?.has_planner) return;
+  const [head, newest, none] = body.children;
+  const calls = report.newest ?? [];
+  show(head, ...Object.entries(report.down).map(down), h("p", { class: "quiet-text" }, "Suggestions followed ", share(report, "followed", "suggestions")));
+  [newest.hidden, none.hidden] = [!calls.length, calls.length > 0];
+  keyed(newest.firstElementChild, calls.slice(0, SHOWN), keyOf, (call) => callItem(call));
 }
 
-/** With the newest plans. @type {import("../panel.js").Panel} */
-export const player = { id: "player", title: "Planner", sections: ["assistance"], mount, draw };
+/** The newest plans, beside the game; hidden without a planner. @type {import("../panel.js").Panel} */
+export const player = { id: "suggestions", title: "Planner's suggestions", look: "player", hidden: true, sections: ["assistance"], mount, draw };
 
-/** Its figures only. @type {import("../panel.js").Panel} */
+/** Its figures. @type {import("../panel.js").Panel} */
 export const planner = { id: "player", title: "Planner", sections: ["assistance"], draw: (body, { assistance }) => show(body, ...figures(assistance)) };
