@@ -113,5 +113,7 @@ async def test_words_of_the_model_stay_words(chromium: Any, hud_url: str, stage:
     await stage.wish(reason=EVIL, wanted=(EVIL,), ending_reason=EVIL)
     await chromium.wait_for("document.querySelectorAll('#suggestions .calls li').length === 1")
     assert await chromium.evaluate("document.querySelectorAll('#suggestions img').length") == 0
-    assert EVIL in await chromium.evaluate("document.querySelector('#suggestions .calls').innerText")
+    assert EVIL in await chromium.evaluate(
+        "document.querySelector('#suggestions .calls').innerText"
+    )
     assert await chromium.evaluate("document.title") == title

@@ -89,7 +89,7 @@ async def test_the_first_view_names_all_modules_that_it_needs(
 
 
 def weight(path: Path) -> int:
-    """Bytes of a file as they are sent, and of the headers of the answer as a browser counts them."""
+    """Bytes of a file as they are sent, with the headers of the answer, as a browser counts."""
     return len(gzip.compress(without_comments(path.read_text()).encode(), 5)) + 300
 
 

@@ -119,7 +119,7 @@ def page_html(path: str, module: str, build: str, folder: Path = STATIC) -> str:
 
 
 def without_comments(source: str) -> str:
-    """A script or style without its lines of comment, a fifth of it; the others keep their number."""
+    """A script or style without lines of comment, a fifth of it; the others keep their number."""
     return _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), source)
 
 
