@@ -21,8 +21,6 @@ Second part: the pipeline of `make demo`, from its start, for `--minutes`.
 
     text_kb_s        text that one page receives, compressed, in kB per second, from the tenth score
                      on; includes the initial snapshot
-    layout_shift     cumulative layout shift in headless Chromium from one second after the page was
-                     opened; null without Chromium
 
 Exit code 0 if all targets are met, else 1; a target without a measurement is not met.
 """
@@ -51,7 +49,6 @@ from outcome import begin, by_minute, finish, interval, parser_of, print_round, 
 from turns import until
 
 from rlaif.testing.data.events import segment_captured
-from rlaif.testing.page.browser import chromium_path, open_chromium
 from rlaif.testing.pipeline import Pipeline
 from rlaif.testing.servers.nats_server import NatsServer, free_ports
 
@@ -61,7 +58,6 @@ TARGETS = {
     "age_p95_ms": 250,
     "throughput_kept": 0.98,
     "text_kb_s": 10.0,
-    "layout_shift": 0.1,
     "hud_growth": 0.05,
     "frames_per_second": 15.0,
 }
@@ -70,14 +66,7 @@ SAMPLE_SECONDS = 5.0
 UNTIMED = 2
 KEPT_SEGMENTS = 2_300
 """More than `SegmentTable` keeps, and than its journal has lines."""
-FIRST_MS = 1000
 SCORED = 10
-SHIFT = """(() => {
-    window.shifts = [];
-    new PerformanceObserver((list) => {
-        for (const each of list.getEntries()) window.shifts.push([each.startTime, each.value]);
-    }).observe({ type: 'layout-shift', buffered: true });
-})()"""
 
 
 @dataclass
@@ -201,7 +190,7 @@ def at_share(ages: Counter[int], share: float) -> int | None:
 
 
 async def one_page(options: argparse.Namespace, directory: Path) -> dict[str, Any]:
-    """Text and layout of one page on the pipeline of the demo."""
+    """Text of one page on the pipeline of the demo."""
     pipeline = Pipeline(directory, "--hud-port", str(free_ports(1)[0]))
     try:
         await asyncio.to_thread(pipeline.wait_for, READY, seconds=READY_SECONDS)
@@ -209,7 +198,6 @@ async def one_page(options: argparse.Namespace, directory: Path) -> dict[str, An
         await until(lambda: goes_round(pipeline), "segments go round")
         page = Page(int(url.rsplit(":", 1)[1]), fps=0)
         await page.connect()
-        shift = asyncio.create_task(layout_shift(url, options.minutes, directory / "browser"))
         began, before = time.monotonic(), 0.0
         for minute in range(options.minutes):
             await asyncio.sleep(60)
@@ -220,7 +208,6 @@ async def one_page(options: argparse.Namespace, directory: Path) -> dict[str, An
         page.close()
         return {
             "text_kb_s": round(page.text_bytes / 1000 / seconds, 3),
-            "layout_shift": await shift,
         }
     finally:
         await asyncio.to_thread(pipeline.end)
@@ -231,18 +218,6 @@ def goes_round(pipeline: Pipeline) -> bool:
     with suppress(httpx.HTTPError):
         return (pipeline.get("hud", "state").json()["loop"]["scored"] or 0) >= SCORED
     return False
-
-
-async def layout_shift(url: str, minutes: float, profile: Path) -> float | None:
-    path = chromium_path()
-    if path is None:
-        return None
-    async with open_chromium(path, profile) as page:
-        await page.open(url)
-        await page.evaluate(SHIFT)
-        await asyncio.sleep(60 * minutes)
-        shifts: list[tuple[float, float]] = await page.evaluate("window.shifts")
-    return round(sum((value for at, value in shifts if at >= FIRST_MS), 0.0), 4)
 
 
 def main() -> int:

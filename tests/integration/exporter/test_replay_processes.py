@@ -45,6 +45,13 @@ async def pool(cartridge):
         yield made
 
 
+@pytest.fixture
+def endless(cartridge, recorded):
+    """A capture whose keyframe makes the emulator hang, and that keyframe."""
+    keyframe = hanging_keyframe(recorded[0].keyframe, cartridge.data)
+    return recorded[0].capture.model_copy(update={"keyframe_sha256": keyframe.sha256}), keyframe
+
+
 def children(parent: int | None = None) -> set[int]:
     """Processes of this one's, or of another's, that replay."""
     return children_of_module("rlaif.exporter.replay_process", parent)
@@ -101,10 +108,9 @@ async def test_a_refused_capture_costs_no_process(pool, recorded):
 
 
 async def test_a_state_that_makes_the_emulator_hang_is_ended_and_the_next_is_replayed(
-    cartridge, recorded
+    cartridge, recorded, endless
 ):
-    hanging = hanging_keyframe(recorded[0].keyframe, cartridge.data)
-    capture = recorded[0].capture.model_copy(update={"keyframe_sha256": hanging.sha256})
+    capture, hanging = endless
     async with replaying(cartridge, grace=1.0) as pool:
         await pool.warm()
         (burning,) = children()
@@ -115,9 +121,8 @@ async def test_a_state_that_makes_the_emulator_hang_is_ended_and_the_next_is_rep
         assert files.replayed_frames > 0
 
 
-async def test_a_process_that_dies_under_a_replay_is_replaced(pool, cartridge, recorded):
-    hanging = hanging_keyframe(recorded[0].keyframe, cartridge.data)
-    capture = recorded[0].capture.model_copy(update={"keyframe_sha256": hanging.sha256})
+async def test_a_process_that_dies_under_a_replay_is_replaced(pool, recorded, endless):
+    capture, hanging = endless
     await pool.warm()
     (process,) = children()
     replaying_it = asyncio.create_task(pool.replay(capture, hanging.data))
@@ -141,9 +146,8 @@ async def test_a_process_that_died_while_it_was_free_is_replaced(pool, recorded)
     await pool.replay(recorded[0].capture, recorded[0].keyframe.data)
 
 
-async def test_a_cancelled_replay_leaves_no_process(pool, cartridge, recorded):
-    hanging = hanging_keyframe(recorded[0].keyframe, cartridge.data)
-    capture = recorded[0].capture.model_copy(update={"keyframe_sha256": hanging.sha256})
+async def test_a_cancelled_replay_leaves_no_process(pool, endless):
+    capture, hanging = endless
     await pool.warm()
     (process,) = children()
     replaying_it = asyncio.create_task(pool.replay(capture, hanging.data))
@@ -183,11 +187,8 @@ asyncio.run(main())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no signal when a parent dies: run on Linux")
-async def test_a_hanging_replay_does_not_outlive_an_exporter_that_is_killed(
-    tmp_path, cartridge, recorded
-):
-    hanging = hanging_keyframe(recorded[0].keyframe, cartridge.data)
-    capture = recorded[0].capture.model_copy(update={"keyframe_sha256": hanging.sha256})
+async def test_a_hanging_replay_does_not_outlive_an_exporter_that_is_killed(tmp_path, endless):
+    capture, hanging = endless
     (tmp_path / "capture").write_text(capture.model_dump_json())
     (tmp_path / "keyframe").write_bytes(hanging.data)
     parent = await asyncio.create_subprocess_exec(
@@ -205,10 +206,9 @@ async def test_a_hanging_replay_does_not_outlive_an_exporter_that_is_killed(
     await eventually(lambda: not children(parent.pid), "the replay process is gone")
 
 
-def test_a_replay_past_its_time_is_ended_by_an_alarm_where_nobody_else_does(cartridge, recorded):
+def test_a_replay_past_its_time_is_ended_by_an_alarm_where_nobody_else_does(cartridge, endless):
     """What PR_SET_PDEATHSIG does on Linux, an alarm does anywhere: a hung thread holds the GIL."""
-    hanging = hanging_keyframe(recorded[0].keyframe, cartridge.data)
-    capture = recorded[0].capture.model_copy(update={"keyframe_sha256": hanging.sha256})
+    capture, hanging = endless
     header, parts = start_request(cartridge, ReplaySettings())
     request = encode({"seconds": -4.5}, (capture.model_dump_json().encode(), hanging.data))
     sent = [LENGTH.pack(len(each)) + each for each in (encode(header, parts), request)]

@@ -22,17 +22,18 @@ def pair(margin, *, decided=True):
     return Preference(a=0, b=1, margin=margin, decided=decided, target=0.5)
 
 
-def test_a_pair_that_counters_put_the_other_way_is_only_the_judges(two):
-    assert judged_share((two({"progress": 0}, {"progress": 2}), [pair(0.3)])) == 1.0
-
-
-def test_a_pair_that_counters_tie_is_only_the_judges(two):
-    assert judged_share((two({"progress": 1}, {"progress": 1}), [pair(0.3)])) == 1.0
-
-
-def test_a_pair_of_which_the_counters_know_nothing_common_is_only_the_judges(two):
-    assert judged_share((two({"progress": 2}, {"puzzle": 0}), [pair(0.3)])) == 1.0
-    assert judged_share((two({}, {}), [pair(0.3)])) == 1.0
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ({"progress": 0}, {"progress": 2}),
+        ({"progress": 1}, {"progress": 1}),
+        ({"progress": 2}, {"puzzle": 0}),
+        ({}, {}),
+    ],
+    ids=["the other way", "a tie", "nothing in common", "nothing known"],
+)
+def test_a_pair_that_counters_do_not_put_this_way_is_only_the_judges(two, a, b):
+    assert judged_share((two(a, b), [pair(0.3)])) == 1.0
 
 
 def test_ties_do_not_count_and_without_decided_pairs_there_is_no_share(two):

@@ -34,36 +34,29 @@ _WATCHED = (
 
 
 class Bounded:
-    """The limits of a policy's decision: steps, health, death. It presses at least once."""
+    """The limits of a policy's decision: steps and death. It presses at least once."""
 
-    def __init__(self, option: Option, ram: RamBlocks, max_steps: int, hurt: int | None) -> None:
-        self._option, self._max_steps, self._hurt = option, max_steps, hurt
-        self._health, self._steps = ram.u8(_HEALTH), 0
+    def __init__(self, option: Option, ram: RamBlocks, max_steps: int) -> None:
+        self._option, self._max_steps = option, max_steps
+        self._alive, self._steps = ram.u8(_HEALTH) > 0, 0
         self._end: Choice | None = None
 
     def next(self, ram: RamBlocks) -> Choice:
         if self._end is not None:
             return self._end
         steps, self._steps = self._steps, self._steps + 1
-        if steps and self._health and is_dying(ram):
+        if steps and self._alive and is_dying(ram):
             choice = failed("died", "the player has no health left")
         else:
             choice = self._option.next(ram)
             if not choice.over:
-                if steps < self._max_steps and self._hurt is None:
+                if steps < self._max_steps:
                     return choice
-                choice = self._limit(ram, steps) or choice
-        if choice.over and not steps:
+                choice = failed("timeout", f"not done after {self._max_steps} steps")
+        if not steps:
             return running()
-        self._end = choice if choice.over else None
+        self._end = choice
         return choice
-
-    def _limit(self, ram: RamBlocks, steps: int) -> Choice | None:
-        if steps >= self._max_steps:
-            return failed("timeout", f"not done after {self._max_steps} steps")
-        if self._hurt is not None and self._health - ram.u8(_HEALTH) > self._hurt:
-            return failed("hurt", f"more than {self._hurt} quarter hearts lost")
-        return None
 
 
 class HealthGuard:
