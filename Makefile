@@ -77,7 +77,7 @@ export CHECK_PYTHON
 .PHONY: help setup setup-dev demo train test test-unit test-contracts test-integration test-e2e test-ui test-llm coverage chaos \
         test-quick test-serverless test-oldest test-newest test-floors floors lock audit check check-page format rom clean play replay-check ladder \
         train-cartridge play-trained evaluate-trained film-trained report-cartridge \
-        bench-refresh bench-rllib bench-loop bench-judge bench-rm bench-labels bench-overhead bench-hud bench-planner memory-flat study \
+        bench-refresh bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-labels bench-overhead bench-hud bench-planner memory-flat study \
         notebook-test live-page validate secrets deploy-secrets images image-pins containers containers-test ray-lock
 
 define HELP
@@ -349,6 +349,9 @@ bench-rm: $(VENV)/.ready-dev ## Measure the reward model and its gate on played 
 
 bench-labels: $(VENV)/.ready-dev ## Measure start and training rounds of the reward model with 100,000 scores
 	@$(BIN)/python benchmarks/bench_labels.py $(BENCH_ARGS)
+
+bench-move-to: $(VENV)/.ready-dev ## Compare MOVE_TO with the shortest paths, in every room of the cartridge
+	@$(BIN)/python benchmarks/move_to.py $(BENCH_ARGS)
 
 bench-judge: $(VENV)/.ready-dev ## Measure outages of the models (429, 500, hang, dead)
 	@$(BIN)/python benchmarks/judge_outages.py $(BENCH_ARGS)

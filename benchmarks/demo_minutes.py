@@ -1,4 +1,4 @@
-"""Milestones and rooms on the page in the first minutes of `make demo`, by seed.
+"""Milestones and rooms per episode in the first minutes of `make demo`, by seed.
 
     python benchmarks/demo_minutes.py                       three seeds, 15 minutes each
     python benchmarks/demo_minutes.py --seeds 4 --minutes 5
@@ -10,8 +10,8 @@ history is read (`GET /api/v1/history`).
     rooms       distinct rooms of an episode
 
 Means over the episodes of the last five minutes are compared with the bars, beside the first three.
-Writes `minutes.csv` and `summary.json` into --out. Exit code 0 if the medians of the seeds are
-above both bars.
+Writes `points.csv`, the history, and `summary.json` into --out. Exit code 0 if the medians of the
+seeds are above both bars.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from outcome import finish, machine, parser_of, write_csv
+from outcome import HERE, finish, machine, parser_of, write_csv
 
 from rlaif.testing.pipeline import Pipeline
 
@@ -38,26 +38,8 @@ FIRST, LAST = 3, 5
 STOP_SECONDS = 90.0
 
 
-def main() -> int:
-    parser = parser_of(__doc__)
-    parser.add_argument("--seeds", default="1,2,3", help="with commas between [1,2,3]")
-    parser.add_argument("--minutes", type=float, default=15.0)
-    parser.add_argument("--data-dir", type=Path, default=Path("var/demo_minutes"))
-    parser.add_argument(
-        "--out", type=Path, default=Path(__file__).parent / "results" / "demo_minutes"
-    )
-    options = parser.parse_args()
-    seeds = [int(seed) for seed in options.seeds.split(",")]
-    minutes = [
-        row
-        for seed in seeds
-        for row in watch(seed, options.data_dir / f"seed-{seed}", options.minutes)
-    ]
-    return report(seeds, minutes, options)
-
-
 def watch(seed: int, folder: Path, minutes: float) -> list[dict[str, Any]]:
-    """Run a pipeline for some minutes; its episodes, minute by minute."""
+    """Run a pipeline for some minutes; the points of its history in which episodes ended."""
     if folder.exists():
         raise SystemExit(f"{folder} is there: a demo would resume it; remove it first")
     began = time.time()
@@ -69,67 +51,71 @@ def watch(seed: int, folder: Path, minutes: float) -> list[dict[str, Any]]:
         pipeline.interrupt(seconds=STOP_SECONDS)
     finally:
         pipeline.end()
-    return by_minute(seed, began, history["points"])
-
-
-def by_minute(seed: int, began: float, pieces: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Means over the episodes that ended in each minute of the demo."""
-    sums: dict[int, dict[str, float]] = {}
-    for piece in pieces:
-        if not piece["episodes"] or piece["milestones_mean"] is None:
-            continue
-        at = datetime.fromisoformat(piece["at"]).timestamp()
-        row = sums.setdefault(int((at - began) / 60), {"episodes": 0, "reached": 0.0, "rooms": 0.0})
-        row["episodes"] += piece["episodes"]
-        row["reached"] += piece["episodes"] * piece["milestones_mean"]
-        row["rooms"] += piece["episodes"] * (piece["rooms_mean"] or 0.0)
     return [
         {
             "seed": seed,
-            "minute": minute,
-            "episodes": int(row["episodes"]),
-            "reached": round(row["reached"] / row["episodes"], 3),
-            "rooms": round(row["rooms"] / row["episodes"], 3),
+            "minute": round((datetime.fromisoformat(point["at"]).timestamp() - began) / 60, 2),
+            "episodes": point["episodes"],
+            "reached": point["milestones_mean"],
+            "rooms": point["rooms_mean"] or 0.0,
         }
-        for minute, row in sorted(sums.items())
+        for point in history["points"]
+        if point["episodes"] and point["milestones_mean"] is not None
     ]
 
 
-def over(rows: Sequence[dict[str, Any]], name: str) -> float | None:
-    """Mean over the episodes of some minutes; None of none."""
-    episodes = sum(row["episodes"] for row in rows)
-    return sum(row["episodes"] * row[name] for row in rows) / episodes if episodes else None
+def over(points: Sequence[dict[str, Any]], name: str) -> float | None:
+    """Mean over the episodes of some points; None of none."""
+    episodes = sum(point["episodes"] for point in points)
+    total = sum(point["episodes"] * point[name] for point in points)
+    return round(total / episodes, 2) if episodes else None
 
 
-def report(
-    seeds: Sequence[int], minutes: Sequence[dict[str, Any]], options: argparse.Namespace
-) -> int:
+def of_seed(points: Sequence[dict[str, Any]], minutes: float) -> dict[str, float | None]:
+    begun = points[0]["minute"] if points else 0.0
+    first = [point for point in points if point["minute"] < begun + FIRST]
+    last = [point for point in points if point["minute"] >= minutes - LAST]
+    return {
+        f"{name}_{when}": over(some, name)
+        for name in BARS
+        for when, some in (("first", first), ("last", last))
+    }
+
+
+def report(points: dict[int, list[dict[str, Any]]], options: argparse.Namespace) -> int:
     """Write what was seen and whether it is above the bars."""
+    rows = [point for each in points.values() for point in each]
     options.out.mkdir(parents=True, exist_ok=True)
-    write_csv(options.out / "minutes.csv", list(minutes[0]), minutes)
-    of_seeds = {}
-    for seed in seeds:
-        own = [row for row in minutes if row["seed"] == seed]
-        first = [row for row in own if row["minute"] < own[0]["minute"] + FIRST]
-        last = [row for row in own if row["minute"] >= options.minutes - LAST]
-        of_seeds[seed] = {
-            f"{name}_{when}": None if (mean := over(rows, name)) is None else round(mean, 2)
-            for name in BARS
-            for when, rows in (("first", first), ("last", last))
-        }
+    write_csv(options.out / "points.csv", ("seed", "minute", "episodes", *BARS), rows)
+    seeds = {seed: of_seed(each, options.minutes) for seed, each in points.items()}
     medians = {
-        name: median(each[f"{name}_last"] or 0.0 for each in of_seeds.values()) for name in BARS
+        name: median(each[f"{name}_last"] or 0.0 for each in seeds.values()) for name in BARS
     }
     met = all(medians[name] > bar for name, bar in BARS.items())
     figures = {
         "minutes": options.minutes,
-        "seeds": of_seeds,
+        "seeds": seeds,
         **{f"{name}_median": value for name, value in medians.items()},
         "bars_met": met,
         "machine": machine(),
     }
     (options.out / "summary.json").write_text(json.dumps(figures, indent=1) + "\n")
     return finish(figures, met=met)
+
+
+def main() -> int:
+    parser = parser_of(__doc__)
+    add = parser.add_argument
+    add("--seeds", default="1,2,3", help="with commas between [1,2,3]")
+    add("--minutes", type=float, default=15.0)
+    add("--data-dir", type=Path, default=Path("var/demo_minutes"))
+    add("--out", type=Path, default=HERE / "results" / "demo_minutes")
+    options = parser.parse_args()
+    points = {
+        seed: watch(seed, options.data_dir / f"seed-{seed}", options.minutes)
+        for seed in map(int, options.seeds.split(","))
+    }
+    return report(points, options)
 
 
 if __name__ == "__main__":

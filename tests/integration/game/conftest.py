@@ -1,6 +1,9 @@
 """The committed walkthrough of the embedded game, played once for all tests that look at it."""
 
 import json
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -236,3 +239,23 @@ def play(moments: dict[str, bytes]) -> Iterator[Play]:
     playing = Play(moments)
     yield playing
     playing.emulator.close()
+
+
+@pytest.fixture
+def cartridge_program(cartridge_folder: Path) -> Callable[..., str]:
+    """Runs a program of the cartridge's folder, which must succeed; gives its output."""
+
+    def run(script: str, *options: str) -> str:
+        if script == "build.py" and shutil.which("sdcc") is None:
+            pytest.skip("sdcc is not installed: on Debian, apt-get install sdcc")
+        done = subprocess.run(
+            [sys.executable, script, *options],
+            cwd=cartridge_folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return run

@@ -1,10 +1,7 @@
 """The embedded game: built from its sources, in sturdy health, shown as it is."""
 
 import re
-import shutil
 import struct
-import subprocess
-import sys
 
 import pytest
 
@@ -23,26 +20,14 @@ LARGEST_FILM = 300 * 1024
 SCREEN_TWICE = (320, 288)
 
 
-def run(folder, script, *options):
-    return subprocess.run(
-        [sys.executable, script, *options], cwd=folder, capture_output=True, text=True, check=False
-    )
-
-
-@pytest.mark.skipif(
-    shutil.which("sdcc") is None,
-    reason="sdcc is not installed: on Debian, apt-get install sdcc",
-)
-def test_the_shipped_rom_is_what_the_sources_build(cartridge_folder):
-    done = run(cartridge_folder, "build.py", "--check")
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_the_shipped_rom_is_what_the_sources_build(cartridge_program):
+    cartridge_program("build.py", "--check")
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_random_buttons_never_hang_it_nor_wall_the_player_in(cartridge_folder, seed):
-    done = run(cartridge_folder, "soak.py", "--frames", str(FRAMES), "--seed", str(seed))
-    assert done.returncode == 0, done.stdout + done.stderr
-    played = re.search(r": (\d+) frames .* (\d+) rooms", done.stdout)
+def test_random_buttons_never_hang_it_nor_wall_the_player_in(cartridge_program, seed):
+    output = cartridge_program("soak.py", "--frames", str(FRAMES), "--seed", str(seed))
+    played = re.search(r": (\d+) frames .* (\d+) rooms", output)
     assert played is not None
     frames, rooms = played.groups()
     assert int(frames) >= FRAMES

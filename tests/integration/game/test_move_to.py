@@ -1,6 +1,6 @@
 """MOVE_TO on the real game: every tile that can be reached, as fast as can be, and no other.
 
-Of all rooms some are drawn by seed, besides trips between rooms.
+The whole study is benchmarks/move_to.py; here are rooms drawn by seed, and trips between rooms.
 """
 
 import math

@@ -2,12 +2,7 @@
 
 import json
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
-
-import pytest
 
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.actions import Action
@@ -24,20 +19,9 @@ NOOK = Path(__file__).parents[2] / "data/nook"
 ROM = NOOK / "nook.gbc"
 
 
-@pytest.mark.skipif(
-    shutil.which("sdcc") is None,
-    reason="sdcc is not installed: on Debian, apt-get install sdcc",
-)
-def test_the_rom_is_what_its_sources_build(cartridge_folder):
-    options = ["--check", "--data", str(NOOK), "--title", "NOOK", "--output", str(ROM)]
-    done = subprocess.run(
-        [sys.executable, "build.py", *options],
-        cwd=cartridge_folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_the_rom_is_what_its_sources_build(cartridge_program):
+    options = ["--data", str(NOOK), "--title", "NOOK", "--output", str(ROM)]
+    cartridge_program("build.py", "--check", *options)
 
 
 def test_it_is_a_game_of_which_nothing_is_known_and_comes_into_play():

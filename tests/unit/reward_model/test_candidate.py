@@ -189,13 +189,13 @@ def test_a_candidate_is_compared_with_the_champion(labels):
     assert gain.value < 0
 
 
-def scaled(net: RewardNet, factor: float, *, every_layer: bool = False) -> RewardNet:
-    """The network with its last layer, or every layer, multiplied; the constants stay."""
+def scaled(net: RewardNet, factor: float) -> RewardNet:
+    """The network with its last layer multiplied; the constants stay."""
     copy = net.with_spec(net.spec)
     last = f"net.{2 * len(net.spec.hidden)}."
     with torch.no_grad():
         for name, weights in copy.named_parameters():
-            if every_layer or name.startswith(last):
+            if name.startswith(last):
                 weights.mul_(factor)
     return copy
 
@@ -229,6 +229,8 @@ def test_any_network_meets_the_same_gate(labels):
     net = exam.calibrated(fit_side(train, SETTINGS))
     good, checks = exam.examine(net, SETTINGS)
     assert failed(checks) == ()
+    _, checks = exam.examine(scaled(net, float("nan")), SETTINGS)
+    assert [check.name for check in failed(checks)] == ["network_finite"]
     bad, checks = exam.examine(scaled(net, -1.0), SETTINGS)
     assert "heldout_accuracy" in {check.name for check in failed(checks)}
     assert bad.heldout_accuracy is not None

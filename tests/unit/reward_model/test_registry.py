@@ -1,6 +1,5 @@
 """The registry of published models: versions, roll-back, and healing after a crash at any step."""
 
-import hashlib
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -8,23 +7,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from rlaif.contracts.catalog import envelop
-from rlaif.contracts.reward_models import GateMetrics, RewardModelManifest, RewardNetSpec
+from rlaif.contracts.reward_models import RewardModelManifest
 from rlaif.reward_model.champions.registry import (
     CorruptRegistryError,
     Live,
     ModelRegistry,
 )
-from rlaif.reward_model.learning.candidate import Candidate
 from rlaif.reward_model.learning.gate.checks import Check
 from rlaif.reward_net import artifact
 from rlaif.reward_net.errors import RewardNetError
-from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
+from rlaif.testing.data.judging.candidates import passed_candidate
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -62,29 +59,12 @@ class CrashingStore:
         return getattr(self._store, name)
 
 
-def candidate(seed: int = 0, *, passed: bool = True) -> Candidate:
-    spec = RewardNetSpec(layout_version="layout-1", shift=0.1, spread=0.5)
-    net = RewardNet(spec, generator=torch.Generator().manual_seed(seed))
-    return Candidate(
-        candidate_id=f"candidate-{seed}",
-        net=net,
-        rm_pt=net.to_rm_pt(),
-        checks=() if passed else (Check("x", "Accuracy", 0.1, bound=0.5),),
-        metrics=GateMetrics(heldout_accuracy=0.8, heldout_pairs=40),
-        labels=50,
-        episodes=6,
-        preferences=300,
-        label_digest=hashlib.sha256(str(seed).encode()).hexdigest(),
-        pairs=(),
-    )
-
-
 def registry_of(store: Any) -> ModelRegistry:
     return ModelRegistry(store, now=lambda: NOW)
 
 
 def publish(store: Any, seed: int = 0) -> Live:
-    return registry_of(store).publish(candidate(seed), judge_config="config-1", seed=seed)
+    return registry_of(store).publish(passed_candidate(seed), judge_config="config-1", seed=seed)
 
 
 def event_id(live: Live) -> str:
@@ -124,7 +104,11 @@ def test_the_event_carries_what_the_manifest_says(file_store):
 
 def test_what_did_not_pass_is_never_published(file_store):
     with pytest.raises(ValueError, match="did not pass"):
-        registry_of(file_store).publish(candidate(passed=False), judge_config="c", seed=0)
+        registry_of(file_store).publish(
+            replace(passed_candidate(0), checks=(Check("x", "Accuracy", 0.1, bound=0.5),)),
+            judge_config="c",
+            seed=0,
+        )
     assert list(file_store.list()) == []
 
 
@@ -231,11 +215,11 @@ def test_a_lost_answer_to_the_commit_is_found_to_be_ours(file_store):
 
 def test_the_published_file_holds_the_answers_to_the_candidates_probes(file_store):
     rows = np.random.default_rng(0).random((5, 128), dtype=np.float32)
-    net = candidate().net
+    net = passed_candidate(0).net
     assert net is not None
     probes = artifact.ProbeValues.of(PotentialFunction(net), rows)
     live = registry_of(file_store).publish(
-        replace(candidate(), probes=probes), judge_config="mock-1", seed=0
+        replace(passed_candidate(0), probes=probes), judge_config="mock-1", seed=0
     )
     data = file_store.get(live.manifest.model_key)
     assert data == artifact.save(

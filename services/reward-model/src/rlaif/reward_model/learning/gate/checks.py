@@ -3,8 +3,8 @@
 `Check` is the one object of which everything else is a rendering: the sentence in a rejection
 (`sentence`), the row of the REST API and the page (`row`), and what a training still waits for.
 `gate_checks` builds the checks from the measurements that a manifest keeps, so the rows of an
-old version are built from its manifest. The checks of the network itself are in `measuring`. A
-candidate is rejected if a check does not hold, or if a required one could not be measured.
+old version are built from its manifest. A candidate is rejected if a check does not hold, or if a
+required one could not be measured.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Measures a fitted network on the held-out side, its recipe by cross-fitting, and its weights."""
+"""Measures a fitted network on the held-out side, and its recipe by cross-fitting."""
 
 from dataclasses import asdict, dataclass
 
@@ -6,14 +6,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from rlaif.contracts.game.observation import LAYOUT
-from rlaif.contracts.reward_models import GateMetrics, RewardNetSpec
+from rlaif.contracts.reward_models import GateMetrics
 from rlaif.reward_model.labels.preferences import Preference
-from rlaif.reward_model.learning.fit.bradley_terry import OBJECTIVES
-from rlaif.reward_model.learning.fit.inputs import is_known_layout, lasting_slots
 from rlaif.reward_model.learning.fit.sides import Side, spaced_observations
 from rlaif.reward_model.learning.gate.baselines import fit_baselines
-from rlaif.reward_model.learning.gate.checks import SIMPLE_CONFIDENCE, Check, failed, gate_checks
+from rlaif.reward_model.learning.gate.checks import SIMPLE_CONFIDENCE, Check, gate_checks
 from rlaif.reward_model.learning.gate.evaluation import (
     accuracy_on,
     differences,
@@ -26,16 +23,9 @@ from rlaif.reward_model.learning.gate.folds import CrossFit
 from rlaif.reward_model.learning.gate.permutation import permutation_p
 from rlaif.reward_model.learning.gate.slopes import slopes
 from rlaif.reward_model.learning.settings import CandidateSettings
-from rlaif.reward_net.artifact import MAX_BYTES
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.pay import Potential
 from rlaif.reward_net.potential import PotentialFunction
-from rlaif.reward_net.weights import tensor_shapes
-
-_MAX_OUTPUT = 1e30
-"""Largest intermediate value; float32 ends at 3e38."""
-
-_BYTES_PER_WEIGHT = 4
 
 _PROGRESS = "progress"
 _CLEAR_LEVEL = 2
@@ -67,13 +57,12 @@ class Examination:
     def examine(
         self, net: RewardNet, settings: CandidateSettings
     ) -> tuple[GateMetrics, tuple[Check, ...]]:
-        """Measure any network and ask the gate; a broken network is not evaluated."""
-        layout = self.heldout.segments[0].layout_version
-        sane = network_checks(net, layout_version=layout, settings=settings)
-        if failed(sane):
-            return self.known, sane
+        """Measure any network and ask the gate; a diverged network is not evaluated."""
+        finite = finite_check(net)
+        if not finite.holds:
+            return self.known, (finite,)
         metrics = self._measure(net)
-        return metrics, (*sane, *gate_checks(metrics, settings.gate))
+        return metrics, (finite, *gate_checks(metrics, settings.gate))
 
     def _measure(self, net: RewardNet) -> GateMetrics:
         potential = PotentialFunction(net)
@@ -170,60 +159,8 @@ def _disagreement(net: RewardNet, heldout: Side) -> float | None:
     return float(logits.std(dim=0).mean()) / between if between > 0 else None
 
 
-def network_checks(
-    net: RewardNet, *, layout_version: str, settings: CandidateSettings
-) -> tuple[Check, ...]:
-    """The checks of a network; a later one assumes that those before it hold."""
-    spec = net.spec
-    allowed = RewardNetSpec(
-        layout_version=layout_version, inputs=spec.inputs, members=settings.fit.members
-    )
+def finite_check(net: RewardNet) -> Check:
+    """Whether the fit diverged."""
     broken = sum(not torch.isfinite(value).all() for value in net.state_dict().values())
-    layout = float(spec.layout_version == layout_version)
-    nominal = settings.scale * max(1.0, spec.spread / OBJECTIVES)
-    scale = float(np.isclose(spec.scale, nominal))
-    weights, most = _weights(spec), min(_weights(allowed), MAX_BYTES // _BYTES_PER_WEIGHT)
-    output = (largest_output(net) + abs(spec.shift)) / spec.spread
-    transient, slot = _transient_weight(net)
-    on_slot = f", largest on {slot}" if transient else ""
-    return (
-        Check("network_layout", "Reads the observation layout of the labels", layout, bound=1.0),
-        Check("network_scale", "One objective has the configured worth", scale, bound=1.0),
-        Check("network_size", "Weights of the network", weights, bound=most,
-              relation="value <="),
-        Check("network_finite", "Weight tensors with NaN or infinity", broken, bound=0.0,
-              relation="value <="),
-        Check("network_output", "Largest possible intermediate value", output,
-              bound=_MAX_OUTPUT, relation="value <="),
-        Check("network_transient_slots", f"Weight of transient slots{on_slot}", transient,
-              bound=0.0, relation="value <="),
-    )  # fmt: skip
-
-
-def largest_output(net: RewardNet) -> float:
-    """Upper bound of every number in the network, for observations in [0, 1]."""
-    state = {name: value.double().abs() for name, value in net.state_dict().items()}
-    bound, most = 1.0, 1.0
-    for index in range(len(net.spec.hidden) + 1):
-        weight, bias = state[f"net.{2 * index}.weight"], state[f"net.{2 * index}.bias"]
-        most = max(most, float((weight.sum(dim=-1) * bound + bias).max()))
-        bound = 1.0 if net.spec.activation == "tanh" else most
-    return most
-
-
-def _weights(spec: RewardNetSpec) -> int:
-    return sum(int(np.prod(shape)) for shape in tensor_shapes(spec).values())
-
-
-def _transient_weight(net: RewardNet) -> tuple[float, str]:
-    """(largest weight of a transient slot, that slot): it would pay for menus or standing still."""
-    spec = net.spec
-    lasting = lasting_slots(spec.layout_version, spec.inputs)
-    transient = np.setdiff1d(np.arange(spec.inputs), lasting)
-    if not len(transient):
-        return 0.0, ""
-    weight = net.state_dict()["net.0.weight"][..., torch.from_numpy(transient)]
-    slots = weight.abs().flatten(0, -2).max(dim=0).values
-    worst = int(transient[int(slots.argmax())])
-    known = is_known_layout(spec.layout_version, spec.inputs)
-    return float(slots.max()), LAYOUT[worst].name if known else f"slot {worst}"
+    question = "Weight tensors with NaN or infinity"
+    return Check("network_finite", question, broken, bound=0.0, relation="value <=")
