@@ -17,11 +17,11 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import address
-from rlaif.game.memory.predicates import has_control, is_dying, is_running
+from rlaif.game.memory.predicates import has_control, is_dying
 from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.game.skills.macros import PlanExecutor
 from rlaif.game.skills.script import Cause, OptionLimits
-from rlaif.testing.data.resolution import PUZZLES, is_read, is_settled, item_taken, text_to_resolve
+from rlaif.testing.data.resolution import PUZZLES, is_read, is_settled, text_to_resolve
 from rlaif.testing.data.situations import SavedMoment
 from rlaif.testing.data.walkthrough import FRAME_SKIP
 from rlaif.trainer.play.planner_counts import Outcome
@@ -70,9 +70,7 @@ class PlayedMoment:
 
     moment: SavedMoment
     resolved: bool
-    item_taken: bool | None  # of a puzzle that gives one
     died: bool
-    listens: bool  # the player obeys again
     plans: tuple[PlayedPlan, ...] = ()
 
 
@@ -117,13 +115,10 @@ class Watched:
             if has_control(self.ram):
                 break
             self.press(Action.NOP)
-        gives = self._puzzle is not None and self._puzzle.gives_item
         return PlayedMoment(
             moment=self.moment,
             resolved=self.resolved,
-            item_taken=item_taken(self.ram, self._puzzle) if self._puzzle and gives else None,
             died=self.died,
-            listens=is_running(self.ram) and has_control(self.ram),
             plans=tuple(plans),
         )
 
