@@ -77,13 +77,13 @@ export CHECK_PYTHON
 .PHONY: help setup setup-dev demo train test test-unit test-contracts test-integration test-e2e test-ui test-llm coverage chaos \
         test-quick test-serverless test-oldest test-newest test-floors floors lock audit check check-page format rom clean play replay-check ladder \
         train-cartridge play-trained evaluate-trained film-trained report-cartridge \
-        bench-refresh bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-labels bench-overhead bench-hud bench-planner memory-flat study \
+        bench-refresh bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-labels bench-overhead bench-hud bench-planner memory-flat plots study \
         notebook-test live-page validate secrets deploy-secrets images image-pins containers containers-test ray-lock
 
 define HELP
 function group(name) {
   if (name ~ /^(test|coverage|chaos|live-page)|-test$$/) return "Tests"
-  if (name ~ /^(bench|ladder|report|study|memory|replay)/) return "Measurements"
+  if (name ~ /^(bench|ladder|report|study|memory|plots|replay)/) return "Measurements"
   if (name ~ /^(secrets|deploy|image|container|validate)/) return "Containers and clusters"
   if (name ~ /^(demo|train|play|evaluate|film|help|setup$$|clean)/) return "Use"
   return "Development"
@@ -337,6 +337,9 @@ STUDY_A := study_exploration
 STUDY_B := study_rewards
 study: $(VENV)/.ready-dev ## Play the runs of a study that are left, two at a time, and report: who should select starts (PART=A), what should reward (PART=B STUDY_ARGS=…)
 	@$(BIN)/python benchmarks/$(STUDY_$(or $(PART),A)).py $(STUDY_ARGS)
+
+plots: $(SB3_VENV)/.ready ## Plot the results of the studies into docs/study
+	@PYTHONPATH=$(SB3_VENV) $(BIN)/python benchmarks/plot_studies.py
 
 memory-flat: $(VENV)/.ready-dev ## Train for an hour and watch the resident memory
 	@$(BIN)/python benchmarks/memory_flat.py $(BENCH_ARGS)
