@@ -127,6 +127,21 @@ def test_a_port_that_is_in_use_is_named(tmp_path):
     assert f"port {number}" in ended.stdout
 
 
+def test_a_setting_of_a_service_that_is_wrong_is_named(tmp_path):
+    ended = demo(tmp_path / "var", JUDGE_VOTES='"3"')
+    assert ended.returncode == 2
+    assert "JUDGE_VOTES" in ended.stdout
+    assert "Traceback" not in ended.stdout
+
+
+@pytest.mark.parametrize("option", ["--loops=0", "--timeout=nan", "--timeout=0"])
+def test_a_number_out_of_its_range_is_refused_as_an_option(tmp_path, capsys, option):
+    with pytest.raises(SystemExit) as ended:
+        main(["--data-dir", str(tmp_path / "var"), option])
+    assert ended.value.code == 2
+    assert option.partition("=")[0] in capsys.readouterr().err
+
+
 def test_a_full_disk_is_named(tmp_path):
     """A limit of no bytes a file stands for it; the error, too, comes without a name."""
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)

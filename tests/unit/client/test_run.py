@@ -41,7 +41,9 @@ def page():
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             asked.append(self.path)
-            if "run=none" in self.path:
+            if "/foreign/" in self.path:
+                self._answer(200, [{}])
+            elif "run=none" in self.path:
                 self._answer(404, {"title": "No such run", "detail": "There is no run 'none'."})
             elif "/history" in self.path:
                 self._answer(200, {"run_id": "r1", "points": [POINT]})
@@ -103,6 +105,20 @@ def test_a_run_that_the_page_does_not_know_is_an_error_with_its_detail(page):
 def test_no_page_at_the_address_is_an_error(url):
     with pytest.raises(ClientError):
         Run(url=url).rows()
+
+
+@pytest.mark.parametrize("command", [status.main, export])
+def test_a_server_that_is_no_page_is_reported_as_such(page, monkeypatch, capsys, command):
+    monkeypatch.setattr("sys.argv", ["rlaif", "--url", f"{page[0]}/foreign"])
+    assert command() == 2
+    assert "answers as the page" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("address", ["http://me:secret@127.0.0.1:9", "http://[::1", "http://h:x"])
+def test_an_address_that_cannot_be_used_is_shown_without_its_password(address):
+    with pytest.raises(ClientError, match="not an address") as raised:
+        Run(url=address).rows()
+    assert "secret" not in str(raised.value)
 
 
 def test_a_folder_that_is_missing_or_holds_no_run_is_an_error(tmp_path):

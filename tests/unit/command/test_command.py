@@ -76,6 +76,16 @@ def test_a_command_whose_distribution_is_missing_says_which_to_install(monkeypat
     assert "pip install rlaif-absent-part" in capsys.readouterr().err
 
 
+def test_a_library_that_cannot_be_loaded_is_one_sentence(monkeypatch, capsys):
+    def unloadable(target: str) -> None:
+        raise ImportError("x.so: failed to map segment from shared object")
+
+    monkeypatch.setattr(sys, "argv", ["rlaif"])
+    monkeypatch.setattr("pkgutil.resolve_name", unloadable)
+    assert main(["train"]) == 2
+    assert "failed to map segment" in capsys.readouterr().err
+
+
 def test_ctrl_c_ends_a_command_without_a_traceback(monkeypatch):
     def interrupted(target: str) -> None:
         raise KeyboardInterrupt

@@ -80,3 +80,25 @@ def test_a_reader_that_has_seen_enough_ends_it_quietly():
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 1
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_command_with_closed_streams_runs_and_gives_their_numbers_to_no_file(tmp_path, closed):
+    program = (
+        "import os, sys\nfrom rlaif.files.failures import command\n"
+        "@command('rlaif-x')\ndef main():\n"
+        "    sys.stdout.write('x')\n    sys.stderr.write('x')\n"
+        f"    return 7 if os.open({str(tmp_path / 'file')!r}, os.O_CREAT) > 2 else 8\n"
+        "sys.exit(main())"
+    )
+    shell = ["sh", "-c", f'exec "$0" -c "$1" {closed}', sys.executable, program]
+    assert subprocess.run(shell, check=False).returncode == 7
+
+
+def test_a_lack_of_memory_is_one_sentence(capsys):
+    @command("rlaif-x")
+    def main() -> int:
+        raise MemoryError
+
+    assert main() == WRONG_INPUT
+    assert capsys.readouterr().err.startswith("rlaif-x: error: out of memory")

@@ -101,6 +101,7 @@ async def test_one_that_ends_before_it_is_ready_is_told_with_the_end_of_its_log(
     assert lines[0] == "script could not start: it ended"
     assert str(script.child.spec.log) in lines[1]
     assert lines[2:] == [f"  | {number}" for number in range(13, 21)]
+    assert failed.value.code == 3
 
 
 async def test_one_that_does_not_get_ready_is_told_so(run):

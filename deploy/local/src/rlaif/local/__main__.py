@@ -1,8 +1,8 @@
 """`rlaif demo`: the whole pipeline on this machine, until Ctrl-C.
 
-Exit codes: 0 stopped on request or after the requested number of loops, 1 failure, 2 wrong option
-or ROM, or an unusable data directory, 3 the directory or the page's port is in use, 4 the loop did
-not close in time.
+Exit codes: 0 stopped on request or after the requested number of loops, 1 failure, 2 wrong option,
+setting or ROM, or an unusable data directory, 3 the directory or the page's port is in use, 4 the
+loop did not close in time.
 """
 
 import argparse
@@ -20,6 +20,7 @@ from rich.console import Console
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.game.names import seed_and_size
 from rlaif.files.failures import WRONG_INPUT, command, why
+from rlaif.files.options import finite, whole
 from rlaif.game.machine.cartridges import Cartridge, CartridgeError, load_cartridge
 from rlaif.game.worlds.making import provide
 from rlaif.local.child import ChildFailedError
@@ -70,7 +71,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             "directory with --data-dir (make demo DATA_DIR=…)"
         )
         return WRONG_INPUT
-    except (ChildFailedError, BusUnavailableError, StorageError) as error:
+    except ChildFailedError as error:
+        display.fail(str(error))
+        return WRONG_INPUT if error.code == WRONG_INPUT else 1
+    except (BusUnavailableError, StorageError) as error:
         display.fail(str(error))
         return 1
     except LoopTimeoutError as error:
@@ -166,10 +170,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--once", action="store_true", help=f"the same as --loops {_ONCE_LOOPS}")
     parser.add_argument(
-        "--loops", type=int, help="stop after the trainer has loaded this many reward models"
+        "--loops", type=whole(1), help="stop after the trainer has loaded this many reward models"
     )
     parser.add_argument(
-        "--timeout", type=float, help="timeout in seconds of --once or --loops (default: none)"
+        "--timeout",
+        type=finite(above_zero=True),
+        help="timeout in seconds of --once or --loops (default: none)",
     )
     return parser
 

@@ -30,7 +30,15 @@ STOP_SECONDS = 7.0
 
 
 class ChildFailedError(Exception):
-    """A child did not become ready; the message names it, the reason and its log."""
+    """A child did not become ready; the message names it, the reason and its log.
+
+    Attributes:
+        code: Its exit code; None if it has not ended by itself.
+    """
+
+    def __init__(self, message: str, code: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 @dataclass(frozen=True)
@@ -78,7 +86,8 @@ class Child:
         while not await self.spec.ready():
             waited = time.monotonic() - began
             if self._process is None or self._process.returncode is not None:
-                raise ChildFailedError(self._failure("it ended"))
+                code = None if self._process is None else self._process.returncode
+                raise ChildFailedError(self._failure("it ended"), code)
             if waited > self.spec.ready_seconds:
                 raise ChildFailedError(self._failure(f"it was not ready after {waited:.0f} s"))
             await asyncio.sleep(_READY_POLL_SECONDS)

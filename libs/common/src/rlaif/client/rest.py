@@ -3,8 +3,10 @@
 import json
 from typing import Any
 from urllib.error import HTTPError
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 from urllib.request import ProxyHandler, Request, build_opener
+
+from rlaif.network.addresses import is_http_url, without_credentials
 
 DEFAULT_HUD = "http://127.0.0.1:8086"
 """Address of the page of a demo."""
@@ -18,20 +20,24 @@ class ClientError(Exception):
     """What was asked for is not there; the text says what, why, and what to do."""
 
 
-def get(address: str, path: str, **query: Any) -> Any:
-    """The JSON at a path below `/api/v1/` of a service.
+def get(address: str, path: str, *, wanted: str, **query: Any) -> Any:
+    """The JSON object at a path below `/api/v1/` of a service, which has the key `wanted`.
 
     Raises:
         ClientError: The service was not reached, or answered with an error.
     """
-    if urlsplit(address).scheme not in ("http", "https"):
-        raise ClientError(f"{address!r} is not an address; use one like {DEFAULT_HUD}")
+    shown = without_credentials(address)
+    if not is_http_url(address) or shown != address:
+        raise ClientError(f"{shown!r} is not an address; use one like {DEFAULT_HUD}")
     given = urlencode({name: value for name, value in query.items() if value is not None})
     url = f"{address.rstrip('/')}/api/v1/{path}?{given}".rstrip("?")
     request = Request(url, headers={"Accept": "application/json"})
     try:
         with _OPENER.open(request, timeout=_TIMEOUT_SECONDS) as answer:
-            return json.load(answer)
+            found = json.load(answer)
+        if not isinstance(found, dict) or wanted not in found:
+            raise ValueError(f"its answer has no {wanted!r}")
+        return found
     except HTTPError as error:
         with error:
             raise ClientError(f"{url}: {_detail(error)}") from error

@@ -54,7 +54,7 @@ class Run:
         """
         if self.folder is None:
             known = None if self._current else self.run
-            view = get(self.url, "history", run=known, points=_MAX_POINTS)
+            view = get(self.url, "history", wanted="points", run=known, points=_MAX_POINTS)
             return [dict(_flat(point)) for point in view["points"]]
         with _of_folder(self.folder):
             return list(json_lines(self.folder / "metrics.jsonl"))
@@ -69,8 +69,10 @@ class Run:
             with _of_folder(self.folder):
                 record = json.loads((self.folder / "run.json").read_text())
         else:
-            run_id = get(self.url, "history", points=2)["run_id"] if self._current else self.run
-            record = get(self.url, f"runs/{run_id}")
+            run_id = self.run
+            if self._current:
+                run_id = get(self.url, "history", wanted="run_id", points=2)["run_id"]
+            record = get(self.url, f"runs/{run_id}", wanted="provenance")
         if record.get("provenance") is None:
             raise ClientError(f"run {self.run} did not record its settings: it is of release 0.1.0")
         return dict(record["provenance"]["settings"])

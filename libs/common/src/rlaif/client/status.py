@@ -20,7 +20,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="rlaif status", description=_SUMMARY)
     parser.add_argument("--url", default=DEFAULT_HUD, help="the page (default: %(default)s)")
     try:
-        state = get(parser.parse_args().url, "state")
+        state = get(parser.parse_args().url, "state", wanted="services")
     except ClientError as error:
         sys.stderr.write(f"rlaif status: error: {error}\n")
         return WRONG_INPUT

@@ -24,12 +24,14 @@ def command(name: str) -> Callable[[Callable[P, int]], Callable[P, int]]:
     """Decorate the `main` of the command `name`, which returns an exit code.
 
     An unhandled OSError ends the command with one sentence and exit code 2. Characters that the
-    terminal lacks are replaced. A closed pipe, such as that of `head`, ends the command quietly.
+    terminal lacks are replaced. A closed pipe, such as that of `head`, ends the command quietly;
+    with closed streams it runs without output.
     """
 
     def decorate(main: Callable[P, int]) -> Callable[P, int]:
         @functools.wraps(main)
         def run(*args: P.args, **kwargs: P.kwargs) -> int:
+            _fill_closed_streams()
             for stream in (sys.stdout, sys.stderr):
                 if isinstance(stream, io.TextIOWrapper):
                     stream.reconfigure(errors="replace")
@@ -44,7 +46,23 @@ def command(name: str) -> Callable[[Callable[P, int]], Callable[P, int]]:
             except OSError as error:
                 sys.stderr.write(f"{name}: error: {why(error)}\n")
                 return WRONG_INPUT
+            except MemoryError:
+                sys.stderr.write(f"{name}: error: out of memory; see ulimit -v\n")
+                return WRONG_INPUT
 
         return run
 
     return decorate
+
+
+def _fill_closed_streams() -> None:
+    """Open /dev/null in place of closed standard streams, such as after `>&-`.
+
+    A file that is opened later would get their number, and the output of child processes.
+    """
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) < 3:
+        pass
+    os.close(descriptor)
+    # The interpreter has None for them.
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)

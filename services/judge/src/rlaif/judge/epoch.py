@@ -32,6 +32,7 @@ from rlaif.contracts.game.segments import SegmentManifest
 from rlaif.contracts.judging.scores import CRITERIA, ScoreRecord
 from rlaif.contracts.telemetry.readings import Telemetry
 from rlaif.files.failures import command
+from rlaif.files.options import finite, whole
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.parts import build_parts
 from rlaif.judge.settings import JudgeSettings
@@ -342,18 +343,16 @@ def _task(argv: Sequence[str] | None) -> EpochPass:
     parser = argparse.ArgumentParser(prog=_NAME, description=(__doc__ or "").split("\n")[0])
     epoch, steps = os.environ.get("EPOCH"), os.environ.get("EPOCH_STEPS", str(EPOCH_STEPS))
     add = parser.add_argument
-    number = "number of the epoch, from 0 [env: EPOCH]"
-    add("--epoch", type=int, default=epoch, required=epoch is None, help=number)
+    which = "number of the epoch, from 0 [env: EPOCH]"
+    add("--epoch", type=whole(), default=epoch, required=epoch is None, help=which)
     size = f"environment steps per epoch (default: {EPOCH_STEPS}) [env: EPOCH_STEPS]"
-    add("--epoch-steps", type=int, default=steps, help=size)
+    add("--epoch-steps", type=whole(1), default=steps, help=size)
     add("--run-id", help="id of the run (default: the last one)")
     publish = "publish new scores on NATS for the reward model"
     add("--events", action=argparse.BooleanOptionalAction, default=True, help=publish)
     longest = "longest outage to wait for (default: %(default)s)"
-    add("--deadline-minutes", type=float, default=60.0, help=longest)
+    add("--deadline-minutes", type=finite(), default=60.0, help=longest)
     given = parser.parse_args(argv)
-    if given.epoch < 0 or given.epoch_steps < 1:
-        parser.error("--epoch must be at least 0 and --epoch-steps at least 1")
     deadline = given.deadline_minutes * 60
     return EpochPass(given.epoch, given.epoch_steps, given.run_id, given.events, deadline)
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from statistics import fmean
 
 from rlaif.files.failures import command
+from rlaif.files.options import finite, whole
 from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.captures.replay import ReplayError
 from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
@@ -315,43 +316,33 @@ def _parser() -> argparse.ArgumentParser:
     add("--data-dir", type=Path, default=Path("var/trainer"), help="directory of the runs "
         "(default: %(default)s)")  # fmt: skip
     add("--rom", type=Path, help="the game's ROM; default: the embedded game")
-    add("--seed", type=_natural, help="seed of the episodes; default: one that no training used")
-    add("--minutes", type=float, default=17.0, help="maximum length of an episode, in minutes of "
-        "the game (default: %(default)s)")  # fmt: skip
+    add("--seed", type=whole(), help="seed of the episodes; default: one that no training used")
+    add("--minutes", type=finite(above_zero=True), default=17.0, help="maximum length of an "
+        "episode, in minutes of the game (default: %(default)s)")  # fmt: skip
     add("--greedy", action="store_true", help="always take the most likely action")
     add("--random", action="store_true", help="play at random instead, with the same actions")
-    add("--episodes", type=_positive, help=f"number of episodes (default: {_EPISODES}; with "
-        f"--film {_EPISODES_TO_FILM}, of which the best is filmed)")  # fmt: skip
-    add("--workers", type=_natural, default=2, help="number of processes; 0: plays in this one "
-        "(default: %(default)s)")  # fmt: skip
+    add("--episodes", type=whole(1), help=f"number of episodes (default: {_EPISODES}; "
+        f"with --film {_EPISODES_TO_FILM}, of which the best is filmed)")  # fmt: skip
+    add("--workers", type=whole(most=1024), default=2, help="number of processes; 0: plays "
+        "in this one (default: %(default)s)")  # fmt: skip
     add("--out", type=Path, help="folder of the result file (default: the policy's, or DATA_DIR "
         "for the shipped one); with --film the film (var/films/RUN.mp4); with --recorded the "
         "folder of the films (zelda_videos)")  # fmt: skip
     show = parser.add_argument_group("showing and filming")
     add = show.add_argument
     add("--show", action="store_true", help="play one episode and show it in a window")
-    add("--number", type=_natural, default=0, help="number of the episode to show; each has "
+    add("--number", type=whole(), default=0, help="number of the episode to show; each has "
         "another start (default: %(default)s)")  # fmt: skip
     add("--film", action="store_true", help="film the best of some episodes")
-    add("--recorded", type=_natural, default=0, metavar="N", help="film the N best episodes that "
+    add("--recorded", type=whole(), default=0, metavar="N", help="film the N best episodes that "
         "the run recorded in training, instead of playing new ones")  # fmt: skip
     add("--format", choices=("mp4", "webm", "webp"), default="mp4", help="format of films without "
         "a file name (default: %(default)s)")  # fmt: skip
-    add("--scale", type=_positive, default=3, help="screen pixels per game pixel "
+    add("--scale", type=whole(1, 16), default=3, help="screen pixels per game pixel "
         "(default: %(default)s)")  # fmt: skip
-    add("--speed", type=float, default=1.0, help="multiple of the console's speed; 0: unlimited "
+    add("--speed", type=finite(), default=1.0, help="multiple of the console's speed; 0: unlimited "
         "in a window (default: %(default)s)")  # fmt: skip
     return parser
-
-
-def _positive(text: str) -> int:
-    return _natural(text, minimum=1)
-
-
-def _natural(text: str, *, minimum: int = 0) -> int:
-    if (number := int(text)) < minimum:
-        raise argparse.ArgumentTypeError(f"{number} is below {minimum}")
-    return number
 
 
 def _say(text: str) -> None:

@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 from rlaif.files.failures import command
+from rlaif.files.options import finite, whole
 from rlaif.files.whole import write_whole
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.learner.exploration import explore, explorers_of
@@ -56,13 +57,21 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="rlaif explore", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder; a search in it is resumed")
     parser.add_argument("--rom", type=Path, help="ROM file (default: the embedded game)")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=whole(), default=0)
     parser.add_argument(
-        "--workers", type=int, default=1, help="runner processes; 0: play in this process"
+        "--workers",
+        type=whole(most=1024),
+        default=1,
+        help="runner processes; 0: play in this process",
     )
-    parser.add_argument("--minutes", type=float, default=45.0, help="time limit of this call")
     parser.add_argument(
-        "--frames", type=float, default=float("inf"), help="limit of the whole search"
+        "--minutes", type=finite(above_zero=True), default=45.0, help="time limit of this call"
+    )
+    parser.add_argument(
+        "--frames",
+        type=finite(above_zero=True),
+        default=float("inf"),
+        help="limit of the whole search",
     )
     return parser
 

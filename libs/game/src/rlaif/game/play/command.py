@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from rlaif.files.options import finite, whole
 from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
 from rlaif.game.machine.emulator import EmulatorError
 from rlaif.game.play.session import FramePace, PlayedEmulator, Session, play
@@ -23,14 +24,17 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         type=Path,
         help="where F5 saves and F8 loads (default: var/play/TITLE.state)",
     )
-    add("--scale", type=int, default=4, help="size of the window (default: %(default)s)")
+    add("--scale", type=whole(1, 16), default=4, help="size of the window (default: %(default)s)")
     add(
-        "--speed", type=float, default=1.0, help="speed factor; 0: unlimited (default: %(default)s)"
+        "--speed",
+        type=finite(),
+        default=1.0,
+        help="speed factor; 0: unlimited (default: %(default)s)",
     )
     add("--mute", action="store_true", help="no sound (M toggles it otherwise)")
     add(
         "--frames",
-        type=int,
+        type=whole(),
         default=0,
         help="stop after this many frames; 0: never (default: %(default)s)",
     )

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from rlaif.files.failures import command
+from rlaif.files.options import whole
 from rlaif.trainer.curriculum.building import NO_TRAJECTORY, BuildSettings, build
 from rlaif.trainer.curriculum.library import DemonstrationsError
 from rlaif.trainer.curriculum.minimization import MAX_TRIAL_STEPS
@@ -51,12 +52,17 @@ def _parser() -> argparse.ArgumentParser:
     arms = ("buttons", "macros", "options")
     add("--actions", default="macros", choices=arms, help="action set of the policy")
     add("--rewards", default="default", choices=("seed", "default"))
-    add("--count", type=int, default=6, help="trajectories per search")
-    add("--noised", type=int, default=2, help="noisy replays per subtask")
-    add("--seed", type=int, default=0, help="seed of the noise")
-    add("--workers", type=int, default=2, help="worker processes; 0: work in this process")
+    add("--count", type=whole(1), default=6, help="trajectories per search")
+    add("--noised", type=whole(), default=2, help="noisy replays per subtask")
+    add("--seed", type=whole(), default=0, help="seed of the noise")
+    add(
+        "--workers",
+        type=whole(most=1024),
+        default=2,
+        help="worker processes; 0: work in this process",
+    )
     steps = "limit of emulator steps of the minimization of a part"
-    add("--max-trial-steps", type=int, default=MAX_TRIAL_STEPS, help=steps)
+    add("--max-trial-steps", type=whole(1), default=MAX_TRIAL_STEPS, help=steps)
     return parser
 
 
