@@ -1,4 +1,4 @@
-"""Numbers on command lines: what is accepted, and that an error says so."""
+"""Numbers on command lines: what is accepted, and errors that name the range."""
 
 import argparse
 
