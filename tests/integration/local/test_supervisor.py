@@ -130,8 +130,7 @@ async def test_a_second_ctrl_c_ends_what_does_not_want_to(stubborn_pipeline):
     await pipeline.says("stopping")
     await eventually(lambda: pipeline.events().count("judge ended") == 1, "the others end")
     assert pipeline.process.poll() is None
-    pipeline.press_ctrl_c()
-    await pipeline.ends()
+    pipeline.end()
     assert not lives(pipeline.left())
 
 

@@ -1,6 +1,7 @@
 """Runs of a folder and of a page, and the errors without one."""
 
 import json
+import socket
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -112,6 +113,22 @@ def test_a_server_that_is_no_page_is_reported_as_such(page, monkeypatch, capsys,
     monkeypatch.setattr("sys.argv", ["rlaif", "--url", f"{page[0]}/foreign"])
     assert command() == 2
     assert "answers as the page" in capsys.readouterr().err
+
+
+def test_a_server_that_speaks_no_http_is_reported_as_such():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def greet() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
+                connection.recv(4096)
+
+        thread = threading.Thread(target=greet)
+        thread.start()
+        with pytest.raises(ClientError, match="answers as the page"):
+            Run(url=f"http://127.0.0.1:{listener.getsockname()[1]}").rows()
+        thread.join()
 
 
 @pytest.mark.parametrize("address", ["http://me:secret@127.0.0.1:9", "http://[::1", "http://h:x"])

@@ -12,7 +12,7 @@ from rlaif.local.loop_watch import LoopReading, LoopWatch
 from rlaif.local.readiness import ReadinessWatch, Report, disk_report
 from rlaif.local.stack import PAGE, Stack
 from rlaif.local.strays import Strays, adopt_orphans, end_strays
-from rlaif.pacing.pause import pause
+from rlaif.pacing.pause import SAME_REQUEST_SECONDS, pause
 
 STRAY_STOP_SECONDS = 1.0
 
@@ -34,6 +34,7 @@ class Supervisor:
         self._services = [Child(spec, self._died) for spec in stack.services]
         self._stop = asyncio.Event()
         self._hurry = asyncio.Event()
+        self._asked_at = 0.0
         self._waits: dict[str, float] = {}
         self._seen_steps = 0
 
@@ -41,11 +42,12 @@ class Supervisor:
         """Stop `run` gracefully, or at once on the second call; safe in a signal handler."""
         if not self._stop.is_set():
             self._stop.set()
+            self._asked_at = time.monotonic()
             self._display.note(
                 "stopping; the trainer saves its run first. Ctrl-C again ends everything at once "
                 "and loses the training since the last checkpoint"
             )
-        elif not self._hurry.is_set():
+        elif time.monotonic() - self._asked_at > SAME_REQUEST_SECONDS and not self._hurry.is_set():
             self._hurry.set()
             self._display.note(
                 "ending everything at once; the training since the last checkpoint is lost"

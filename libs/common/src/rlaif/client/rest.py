@@ -1,6 +1,7 @@
 """GET of JSON from the REST interface of a service, with errors for people."""
 
 import json
+from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlencode
@@ -41,7 +42,7 @@ def get(address: str, path: str, *, wanted: str, **query: Any) -> Any:
     except HTTPError as error:
         with error:
             raise ClientError(f"{url}: {_detail(error)}") from error
-    except (OSError, ValueError) as error:
+    except (OSError, HTTPException, ValueError) as error:
         why = getattr(error, "reason", error)
         raise ClientError(
             f"nothing at {address} answers as the page of a pipeline ({why}); start one with "

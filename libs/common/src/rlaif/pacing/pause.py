@@ -3,6 +3,9 @@
 import asyncio
 import contextlib
 
+SAME_REQUEST_SECONDS = 0.5
+"""Stop signals within this time are one request: `timeout` signals a process, then its group."""
+
 
 async def pause(seconds: float, *, unless: asyncio.Event) -> bool:
     """Sleep until the event is set, at most `seconds`; True when it is set."""

@@ -19,6 +19,7 @@ from typing import Any
 from rlaif.contracts.telemetry.curriculum import CurriculumFigures
 from rlaif.contracts.telemetry.search import SearchFigures, TreeNode
 from rlaif.files.failures import command
+from rlaif.pacing.pause import SAME_REQUEST_SECONDS
 from rlaif.service.cli import (
     PRECEDENCE,
     InvalidSettingsError,
@@ -229,12 +230,16 @@ async def _run(settings: TrainerSettings, *, resume: bool, messages: bool) -> in
     writer = _MessageWriter() if messages else _LineWriter(runs, settings)
     runs.listen(writer.write)
     stop = asyncio.Event()
+    asked_at = 0.0
 
     def request_stop() -> None:
+        nonlocal asked_at
         if stop.is_set():
-            runs.kill()
+            if time.monotonic() - asked_at > SAME_REQUEST_SECONDS:
+                runs.kill()
             return
         stop.set()
+        asked_at = time.monotonic()
         writer.note(
             "stopping; the run is saved first. A second Ctrl-C kills it and discards the training "
             "since the last checkpoint"
