@@ -3,7 +3,6 @@
 import os
 import time
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from bare import Bare, Episode
 from outcome import ENVS, WORKERS
 
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import Emulator, new_emulator
+from rlaif.game.machine.emulator import new_emulator
 from rlaif.trainer.learner.runners.runner import EmulatorRunner
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
@@ -32,19 +31,13 @@ class Recorded(PlaceFollower):
         super().__init__(counts)
         self.played: list[Episode] = []
 
-    def begin_episode(
-        self,
-        emulator: Emulator,
-        facts: GameFacts,
-        start: Start,
-        warm_up: Sequence[tuple[int, int]],
-    ) -> None:
-        self.played.append(Episode(start.state, tuple(warm_up)))
-        super().begin_episode(emulator, facts, start, warm_up)
+    def begin_episode(self, facts: GameFacts, start: Start) -> None:
+        self.played.append(Episode(start.state, start.warm_up))
+        super().begin_episode(facts, start)
 
-    def after_step(self, emulator: Emulator, facts: GameFacts, action: int, wait: int) -> None:
+    def after_step(self, facts: GameFacts, action: int, wait: int) -> None:
         self.played[-1].steps.append((action, wait))
-        super().after_step(emulator, facts, action, wait)
+        super().after_step(facts, action, wait)
 
 
 @dataclass(frozen=True)

@@ -294,13 +294,13 @@ async def test_two_machines_go_on_a_quest_show_their_screens_and_evaluate_from_t
         await eventually(
             players, "the players of both machines are on the map again", seconds=SECONDS
         )
-        assert training.told("search_told")[-1]["workers"] == len(RUNNERS), "the head has no CPU"
+        assert training.told("search_report")[-1]["workers"] == len(RUNNERS), "the head has no CPU"
         for env in ("1-1", "2-1"):
             await eventually(partial(is_selected, env), f"{env} can be selected", seconds=SECONDS)
             await eventually(partial(is_shown, env), f"a picture of {env}", seconds=SECONDS)
 
     await until(
-        "it learns along the demonstrations", lambda: bool(training.told("curriculum_told"))
+        "it learns along the demonstrations", lambda: bool(training.told("curriculum_report"))
     )
     training.process.send_signal(signal.SIGTERM)
     assert training.process.wait(timeout=120) == 0
@@ -315,7 +315,7 @@ async def test_two_machines_go_on_a_quest_show_their_screens_and_evaluate_from_t
 
 
 def has_phases(training: Training, phases: set[str]) -> bool:
-    return {each["phase"] for each in training.told("phase_told")} >= phases
+    return {each["phase"] for each in training.told("phase_report")} >= phases
 
 
 def captured_by(store: ObjectStore, env: int | None = None) -> set[int]:

@@ -14,6 +14,7 @@ from rlaif.trainer.play.start import Start, StartSet
 from rlaif.trainer.settings.learning import CurriculumSettings
 
 Made = Callable[..., Demonstration]
+NO_FACTS: Any = None
 GIVEN = StartSet([Start.of(b"the start", "power-on")])
 
 
@@ -30,25 +31,26 @@ class Inner:
     def episodes(self, square: int) -> int:
         return 7
 
-    def begin_episode(self, emulator: Any, facts: Any, start: Start, warm_up: Any) -> None:
+    def begin_episode(self, facts: Any, start: Start) -> None:
         self.begun.append(start.provenance)
 
-    def after_step(self, emulator: Any, facts: Any, action: int, wait: int) -> None:
+    def after_step(self, facts: Any, action: int, wait: int) -> None:
         self.steps += 1
 
-    def state_dict(self, facts: Any) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         return {"steps": self.steps}
 
-    def load_state_dict(self, state: dict[str, Any], facts: Any) -> None:
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         self.steps = state["steps"]
 
 
 class Game:
     """An environment whose flags a test sets; each frame has a scene of its own."""
 
-    has_banks = False
+    ram = None
 
     def __init__(self) -> None:
+        self.emulator = self
         self.frames = 0
         self.until: int | None = None
         self.lost = False
@@ -57,9 +59,6 @@ class Game:
 
     def cut_after(self, frames: int, *, lost: bool = False) -> None:
         self.until, self.lost = frames, lost
-
-    def wram(self) -> bytes:
-        return bytes(0x2000)
 
     def save_state(self) -> bytes:
         return b"where play arrived, frame %d" % self.frames
@@ -88,13 +87,13 @@ class Played:
     def begin_at(self, start: Start, marks: str = "") -> None:
         self.game.frames, self.game.until, self.game.lost = 0, None, False
         self.game.marks = frozenset(marks.split())
-        self.follower.begin_episode(self.game, None, start, ())  # type: ignore[arg-type]  # no facts
+        self.follower.begin_episode(NO_FACTS, start)
 
     def step(self, marks: str = "", frames: int = 4) -> None:
         self.game.frames += frames
         self.game.marks |= frozenset(marks.split())
         self.game.scene = object()
-        self.follower.after_step(self.game, None, 0, 0)  # type: ignore[arg-type]  # no facts
+        self.follower.after_step(NO_FACTS, 0, 0)
 
     @property
     def tried(self) -> list[tuple[int, float | None]]:
@@ -246,9 +245,9 @@ def test_a_restored_end_to_end_episode_still_counts_as_one(made: Made) -> None:
     played = Played(made(), power_on=1)
     played.begin()
     played.step("sword")
-    state = played.follower.state_dict(None)  # type: ignore[arg-type]  # no facts
+    state = played.follower.state_dict()
     resumed = Played(made(), power_on=1)
-    resumed.follower.load_state_dict(state, None)  # type: ignore[arg-type]  # no facts
+    resumed.follower.load_state_dict(state)
     resumed.step("shield")
     assert resumed.course.figures().whole == (True,)
 
@@ -317,11 +316,11 @@ def test_a_running_episode_finishes_on_the_demonstration_that_was_replaced(made:
 def test_an_attempt_on_a_replaced_demonstration_is_dropped_on_resume(made: Made) -> None:
     played = Played(made(marks={20: "sword"}))
     played.begin()
-    state = played.follower.state_dict(None)  # type: ignore[arg-type]  # no facts
+    state = played.follower.state_dict()
     of_0_1_0 = {"leg": 0, "place": 0, "until": 400, "missing": [(0, {"sword"})]}
     for name, attempt in (("other", state["attempt"]), ("one", of_0_1_0)):
         other = Played(made(name, marks={20: "sword"}))
-        other.follower.load_state_dict(state | {"attempt": attempt}, None)  # type: ignore[arg-type]  # no facts
+        other.follower.load_state_dict(state | {"attempt": attempt})
         other.step("sword")
         assert other.tried == [(0, None)]
 
@@ -356,9 +355,9 @@ def test_a_restored_episode_keeps_reached_and_missing_flags(made: Made) -> None:
     played = Played(made(marks={20: "key+door"}))
     played.begin()
     played.step("key")
-    state = played.follower.state_dict(None)  # type: ignore[arg-type]  # no facts
+    state = played.follower.state_dict()
     other = Played(made(marks={20: "key+door"}))
-    other.follower.load_state_dict(state, None)  # type: ignore[arg-type]  # no facts
+    other.follower.load_state_dict(state)
     other.step("door")
     assert other.tried == [(1, 1.0)]
     assert other.inner.steps == 2

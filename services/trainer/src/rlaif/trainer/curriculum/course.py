@@ -8,7 +8,7 @@ import numpy as np
 
 from rlaif.game.captures.capture import pack_keyframe, unpack_keyframe
 from rlaif.game.machine.emulator import Emulator
-from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.game.memory.blocks import RamBlocks
 from rlaif.trainer.curriculum.demonstrations import Demonstration
 from rlaif.trainer.curriculum.subtasks import Subtask, subtasks_of
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
@@ -143,7 +143,7 @@ class CourseFollower:
     Starts that are not on a demonstration are those of another source.
     """
 
-    def __init__(self, course: Course, game: GameEnv, inner: EpisodeFollower | None) -> None:
+    def __init__(self, course: Course, game: GameEnv, inner: EpisodeFollower) -> None:
         self._course, self._game, self._inner = course, game, inner
         self._given: StartSource
         self._drawn: tuple[Subtask, int, int] | None = None  # the last: further subtasks
@@ -156,7 +156,7 @@ class CourseFollower:
         self._scene: object = None
 
     def starts(self, given: StartSource) -> StartSource:
-        self._given = given if self._inner is None else self._inner.starts(given)
+        self._given = self._inner.starts(given)
         return self
 
     def choose(self, rng: np.random.Generator) -> Start:
@@ -185,23 +185,16 @@ class CourseFollower:
         return Start(state, name, keyframe, from_play=is_exact)
 
     def episodes(self, square: int) -> int:
-        return 0 if self._inner is None else self._inner.episodes(square)
+        return self._inner.episodes(square)
 
-    def begin_episode(
-        self,
-        emulator: Emulator,
-        facts: GameFacts,
-        start: Start,
-        warm_up: Sequence[tuple[int, int]],
-    ) -> None:
+    def begin_episode(self, facts: GameFacts, start: Start) -> None:
         """Start an episode; an unfinished attempt of the episode before has failed."""
         if self._attempt is not None:
             self._attempt.subtask.note(self._attempt.place, success=False)
             self._end_whole(success=False)
         self._attempt, self._is_whole = None, False
         self._frames = self._game.frames
-        if self._inner is not None:
-            self._inner.begin_episode(emulator, facts, start, warm_up)
+        self._inner.begin_episode(facts, start)
         drawn, self._drawn = self._drawn, None
         self._otherwise = drawn is None or not start.provenance.startswith(DEMONSTRATION)
         if drawn is None or self._otherwise:
@@ -212,14 +205,13 @@ class CourseFollower:
             drawn = subtasks[0], 0, len(subtasks)
             self._is_whole = True
         subtask, place, self._remaining = drawn
-        self._marks = self._course.marks_of(read_blocks(emulator))
+        self._marks = self._course.marks_of(self._game.ram)
         self._begin(subtask, place)
-        self._check_goals(emulator)
+        self._check_goals()
 
-    def after_step(self, emulator: Emulator, facts: GameFacts, action: int, wait: int) -> None:
+    def after_step(self, facts: GameFacts, action: int, wait: int) -> None:
         """Process an emulator step; reads the flags if the scene is new."""
-        if self._inner is not None:
-            self._inner.after_step(emulator, facts, action, wait)
+        self._inner.after_step(facts, action, wait)
         frames = self._game.frames
         self._course.frames += frames - self._frames
         self._course.frames_otherwise += (frames - self._frames) * self._otherwise
@@ -227,7 +219,7 @@ class CourseFollower:
         if self._attempt is None or self._game.scene is self._scene:
             return
         self._scene = self._game.scene
-        self._check_goals(emulator)
+        self._check_goals()
 
     def _begin(self, subtask: Subtask, place: int) -> None:
         # Flags that are already set are no evidence for a later goal.
@@ -236,11 +228,11 @@ class CourseFollower:
         self._attempt = _Attempt(subtask, place, missing)
         self._game.cut_after(self._game.frames + subtask.max_frames(place), lost=True)
 
-    def _check_goals(self, emulator: Emulator) -> None:
+    def _check_goals(self) -> None:
         attempt = self._attempt
         if attempt is None:
             return
-        marks = self._course.marks_of(read_blocks(emulator))
+        marks = self._course.marks_of(self._game.ram)
         self._marks |= marks
         for missing in attempt.missing.values():
             missing -= marks
@@ -262,23 +254,23 @@ class CourseFollower:
             self._end_whole(success=True)
             self._game.cut_after(self._game.frames)
             return
-        self._course.arrived(following, emulator)
+        self._course.arrived(following, self._game.emulator)
         if self._remaining < 0:
             self._game.cut_after(self._game.frames)
             return
         self._begin(following, 0)
-        self._check_goals(emulator)
+        self._check_goals()
 
     def _end_whole(self, *, success: bool) -> None:
         if self._is_whole:
             self._course.whole.append(success)
         self._is_whole = False
 
-    def state_dict(self, facts: GameFacts) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """The state of the running episode."""
         attempt = self._attempt
         return {
-            "inner": None if self._inner is None else self._inner.state_dict(facts),
+            "inner": self._inner.state_dict(),
             "attempt": attempt
             and {
                 "key": attempt.subtask.key,
@@ -291,12 +283,12 @@ class CourseFollower:
             "is_whole": self._is_whole,
         }
 
-    def load_state_dict(self, state: dict[str, Any], facts: GameFacts) -> None:
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restore; an attempt at a subtask that no longer exists is dropped."""
         if "attempt" not in state:  # saved without a curriculum
             state = {"inner": state, "attempt": None, "marks": (), "more": 0, "otherwise": True}
-        if self._inner is not None and state["inner"] is not None:
-            self._inner.load_state_dict(state["inner"], facts)
+        if state["inner"] is not None:
+            self._inner.load_state_dict(state["inner"])
         self._attempt, saved = None, state["attempt"]
         subtasks = {subtask.key: subtask for subtask in self._course.subtasks}
         if saved is not None and saved.get("key") in subtasks:  # 0.1.0 saved no keys

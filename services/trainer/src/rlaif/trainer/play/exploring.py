@@ -11,7 +11,7 @@ A rollout is an episode. It ends by `GameEnv.cut_after`, one step after its last
 """
 
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.start import EXPLORATION, Start, StartSource
 from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.search.jobs import Begin, Job, Outcome, Report, Saved
-from rlaif.trainer.search.rollout import Finds, Known, Played, Rollout, RolloutSettings
+from rlaif.trainer.search.rollout import Finds, Known, Played, Rollout
 from rlaif.trainer.settings.game import STEP_FRAMES
 
 
@@ -35,15 +35,13 @@ class Explorer:
 
     Attributes:
         seats: Number of these environments.
-        settings: Of the rollouts.
         known: What is known to this runner.
         finds: What was found since the last report.
     """
 
-    def __init__(self, seats: int, settings: RolloutSettings | None = None) -> None:
+    def __init__(self, seats: int) -> None:
         self.seats = seats
-        self.settings = settings or RolloutSettings()
-        self.known = Known(self.settings)
+        self.known = Known()
         self.finds = Finds()
         self._outcomes: list[Outcome] = []
         self._saved: list[Saved] = []
@@ -53,7 +51,7 @@ class Explorer:
     def take_in(self, job: Job) -> None:
         """Add starts and knowledge."""
         if job.is_first:
-            self.known = Known(self.settings)
+            self.known = Known()
             self._starts.clear()
         self.known.take_in(job)
         self._starts.extend(job.starts)
@@ -132,25 +130,19 @@ class ExploringSeat:
     def episodes(self, square: int) -> int:
         return 0
 
-    def begin_episode(
-        self,
-        emulator: Emulator,
-        facts: GameFacts,
-        start: Start,
-        warm_up: Sequence[tuple[int, int]],
-    ) -> None:
+    def begin_episode(self, facts: GameFacts, start: Start) -> None:
         """Begin a rollout; one before it that has not ended ends."""
         self._end()
         begin, explorer = self._begin, self._explorer
-        explorer.finds.frames += sum(STEP_FRAMES + wait for _, wait in warm_up)
+        explorer.finds.frames += sum(STEP_FRAMES + wait for _, wait in start.warm_up)
         self._learner = CrossingLearner(explorer.known.graph)
         self._scene: object = None
         if self.digest() != begin.digest:
             explorer.end(Outcome(begin.cell, begin.rule, is_reached=False))
             return
         if begin.save:
-            explorer.save(begin, emulator)
-        self._rollout = Rollout(begin, self, explorer.known, explorer.finds, explorer.settings)
+            explorer.save(begin, self._game.emulator)
+        self._rollout = Rollout(begin, self, explorer.known, explorer.finds)
         self._decisions = self._rollout.decisions(self._rng)
         self._next = next(self._decisions, None)
 
@@ -162,7 +154,7 @@ class ExploringSeat:
             return int(Action.NOP)
         return self._next
 
-    def after_step(self, emulator: Emulator, facts: GameFacts, action: int, wait: int) -> None:
+    def after_step(self, facts: GameFacts, action: int, wait: int) -> None:
         """Note a base step and the crossing that it completed."""
         self._buttons.append(str(action))
         scene = self._game.scene
@@ -191,8 +183,8 @@ class ExploringSeat:
         self._learner = CrossingLearner(self._explorer.known.graph)
         self._scene = None
 
-    def state_dict(self, facts: GameFacts) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """Nothing: a resumed run begins another rollout."""
         return {}
 
-    def load_state_dict(self, state: dict[str, Any], facts: GameFacts) -> None: ...
+    def load_state_dict(self, state: dict[str, Any]) -> None: ...

@@ -10,7 +10,6 @@ beginning, each time the policy succeeds often enough. Three rules are additions
 """
 
 from collections import deque
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 
@@ -78,23 +77,6 @@ MAX_TIME = 4
 """Maximum factor of the time of an attempt."""
 
 
-@dataclass(frozen=True)
-class FrontierRules:
-    """When a frontier moves.
-
-    Attributes:
-        tries: Attempts over which the success rate is measured.
-        success: Success rate above which it moves back.
-        undecided: Attempts after which a place is skipped if some of the last ones succeeded, but
-            not enough; 0 for never. At the farthest place, which cannot be skipped, the time limit
-            is doubled instead, also if none succeeds.
-    """
-
-    tries: int
-    success: float
-    undecided: int = 0
-
-
 class Frontier:
     """Places along a trajectory to one goal, numbered from the farthest, 0, to the nearest.
 
@@ -107,13 +89,17 @@ class Frontier:
     """
 
     def __init__(self, places: int, *, tries: int, success: float, undecided: int = 0) -> None:
-        """Start at the nearest of `places`; for the others see `FrontierRules`."""
-        if places < 1 or tries < 1 or not 0 < success < 1:
-            raise ValueError(
-                f"{places} places, {tries} tries and success {success}: give at least one place "
-                "and one attempt, and a share between 0 and 1"
-            )
-        self._rules = FrontierRules(tries, success, undecided)
+        """Start at the nearest of `places`.
+
+        Args:
+            places: At least one.
+            tries: Attempts over which the success rate is measured.
+            success: Success rate above which it moves back.
+            undecided: Attempts after which a place is skipped if some of the last ones succeeded,
+                but not enough; 0 for never. At the farthest place, which cannot be skipped, the
+                time limit is doubled instead, also if none succeeds.
+        """
+        self._success, self._skips_after = success, undecided
         self.places = self._reached = places
         self.at = places - 1
         self.time = self._stride = self._retreat = 1
@@ -130,11 +116,11 @@ class Frontier:
         if place != self.at:
             return
         self._outcomes.append(success)
-        tries = self._rules.tries
-        if len(self._outcomes) < tries:
+        tries = len(self._outcomes)
+        if tries != self._outcomes.maxlen:
             return
         rate = sum(self._outcomes) / tries
-        if rate > self._rules.success:
+        if rate > self._success:
             self._move_back()
             return
         self._stride = 1
@@ -142,7 +128,7 @@ class Frontier:
         self._failing = self._failing + 1 if rate <= TOO_FAR else 0
         if not self._failing or self.at == 0:
             self._undecided += 1
-        if self._rules.undecided and self._undecided >= self._rules.undecided:
+        if self._skips_after and self._undecided >= self._skips_after:
             self._skip()
         elif self._failing and self._reached - self.at > 1:
             self._move_to(self.at + (self._reached - self.at) // 2)
@@ -201,4 +187,4 @@ class Frontier:
         self._stride, self.is_mastered = state["stride"], state["is_home"]
         self._retreat, self._failing = state.get("retreat", 1), state.get("failing", 0)
         self._undecided, self.time = state.get("undecided", 0), state.get("time", 1)
-        self._outcomes = deque(state["outcomes"], maxlen=self._rules.tries)
+        self._outcomes = deque(state["outcomes"], self._outcomes.maxlen)

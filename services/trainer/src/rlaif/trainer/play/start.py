@@ -70,18 +70,8 @@ class StartSet:
     """A fixed set of starts, drawn by weight."""
 
     def __init__(self, starts: Sequence[Start], weights: Sequence[float] = ()) -> None:
-        """Draw from at least one start, by weights of which none is negative and not all are 0.
-
-        Without `weights` all are drawn alike.
-        """
-        if not starts:
-            raise ValueError("no start: give at least one save state")
+        """Draw from at least one start by `weights`; without them all are drawn alike."""
         shares = np.asarray(weights if len(weights) else np.ones(len(starts)), dtype=np.float64)
-        if len(shares) != len(starts) or (shares < 0).any() or shares.sum() <= 0:
-            raise ValueError(
-                f"{len(starts)} starts and weights {list(weights)}: give one weight a start, "
-                "none negative and not all 0"
-            )
         self._starts = tuple(starts)
         self._shares = shares / shares.sum()
 

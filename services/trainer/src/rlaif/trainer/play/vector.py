@@ -106,13 +106,13 @@ class EmulatorVector:
         drawn_from = [seed, runner, config.attempt, *([config.life] if config.life else [])]
         streams = np.random.SeedSequence(drawn_from).spawn(count + 1)
         self._seats = self._new_seats(streams[:count], starts)
-        games, self._own = self.games, count - (0 if explorer is None else explorer.seats)
-        if follow is not None:
-            self._let_follow(follow)
+        games = self.games
         if explorer is not None:
-            for seat in self._seats[self._own :]:
+            for seat in self._seats[count - explorer.seats :]:
                 seat.explores = seat.follower = ExploringSeat(explorer, seat.game)
                 seat.game.source.starts = seat.explores
+        if follow is not None:
+            self._let_follow(follow)
         self._assistance = None
         if assist is not None and self._own:
             self._assistance = assist(games[: self._own])
@@ -145,6 +145,11 @@ class EmulatorVector:
     @property
     def count(self) -> int:
         return len(self._seats)
+
+    @property
+    def _own(self) -> int:
+        """Number of environments that the policy plays, which are the first ones."""
+        return sum(seat.explores is None for seat in self._seats)
 
     @property
     def played(self) -> npt.NDArray[np.int64]:
@@ -260,8 +265,8 @@ class EmulatorVector:
         if captured is not None:
             rooms.note_capture(captured.capture)
         if seat.follower is not None:
-            seat.follower.after_step(game.emulator, game.square_facts, button, outcome.wait)
-        if self._assistance is not None and n < self._own:
+            seat.follower.after_step(game.square_facts, button, outcome.wait)
+        if self._assistance is not None and seat.explores is None:
             self._assistance.walked(n, button)
         if render and n in rooms.wanting:
             rooms.take(n, game)
@@ -346,9 +351,7 @@ class EmulatorVector:
             "played": self._played,
             "observations": self.observations.copy(),
             "games": [seat.game.state_dict() for seat in seats],
-            "watchers": [
-                seat.follower and seat.follower.state_dict(seat.game.facts) for seat in seats
-            ],
+            "watchers": [seat.follower and seat.follower.state_dict() for seat in seats],
             "returns": [seat.reward for seat in seats],
             "shown_at_start": [
                 None if seat.shown is None else sorted(seat.shown) for seat in seats
@@ -387,7 +390,7 @@ class EmulatorVector:
             if seat.explores is not None:
                 seat.explores.abandon()
             elif seat.follower is not None and watchers[n]:
-                seat.follower.load_state_dict(watchers[n], seat.game.facts)
+                seat.follower.load_state_dict(watchers[n])
             if decisions is not None:
                 seat.step.load_state_dict(decisions["steps"][n])
         if self._assistance is not None:
@@ -499,8 +502,8 @@ class EmulatorVector:
         self._recording.begin_episode(n, f"{seat.name}-{seat.episodes}", row, seat.shown)
         self._rooms.begin_episode(n, game)
         if seat.follower is not None:
-            seat.follower.begin_episode(game.emulator, game.facts, game.start, game.start.warm_up)
-        if self._assistance is not None and n < self._own:
+            seat.follower.begin_episode(game.facts, game.start)
+        if self._assistance is not None and seat.explores is None:
             self._assistance.begin_episode(n)
         if n == self._screen.measured and self._screen.meter is not None:
             self._screen.meter.begin_episode(row)

@@ -107,29 +107,32 @@ class IterationDone(RunFigures, _Line):
     not_learned: str | None = None  # why the iteration updated nothing; null: it did
 
 
+# `past.json` of earlier releases has the kinds that end with `_told`.
+
+
 class SearchReport(SearchFigures, _Line):
     """Progress of the search, every few seconds and at its end."""
 
-    kind: Literal["search_told"] = "search_told"
+    kind: Literal["search_report", "search_told"] = "search_report"
     segments_captured: int = 0
 
 
 class CurriculumReport(CurriculumFigures, _Line):
     """Progress of the curriculum, at most once per iteration."""
 
-    kind: Literal["curriculum_told"] = "curriculum_told"
+    kind: Literal["curriculum_report", "curriculum_told"] = "curriculum_report"
 
 
 class WorldReport(WorldFigures, _Line):
     """What the run has seen of its world, at most every few seconds."""
 
-    kind: Literal["world_told"] = "world_told"
+    kind: Literal["world_report", "world_told"] = "world_report"
 
 
 class PhaseReport(_Line):
     """Phase and progress of a run of mode `quest`, as text."""
 
-    kind: Literal["phase_told"] = "phase_told"
+    kind: Literal["phase_report"] = "phase_report"
     phase: Literal["search", "demonstrations", "policy"]
     words: str
 

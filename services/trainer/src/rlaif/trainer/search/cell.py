@@ -38,6 +38,11 @@ def money_of(ram: RamBlocks) -> tuple[int, ...]:
     return tuple(bcd16(ram.u16(where)) for where in _MONEY)
 
 
+def coins_of(ram: RamBlocks) -> int:
+    """Return the larger amount of money in steps of 5, at most 20 of them."""
+    return min(max(money_of(ram)), _MAX_COINS) // _COINS_PER_STEP
+
+
 def supplies_of(ram: RamBlocks) -> tuple[int, ...]:
     """Return the number of bombs, and of seeds of each kind."""
     return tuple(bcd(ram.u8(where)) for where in _SUPPLIES)
@@ -121,12 +126,11 @@ def strength_of(ram: RamBlocks) -> float:
     subtracts 0.75, their total health up to 4.
     """
     share = ram.u8(_HEALTH) / max(1, ram.u8(_MAX_HEALTH))
-    money = max(money_of(ram))
     marks = marks_of(ram)
     supplies = (min(supply, _MAX_SUPPLIES) for supply in supplies_of(ram))
     return (
         4 * math.sqrt(min(1.0, share))
-        + min(money, _MAX_COINS) // _COINS_PER_STEP * 0.3
+        + coins_of(ram) * 0.3
         + sum(supply / _MAX_SUPPLIES for supply in supplies)
         + 0.3 * (len(marks) - len(large(marks)))
         - 0.75 * ram.u8(_ENEMIES)

@@ -258,7 +258,7 @@ class Draws:
     def _by_flag(self, rng: np.random.Generator) -> bytes:
         marks = sorted(self._having)
         weights = [weight_of(mark) / (1 + self._drawn_marks[mark]) for mark in marks]
-        mark = marks[_draw_index(rng, weights)]
+        mark = marks[draw_index(rng, weights)]
         levels: defaultdict[int, list[Marks]] = defaultdict(list)
         for progress in self._having[mark]:
             levels[int(self._progress[progress].level)].append(progress)
@@ -267,19 +267,19 @@ class Draws:
     def _of_level(self, rng: np.random.Generator, levels: dict[int, list[Marks]]) -> bytes:
         present = sorted(levels, reverse=True)
         ratio = self._settings.level_ratio
-        level = present[_draw_index(rng, [ratio**rank for rank in range(len(present))])]
+        level = present[draw_index(rng, [ratio**rank for rank in range(len(present))])]
         found = [self._progress[marks] for marks in levels[level]]
-        progress = found[_draw_index(rng, [1.0 / (1 + each.drawn) for each in found])]
+        progress = found[draw_index(rng, [1.0 / (1 + each.drawn) for each in found])]
         rooms = list(progress.rooms.values())
         room = rooms[
-            _draw_index(rng, [(1.0 + self._untried(each)) / (1 + each.drawn) for each in rooms])
+            draw_index(rng, [(1.0 + self._untried(each)) / (1 + each.drawn) for each in rooms])
         ]
         return self._of_group(rng, room)
 
     def _of_group(self, rng: np.random.Generator, group: _Group) -> bytes:
         known = [self._cells[cell] for cell in group.members]
         weights = [(1.0 + min(each.untried, _ENOUGH)) / (1 + each.chosen) for each in known]
-        return group.members[_draw_index(rng, weights)]
+        return group.members[draw_index(rng, weights)]
 
     def _untried(self, some: _Group) -> int:
         """Return the number of untried proposals of the cell that has most of them."""
@@ -301,7 +301,7 @@ class Draws:
             / (1 + group.drawn)
             for group, rating in rated
         ]
-        return self._of_group(rng, rated[_draw_index(rng, weights)][0])
+        return self._of_group(rng, rated[draw_index(rng, weights)][0])
 
     def _merit(self, group: _Group) -> float:
         if group.merit is None:
@@ -312,9 +312,9 @@ class Draws:
     def _by_place(self, rng: np.random.Generator) -> bytes:
         """Draw a room, a place in it, and one of its cells, preferring a high level."""
         rooms = list(self._rooms.values())
-        room = rooms[_draw_index(rng, [1.0 / (1 + each.drawn) for each in rooms])]
+        room = rooms[draw_index(rng, [1.0 / (1 + each.drawn) for each in rooms])]
         places = [self._places[place] for place in room.members]
-        place = places[_draw_index(rng, [1.0 / (1 + each.drawn) for each in places])]
+        place = places[draw_index(rng, [1.0 / (1 + each.drawn) for each in places])]
         known = [self._cells[cell] for cell in place.members]
         levels = [int(self._progress[each.progress].level) for each in known]
         present = sorted(set(levels), reverse=True)
@@ -322,7 +322,7 @@ class Draws:
             self._settings.level_ratio ** present.index(level) / (1 + each.chosen)
             for level, each in zip(levels, known, strict=True)
         ]
-        return place.members[_draw_index(rng, weights)]
+        return place.members[draw_index(rng, weights)]
 
 
 def _remove(groups: dict[_Key, _Group], key: _Key, member: bytes) -> None:
@@ -332,7 +332,7 @@ def _remove(groups: dict[_Key, _Group], key: _Key, member: bytes) -> None:
         del groups[key]
 
 
-def _draw_index(rng: np.random.Generator, weights: Sequence[float]) -> int:
+def draw_index(rng: np.random.Generator, weights: Sequence[float]) -> int:
     """Draw an index by weights of which at least one is positive."""
     sums = np.cumsum(weights)
     return min(int(np.searchsorted(sums, rng.random() * sums[-1], side="right")), len(weights) - 1)

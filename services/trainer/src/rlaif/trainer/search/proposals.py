@@ -26,21 +26,21 @@ from rlaif.game.decisions.catalog import (
 )
 from rlaif.game.decisions.mask import allowed
 from rlaif.game.machine.actions import Action
-from rlaif.game.memory.blocks import RamBlocks, bcd16
+from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import has_control, is_text_choice
 from rlaif.game.motion.grid import OPPOSITE, WALKS, tile_under
 from rlaif.game.motion.room_graph import Crossing, RoomGraph, RoomId
 from rlaif.game.motion.room_watcher import standing
 from rlaif.game.motion.things import Thing, edges, things
+from rlaif.trainer.search.cell import coins_of
+from rlaif.trainer.search.draws import draw_index
 
 _GROUP, _ROOM = address("wActiveGroup"), address("wActiveRoom")
 _SEASON, _GRAB = address("wRoomStateModifier"), address("wLinkGrabState")
 _B, _A = address("wInventoryB"), address("wInventoryA")
 _STORAGE, _CELLS = address("wInventoryStorage"), 16
-_MONEY = address("wNumRupees"), address("wNumOreChunks")
 _OUTDOORS = 0
-_COINS_PER_STEP, _MAX_COINS = 5, 100
 _PUSHES = 2
 """Number of walks against the object; one lasts until a block has moved by a tile."""
 
@@ -121,11 +121,8 @@ def proposals(ram: RamBlocks) -> list[Proposal]:
 
 def choose(found: list[Proposal], tries: Tries, rng: np.random.Generator) -> Proposal:
     """Draw a proposal with a weight that decreases with the number of attempts."""
-    weights = np.array([_FAVOURED.get(each.verb, 1.0) / (1 + tries[each.key]) for each in found])
-    sums = np.cumsum(weights)
-    return found[
-        min(int(np.searchsorted(sums, rng.random() * sums[-1], side="right")), len(found) - 1)
-    ]
+    weights = [_FAVOURED.get(each.verb, 1.0) / (1 + tries[each.key]) for each in found]
+    return found[draw_index(rng, weights)]
 
 
 def untried(found: Iterable[Proposal], tries: Tries) -> int:
@@ -222,8 +219,7 @@ class _Signature:
     def __init__(self, ram: RamBlocks) -> None:
         group = ram.u8(_GROUP)
         season = ram.u8(_SEASON) & 3 if group == _OUTDOORS else 0
-        money = max(bcd16(ram.u16(where)) for where in _MONEY)
-        self._money = min(money, _MAX_COINS) // _COINS_PER_STEP
+        self._money = coins_of(ram)
         self._here = f"{group}/{ram.u8(_ROOM)}/{season}/{','.join(owned(ram))}"
 
     def key(self, kind: str, verb: str) -> bytes:
@@ -250,9 +246,7 @@ def destination(
     rooms = sorted(graph.rooms - {standing(ram).room})
     if not rooms:
         return None
-    weights = np.cumsum([1.0 / (1 + tries[room_key(ram, room)]) for room in rooms])
-    at = int(np.searchsorted(weights, rng.random() * weights[-1], side="right"))
-    return rooms[min(at, len(rooms) - 1)]
+    return rooms[draw_index(rng, [1.0 / (1 + tries[room_key(ram, room)]) for room in rooms])]
 
 
 def trip(ram: RamBlocks, room: RoomId, graph: RoomGraph) -> Generator[int, RamBlocks, None]:

@@ -31,24 +31,25 @@ _MAX_WAITS = 4
 """Decisions until the player is expected to have control; one lasts at most 16 seconds."""
 
 
-@dataclass(frozen=True)
-class RolloutSettings:
-    """Length of a rollout, and which states are kept."""
+_PATIENCE, _PATIENCE_AFTER_MARK, _PATIENCE_IN_OLD_PLACES = 8, 24, 4
+"""Proposals without a new place after which a rollout ends; the same after a flag that is new to
+the search, and after a cell that is new only by its flags."""
 
-    patience: int = 8  # proposals without a new place after which a rollout ends
-    patience_after_mark: int = 24  # the same after a flag that is new to the search
-    patience_in_old_places: int = 4  # the same after a cell that is new only by its flags
-    max_proposals: int = 120  # per rollout
-    trips: float = 0.04  # share of the actions that are a trip to another known room
-    stronger: float = 0.3  # required margin of strength to replace a cell's state
-    sooner: float = 0.7  # or, at equal strength, maximum share of its frames
+_MAX_PROPOSALS = 120
+"""Of a rollout."""
+
+_TRIPS = 0.04
+"""Share of the actions that are a trip to another known room."""
+
+_STRONGER, _SOONER = 0.3, 0.7
+"""Margin of strength at which a state replaces that of its cell; or, at equal strength, maximum
+share of its frames."""
 
 
 class Known:
     """What a runner knows: cells with the score of each one's state, attempts, rooms."""
 
-    def __init__(self, settings: RolloutSettings) -> None:
-        self._settings = settings
+    def __init__(self) -> None:
         self.tries, self.graph = Tries(), RoomGraph()
         self._worth: dict[bytes, Worth] = {}
         self._places: set[bytes] = set()
@@ -81,8 +82,8 @@ class Known:
 
     def wants(self, cell: bytes, worth: Worth) -> bool:
         """Whether a state of this score should be kept."""
-        known, settings = self._worth.get(cell), self._settings
-        return known is None or worth.much_better_than(known, settings.stronger, settings.sooner)
+        known = self._worth.get(cell)
+        return known is None or worth.much_better_than(known, _STRONGER, _SOONER)
 
     def new_marks(self, marks: Marks) -> Marks:
         """Return the flags that are new to the search."""
@@ -136,15 +137,12 @@ class _Record:
 class Rollout:
     """A rollout: decisions out, what was played in."""
 
-    def __init__(
-        self, begin: Begin, game: Explored, known: Known, finds: Finds, settings: RolloutSettings
-    ) -> None:
+    def __init__(self, begin: Begin, game: Explored, known: Known, finds: Finds) -> None:
         """Play from a node in which `game` is now; append the states to keep to `finds`."""
-        self._begin, self._game, self._known = begin, game, known
-        self._finds, self._settings = finds, settings
+        self._begin, self._game, self._known, self._finds = begin, game, known, finds
         self._record = _Record()
         self._parent, self._frames, self._new_cells = begin.node, begin.frames, 0
-        self._left, self._died, self._new_flags = settings.patience, False, 0.0
+        self._left, self._died, self._new_flags = _PATIENCE, False, 0.0
         self._untried = untried(proposals(game.ram), known.tries)
 
     @property
@@ -155,7 +153,7 @@ class Rollout:
 
     def decisions(self, rng: np.random.Generator) -> Generator[int, Played, None]:
         """Yield the decisions; send back how each was played."""
-        for _ in range(self._settings.max_proposals):
+        for _ in range(_MAX_PROPOSALS):
             if self._left <= 0 or not (yield from self._propose(rng)):
                 return
             self._left -= 1
@@ -207,7 +205,7 @@ class Rollout:
 
     def _steps(self, rng: np.random.Generator) -> Generator[int, RamBlocks, None]:
         ram, graph, tries = self._game.ram, self._known.graph, self._known.tries
-        if has_control(ram) and rng.random() < self._settings.trips:
+        if has_control(ram) and rng.random() < _TRIPS:
             room = destination(ram, graph, tries, rng)
             if room is not None:
                 return trip(ram, room, graph)
@@ -218,7 +216,7 @@ class Rollout:
 
     def _keep_if_better(self) -> None:
         """Keep the present state if it is worth it."""
-        ram, settings, known = self._game.ram, self._settings, self._known
+        ram, known = self._game.ram, self._known
         if not has_control(ram):
             return
         cell = cell_of(ram)
@@ -250,9 +248,9 @@ class Rollout:
         self._new_flags += level_of(news)
         if is_new:
             self._new_cells += 1
-            patience = settings.patience_in_old_places
+            patience = _PATIENCE_IN_OLD_PLACES
             if known.is_new_place(cell.place):
-                patience = settings.patience
+                patience = _PATIENCE
             if news:
-                patience = settings.patience_after_mark
+                patience = _PATIENCE_AFTER_MARK
             self._left = max(self._left, patience)

@@ -80,9 +80,7 @@ class Figures:
         return self.frames / self.seconds if self.seconds else 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self) | {
-            "frames_per_second": round(self.frames_per_second, 1),
-        }
+        return asdict(self) | {"frames_per_second": round(self.frames_per_second, 1)}
 
 
 @dataclass
@@ -197,13 +195,11 @@ class _Runner:
 class _Saved:
     """When the search was opened, with its duration until then, and when it was written last."""
 
-    began: float
+    clock: Callable[[], float]
     seconds_before: float
-    commit: float = field(init=False)
-    progress: float = field(init=False)
 
     def __post_init__(self) -> None:
-        self.commit = self.progress = self.began
+        self.began = self.commit = self.progress = self.clock()
 
 
 class Search:
@@ -221,7 +217,6 @@ class Search:
         """Start a search, or resume the one in the tree."""
         self._tree = tree
         self._settings = settings or SearchSettings()
-        self._clock = clock
         self._draws = Draws(self._settings.draws)
         self._kept: dict[bytes, _Kept] = {}
         self._tries = Tries()
@@ -234,7 +229,7 @@ class Search:
             self._add_root(cartridge)
         self._resume()
         self.ratings = Ratings(tree, self._draws, rater)
-        self._saved = _Saved(clock(), self._found.seconds)
+        self._saved = _Saved(clock, self._found.seconds)
         self._tree.begin()
 
     @property
@@ -336,7 +331,8 @@ class Search:
         self._tree.close()
 
     def _commit_if_due(self) -> None:
-        saved, now = self._saved, self._clock()
+        saved = self._saved
+        now = saved.clock()
         self._found.seconds = saved.seconds_before + now - saved.began
         if now - saved.progress >= self._settings.progress_seconds:
             self._write_progress()

@@ -17,7 +17,6 @@ from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.policy.sample_batch import MultiAgentBatch, SampleBatch
 from ray.rllib.utils.metrics import (
     NUM_ENV_STEPS_SAMPLED_LIFETIME,
-    NUM_MODULE_STEPS_TRAINED_LIFETIME,
 )
 from ray.rllib.utils.metrics.metrics_logger import MetricsLogger
 
@@ -164,7 +163,6 @@ class ShapedPPO:
         self.curriculum = None if curriculum is None else CurriculumLearning(curriculum)
         imitation: ImitationSettings = config.env_config["imitation"]
         self.top = TopSegments(imitation.segments, runner.env.segment_steps)
-        self._module_steps = 0
         self.exploration = Exploration()
         self.fragments: list[Fragment] = []
         self.learned = LearnedRewards()
@@ -299,15 +297,11 @@ class ShapedPPO:
     def _update(self, batch: SampleBatch) -> dict[str, float]:
         results = self.learner_group.update(
             batch=MultiAgentBatch({DEFAULT_MODULE_ID: batch}, env_steps=len(batch)),
-            timesteps={
-                NUM_ENV_STEPS_SAMPLED_LIFETIME: self.env_steps,
-                NUM_MODULE_STEPS_TRAINED_LIFETIME: self._module_steps,
-            },
+            timesteps={NUM_ENV_STEPS_SAMPLED_LIFETIME: self.env_steps},
             num_epochs=self.config.num_epochs,
             minibatch_size=self.config.minibatch_size,
             shuffle_batch_per_epoch=True,
         )
-        self._module_steps += len(batch) * self.config.num_epochs
         metrics = MetricsLogger(root=True, stats_cls_lookup=self.config.stats_cls_lookup)
         metrics.aggregate(results)
         figures: dict[str, float] = metrics.reduce()[DEFAULT_MODULE_ID]
@@ -339,7 +333,6 @@ class ShapedPPO:
             "held": [[plain(fragment) for fragment in batch] for batch in held],
             "iteration": self.training_iteration,
             "env_steps": self.env_steps,
-            "module_steps": self._module_steps,
             "rewards": self.rewards.state_dict(),
             "top_segments": self.top.state_dict(),
             "places": sorted(self.exploration.places.items()),
@@ -353,7 +346,6 @@ class ShapedPPO:
         self.rewards.load_state_dict(state["rewards"])
         self.training_iteration = state["iteration"]
         self.env_steps = state["env_steps"]
-        self._module_steps = state["module_steps"]
         self.top.load_state_dict(state.get("top_segments", []))
         self.exploration.places = Counter(dict(state.get("places", ())))
         held = state["held"] if games_resume else []

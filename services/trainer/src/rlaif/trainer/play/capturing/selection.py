@@ -19,7 +19,6 @@ import numpy as np
 Reason = Literal["uniform", "disagreement", "new room", "milestone"]
 """`Capture.selected_by`."""
 
-MIN_UNIFORM_SHARE = 0.2
 
 SPREAD_WINDOW, SPREAD_MAX = 30, 3
 """Of 30 consecutive captures at most 3 come from one episode: they span ten."""
@@ -51,13 +50,6 @@ class SelectionRules:
 
     uniform_share: float = 0.3
     episode_segments: int = 400
-
-    def __post_init__(self) -> None:
-        if not MIN_UNIFORM_SHARE <= self.uniform_share <= 1:
-            raise ValueError(
-                f"uniform share is {self.uniform_share}: at least {MIN_UNIFORM_SHARE} of the "
-                "captures must be drawn whatever they show, and at most all (1)"
-            )
 
 
 @dataclass(frozen=True)

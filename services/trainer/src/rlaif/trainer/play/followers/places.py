@@ -4,10 +4,9 @@ The training process adds up what the runners report, and sends the sums with it
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from rlaif.game.machine.emulator import Emulator
 from rlaif.trainer.play.start import Start, StartSource
 from rlaif.trainer.rewards.game.facts import GameFacts
 
@@ -51,27 +50,21 @@ class PlaceFollower:
     def episodes(self, square: int) -> int:
         return self._counts.episodes[square]
 
-    def begin_episode(
-        self,
-        emulator: Emulator,
-        facts: GameFacts,
-        start: Start,
-        warm_up: Sequence[tuple[int, int]],
-    ) -> None:
+    def begin_episode(self, facts: GameFacts, start: Start) -> None:
         """Start an episode, and count the one before it."""
         self._counts.end_episode(self._open)
         self._open = set()
         self._visit(facts)
 
-    def after_step(self, emulator: Emulator, facts: GameFacts, action: int, wait: int) -> None:
+    def after_step(self, facts: GameFacts, action: int, wait: int) -> None:
         if facts is not self._facts:
             self._visit(facts)
 
-    def state_dict(self, facts: GameFacts) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """The places of the running episode."""
         return {"open": sorted(self._open)}
 
-    def load_state_dict(self, state: dict[str, Any], facts: GameFacts) -> None:
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         self._open = set(state["open"])
 
     def _visit(self, facts: GameFacts) -> None:
