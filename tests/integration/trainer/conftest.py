@@ -14,13 +14,14 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import address
-from rlaif.game.memory.predicates import has_control, is_menu, is_text
+from rlaif.game.memory.predicates import has_control, is_menu, is_puzzle_state, is_text
 from rlaif.game.motion.grid import TilePlace
 from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.game.motion.things import things
 from rlaif.game.skills.walk import go_to, leave, stand_before, stand_on
 from rlaif.game.stories.milestones import MilestoneLatch
 from rlaif.game.stories.story_lookup import story_of
+from rlaif.testing.data.walkthrough import pressed
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.start import Start, StartSet
 from rlaif.trainer.rewards.game.ledger import EpisodeRewards
@@ -64,6 +65,24 @@ def ray_here() -> Iterator[None]:
     )
     yield
     ray.shutdown()
+
+
+@pytest.fixture(scope="session")
+def puzzle_state() -> bytes:
+    """The first moment of the walkthrough in a room with something to solve."""
+    emulator = Emulator(load_cartridge().data)
+    frames = iter(pressed(WALKTHROUGH))
+    while not is_puzzle_state(read_blocks(emulator)):
+        emulator.step(next(frames), 1)
+    state = emulator.save_state()
+    emulator.close()
+    return state
+
+
+@pytest.fixture
+def puzzle(puzzle_state: bytes) -> StartSet:
+    """Episodes that start there."""
+    return StartSet([Start.of(puzzle_state, "puzzle")])
 
 
 @pytest.fixture(scope="session")

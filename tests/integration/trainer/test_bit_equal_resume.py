@@ -5,90 +5,46 @@ import itertools
 import shutil
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
 from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.trainer.evaluation.player import EvaluationTask
 from rlaif.trainer.learner import saving
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, config_of
+from rlaif.trainer.learner.evaluating import play_on_runners
 from rlaif.trainer.learner.networks.decision_module import ADDED
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.learner.runners.driver_files import RunningDriverFiles
 from rlaif.trainer.learner.runners.opening import open_runners, runner_config
 from rlaif.trainer.learner.runners.runner import StopAskedError
-from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.followers.places import PlaceCounts, PlaceFollower
-from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.run_folder import checkpoints, npz_tree
 from rlaif.trainer.run_folder.checkpoints import LEARNER, POLICY
 from rlaif.trainer.search.opening import open_search
 from rlaif.trainer.search.tree import read_tree
 from rlaif.trainer.settings import TrainerSettings
-from rlaif.trainer.settings.game import GameSettings
 
 EPISODE = 100
+ARMS: dict[str, dict[str, Any]] = {
+    "seed": {"actions": "seed"},
+    "macros": {"actions": "macros"},
+    "pictures": {"actions": "seed", "policy": "cnn", "imitation_weight": 0},
+}
 KEPT: list[RunningDriverFiles | None] = []
 """The actor ends with the last reference to it."""
 
 
-class Play:
-    """Two games and the counts of their places, without RLlib."""
-
-    def __init__(self, attempt: int, *, begin: bool = True) -> None:
-        self.counts = PlaceCounts()
-        config = EnvConfig(
-            run_id="r", attempt=attempt, game=GameSettings(actions="seed", episode_length=EPISODE)
-        )
-        self.vector = EmulatorVector(
-            config,
-            count=2,
-            runner=0,
-            seed=3,
-            follow=lambda game, n: PlaceFollower(self.counts),
-            begin=begin,
-        )
-
-    def play(self, steps: int, seed: int) -> tuple[bytes, list[str], tuple[str, ...]]:
-        """Observations and rewards, RAM digests, and where episodes started."""
-        actions = np.random.default_rng(seed).integers(0, 8, size=(steps, 2))
-        self.vector.begin_fragment(steps, capture_quota=2, context=CaptureContext())
-        for t in range(steps):
-            self.vector.step(t, actions[t])
-        empty = np.zeros((steps, 2), dtype=np.float32)
-        done = self.vector.end_fragment(np.zeros((steps, 2, 8), dtype=np.float32), empty)
-        seen = done.transitions.observations.tobytes() + done.rewards.tobytes()
-        return (
-            seen,
-            [game.emulator.ram_digest() for game in self.vector.games],
-            tuple(each.start for each in done.episodes),
-        )
-
-
-def test_games_resume_in_the_middle_of_their_episodes(tmp_path: Path):
-    first = Play(attempt=0)
-    first.play(250, seed=1)
-    npz_tree.write(tmp_path / "saved.npz", first.vector.state_dict())
-    known = first.counts.episodes.copy()
-    expected = first.play(300, seed=2)
-    second = Play(attempt=1, begin=False)
-    assert second.vector.load_state_dict(npz_tree.read(tmp_path / "saved.npz")) is None
-    second.counts.take_in(known)
-    assert second.play(300, seed=2) == expected
-    assert second.counts.episodes == first.counts.episodes != known
-    first.vector.close()
-    second.vector.close()
-
-
 def algorithm(
-    directory: Path, workers: int, actions: str, *, attempt: int, resumes: bool, away: bool
+    directory: Path, workers: int, arm: str, *, attempt: int, resumes: bool, away: bool
 ) -> ShapedPPO:
     settings = TrainerSettings.model_validate(
         {
             "ray_workers": workers,
-            "envs_per_worker": 1 if actions == "seed" else 2,
+            "envs_per_worker": 1 if arm == "seed" else 2,
             "explore": {"share": 0.5},
             "batch_size": 128,
             "minibatch_size": 32,
@@ -97,10 +53,16 @@ def algorithm(
             "curiosity_weight": 0.1,
             "imitation_weight": 0.1,
             "episode_length": EPISODE,
-            "actions": actions,
+            **ARMS[arm],
         }
     )
-    env = EnvConfig(run_id="r", attempt=attempt, game=settings.game, gamma=settings.ppo.gamma)
+    env = EnvConfig(
+        run_id="r",
+        attempt=attempt,
+        game=settings.game,
+        gamma=settings.ppo.gamma,
+        pictures=arm == "pictures",
+    )
     files = RunningDriverFiles.start(directory) if away else None
     name = "" if files is None else files.name
     KEPT.append(files)
@@ -128,17 +90,24 @@ def parameters(algorithm: ShapedPPO) -> str:
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
-    ("workers", "actions", "away"),
-    [(0, "seed", False), (1, "seed", False), (1, "seed", True), (0, "macros", False)],
+    ("workers", "arm", "away"),
+    [
+        (0, "seed", False),
+        (1, "seed", False),
+        (1, "seed", True),
+        (0, "macros", False),
+        (0, "pictures", False),
+    ],
     ids=[
         "in the process",
         "one runner, overlapped",
         "one runner, on another machine",
         "decisions, in the process",
+        "pictures, in the process",
     ],
 )
 def test_the_update_after_a_resume_is_that_of_the_uninterrupted_run(
-    tmp_path: Path, request: pytest.FixtureRequest, workers: int, actions: str, away: bool
+    tmp_path: Path, request: pytest.FixtureRequest, workers: int, arm: str, away: bool
 ):
     if away:
         request.getfixturevalue("ray_here")
@@ -148,7 +117,7 @@ def test_the_update_after_a_resume_is_that_of_the_uninterrupted_run(
     checkpoint.mkdir()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        one = algorithm(run, workers, actions, attempt=0, resumes=False, away=away)
+        one = algorithm(run, workers, arm, attempt=0, resumes=False, away=away)
         for _ in range(2):
             one.train()
         before = parameters(one)
@@ -160,7 +129,7 @@ def test_the_update_after_a_resume_is_that_of_the_uninterrupted_run(
             expected.append(parameters(one))
         one.stop()
 
-        two = algorithm(copy, workers, actions, attempt=1, resumes=True, away=away)
+        two = algorithm(copy, workers, arm, attempt=1, resumes=True, away=away)
         assert parameters(two) != before
         assert saving.restore(two, RunTally(), copy / "checkpoint") == []
         assert parameters(two) == before
@@ -168,11 +137,15 @@ def test_the_update_after_a_resume_is_that_of_the_uninterrupted_run(
         for _ in range(2):
             two.train()
             found.append(parameters(two))
+        if not workers:
+            task = EvaluationTask.of(two.config.env_config["env"], length=60, seed=5, greedy=False)
+            first, second = (play_on_runners(two.runners, task, 3) for _ in range(2))
+            assert first == second
         two.stop()
     assert found == expected
     assert len({before, *expected}) == 3, "each update changed them"
     assert not list(checkpoint.glob("*.pkl")), "nothing is pickled"
-    if actions == "macros":
+    if arm == "macros":
         with read_tree(checkpoint / checkpoints.SEARCH) as tree:
             assert len(tree) > 1, "and something was found"
 

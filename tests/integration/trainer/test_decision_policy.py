@@ -1,8 +1,7 @@
-"""A policy of decisions learns: what it saw, what moved, what a checkpoint brings back."""
+"""A policy of decisions learns: what it saw, what moved, what its runners read it in."""
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,13 +9,9 @@ import torch
 from ray.rllib.core import DEFAULT_MODULE_ID
 
 from rlaif.game.policy_input.layout import ALLOWED
-from rlaif.trainer.evaluation.player import EvaluationTask
-from rlaif.trainer.learner import saving
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
-from rlaif.trainer.learner.evaluating import play_on_runners
 from rlaif.trainer.learner.networks.button_networks import module_logits
 from rlaif.trainer.learner.networks.decision_module import ADDED, decision_spec
-from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, actions_of
 from rlaif.trainer.settings import TrainerSettings
@@ -28,7 +23,7 @@ pytestmark = [
 ]
 
 
-def algorithm_of(*, attempt: int = 0, resumes: bool = False) -> ShapedPPO:
+def algorithm_of() -> ShapedPPO:
     settings = TrainerSettings.model_validate(
         {
             "actions": "macros",
@@ -43,8 +38,8 @@ def algorithm_of(*, attempt: int = 0, resumes: bool = False) -> ShapedPPO:
             "hidden": 32,
         }
     )
-    env = EnvConfig(run_id="t", attempt=attempt, game=settings.game, gamma=settings.ppo.gamma)
-    return ShapedPPO(build_config(settings, env, resumes=resumes))
+    env = EnvConfig(run_id="t", game=settings.game, gamma=settings.ppo.gamma)
+    return ShapedPPO(build_config(settings, env))
 
 
 def weights(algorithm: ShapedPPO) -> dict[str, np.ndarray]:
@@ -100,27 +95,3 @@ def test_a_runner_reads_in_the_figures_that_the_learner_sent():
         assert not np.allclose(found, played.action_dist_inputs[0], atol=1e-5), "it has learned"
     finally:
         algorithm.stop()
-
-
-def test_a_resumed_run_repeats_the_uninterrupted_one_and_evaluates_alike(tmp_path: Path):
-    first = algorithm_of()
-    (tmp_path / "saved").mkdir()
-    (tmp_path / "run").mkdir()
-    try:
-        first.train()
-        saving.save(first, RunTally(), tmp_path / "saved")
-        first.train()
-        expected = weights(first)
-    finally:
-        first.stop()
-    second = algorithm_of(attempt=1, resumes=True)
-    try:
-        assert saving.restore(second, RunTally(), tmp_path / "saved") == []
-        second.train()
-        again = weights(second)
-        assert all(np.array_equal(again[name], expected[name]) for name in expected)
-        task = EvaluationTask.of(second.config.env_config["env"], length=60, seed=5, greedy=False)
-        one, two = (play_on_runners(second.runners, task, 3) for _ in range(2))
-        assert one == two
-    finally:
-        second.stop()

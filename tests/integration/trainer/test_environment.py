@@ -12,11 +12,9 @@ from gymnasium.utils.env_checker import check_env
 from PIL import Image
 
 from rlaif.contracts.game.observation import slot_index
-from rlaif.game.captures.replay import replay
 from rlaif.game.machine.actions import Action
-from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
+from rlaif.testing.data.captures import replay_all
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig, PayingModel
 from rlaif.trainer.play.facts import read_facts
@@ -164,11 +162,7 @@ def test_episodes_start_at_the_states_that_are_given(tmp_path):
     vector.close()
     starts = [episode.start for episode in fragment.episodes]
     assert starts.count("second.state") > starts.count("first.state") > 0
-    cartridge = load_cartridge()
-    emulator = Emulator(cartridge.data)
-    for item in fragment.captures[:12]:
-        list(replay(emulator, item.capture, item.keyframe, rom_sha256=cartridge.sha256))
-    emulator.close()
+    replay_all(fragment.captures[:12])
 
 
 def test_another_source_of_starts_can_be_plugged_in():
@@ -209,13 +203,6 @@ def test_a_game_that_will_not_go_on_is_cut_and_says_why():
     assert fragment.transitions.terminated.sum() == 0
 
 
-def test_the_parts_of_the_reward_sum_to_it():
-    vector = EmulatorVector(CONFIG, count=2, runner=1, seed=1)
-    fragment = play(vector, 150, 0)
-    vector.close()
-    assert sum(fragment.reward_parts.values()) == pytest.approx(float(fragment.rewards.sum()))
-
-
 def test_an_episode_that_reaches_its_limit_is_truncated_with_its_last_observation():
     vector = EmulatorVector(CONFIG, count=1, runner=1, seed=1)
     fragment = play(vector, 450, 0)
@@ -231,12 +218,7 @@ def test_every_capture_replays_to_the_same_ram():
     vector = EmulatorVector(CONFIG, count=3, runner=1, seed=2)
     captured = [item for _ in range(5) for item in play(vector, 220, 100).captures]
     vector.close()
-    cartridge = load_cartridge()
-    emulator = Emulator(cartridge.data)
-    for item in captured:
-        steps = list(replay(emulator, item.capture, item.keyframe, rom_sha256=cartridge.sha256))
-        assert len(steps) == CONFIG.segment_steps
-    emulator.close()
+    assert set(replay_all(captured)) == {CONFIG.segment_steps}
     # Long enough for second keyframes inside episodes, with segments of several episodes.
     assert len(captured) > 12
     assert len({item.capture.keyframe_sha256 for item in captured}) > 1
@@ -296,11 +278,7 @@ def test_segments_are_also_chosen_for_what_they_showed_and_replay_from_afar():
     vector.ask_about(lambda rows: float(rows[:, slot_index("player_y")].mean()))
     captured = [item for _ in range(8) for item in play(vector, 200, 4).captures]
     vector.close()
-    cartridge = load_cartridge()
-    emulator = Emulator(cartridge.data)
-    for item in captured:
-        list(replay(emulator, item.capture, item.keyframe, rom_sha256=cartridge.sha256))
-    emulator.close()
+    replay_all(captured)
     why = Counter(item.capture.selected_by for item in captured)
     assert why["new room"] > 0
     assert why["disagreement"] > 0

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlaif.contracts.planning.plans import Plan, Suggestion, Take
+from rlaif.contracts.planning.plans import Suggestion
 from rlaif.game.machine.actions import Action
 from rlaif.testing.planner.scripted_planner import ScriptedPlanner
 from rlaif.trainer.learner.runners.runner import AssistConfig, assisted_by
@@ -32,10 +32,8 @@ OFTEN = AssistConfig(
 )
 
 
-def suggests(question: PlannerQuestion) -> Plan | Suggestion:
-    """A button that depends on the moment; for a plan something harmless."""
-    if question.kind == "plan":
-        return Plan(reason="", macros=(Take(column=1, row=1),), confidence=1.0)
+def suggests(question: PlannerQuestion) -> Suggestion:
+    """A button that depends on the moment."""
     return Suggestion(reason="so", button=("UP", "LEFT", "A")[question.asked_step % 3])
 
 
@@ -124,14 +122,6 @@ def test_guidance_touches_no_game_and_no_capture(runner: Callable[..., Runner]):
         assert kept.capture.model_copy(update=changed) == bare.capture
     assert [each.reward for each in with_it.episodes] == [each.reward for each in without.episodes]
     assert without.guidance is None
-
-
-def test_where_a_planner_plays_nothing_is_paid(runner: Callable[..., Runner]):
-    all_it_can = TakeoverSettings(share=1, rest_steps=0)
-    fragment = runner(AssistConfig(OFTEN.planner, all_it_can, OFTEN.guidance)).play(900)
-    assert fragment.by_planner.any()
-    assert fragment.guidance is not None
-    assert not fragment.guidance[fragment.by_planner].any()
 
 
 def test_a_resumed_run_draws_and_pays_on_as_the_one_that_went_on(runner: Callable[..., Runner]):

@@ -108,7 +108,8 @@ def pay_of(potential: Potential, observations: Float32) -> float:
         final_index=np.zeros((0, 2), dtype=np.int64),
         final_observations=np.zeros((0, observations.shape[1]), dtype=np.float32),
     )
-    shaped = PotentialShaper(gamma=DISCOUNT, weight=1.0).shape(0, transitions, potential)
+    shaper = PotentialShaper(gamma=DISCOUNT, weight=1.0)
+    shaped = shaper.shape(0, transitions, potential(transitions.visited())).rewards
     return float((DISCOUNT ** np.arange(steps) * shaped[:, 0].astype(np.float64)).sum())
 
 

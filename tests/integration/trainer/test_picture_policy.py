@@ -1,19 +1,13 @@
 """POLICY=cnn: the same PPO on what the emulators draw; POLICY=mlp draws nothing."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from ray.rllib.core import DEFAULT_MODULE_ID
 
 from rlaif.contracts.game.observation import slot_index
 from rlaif.game.machine.emulator import Emulator
-from rlaif.trainer.evaluation.player import EvaluationTask
-from rlaif.trainer.learner import saving
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
-from rlaif.trainer.learner.evaluating import play_on_runners
 from rlaif.trainer.learner.networks.button_networks import PicturePolicy
-from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.game import GameSettings
@@ -38,7 +32,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return seen
 
 
-def algorithm_of(policy: str, *, attempt: int = 0, resumes: bool = False) -> ShapedPPO:
+def algorithm_of(policy: str) -> ShapedPPO:
     settings = TrainerSettings.model_validate(
         {
             "actions": "seed",
@@ -53,11 +47,10 @@ def algorithm_of(policy: str, *, attempt: int = 0, resumes: bool = False) -> Sha
     )
     env = EnvConfig(
         run_id="t",
-        attempt=attempt,
         game=GameSettings(actions="seed", noop_start=0, walk_start=0, episode_length=30),
         pictures=policy == "cnn",
     )
-    return ShapedPPO(build_config(settings, env, resumes=resumes))
+    return ShapedPPO(build_config(settings, env))
 
 
 def weights(algorithm: ShapedPPO) -> dict[str, np.ndarray]:
@@ -102,27 +95,3 @@ def test_without_it_nothing_is_drawn(drawn: list[bool]):
         assert algorithm.fragments[0].pictures is None
     finally:
         algorithm.stop()
-
-
-def test_a_resumed_run_repeats_the_uninterrupted_one_and_evaluates_alike(tmp_path: Path):
-    first = algorithm_of("cnn")
-    (tmp_path / "saved").mkdir()
-    (tmp_path / "run").mkdir()
-    try:
-        first.train()
-        saving.save(first, RunTally(), tmp_path / "saved")
-        first.train()
-        expected = weights(first)
-    finally:
-        first.stop()
-    second = algorithm_of("cnn", attempt=1, resumes=True)
-    try:
-        assert saving.restore(second, RunTally(), tmp_path / "saved") == []
-        second.train()
-        again = weights(second)
-        assert all(np.array_equal(again[name], expected[name]) for name in expected)
-        task = EvaluationTask.of(second.config.env_config["env"], length=20, seed=5, greedy=False)
-        one, two = (play_on_runners(second.runners, task, 3) for _ in range(2))
-        assert one == two
-    finally:
-        second.stop()

@@ -329,6 +329,7 @@ def height_paid(player: Any, potential: Potential) -> float:
     never = np.zeros_like(died)
     none = np.empty((0, 2), np.int64), np.empty((0, 128), np.float32)
     shaper = PotentialShaper(gamma=1.0, weight=1.0, mode="height")
-    paid = shaper.shape(0, Transitions(rows, never, never, *none, died=died), potential)
+    steps = Transitions(rows, never, never, *none, died=died)
+    paid = shaper.shape(0, steps, potential(steps.visited())).rewards
     assert paid.min() >= 0
     return float(paid.sum(dtype=np.float64))

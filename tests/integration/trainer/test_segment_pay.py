@@ -65,7 +65,8 @@ def test_the_models_pay_is_the_learners_for_a_segment_as_an_episodes_beginning(f
         none = np.zeros((LENGTH, 1), dtype=np.bool_)
         frames = fragment.transitions.frames[first : first + LENGTH, n : n + 1]
         steps = Transitions(rows, none, none, np.zeros((0, 2), np.int64), rows[:0, 0], frames)
-        paid = PotentialShaper(gamma=GAMMA, weight=WEIGHT).shape(0, steps, phi, continues=False)
+        shaper = PotentialShaper(gamma=GAMMA, weight=WEIGHT)
+        paid = shaper.shape(0, steps, phi(steps.visited())).rewards
         assert pay.model == pytest.approx(paid[:, 0], abs=2e-6)
         assert pay.potentials == pytest.approx(phi(rows[:, 0]), abs=1e-6)
         assert (pay.reward_model_version, pay.weight, pay.gamma) == (3, WEIGHT, GAMMA)

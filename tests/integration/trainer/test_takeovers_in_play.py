@@ -1,7 +1,6 @@
 """Planner control on the real cartridge: isolation of other environments, exact records."""
 
 from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,25 +9,18 @@ import pytest
 
 from rlaif.contracts.planning.briefing import Briefing
 from rlaif.contracts.planning.plans import MoveTo, Plan
-from rlaif.game.captures.replay import replay
 from rlaif.game.machine.actions import Action
-from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import Emulator
-from rlaif.game.memory.blocks import read_blocks
-from rlaif.game.memory.predicates import is_puzzle_state
-from rlaif.testing.data.walkthrough import pressed
 from rlaif.testing.planner.scripted_planner import ScriptedPlanner
 from rlaif.trainer.play.assist.assistance import Assistance
 from rlaif.trainer.play.assist.takeover import AssistanceParts
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.fragment import Fragment
-from rlaif.trainer.play.start import Start, StartSet
+from rlaif.trainer.play.start import StartSet
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.settings.game import CaptureSettings, GameSettings
 from rlaif.trainer.settings.planner import TakeoverSettings
 
-INPUTS = Path(__file__).parents[3] / "libs/game/cartridge/walkthrough.json"
 STEPS = 400
 CONFIG = EnvConfig(
     run_id="t",
@@ -37,19 +29,6 @@ CONFIG = EnvConfig(
 )
 OFTEN = TakeoverSettings(share=0.5, max_steps=40, rest_steps=5)
 PLAN = Plan(reason="", macros=(MoveTo(column=1, row=1),), confidence=1.0)
-
-
-@pytest.fixture(scope="module")
-def puzzle() -> StartSet:
-    """The first moment of the walkthrough in a room with something to solve."""
-    cartridge = load_cartridge()
-    emulator = Emulator(cartridge.data)
-    frames = iter(pressed(INPUTS))
-    while not is_puzzle_state(read_blocks(emulator)):
-        emulator.step(next(frames), 1)
-    state = emulator.save_state()
-    emulator.close()
-    return StartSet([Start.of(state, "puzzle")])
 
 
 class Wanderer:
@@ -135,18 +114,6 @@ def test_a_planner_that_never_answers_changes_nothing(puzzle: StartSet):
         assert column(waiting, n) == column(without, n)
     assert digests == other_digests
     assert [each.pack() for each in waiting.captures] == [each.pack() for each in without.captures]
-
-
-def test_captures_and_the_best_episodes_hold_what_was_played(puzzle: StartSet):
-    fragment, _, _ = play(2, puzzle, assisted(lambda _: PLAN), quota=6)
-    assert fragment.by_planner.any()
-    assert fragment.captures
-    assert fragment.best
-    cartridge = load_cartridge()
-    emulator = Emulator(cartridge.data)
-    for kept in (*fragment.captures, *(episode.whole for episode in fragment.best)):
-        list(replay(emulator, kept.capture, kept.keyframe, rom_sha256=cartridge.sha256))
-    emulator.close()
 
 
 def test_the_ways_and_the_budget_are_saved_and_takeovers_are_not(puzzle: StartSet):

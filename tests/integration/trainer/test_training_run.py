@@ -51,7 +51,7 @@ async def iterations(run: RunSupervisor, count: int) -> None:
 
 
 @pytest.mark.timeout(900)
-async def test_a_run_goes_on_where_it_was_stopped_or_killed(settings: TrainerSettings):
+async def test_a_run_goes_on_where_it_was_stopped(settings: TrainerSettings):
     run = RunSupervisor(settings, RUN_ID)
     run.start()
     await iterations(run, 2)
@@ -75,24 +75,11 @@ async def test_a_run_goes_on_where_it_was_stopped_or_killed(settings: TrainerSet
     assert resumed.state.env_steps == stopped_at
     await iterations(resumed, run.state.iteration + 1)
 
-    assert resumed._process is not None
-    os.kill(resumed._process.pid, signal.SIGKILL)
-    await eventually(
-        lambda: (
-            resumed.state.attempt == run.state.attempt + 2 and resumed.state.status == "training"
-        ),
-        "a killed process is started again",
-        seconds=SECONDS,
-    )
-    assert resumed.state.env_steps == stopped_at, "from the last checkpoint"
-    await iterations(resumed, run.state.iteration + 1)
     await resumed.stop()
     assert resumed.state.status == "stopped"
     assert explored(resumed) > kept, "it resumed the same search"
     rows = list(metrics_log.read(run.directory / metrics_log.FILE))
-    steps = [row[STEP] for row in rows]
-    assert steps == sorted(set(steps)), "no step twice"
-    assert steps[-1] == resumed.state.env_steps
+    assert rows[-1][STEP] == resumed.state.env_steps
     for name in ("mean_kl_loss", "clip_fraction", "vf_loss", "default_optimizer_learning_rate",
                  "gradients_default_optimizer_global_norm"):  # fmt: skip
         assert f"learners/default_policy/{name}" in rows[-1]
@@ -183,3 +170,5 @@ async def test_a_killed_driver_costs_one_interval_at_most_and_keeps_model_and_ar
     assert run.state.last.reward_model_version == 3
     await run.stop()
     assert explored(run) > 1
+    steps = [row[STEP] for row in metrics_log.read(run.directory / metrics_log.FILE)]
+    assert steps == sorted(set(steps)), "no step twice"

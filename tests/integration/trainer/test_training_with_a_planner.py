@@ -1,7 +1,6 @@
 """A run whose runner has a planner: real briefings and options, real updates, a resumed run."""
 
 from collections.abc import Sequence
-from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +8,6 @@ import numpy as np
 import pytest
 
 from rlaif.contracts.planning.plans import MoveTo, Plan, Suggestion
-from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import Emulator
-from rlaif.game.memory.blocks import read_blocks
-from rlaif.game.memory.predicates import is_puzzle_state
-from rlaif.testing.data.walkthrough import pressed
 from rlaif.testing.planner.scripted_planner import ScriptedPlanner
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.runners import runner as runners
@@ -22,21 +16,14 @@ from rlaif.trainer.play.planner_port import PlannerQuestion
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.game import GameSettings
 
-INPUTS = Path(__file__).parents[3] / "libs/game/cartridge/walkthrough.json"
-
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
-@pytest.fixture(scope="module")
-def puzzle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def puzzle(puzzle_state: bytes, tmp_path: Path) -> Path:
     """A save state in a room with something to solve."""
-    emulator = Emulator(load_cartridge().data)
-    frames = iter(pressed(INPUTS))
-    while not is_puzzle_state(read_blocks(emulator)):
-        emulator.step(next(frames), 1)
-    path = tmp_path_factory.mktemp("states") / "puzzle.state"
-    path.write_bytes(emulator.save_state())
-    emulator.close()
+    path = tmp_path / "puzzle.state"
+    path.write_bytes(puzzle_state)
     return path
 
 
@@ -74,7 +61,7 @@ def planners(monkeypatch: pytest.MonkeyPatch) -> list[ScriptedPlanner]:
     return opened
 
 
-def algorithm(puzzle: Path, *, resumes: bool = False, **chosen: Any) -> ShapedPPO:
+def algorithm(puzzle: Path, **chosen: Any) -> ShapedPPO:
     settings = TrainerSettings.model_validate(
         {
             "actions": "seed",
@@ -92,7 +79,7 @@ def algorithm(puzzle: Path, *, resumes: bool = False, **chosen: Any) -> ShapedPP
         actions="seed", initial_state_path=puzzle, episode_length=200, noop_start=2, walk_start=2
     )
     env = EnvConfig(run_id="r", game=game)
-    return ShapedPPO(build_config(settings, env, resumes=resumes))
+    return ShapedPPO(build_config(settings, env))
 
 
 def weights(of: ShapedPPO) -> np.ndarray:
@@ -149,19 +136,3 @@ def test_a_batch_of_the_planner_alone_makes_no_update(
     of.train()
     assert not np.array_equal(weights(of), before)
     of.stop()
-
-
-def test_a_resumed_run_goes_on_without_the_takeovers_of_before(
-    puzzle: Path, planners: list[ScriptedPlanner]
-):
-    of = algorithm(puzzle, planner_base_url="http://planner", takeover_share=1.0)
-    of.train()
-    (saved,) = of.runners.ask(methodcaller("state_dict"))
-    of.stop()
-    again = algorithm(puzzle, resumes=True, planner_base_url="http://planner", takeover_share=1.0)
-    assert again.runners.ask(methodcaller("load_state_dict", saved)) == [None]
-    again.train()
-    (fragment,) = again.fragments
-    assert not fragment.by_planner[0].any(), "the policy plays on"
-    assert fragment.by_planner.any()
-    again.stop()

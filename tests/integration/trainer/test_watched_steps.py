@@ -75,14 +75,12 @@ def test_the_parts_of_each_of_300_steps_sum_to_its_reward_and_its_pay_is_the_lea
 
     every = fragment.transitions
     cut = every.final_index[:, 1] == 0
-    learned = PotentialShaper(gamma=GAMMA, weight=WEIGHT).shape(
-        0,
-        Transitions(
-            every.observations[:, :1], every.terminated[:, :1], every.truncated[:, :1],
-            every.final_index[cut], every.final_observations[cut],
-        ),
-        to_the_right,
+    first = Transitions(
+        every.observations[:, :1], every.terminated[:, :1], every.truncated[:, :1],
+        every.final_index[cut], every.final_observations[cut],
     )  # fmt: skip
+    shaper = PotentialShaper(gamma=GAMMA, weight=WEIGHT)
+    learned = shaper.shape(0, first, to_the_right(first.visited())).rewards
     paid = [step.paid for step in steps]
     assert None not in paid
     assert np.abs(np.array(paid) - learned[newest, 0]).max() < 1e-4

@@ -13,7 +13,6 @@ from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_net import artifact
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.network import RewardNet
-from rlaif.reward_net.potential import PotentialFunction
 from rlaif.trainer.rewards.learned.reward_models import read_reward_model
 from rlaif.trainer.run_folder.protocol import (
     RewardModelLoaded,
@@ -54,30 +53,13 @@ def test_a_good_model_is_read_with_its_answers(tmp_path: Path):
 @pytest.mark.parametrize(
     ("reason", "data", "announced"),
     [
-        ("hash_mismatch", artifact.save(network(), SPEC, version=3), {"sha256": "0" * 64}),
         ("wrong_version", artifact.save(network(), SPEC, version=3), {"version": 4}),
-        ("not_safetensors", b"no model at all", {}),
         ("too_large", b"\0" * (artifact.MAX_BYTES + 100), {}),
-        (
-            "wrong_layout",
-            artifact.save(network(), SPEC.model_copy(update={"layout_version": "v0"}), version=3),
-            {},
-        ),
     ],
-    ids=lambda value: value if isinstance(value, str) else "",
+    ids=["wrong version", "too large"],
 )
 def test_a_bad_model_is_refused_with_the_reason(tmp_path, reason, data, announced):
     assert refusal(tmp_path, data, **announced) == reason
-
-
-def test_a_model_that_answers_differently_than_where_it_was_made_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    """As when two versions of the program read the constants in two ways."""
-    data = artifact.save(network(), SPEC, version=3)
-    original = PotentialFunction.__call__
-    monkeypatch.setattr(PotentialFunction, "__call__", lambda self, x: original(self, x) + 1e-4)
-    assert refusal(tmp_path, data) == "wrong_answers"
 
 
 def test_a_refusal_leaves_the_old_model_and_says_why():

@@ -4,8 +4,8 @@ import pytest
 
 from rlaif.contracts.telemetry.curriculum import CurriculumSegment
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.trainer.run_folder.protocol import CurriculumReport, IterationDone, SearchReport
-from rlaif.trainer.run_folder.search_report import curriculum_figures
+from rlaif.trainer.run_folder.protocol import IterationDone, SearchReport
+from rlaif.trainer.run_folder.search_report import curriculum_report
 from rlaif.trainer.service.metrics import TrainerMetrics
 
 
@@ -57,8 +57,7 @@ def test_a_curriculum_shows_its_frontiers_and_keeps_a_mean_that_is_not_known(met
         for at, success in ((0.0, 1.0), (0.8, None), (0.4, 0.5))
     ]
     for each in (segments, []):
-        figures = curriculum_figures("backward", each, power_on_share=0.02, demonstrations=2)
-        shown.curriculum(CurriculumReport(**dict(figures)))
+        shown.curriculum(curriculum_report("backward", each, power_on_share=0.02, demonstrations=2))
         assert read("rlaif_trainer_curriculum_frontier_mean") == pytest.approx(0.4)
         assert read("rlaif_trainer_curriculum_success_mean") == 0.75
         assert read("rlaif_trainer_curriculum_segments", {"state": "mastered"}) == bool(each)

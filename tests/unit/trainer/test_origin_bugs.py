@@ -66,34 +66,6 @@ def test_starting_in_dungeon_1_paid_99(scripted_game: Callable[..., Any], weight
     assert game.step() == {}
 
 
-@PRESETS
-@pytest.mark.parametrize("elsewhere", [(2, 0x0B), (3, 0x90)], ids=["the Maku Tree", "indoors"])
-def test_going_there_paid_on_every_change_of_the_group(
-    scripted_game: Callable[..., Any], weights: str, elsewhere: tuple[int, int]
-):
-    game = scripted_game(weights)
-    game.begin()
-    for _ in range(314):
-        for group, room in (elsewhere, (0, 0x65)):
-            game.go(group, room, 80, 64)
-            game.step()
-    assert game.payments["room"] == 1
-    assert game.payments["novelty" if weights == "default" else "square"] == 1
-
-
-def test_cycling_through_four_rooms_farmed_decayed_coordinates(game: Any):
-    circle = (0x66, 0x76, 0x75, 0x65)
-    for room in circle:
-        game.go(0, room, 80, 64)
-        game.step()
-    first_round = game.reward
-    for _ in range(5000):
-        for room in circle:
-            game.go(0, room, 80, 64)
-            game.step()
-    assert game.reward == first_round
-
-
 def test_old_tiles_cost_more_with_every_step_on_known_ground(game: Any):
     for x in range(16, 144, 16):
         game.go(0, 0x66, x, 64)
@@ -104,18 +76,6 @@ def test_old_tiles_cost_more_with_every_step_on_known_ground(game: Any):
         game.go(0, 0x66, 16 * int(rng.integers(1, 9)), 64)
         assert game.step() == {}
     assert game.reward == explored > 0
-
-
-def test_the_idle_penalty_refunded_itself_with_the_first_move(scripted_game: Callable[..., Any]):
-    game = scripted_game("seed")
-    game.begin()
-    for _ in range(500):
-        game.step()
-    idle = game.reward
-    assert idle == pytest.approx(-470.0)
-    game.go(0, 0x65, 81, 64)
-    game.step()
-    assert game.reward == pytest.approx(idle + 0.1)
 
 
 def test_an_essence_in_a_dungeon_set_its_flag_before_the_boss_was_compared(game: Any):
@@ -150,15 +110,6 @@ def test_the_camera_of_a_large_room_was_taken_for_a_transition(game: Any):
     game.go(4, 0x40, 120, 24)
     assert "novelty" in game.step(), "walking there is exploring"
     assert (encode(ram(game)) != first).any(), "and the observation is fresh"
-
-
-def test_places_in_the_middle_of_a_scroll_were_counted(game: Any):
-    game.poke("wScrollMode", 8)
-    for x in range(0, 160, 4):
-        game.go(0, 0x66, x, 64)
-        assert game.step(Action.RIGHT) == {}
-    game.poke("wScrollMode", 1)
-    assert game.step(Action.RIGHT)["room"] == pytest.approx(0.1)
 
 
 def test_a_press_of_b_was_taken_for_a_press_of_a(scripted_game: Callable[..., Any]):
@@ -208,22 +159,3 @@ def _calls_of(act: Callable[[], object]) -> int:
     finally:
         sys.setprofile(None)
     return count
-
-
-@PRESETS
-def test_the_parts_did_not_sum_to_the_reported_return(
-    scripted_game: Callable[..., Any], weights: str
-):
-    game = scripted_game(weights)
-    game.begin()
-    rng = np.random.default_rng(5)
-    parts_total = 0.0
-    for _ in range(500):
-        game.go(0, 0x60 + int(rng.integers(8)), int(rng.integers(160)), 64)
-        game.flag("wObtainedTreasureFlags", int(rng.integers(128)), bool(rng.integers(2)))
-        game.rupees(int(rng.integers(999)))
-        before = game.reward
-        paid = game.step(int(rng.integers(8)))
-        assert game.reward - before == pytest.approx(sum(paid.values()), rel=1e-6)
-        parts_total += sum(paid.values())
-    assert game.reward == pytest.approx(parts_total, rel=1e-6)

@@ -11,7 +11,6 @@ from rlaif.contracts.events import EventData, RunEvaluated, RunIterated, RunLoad
 from rlaif.contracts.run_points import MAX_EPISODES
 from rlaif.testing.data.events import ended_episodes
 from rlaif.trainer.run_folder.protocol import (
-    CurriculumReport,
     EvaluationDone,
     IterationDone,
     PartFigures,
@@ -20,7 +19,7 @@ from rlaif.trainer.run_folder.protocol import (
     SearchReport,
     Started,
 )
-from rlaif.trainer.run_folder.search_report import curriculum_figures
+from rlaif.trainer.run_folder.search_report import curriculum_report
 from rlaif.trainer.service.runs.past import RunPast, recipe
 from rlaif.trainer.settings import TrainerSettings
 
@@ -201,9 +200,9 @@ def test_reports_of_search_and_curriculum_outlive_the_service(tmp_path: Path) ->
     assert past(tmp_path).kept.search == searched(1000), "it is not written every second"
     run.note(searched(3000, running=False), NOW + timedelta(seconds=2), 0)
     assert past(tmp_path).kept.search == searched(3000, running=False)
-    figures = curriculum_figures("backward", [], power_on_share=1.0, demonstrations=0)
-    run.note(CurriculumReport(**dict(figures)), LATER, 0)
-    assert past(tmp_path).kept.curriculum == CurriculumReport(**dict(figures))
+    course = curriculum_report("backward", [], power_on_share=1.0, demonstrations=0)
+    run.note(course, LATER, 0)
+    assert past(tmp_path).kept.curriculum == course
 
 
 def test_reports_in_the_files_of_release_0_1_0_are_read(tmp_path: Path) -> None:

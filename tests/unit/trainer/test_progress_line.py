@@ -9,7 +9,7 @@ import pytest
 from rlaif.contracts.telemetry.curriculum import CurriculumSegment
 from rlaif.contracts.telemetry.search import TreeNode
 from rlaif.trainer.run_folder.protocol import IterationDone, SearchReport
-from rlaif.trainer.run_folder.search_report import curriculum_figures
+from rlaif.trainer.run_folder.search_report import curriculum_report
 from rlaif.trainer.service.cli import (
     overwrite,
     progress_line,
@@ -56,12 +56,12 @@ def test_the_line_says_how_far_the_curriculum_is():
         )
         for mark, at, success in (("sword", 0.0, 0.9), ("shield", 0.5, 0.3))
     ]
-    told = curriculum_figures("backward", segments, power_on_share=0.02, demonstrations=1)
+    told = curriculum_report("backward", segments, power_on_share=0.02, demonstrations=1)
     assert (
         "2 seen | backward: 1 of 2 segments | frontier 25.0% remaining | success 60.0% | "
         "no end-to-end attempt | no reward"
     ) in progress_line(DONE, None, told)
-    tried = curriculum_figures(
+    tried = curriculum_report(
         "chaining", segments, power_on_share=0.5, demonstrations=1, whole_tries=64,
         whole_success=0.75,
     )  # fmt: skip

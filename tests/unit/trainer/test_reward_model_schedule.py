@@ -5,13 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from rlaif.trainer.rewards.learned.reward_models import ModelSchedule, RewardModel
-from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
-
-GAMMA = 0.999
 
 
 @dataclass(frozen=True)
@@ -79,49 +74,3 @@ def test_going_back_to_the_live_model_sends_the_waiting_one_away():
     assert schedule.waiting is None
     assert iterations(schedule, 8) == [1.0] * 8
     assert schedule.age == 8
-
-
-class Random:
-    """A potential like a network's."""
-
-    def __init__(self, seed: int) -> None:
-        self._weights = np.random.default_rng(seed).normal(size=3).astype(np.float32)
-
-    def __call__(self, observations: np.ndarray) -> np.ndarray:
-        return np.tanh(observations @ self._weights).astype(np.float32)
-
-
-@given(
-    offers=st.dictionaries(st.integers(0, 15), st.integers(1, 99), max_size=8),
-    ramp=st.integers(0, 6),
-    extra=st.integers(0, 6),
-    seed=st.integers(0, 2**16),
-)
-@settings(max_examples=80, deadline=None)
-def test_whatever_is_swapped_and_ramped_a_finished_episode_is_paid_nothing_in_all(
-    offers, ramp, extra, seed
-):
-    """16 iterations of 20 steps are one episode that the game ends."""
-    rng = np.random.default_rng(seed)
-    rows = rng.random((321, 1, 3), dtype=np.float32)
-    ended = np.zeros((320, 1), dtype=bool)
-    ended[-1] = True
-    never = np.zeros_like(ended)
-    schedule = ModelSchedule(ramp, ramp + extra)
-    shaper = PotentialShaper(gamma=GAMMA, weight=0.8)
-    paid = []
-    for number in range(16):
-        if number in offers:
-            schedule.offer(model(number + 1, Random(offers[number])))
-        schedule.swap_if_due()
-        mixed = schedule.mixed(lambda network, rows: network(rows))
-        part = slice(number * 20, number * 20 + 20)
-        transitions = Transitions(
-            rows[number * 20 : number * 20 + 21], ended[part], never[part],
-            np.zeros((0, 2), np.int64), np.zeros((0, 3), np.float32),
-        )  # fmt: skip
-        paid.append(shaper.shape(0, transitions, mixed))
-        schedule.end_iteration()
-    series = np.concatenate(paid)[:, 0].astype(np.float64)
-    total = float((GAMMA ** np.arange(320) * series).sum())
-    assert total == pytest.approx(0.0, abs=1e-5)

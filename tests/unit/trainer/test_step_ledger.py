@@ -49,17 +49,14 @@ def test_each_step_has_the_pay_that_the_learner_counts_for_it(tmp_path_factory, 
             meter.read()
     opinion = meter.read()
     cut = [t for t, end in enumerate(ends) if end == "cut"]
-    shaped = PotentialShaper(gamma=GAMMA, weight=WEIGHT).evaluate(
-        0,
-        Transitions(
-            observations=rows[:, None],
-            terminated=np.array([[end == "dies"] for end in ends]),
-            truncated=np.array([[end == "cut"] for end in ends]),
-            final_index=np.array([(t, 0) for t in cut], dtype=np.int64).reshape(-1, 2),
-            final_observations=finals[cut],
-        ),
-        phi,
+    trans = Transitions(
+        observations=rows[:, None],
+        terminated=np.array([[end == "dies"] for end in ends]),
+        truncated=np.array([[end == "cut"] for end in ends]),
+        final_index=np.array([(t, 0) for t in cut], dtype=np.int64).reshape(-1, 2),
+        final_observations=finals[cut],
     )
+    shaped = PotentialShaper(gamma=GAMMA, weight=WEIGHT).shape(0, trans, phi(trans.visited()))
     steps, whole = read(folder), shaped.rewards
     assert opinion is not None
     rise = shaped.rises[: len(steps)].sum() / WEIGHT

@@ -4,26 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import Emulator
-from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.walls import COLLISION_BYTES, COLLISIONS
-from rlaif.game.starts.power_on import bring_to_control
 from rlaif.trainer.search.cell import Worth, cell_of, strength_of
 
 WALL = 0x0F
-
-
-@pytest.fixture(scope="module")
-def village() -> RamBlocks:
-    """RAM of the built-in game's first room."""
-    cartridge = load_cartridge()
-    emulator = Emulator(cartridge.data)
-    bring_to_control(emulator, cartridge)
-    ram = read_blocks(emulator)
-    emulator.close()
-    return ram
 
 
 def changed(ram: RamBlocks, places: dict[int, int]) -> RamBlocks:

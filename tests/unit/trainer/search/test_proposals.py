@@ -1,18 +1,14 @@
 """Proposals in a room and their order."""
 
 import numpy as np
-import pytest
 
 from rlaif.contracts.game.items import NAMED_ITEMS
 from rlaif.game.decisions.catalog import AIMED, DECISIONS, INTERACT, WALK, item
 from rlaif.game.machine.actions import Action
-from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import Emulator
-from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.motion.grid import WALKS
 from rlaif.game.motion.room_watcher import standing
-from rlaif.game.starts.power_on import bring_to_control
 from rlaif.trainer.search.proposals import (
     Proposal,
     Tries,
@@ -21,17 +17,6 @@ from rlaif.trainer.search.proposals import (
     proposals,
     untried,
 )
-
-
-@pytest.fixture(scope="module")
-def village() -> RamBlocks:
-    """RAM of the built-in game's first room."""
-    cartridge = load_cartridge()
-    emulator = Emulator(cartridge.data)
-    bring_to_control(emulator, cartridge)
-    ram = read_blocks(emulator)
-    emulator.close()
-    return ram
 
 
 def changed(ram: RamBlocks, **values: int) -> RamBlocks:

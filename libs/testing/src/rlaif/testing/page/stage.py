@@ -58,7 +58,7 @@ from rlaif.testing.data.events import (
     segment_scored,
 )
 from rlaif.testing.data.judging.scores import judge_call, score_record
-from rlaif.trainer.run_folder.search_report import curriculum_figures
+from rlaif.trainer.run_folder.search_report import curriculum_report
 
 SERVICES = ("trainer", "exporter", "judge", "reward-model")
 JUDGES = ("state", "puzzle", "vision")
@@ -377,7 +377,7 @@ class Stage:
             for place, (first, last) in enumerate(pairwise(marks))
             if last is not None
         )
-        told = curriculum_figures(
+        told = curriculum_report(
             "backward", segments, power_on_share=0.08, demonstrations=5, whole_tries=40,
             whole_success=0.35,
         )  # fmt: skip

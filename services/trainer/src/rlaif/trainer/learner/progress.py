@@ -38,7 +38,7 @@ from rlaif.trainer.run_folder.protocol import (
     IterationDone,
     PartFigures,
 )
-from rlaif.trainer.run_folder.search_report import curriculum_figures, marks_name
+from rlaif.trainer.run_folder.search_report import curriculum_report, marks_name
 from rlaif.trainer.settings.learning import CurriculumSettings
 
 Corner = tuple[int, int]
@@ -317,7 +317,7 @@ def course_report(course: CurriculumFigures, settings: CurriculumSettings) -> Cu
     subtasks = course.subtasks
     names = list(dict.fromkeys(subtask.demonstration for subtask in subtasks))
     mastered = sum(subtask.is_mastered for subtask in subtasks) / len(subtasks)
-    figures = curriculum_figures(
+    return curriculum_report(
         "chaining" if mastered == 1 else "backward",
         [
             CurriculumSegment(
@@ -335,7 +335,6 @@ def course_report(course: CurriculumFigures, settings: CurriculumSettings) -> Cu
         whole_tries=len(course.whole),
         whole_success=course.whole_success,
     )
-    return CurriculumReport.model_validate(figures.model_dump())
 
 
 WINDOW_SECONDS = 10.0

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from rlaif.contracts.game.items import NAMED_ITEMS, SEASON_POWERS
-from rlaif.contracts.telemetry.curriculum import MAX_SEGMENTS, CurriculumFigures, CurriculumSegment
+from rlaif.contracts.telemetry.curriculum import MAX_SEGMENTS, CurriculumSegment
 from rlaif.contracts.telemetry.search import (
     MARK_CHARACTERS,
     MARKS_OF_A_NODE,
     MAX_TREE_NODES,
     TreeNode,
 )
+from rlaif.trainer.run_folder.protocol import CurriculumReport
 
 _ITEMS = {number: name.replace("_", " ") for name, number in NAMED_ITEMS.items()} | {
     0x28: "first rupees",
@@ -130,7 +131,7 @@ def tree_of_progress(
     return tree, len(finds) - len(tree)
 
 
-def curriculum_figures(
+def curriculum_report(
     phase: str,
     segments: Sequence[CurriculumSegment],
     *,
@@ -139,13 +140,13 @@ def curriculum_figures(
     whole_tries: int = 0,
     whole_success: float | None = None,
     most: int = MAX_SEGMENTS,
-) -> CurriculumFigures:
-    """Figures of all segments, with at most `most` single ones: mastered ones are omitted first."""
+) -> CurriculumReport:
+    """Report of all segments, with at most `most` single ones: mastered ones are omitted first."""
     spare = max(0, len(segments) - most)
     mastered = [index for index, each in enumerate(segments) if each.frontier == 0]
     omitted = set(mastered[:spare])
     shown = [each for index, each in enumerate(segments) if index not in omitted]
-    return CurriculumFigures(
+    return CurriculumReport(
         phase=phase,
         power_on_share=power_on_share,
         demonstrations=demonstrations,

@@ -7,12 +7,12 @@ models per iteration, so that a new champion applies to every environment at the
 The planner's steps have reward 0 in every part and are excluded from all statistics (ADR 0023).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from rlaif.contracts.game.observation import OBSERVATION_SIZE
-from rlaif.reward_net.pay import Potential
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.trainer.learner.algorithm.batch import cut_by_planner
 from rlaif.trainer.play.fragment import Fragment
@@ -163,14 +163,14 @@ class LearnerRewards:
         """
         potentials = self._potentials([each.transitions.visited() for each in fragments])
         return [
-            self._shaper.evaluate(
+            self._shaper.shape(
                 fragment.runner, fragment.transitions, known, continues=fragment.continues
             )
             for fragment, known in zip(fragments, potentials, strict=True)
         ]
 
-    def _potentials(self, visited: list[Float32]) -> list[Potential | None]:
-        """The potentials of each fragment's `[B, D]` observations, as functions of these.
+    def _potentials(self, visited: list[Float32]) -> Sequence[Float32 | None]:
+        """The potentials of each fragment's `[B, D]` observations; None without a model.
 
         A model that returns NaN for one fragment is rejected, and the model before it shapes all.
         """
@@ -178,13 +178,11 @@ class LearnerRewards:
         while (mixed := self.models.mixed(self._potential)) is not None:
             self._seen = []
             try:
-                found = [mixed(observations) for observations in visited]
+                return [mixed(observations) for observations in visited]
             except NonsenseError as error:
                 self.models.refuse(error.model)
                 self.refused.append((error.model, str(error)))
                 self._seen = []
-                continue
-            return [lambda observations, known=each: known for each in found]
         return [None] * len(visited)
 
     def _potential(self, network: PotentialFunction, observations: Float32) -> Float32:

@@ -22,17 +22,13 @@ from rlaif.contracts.planning.briefing import Briefing
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.motion.room_graph import RoomGraph, RoomGraphError
 from rlaif.trainer.play.assist.figures import AssistanceFigures
-from rlaif.trainer.play.assist.guidance import VISION, Guidance, button_of
+from rlaif.trainer.play.assist.guidance import REJECTED_REST, VISION, Guidance, button_of
 from rlaif.trainer.play.assist.takeover import AssistanceParts, Takeover, mode_at
 from rlaif.trainer.play.followers.crossing_learner import CrossingLearner
 from rlaif.trainer.play.game_env import GameEnv, Scene
 from rlaif.trainer.play.planner_port import PlannerReply
 
 Actions = npt.NDArray[np.int64]
-
-REJECTED_REST = 1024
-"""Steps without a request after one was rejected, unless a reply arrives before: a full planner
-stays full until then."""
 
 
 @dataclass

@@ -155,15 +155,14 @@ class PayMeter:
         phi = None if self._model is None else self._model.potential(steps.visited())
         if phi is not None and not np.isfinite(phi).all():
             phi = None  # the learner refuses such a model as soon as it meets these states
-        known = None if phi is None else (lambda _: phi)
-        shaped = self._shaper.evaluate(0, steps, known, continues=self._continues)
+        shaped = self._shaper.shape(0, steps, phi, continues=self._continues)
         paid, now = shaped.rewards, self._clock()
         rise = float(shaped.rises.sum(dtype=np.float64))
         self._rises.append((now, rise / self._shaper.weight if rise else 0.0))
         while now - self._rises[0][0] > BINS * BIN_SECONDS:
             self._rises.popleft()
         if self.file is not None:
-            version = None if self._model is None or known is None else self._model.version
+            version = None if self._model is None or phi is None else self._model.version
             amounts = [None] * len(whole) if version is None else paid[:, 0].tolist()
             self.file.append(
                 [

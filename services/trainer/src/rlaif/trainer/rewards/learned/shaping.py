@@ -29,7 +29,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.reward_net.pay import Potential, step_pay
+from rlaif.reward_net.pay import step_pay
 from rlaif.trainer.settings.game import STEP_FRAMES
 
 Float32 = npt.NDArray[np.float32]
@@ -158,22 +158,11 @@ class PotentialShaper:
         self,
         runner: int,
         transitions: Transitions,
-        potential: Potential | None,
-        *,
-        continues: bool = True,
-    ) -> Float32:
-        """Shaping rewards of one fragment, `[T, N] float32`: `evaluate` without the rest."""
-        return self.evaluate(runner, transitions, potential, continues=continues).rewards
-
-    def evaluate(
-        self,
-        runner: int,
-        transitions: Transitions,
-        potential: Potential | None,
+        potentials: Float32 | None,
         *,
         continues: bool = True,
     ) -> Shaped:
-        """Shaping of one fragment; without a `potential` it is 0.
+        """Shaping of one fragment by the potentials of its `visited` rows; without any it is 0.
 
         The state of a runner is dropped if its fragment does not continue the last one.
         """
@@ -181,10 +170,9 @@ class PotentialShaper:
         # Weighted here, and in float64: F is a small difference of large numbers.
         phi = np.zeros((steps + 1, envs), dtype=np.float64)
         phi_final = np.zeros(len(transitions.final_index), dtype=np.float64)
-        if potential is not None:
-            values, final_values = _evaluate(transitions, potential)
-            phi += self.weight * values
-            phi_final += self.weight * final_values
+        if potentials is not None:
+            phi += self.weight * potentials[: phi.size].reshape(phi.shape)
+            phi_final += self.weight * potentials[phi.size :]
         carried = self._carried(runner, transitions, continues)
         reference = _references(phi, carried, transitions, self.mode)
         counted = phi - reference
@@ -256,10 +244,3 @@ def _references(
             continued = np.maximum(continued, phi[t + 1])
         reference[t + 1] = np.where(ends, phi[t + 1], continued)
     return reference
-
-
-def _evaluate(transitions: Transitions, potential: Potential) -> tuple[Float32, Float32]:
-    rows = transitions.observations.shape[:2]
-    count = rows[0] * rows[1]
-    values = potential(transitions.visited())
-    return values[:count].reshape(rows), values[count:]

@@ -18,11 +18,11 @@ from rlaif.contracts.telemetry.search import (
 )
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.run_folder.protocol import MESSAGES, CurriculumReport, PhaseReport, SearchReport
+from rlaif.trainer.run_folder.protocol import MESSAGES, PhaseReport, SearchReport
 from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.run_folder.search_report import (
     Find,
-    curriculum_figures,
+    curriculum_report,
     mark_name,
     tree_of_progress,
 )
@@ -108,12 +108,15 @@ def segment(number: int, frontier: float, success: float | None = None) -> Curri
     )  # fmt: skip
 
 
+COURSE = curriculum_report("backward", [segment(0, 1.0)], power_on_share=0, demonstrations=1)
+
+
 def test_the_figures_of_a_curriculum_are_of_all_segments():
     segments = [segment(0, 0.0, 1.0), segment(1, 0.5, 0.5), segment(2, 1.0)]
-    told = curriculum_figures("backward", segments, power_on_share=0.02, demonstrations=1)
+    told = curriculum_report("backward", segments, power_on_share=0.02, demonstrations=1)
     assert (told.all_segments, told.mastered, told.tries) == (3, 1, 30)
     assert (told.frontier_mean, told.success_mean) == (0.5, 0.75)
-    empty = curriculum_figures("imitation", [], power_on_share=1.0, demonstrations=0)
+    empty = curriculum_report("imitation", [], power_on_share=1.0, demonstrations=0)
     assert (empty.frontier_mean, empty.success_mean) == (None, None)
 
 
@@ -135,7 +138,7 @@ def test_the_fullest_readings_are_a_fraction_of_what_nats_takes():
         demonstration=big, from_mark=widest, to_mark=widest, frontier=1 / 3, success=2 / 3,
         tries=big // MAX_SEGMENTS,
     )  # fmt: skip
-    course = curriculum_figures(
+    course = curriculum_report(
         "backward", [segment] * MAX_SEGMENTS, power_on_share=1 / 3, demonstrations=big
     )
     curriculum = CurriculumProgress(at=NOON, run_id="r" * 64, **dict(course))
@@ -171,8 +174,7 @@ def test_both_cross_the_pipe_and_the_wire_unchanged():
     segment = CurriculumSegment(
         demonstration=1, from_mark=None, to_mark="flag", frontier=0.5, success=None, tries=0
     )
-    figures = curriculum_figures("backward", [segment], power_on_share=0.1, demonstrations=5)
-    course = CurriculumReport(**dict(figures))
+    course = curriculum_report("backward", [segment], power_on_share=0.1, demonstrations=5)
     assert MESSAGES.validate_json(course.line()) == course
 
 
@@ -181,14 +183,13 @@ def told_search(**values: object) -> SearchReport:
 
 
 def test_what_was_found_outlives_the_process_that_told_it():
-    figures = curriculum_figures("backward", [segment(0, 1.0)], power_on_share=0, demonstrations=1)
-    state = RunState(run_id="run-1").after(told_search()).after(CurriculumReport(**dict(figures)))
+    state = RunState(run_id="run-1").after(told_search()).after(COURSE)
     again = state.of_attempt(attempt=2)
     _, found, course = again.reports(NOON)
     assert isinstance(found, SearchProgress)
     assert (found.run_id, found.marks, found.at) == ("run-1", 40, NOON)
     assert isinstance(course, CurriculumProgress)
-    assert course.segments == figures.segments
+    assert course.segments == COURSE.segments
     assert len(list(RunState(run_id="run-2").reports(NOON))) == 1
 
 
@@ -209,10 +210,9 @@ class Telemetry:
 
 @pytest.mark.parametrize("there_was", [False, True])
 async def test_the_service_tells_of_what_there_was_and_of_nothing_else(there_was):
-    figures = curriculum_figures("backward", [segment(0, 1.0)], power_on_share=0, demonstrations=1)
     state = RunState(run_id="run-1")
     if there_was:
-        state = state.after(told_search()).after(CurriculumReport(**dict(figures)))
+        state = state.after(told_search()).after(COURSE)
     telemetry = Telemetry()
     view = LiveView(telemetry, lambda: state, lambda: None, lambda: [], fps=0)
     task = asyncio.create_task(view.run())
