@@ -378,12 +378,21 @@ notebook-test: $(VENV)/.ready-dev .venv-notebook/.ready ## Run docs/runs.ipynb, 
 	  nbclient==0.11.0 ipykernel==7.4.0 matplotlib==3.10.8 pandas==3.1.1
 	@touch $@
 
+site: $(VENV)/.ready-dev .venv-site/.ready ## Build the documents as a static site in build/site, and check their links
+	NO_MKDOCS_2_WARNING=1 .venv-site/bin/mkdocs build --strict --quiet
+	REQUIRE_SITE=1 $(PYTEST) tests/contracts/test_site.py
+
+.venv-site/.ready: Makefile
+	$(PYTHON) -m venv .venv-site
+	.venv-site/bin/python -m pip --quiet --disable-pip-version-check install mkdocs==1.6.1 mkdocs-material==9.8.2
+	@touch $@
+
 setup: $(VENV)/.ready ## Only set up (TORCH=cuda: PyTorch with CUDA)
 
 setup-dev: $(VENV)/.ready-dev ## Only set up, with the tools of developers
 
 clean: ## Remove the environment, caches and everything that demos kept
-	rm -rf $(VENV) .venv-oldest .venv-newest .venv-floors .venv-workbench .venv-notebook .venv-sb3 .venv-audit var .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-oldest .venv-newest .venv-floors .venv-workbench .venv-notebook .venv-site .venv-sb3 .venv-audit var .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/pip:
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 to 3.14 that can make virtual environments was found." \
