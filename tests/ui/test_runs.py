@@ -62,5 +62,9 @@ async def test_an_earlier_run_has_its_history_on_the_live_page(
     await chromium.open(hud_url + "/?run=run-0")
     at = "document.querySelector('#timeline .at').textContent"
     await chromium.wait_for(f"{at}.startsWith('Run run-0. ')")
+    await chromium.tab("rewards")
+    loads = "performance.getEntriesByType('resource').map(({ name }) => name).join()"
+    await chromium.wait_for(f"{loads}.includes('/api/v1/loads?limit=100&run=run-0')")
+    assert await chromium.evaluate("location.search") == "?run=run-0&tab=rewards"
     await chromium.open(hud_url + "/?run=run-9")
     await chromium.wait_for(f"{at}.startsWith('No run run-9 ')")

@@ -77,6 +77,80 @@ async def test_a_view_that_opens_moves_little(
     assert await chromium.evaluate(SHIFTS) <= 0.05
 
 
+@pytest.mark.parametrize("size", [(1200, 900), (1440, 900), (1920, 1080)])
+async def test_game_language_models_and_map_are_on_one_screen(
+    chromium: Any, hud_url: str, stage: Stage, size: tuple[int, int]
+) -> None:
+    await chromium.open(hud_url, *size)
+    await stage.segments(3, exported=3, scored=3)
+    for tell in (stage.progress, stage.assistance, stage.wish, stage.world):
+        await tell()
+    await chromium.wait_for("document.querySelectorAll('#atlas .room').length > 0")
+    lasting = "document.querySelector('#run-id a').getAttribute('href')"
+    assert await chromium.evaluate(lasting) == "/?run=run-1"
+    await chromium.wait_for("document.querySelector('#suggestions .calls li') !== null")
+    outside = """['.game', '.verdict', '.player', '.world-panel', '.tabs'].filter(each => {
+        const { top, right, bottom } = document.querySelector(each).getBoundingClientRect();
+        return top < 0 || bottom > innerHeight || right > innerWidth || bottom - top < 30;
+    })"""
+    assert await chromium.evaluate(outside) == []
+    await chromium.evaluate("document.querySelector('#atlas .room').click()")
+    await chromium.wait_for("location.pathname === '/map' && location.search.includes('room=')")
+
+
+async def test_tabs_are_chosen_by_arrows_and_named_in_the_address(
+    chromium: Any, hud_url: str
+) -> None:
+    await chromium.open(f"{hud_url}/?tab=pipeline")
+    await chromium.wait_for("document.querySelector('#log') !== null")
+    chosen = "document.querySelector('[role=tab][aria-selected=true]').textContent"
+    await chromium.evaluate("document.querySelector('#tab-pipeline').focus()")
+    for key, name in (
+        ("ArrowRight", "Training"),
+        ("ArrowLeft", "Pipeline"),
+        ("ArrowLeft", "Rewards"),
+    ):
+        await chromium.press(key, "")
+        assert await chromium.evaluate(chosen) == name
+        assert await chromium.evaluate("document.activeElement.textContent") == name
+    assert await chromium.evaluate("location.search") == "?tab=rewards"
+    assert await chromium.evaluate("document.querySelectorAll('#log, #timeline').length") == 0
+
+
+NOTIFICATIONS = """window.told = [];
+window.Notification = class {
+    static permission = 'default';
+    static async requestPermission() { this.permission = 'granted'; return 'granted'; }
+    constructor(title, { body }) { window.told.push(body); }
+};
+Object.defineProperty(document, 'hidden', { get: () => window.away === true });"""
+"""JavaScript: notifications that are kept, in a page that `away` hides."""
+
+
+async def test_who_wants_it_is_told_of_models_and_issues_in_another_tab(
+    chromium: Any, hud_url: str, stage: Stage
+) -> None:
+    await chromium.open(hud_url)
+    await chromium.evaluate(NOTIFICATIONS)
+    await stage.progress()
+    await stage.load(1, 1_000)
+    await chromium.wait_for("document.querySelector('#run-id').textContent.includes('run-1')")
+    box = "document.querySelector('#notices')"
+    assert not await chromium.evaluate(f"{box}.checked")
+    await chromium.evaluate(f"{box}.click()")
+    await chromium.wait_for("Notification.permission === 'granted'")
+    await stage.load(2, 2_000)
+    await chromium.evaluate("new Promise(done => setTimeout(done, 1500))")
+    assert await chromium.evaluate("told") == [], "the page is looked at"
+    await chromium.evaluate("window.away = true")
+    await stage.load(3, 3_000)
+    await chromium.wait_for("told.some(each => each.includes('v3'))")
+    await stage.progress(reward_model_refused=2, reward_model_refusal="hash_mismatch: not that")
+    await chromium.wait_for("told.some(each => each.includes('hash_mismatch'))")
+    await chromium.evaluate(f"{box}.click()")
+    assert await chromium.evaluate("localStorage.getItem('rlaif.notices')") == "off"
+
+
 async def test_each_view_has_an_address_a_title_and_keys(chromium: Any, hud_url: str) -> None:
     await chromium.open(f"{hud_url}/models")
     await chromium.wait_for("document.title === 'Reward models · Zelda RLAIF'")

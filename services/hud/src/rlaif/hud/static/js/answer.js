@@ -3,6 +3,7 @@
 import { ApiProblem } from "./api.js";
 import { h } from "./dom.js";
 import { empty } from "./parts.js";
+import { withQuery } from "./routes.js";
 
 const RETRY = 10_000; // ms
 const MAX_HIDDEN = 1500; // ms
@@ -97,6 +98,9 @@ export function hiddenUntil(root, first) {
   void Promise.race([Promise.allSettled(settled), new Promise((done) => setTimeout(done, MAX_HIDDEN))]).then(reveal);
   return reveal;
 }
+
+/** A path, for the run that the address of the page names, if it names one. @param {string} path */
+export const ofRun = (path) => withQuery(path, { run: new URLSearchParams(location.search).get("run") });
 
 /** Whether the service is unavailable and may respond later. @param {ApiProblem} problem */
 export const isAway = ({ status }) => status === null || status >= 502;

@@ -3,6 +3,7 @@
 import { api } from "./api.js";
 import { Cursor } from "./charts/axis.js";
 import { byId } from "./dom.js";
+import { kept } from "./kept.js";
 import { Keys } from "./shell.js";
 
 /**
@@ -36,8 +37,30 @@ let waiting = null;
 let timer = null;
 
 /** @param {{kind: string, text: string}} entry  of the event log */
-export function announceEvent(entry) {
-  if (KINDS.includes(entry.kind)) announce(entry.text);
+export function announceEvent({ kind, text }) {
+  if (KINDS.includes(kind)) announce(text);
+  if (["rm.loaded", "run.status"].includes(kind)) notify(text, kind);
+}
+
+const NOTICES = "rlaif.notices";
+
+/** Whether a person wants notifications of the browser. */
+export const wantsNotices = () => kept.getItem(NOTICES) === "on" && "Notification" in window && Notification.permission === "granted";
+
+/** Switch them on or off; the browser may ask first. Gives how it is now. @param {boolean} on */
+export async function wantNotices(on) {
+  if (on) await Notification.requestPermission();
+  kept.setItem(NOTICES, on ? "on" : "off");
+  return wantsNotices();
+}
+
+/** Tell who looks at another tab. @param {string} body @param {string} tag  a newer one with it takes its place */
+export function notify(body, tag) {
+  try {
+    if (document.hidden && wantsNotices()) new Notification("Zelda RLAIF", { body, tag });
+  } catch (error) {
+    console.warn("this browser shows notifications of service workers only", error);
+  }
 }
 
 /** @param {string} text */

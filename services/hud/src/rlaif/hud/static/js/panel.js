@@ -17,13 +17,7 @@ import { meaningOf } from "./parts.js";
  * @property {(body: HTMLElement, app: App, scope: Scope) => void} [mount]  called once before the first drawing
  */
 
-/**
- * Put panels into a page; gives the function that takes them out.
- *
- * @param {HTMLElement} root
- * @param {App} app
- * @param {readonly Panel[]} panels
- */
+/** Put panels into a page; gives the function that takes them out. @param {HTMLElement} root @param {App} app @param {readonly Panel[]} panels */
 export function mountPanels(root, app, panels) {
   const scope = new Scope();
   for (const panel of panels) {

@@ -24,11 +24,7 @@ export class Router {
   /** @type {Set<(name: string, title: string) => void>} */
   #watchers = new Set();
 
-  /**
-   * @param {HTMLElement} root  where pages are mounted
-   * @param {readonly Entry[]} pages
-   * @param {Entry} missing  shown for an address that is no page's
-   */
+  /** @param {HTMLElement} root  where pages are mounted @param {readonly Entry[]} pages @param {Entry} missing  shown for an address that is no page's */
   constructor(root, pages, missing) {
     this.#root = root;
     this.#pages = pages;

@@ -32,10 +32,7 @@ export function match(routes, path) {
 
 const split = (path) => path.split("/").filter(Boolean);
 
-/**
- * @param {string[]} wanted
- * @param {string[]} parts
- */
+/** @param {string[]} wanted @param {string[]} parts */
 function compare(wanted, parts) {
   if (wanted.length !== parts.length) return null;
   /** @type {Record<string, string>} */
@@ -55,12 +52,7 @@ function decode(part) {
   }
 }
 
-/**
- * An address with other values in its query; null, "" and undefined take a name out.
- *
- * @param {string} address  path and query
- * @param {Record<string, string | number | null | undefined>} values
- */
+/** An address with other values in its query; null, "" and undefined take a name out. @param {string} address  path and query @param {Record<string, string | number | null | undefined>} values */
 export function withQuery(address, values) {
   const [path, text = ""] = address.split("?");
   const query = new URLSearchParams(text);

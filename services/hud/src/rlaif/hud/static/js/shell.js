@@ -1,6 +1,6 @@
 // The frame of every page: navigation, the run, the status, banners, help, and keys.
 
-import { announce } from "./app.js";
+import { announce, notify, wantNotices, wantsNotices } from "./app.js";
 import { byId, h, setText, show } from "./dom.js";
 import { tickAges, UNKNOWN } from "./format.js";
 import { kept } from "./kept.js";
@@ -16,8 +16,12 @@ export function makeShell(app, router) {
   makeHelp(app);
   makeThemeButton(byId("theme"));
   watchStatus(app);
-  app.store.watch(["run", "loop"], ({ run, loop }) =>
-    setText(byId("run-id").querySelector("code"), [run?.run_id ?? loop?.run_id ?? UNKNOWN, ...(run?.game?.match(/^world-.*/) ?? [])].join(" · ")));
+  const link = /** @type {HTMLAnchorElement} */ (byId("run-id").querySelector("a"));
+  app.store.watch(["run", "loop"], ({ run, loop }) => {
+    const id = run?.run_id ?? loop?.run_id;
+    setText(/** @type {Element} */ (link.firstElementChild), [id ?? UNKNOWN, ...(run?.game?.match(/^world-.*/) ?? [])].join(" · "));
+    if (id) link.href = based(`/?run=${id}`);
+  });
   document.addEventListener("keydown", (event) => {
     if (document.querySelector("dialog[open]") && event.key !== "?") return;
     app.keys.press(event);
@@ -52,6 +56,10 @@ function makeHelp(app) {
   letters.addEventListener("change", () => {
     app.keys.letters = letters.checked;
   });
+  const notices = /** @type {HTMLInputElement} */ (byId("notices"));
+  notices.disabled = !("Notification" in window); // over http only on the own machine
+  notices.checked = wantsNotices();
+  notices.addEventListener("change", async () => void (notices.checked = await wantNotices(notices.checked)));
 }
 
 function showKeys(app) {
@@ -71,6 +79,8 @@ function watchStatus(app) {
   const actions = { retry: () => app.live.retry(), reload };
   /** @type {(() => void) | null} */
   let unbind = null;
+  /** @type {Set<string> | null} of the issues at the last drawing */
+  let known = null;
   const draw = () => {
     const status = judge(app);
     showStatus(status);
@@ -78,6 +88,10 @@ function watchStatus(app) {
     byId("page").dataset.known = old ? "past" : "now"; // greyed
     const banners = bannersOf({ status, open: live.link.open, state: store.state, build: build(), path: unbased(location.pathname) });
     showBanners(banners, actions);
+    if (live.link.open && store.known) {
+      for (const { key, title, text } of banners) if (known && !known.has(key)) notify(`${title}: ${text}`, key);
+      known = new Set(banners.map(({ key }) => key));
+    }
     if (!unbind && banners.some(({ key }) => key === "version")) unbind = app.keys.bind({ r: { label: "Reload the new version of the page", run: reload } }, "Everywhere");
     if (status.name !== announced && ["stale", "disconnected"].includes(status.name)) announce(`Game screen: ${status.name}`);
     announced = status.name;

@@ -36,10 +36,7 @@ const ALL = "all series";
 const HINT = "Arrow keys move between points, plus and minus zoom, 0 shows all, Enter opens the selected point, Escape clears the selection.";
 const UNSURE = /** @type {Line} */ ({ name: UNEXPLAINED, points: [], style: 0 });
 
-/**
- * @param {HTMLElement} root @param {Spec} spec
- * @returns {{update: (spec: Partial<Spec>) => void, destroy: () => void, readonly held: boolean}} `held` while the pointer is inside.
- */
+/** @param {HTMLElement} root @param {Spec} spec @returns {{update: (spec: Partial<Spec>) => void, destroy: () => void, readonly held: boolean}} `held` while the pointer is inside. */
 export function timeChart(root, spec) {
   return new TimeChart(root, spec);
 }

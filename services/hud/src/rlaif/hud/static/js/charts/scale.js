@@ -5,23 +5,13 @@
 const ROUND = [1, 2, 5, 10];
 const MARGIN = 0.08;
 
-/**
- * A straight scale; a span of one value lies in the middle.
- * @param {Span} span
- * @param {[number, number]} range
- * @returns {(value: number) => number}
- */
+/** A straight scale; a span of one value lies in the middle. @param {Span} span @param {[number, number]} range @returns {(value: number) => number} */
 export function linear([from, to], [low, high]) {
   if (to === from) return () => (low + high) / 2;
   return (value) => low + ((value - from) / (to - from)) * (high - low);
 }
 
-/**
- * Round numbers inside a span, about `most` of them.
- * @param {Span} span
- * @param {number} most
- * @param {{whole?: boolean}} [options] Whole numbers alone, such as counts and steps.
- */
+/** Round numbers inside a span, about `most` of them. @param {Span} span @param {number} most @param {{whole?: boolean}} [options] Whole numbers alone, such as counts and steps. */
 export function ticks([from, to], most, { whole = false } = {}) {
   if (!(to > from) || most < 1) return [from];
   const stride = strideOf((to - from) / most, whole);

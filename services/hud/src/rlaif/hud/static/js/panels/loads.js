@@ -1,6 +1,6 @@
 // Before and after each reward model that the trainer loaded, or each load of one version.
 
-import { Answer } from "../answer.js";
+import { Answer, ofRun } from "../answer.js";
 import { h, show } from "../dom.js";
 import { ago, compact, count, decimal, percent, reward, tenth } from "../format.js";
 import { cell, empty, from, table } from "../parts.js";
@@ -8,7 +8,7 @@ import { cell, empty, from, table } from "../parts.js";
 /** @typedef {{before: number | null, after: number | null, n_before: number, n_after: number, change: number | null, low: number | null, high: number | null}} Difference */
 /** @typedef {{version: number | null, replaced: number | null, env_step: number, at: string, unfinished: number, figures: Record<string, Difference>}} Load */
 
-const PATH = "/api/v1/loads?limit=100";
+const path = () => ofRun("/api/v1/loads?limit=100");
 const EVERY = 15_000; // ms; the episodes of the newest load become more all the time
 const SHOWN = 8;
 
@@ -32,7 +32,7 @@ export function loads({ id = "loads", title = "Before and after each reward mode
     id, title, look: "loads", sections: ["run"],
     mount(body, app, scope) {
       let drawn = "";
-      answer = new Answer(app, scope, { path: PATH, every: EVERY }).watch((got) => {
+      answer = new Answer(app, scope, { path: path(), every: EVERY }).watch((got) => {
         const { value } = got;
         const mine = value?.loads.filter((/** @type {Load} */ load) => version === null || load.version === version).slice(0, SHOWN);
         const key = JSON.stringify([mine, value?.min_episodes]);
@@ -54,13 +54,13 @@ function content(report, mine, version) {
   if (!mine.length) return empty(version === null ? "Available after the trainer has loaded its first reward model." : "No load of this version is recorded for this run.");
   const heads = ["Load", ...COLUMNS.map(([, heading]) => heading), "Episodes"];
   return h("div", {},
-    h("p", { class: "quiet-text" }, "Means of up to ", from(PATH, "max_episodes", count(report.max_episodes)), " episodes started before and after each load, with the confidence interval of the change. The policy learns continuously, so a change need not be caused by the load."),
+    h("p", { class: "quiet-text" }, "Means of up to ", from(path(), "max_episodes", count(report.max_episodes)), " episodes started before and after each load, with the confidence interval of the change. The policy learns continuously, so a change need not be caused by the load."),
     table({ look: "loads-table", heads, name: "Before and after each load", region: "wide", rows: mine.map((load) => row(load, report.min_episodes)) }).frame);
 }
 
 /** @param {Load} load @param {number} least  episodes of each group */
 function row(load, least) {
-  const figure = (/** @type {string} */ name, /** @type {string} */ text) => from(PATH, `loads.${load.env_step}.${name}`, text);
+  const figure = (/** @type {string} */ name, /** @type {string} */ text) => from(path(), `loads.${load.env_step}.${name}`, text);
   const link = load.version === null ? "no model" : h("a", { href: `/models/${load.version}` }, figure("version", `v${load.version}`));
   const { n_before: before, n_after: after } = load.figures.milestones;
   return h("tr", {},
@@ -76,7 +76,7 @@ function change(report, text, least, figure) {
   const means = [figure("before", text(report.before)), " → ", figure("after", text(report.after))];
   if (report.change === null) {
     const fewer = report.n_after <= report.n_before ? "n_after" : "n_before";
-    return [...means, h("small", {}, "too few episodes (", figure(fewer, count(report[fewer])), " of ", from(PATH, "min_episodes", count(least)), ")")];
+    return [...means, h("small", {}, "too few episodes (", figure(fewer, count(report[fewer])), " of ", from(path(), "min_episodes", count(least)), ")")];
   }
   const clear = (report.low ?? 0) > 0 || (report.high ?? 0) < 0;
   return [...means, h("small", { "data-clear": clear ? "yes" : "no", title: clear ? "The interval excludes zero" : "The interval includes zero" },

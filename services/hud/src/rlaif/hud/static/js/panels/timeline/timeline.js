@@ -1,6 +1,6 @@
 // The timeline: charts over one axis of environment steps with one cursor and one zoom; and the rewards of the newest steps.
 
-import { Answer } from "../../answer.js";
+import { Answer, ofRun } from "../../answer.js";
 import { createAxis, Cursor } from "../../charts/axis.js";
 import { timeChart } from "../../charts/chart.js";
 import { h, setText, show } from "../../dom.js";
@@ -61,10 +61,8 @@ class Timeline {
     if (!this.#stale || document.hidden || performance.now() - this.#asked < LOOK_AGAIN) return;
     this.#stale = false;
     this.#asked = performance.now();
-    const run = new URLSearchParams(location.search).get("run");
-    const query = run ? `?run=${encodeURIComponent(run)}` : "";
-    void this.history.ask(`/api/v1/history${query}`);
-    void this.scores.ask(`/api/v1/score-points${query}`);
+    void this.history.ask(ofRun("/api/v1/history"));
+    void this.scores.ask(ofRun("/api/v1/score-points"));
   }
 
   /** @returns {import("./specs.js").Past} */
