@@ -12,14 +12,15 @@ import pytest
 from fastapi import FastAPI
 
 from rlaif.reward_model.api.labels import build_router
+from rlaif.reward_model.api.problems import store_problems
 from rlaif.reward_model.api.versions import build_versions_router
-from rlaif.reward_model.champions.registry import ModelRegistry
+from rlaif.reward_model.champions.registry import ChampionConflictError, ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.learning.settings import CONFIDENCE
 from rlaif.reward_model.training_loop import TrainingLoop
-from rlaif.service.problems import install_problem_handlers
+from rlaif.service.problems import Problem, install_problem_handlers
 from rlaif.storage import keys
-from rlaif.storage.ports import ObjectStore
+from rlaif.storage.ports import ObjectStore, StoreUnavailableError
 from rlaif.testing.data.judging.scored_segments import play, write_scored
 
 SEGMENTS = play(episodes=7, each=8, signal=True, distractors=2, wrong=0.0)
@@ -251,3 +252,16 @@ async def test_before_nats_and_s3_are_there_it_says_so(path):
     async with client_of(None) as client:
         answer = await client.get(path)
     assert (answer.status_code, answer.json()["type"]) == (503, "/problems/not-ready")
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (ChampionConflictError("another process was faster"), 409),
+        (StoreUnavailableError("no answer"), 503),
+    ],
+)
+def test_a_champion_that_another_changed_is_a_conflict_and_no_outage(error, status):
+    with pytest.raises(Problem) as caught, store_problems():
+        raise error
+    assert caught.value.status == status
