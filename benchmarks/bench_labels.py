@@ -18,18 +18,15 @@ process of its own reads them with the service's own class:
 Exit code 0 if all targets are met: start 20 s, peak 600 MB, the slowest poll of twenty 0.2 s.
 """
 
-import argparse
 import hashlib
 import json
-import os
+import multiprocessing
 import resource
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import islice
 from typing import Any
 
@@ -154,7 +151,7 @@ def score_of(rng: np.random.Generator) -> ScoreRecord:
 def fill(store: ObjectStore, scores: int) -> None:
     """Write so many scores, and the manifests of those that a start reads."""
     writer = Writer(store)
-    print(f"writing scores of {writer.score_bytes} bytes", flush=True)
+    say(f"writing scores of {writer.score_bytes} bytes")
     with ThreadPoolExecutor(WRITERS) as pool:
         list(pool.map(lambda pair: writer.write(*pair), islice(segment_ids(), scores)))
         list(pool.map(lambda pair: writer.write_manifest(*pair), kept_ids(store)))
@@ -174,19 +171,20 @@ def most_labels() -> int:
     return int(RewardModelSettings.model_fields["most_labels"].default)
 
 
-def measure(store: ObjectStore, first_new: int) -> dict[str, Any]:
+def measure(credentials: S3Credentials, first_new: int) -> dict[str, Any]:
     """Start, then look; runs in a process of its own."""
     import rlaif.reward_model.app  # noqa: F401  # its memory is the service's
     from rlaif.reward_model.labels.label_log import LabelLog
     from rlaif.reward_model.labels.labels import of_newest_layout
 
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    store = open_store(STORE, credentials)
     log = LabelLog(store, judge_config=None, most_labels=most_labels())
     began, busy = time.perf_counter(), time.process_time()
     log.read_new(full=True)
     labels = of_newest_layout(log.labels)
     start, start_cpu = time.perf_counter() - began, time.process_time() - busy
-    print(f"start: {start:.2f} s, {start_cpu:.2f} s of CPU, {len(labels)} labels", flush=True)
+    say(f"start: {start:.2f} s, {start_cpu:.2f} s of CPU, {len(labels)} labels")
     writer, looks, at_work = Writer(store), [], []
     for number, ids in enumerate(islice(segment_ids(first_new), LOOKS)):
         writer.write_manifest(*ids)
@@ -199,7 +197,7 @@ def measure(store: ObjectStore, first_new: int) -> dict[str, Any]:
         assert any(item.segment_id == ids[1] for item in labels)
     assert set(log.skipped) <= {"older"}, log.skipped
     for name, row in (("looks:", looks), ("CPU:", at_work)):
-        print(name, " ".join(f"{look:.3f}" for look in row), flush=True)
+        say(f"{name} {' '.join(f'{look:.3f}' for look in row)}")
     return {
         "start_seconds": round(start, 2),
         "start_cpu_seconds": round(start_cpu, 2),
@@ -214,36 +212,20 @@ def measure(store: ObjectStore, first_new: int) -> dict[str, Any]:
     }
 
 
-def run(scores: int) -> dict[str, Any]:
-    """Start a server, fill it, and measure in a child process."""
-    with running_s3_server() as server:
-        fill(open_store(STORE, server.credentials), scores)
-        child = subprocess.run(
-            [sys.executable, __file__, "--child", str(scores)],
-            env=os.environ | {"BENCH_S3": json.dumps(asdict(server.credentials))},
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        )
-    *raw, result = child.stdout.splitlines()
-    say("\n".join(raw))
-    return {"scores": scores, **json.loads(result)}
-
-
 def main() -> int:
     parser = parser_of(__doc__)
     parser.add_argument("--scores", type=int, default=100_000)
-    parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.child is not None:
-        credentials = S3Credentials(**json.loads(os.environ["BENCH_S3"]))
-        print(json.dumps(measure(open_store(STORE, credentials), options.child)))
-        return 0
+    scores = parser.parse_args().scores
     # So that the server is ended, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    result = run(options.scores)
+    # A new interpreter, which has only what the service imports.
+    context = multiprocessing.get_context("spawn")
+    with running_s3_server() as server, ProcessPoolExecutor(1, mp_context=context) as pool:
+        fill(open_store(STORE, server.credentials), scores)
+        result = pool.submit(measure, server.credentials, scores).result()
     missed = [name for name, most in TARGETS.items() if result[name] > most]
-    return finish({"store": "s3, SeaweedFS", **result, "missed": missed}, met=not missed)
+    figures = {"store": "s3, SeaweedFS", "scores": scores, **result, "missed": missed}
+    return finish(figures, met=not missed)
 
 
 if __name__ == "__main__":

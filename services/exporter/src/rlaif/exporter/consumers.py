@@ -9,7 +9,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,10 +20,7 @@ from rlaif.bus.ports import Publisher
 from rlaif.contracts.events import CloudEvent, SegmentCaptured
 from rlaif.contracts.game.captures import Capture
 from rlaif.exporter.committing import commit, exported_event, is_whole, stored_manifest
-from rlaif.exporter.faults import (
-    ExportFault,
-    LostReplayError,
-)
+from rlaif.exporter.faults import ExportFault, LostReplayError
 from rlaif.exporter.replayers import NoReplayerError, ReplayerPool
 from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.captures.replay import replay_frames
@@ -73,27 +69,18 @@ class ExporterMetrics:
         self._lost.labels(fault.reason.removeprefix("replay_")).inc()
 
 
-@dataclass(frozen=True)
-class LoadedCapture:
-    """A capture verified by the event's digest; the keyframe is verified later."""
-
-    capture: Capture
-    packed_keyframe: bytes
-
-
-def load_capture(store: ObjectStore, event: SegmentCaptured) -> LoadedCapture:
-    """Fetch the objects of an event. Blocks.
+def load_capture(store: ObjectStore, event: SegmentCaptured) -> tuple[Capture, bytes]:
+    """Fetch (capture, verified by the event's digest; packed keyframe) of an event. Blocks.
 
     Raises:
         ObjectNotFoundError: An object is missing.
-        ExportFault: The capture differs from the event.
-        ExportFault: The keyframe is invalid.
+        ExportFault: The capture differs from the event, or the keyframe is invalid.
         StoreUnavailableError: The store did not respond.
     """
     capture = _read_capture(store, event)
     key = keys.keyframe(capture.keyframe_sha256)
     try:
-        return LoadedCapture(capture, store.get(key))
+        return capture, store.get(key)
     except ObjectCorruptError as error:
         raise ExportFault("corrupt_keyframe", str(error)) from error
 
@@ -176,20 +163,20 @@ class SegmentExporter:
             self._metrics.repeated()
             return before
         started = time.perf_counter()
-        loaded = await asyncio.to_thread(load_capture, self._store, captured)
-        frames = replay_frames(loaded.capture)
+        capture, keyframe = await asyncio.to_thread(load_capture, self._store, captured)
+        frames = replay_frames(capture)
         if frames > ReplaySettings.max_frames:
             raise ExportFault(
                 "corrupt_capture",
                 f"segment {captured.segment_id} takes {frames} frames to replay, more than "
                 f"{ReplaySettings.max_frames}",
             )
-        files = await self._replayers.replay(loaded.capture, loaded.packed_keyframe)
+        files = await self._replayers.replay(capture, keyframe)
         stored, first = await asyncio.to_thread(
             commit,
             self._store,
             captured,
-            loaded.capture,
+            capture,
             files,
             exporter_version=self._version,
             created_at=self._now(),
@@ -200,7 +187,7 @@ class SegmentExporter:
             "exported",
             extra={
                 "segment_id": captured.segment_id,
-                "decision_steps": len(loaded.capture.actions),
+                "decision_steps": len(capture.actions),
                 "pictures": len(files.pictures),
                 "seconds": round(seconds, 3),
             },

@@ -1,6 +1,7 @@
 """Examines published versions on the present labels: accuracy, calibration, reward by slot."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,6 @@ from rlaif.reward_model.labels.preferences import PairTable
 from rlaif.reward_model.learning.fit.sides import Side, spaced_observations, split_sides
 from rlaif.reward_model.learning.gate.evaluation import (
     NOT_MEASURED,
-    Accuracy,
     accuracy_on,
     calibration_bins,
     differences,
@@ -83,7 +83,7 @@ def examine_version(
         version=version,
         labels=len(labels),
         confidence=CONFIDENCE,
-        accuracy=_measured(accuracy),
+        accuracy=MeasuredAccuracy(**asdict(accuracy)),
         calibration_error=error,
         reliability=tuple(bins),
         pay=_pay_by_slot(net, newest) if newest else _NO_PAY,
@@ -115,8 +115,8 @@ def compare_versions(
     return ComparisonReport(
         first=first,
         second=second,
-        first_accuracy=_measured(accuracies[0]),
-        second_accuracy=_measured(accuracies[1]),
+        first_accuracy=MeasuredAccuracy(**asdict(accuracies[0])),
+        second_accuracy=MeasuredAccuracy(**asdict(accuracies[1])),
         first_metrics=registry.manifest(first).metrics,
         second_metrics=registry.manifest(second).metrics,
         correlation=correlation,
@@ -154,10 +154,6 @@ def _network(registry: ModelRegistry, version: int, labels: Sequence[LabelledSeg
     """The network of a version; it must read the layout of the labels, if there are any."""
     layout = labels[0].layout_version if labels else registry.manifest(version).spec.layout_version
     return registry.network(version, layout_version=layout)
-
-
-def _measured(found: Accuracy) -> MeasuredAccuracy:
-    return MeasuredAccuracy(value=found.value, low=found.low, high=found.high, pairs=found.pairs)
 
 
 def _integrated(potential: PotentialFunction, ends: NDArray[np.float32]) -> NDArray[np.float64]:
