@@ -19,6 +19,9 @@ its segments are labelled before training, so that a reward model is live early.
     random            as judges, labels by a judge that answers at random
     game              the rewards of the game (preset `default`), no reward model
     nothing           preset `judges`, no reward model
+    judges-novelty, meaningless-novelty, novelty
+                      as judges, meaningless and nothing with preset `novelty`: the bonus for new
+                      places that `game` contains
 
 The mock LLM's expert labels the segments of the search and those that the run itself captured. A
 reward model is fitted before training and when the labels have grown by a quarter; it goes live if
@@ -90,9 +93,11 @@ RESULTS = Path(__file__).parent / "results" / "rewards"
 ARMS = (
     "judges", "exchanged", "game",
     "judges-potential", "judges-stable", "meaningless", "random", "nothing", "exchanged-potential",
+    "judges-novelty", "meaningless-novelty", "novelty",
 )  # fmt: skip
 PLAN = (
     (("judges", "exchanged", "game"), range(1, 13)),
+    (("judges-novelty", "meaningless-novelty", "novelty"), range(1, 13)),
     (("judges-potential", "judges-stable", "meaningless", "random", "nothing"), range(1, 7)),
 )
 DECISIONS = 150_000
@@ -119,6 +124,8 @@ _COMPARED = (
     ("judges-stable", "judges"), ("judges", "random"), ("judges", "nothing"),
     ("judges", "meaningless"), ("exchanged", "meaningless"), ("exchanged", "nothing"),
     ("judges-potential", "exchanged-potential"), ("game", "nothing"),
+    ("judges-novelty", "meaningless-novelty"), ("judges-novelty", "novelty"),
+    ("judges-novelty", "game"), ("judges-novelty", "judges"),
 )  # fmt: skip
 
 RUN_ROW = (
@@ -142,13 +149,15 @@ class Run(NamedTuple):
 
     @property
     def has_model(self) -> bool:
-        return self.arm not in ("game", "nothing")
+        return self.arm not in ("game", "nothing", "novelty")
 
     @property
     def settings(self) -> TrainerSettings:
         """Without starts: they are files."""
         mode = "potential" if self.arm.endswith("-potential") else "height"
         preset = "default" if self.arm == "game" else "judges"
+        if self.arm.endswith("novelty"):
+            preset = "novelty"
         shaping = {"mode": mode} if self.has_model else {"weight": 0.0}
         return TrainerSettings.model_validate(
             DEMO | {"seed": self.seed, "reward_preset": preset, "shaping": shaping}
@@ -312,7 +321,7 @@ class Study:
         assert net is not None
         if not self._run.arm.startswith("judges"):
             train, _ = split_sides(self._labels.of_arm(self._run), settings)
-            fit = FitSettings(owned=self._run.arm != "meaningless")
+            fit = FitSettings(owned=not self._run.arm.startswith("meaningless"))
             net = fit_side(train, replace(settings, fit=fit))
         return artifact(net, net.spec, version=self.figures["versions"])
 

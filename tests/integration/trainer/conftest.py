@@ -33,7 +33,7 @@ FRAME_SKIP = 4
 PATIENCE = 400
 """Decision steps that one deed may take."""
 
-PRESETS: tuple[RewardPreset, ...] = ("seed", "default", "judges")
+PRESETS: tuple[RewardPreset, ...] = ("seed", "default", "judges", "novelty")
 
 CHAPTERS = (
     "sword", "shield", "shovel", "bombs", "quarry_open", "bracelet", "rod_of_seasons", "feather",

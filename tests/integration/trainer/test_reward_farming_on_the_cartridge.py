@@ -21,7 +21,12 @@ from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
 
 ROUNDS = 5
 SQUARES = {"square", "novelty"}
-PAID_BY_DESIGN = {"seed": {"move", "rupee"}, "default": set[str](), "judges": set[str]()}
+PAID_BY_DESIGN = {
+    "seed": {"move", "rupee"},
+    "default": set[str](),
+    "judges": set[str](),
+    "novelty": set[str](),
+}
 BOMB, SWORD, ROD, SHOVEL, FEATHER, SATCHEL = 0x03, 0x05, 0x07, 0x15, 0x17, 0x19
 
 Loop = Callable[[Any, Any], None]

@@ -75,10 +75,11 @@ class GameSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True
     death_ends: bool | None = Field(default=None, json_schema_extra=INTERNAL)
     """Whether an episode ends when the player dies. If false, it continues at the respawn point;
     the death penalty still applies. None: only with the seed action set."""
-    reward_preset: Literal["seed", "default", "judges"] = Field(
+    reward_preset: Literal["seed", "default", "judges", "novelty"] = Field(
         default="default",
         description="Reward weights. default; seed: those of the original specification "
-        "(ADR 0004); judges: only deaths count, so that all else is the reward model's.",
+        "(ADR 0004); judges: only deaths count, so that all else is the reward model's; novelty: "
+        "these, and rooms and grid squares that few episodes visited.",
         json_schema_extra=UNLESS_SET,
     )
     noop_start: int = Field(default=30, ge=0, le=255, json_schema_extra=INTERNAL)
