@@ -89,6 +89,8 @@ class Environment:
         variables.update(
             {name: configured[key] for key, name in VARIABLES.items() if key in configured}
         )
+        if not _has_cache():
+            variables["UV_NO_CACHE"] = "true"
         command = [str(self._uv), "pip", "install", "--quiet", "--python", self._python]
         return _succeeds([*command, *options, *words], variables)
 
@@ -137,6 +139,14 @@ def main() -> int:
     return 0 if environment.install(words) else 1
 
 
+def _has_cache() -> bool:
+    """Whether uv can write its cache: some accounts have no home; uv fails there."""
+    named = os.environ.get("UV_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
+    folder = Path(os.path.expanduser(named or "~/.cache")).absolute()
+    existing = next(each for each in (folder, *folder.parents) if each.exists())
+    return existing.is_dir() and os.access(existing, os.W_OK)
+
+
 def _succeeds(command: list[str], variables: dict[str, str] | None = None) -> bool:
     environment = {**os.environ, **(variables or {})}
     return subprocess.run(command, env=environment, check=False).returncode == 0
@@ -148,4 +158,7 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

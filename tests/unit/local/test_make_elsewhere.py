@@ -204,6 +204,31 @@ def test_pip_installs_the_same_where_uv_fails(fresh):
     assert by_pip[:2] == ["-m", "pip"]
 
 
+@pytest.mark.parametrize("name", ["plain", "é"])
+def test_a_clone_whose_path_the_locale_cannot_spell_is_read_as_utf_8(tmp_path, name):
+    clone = Clone(tmp_path / name, is_set_up=False)
+    clone.make("setup", LC_ALL="C")
+    assert {"PYTHONUTF8" in environment for _, environment in clone.calls()} == {name == "é"}
+
+
+@pytest.mark.parametrize("home", ["folder", "file", "missing"])
+def test_uv_goes_without_a_cache_where_there_is_no_home(fresh, tmp_path, home):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    fresh.program("uv", FAKE_UV)
+    homes = {"folder": "folder", "file": "file", "missing": "file/none"}
+    fresh.make("setup", HOME=str(tmp_path / homes[home]))
+    [environment, *_] = [environment for words, environment in fresh.calls() if words[0] == "uv"]
+    assert ("UV_NO_CACHE" in environment) == (home != "folder")
+
+
+def test_ctrl_c_in_the_set_up_leaves_no_traceback(fresh):
+    fresh.program("python", FAKE_PYTHON.replace("print(", "os.kill(os.getppid(), 2); print("))
+    with pytest.raises(subprocess.CalledProcessError) as ended:
+        fresh.make("setup")
+    assert "Traceback" not in ended.value.output
+
+
 def test_uv_uses_the_sources_of_pips_configuration(fresh):
     fresh.program("uv", FAKE_UV)
     configured = (
