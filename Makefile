@@ -188,7 +188,7 @@ live-page: $(VENV)/.ready-dev ## Compare the numbers of a running demo's page wi
 secrets: ## Write .env for docker compose, with random secrets; existing values are kept
 	@$(RUN_SCRIPT) deploy/containers/make_secrets.py
 
-deploy-secrets: ## Make the six Secrets of a namespace (NAMESPACE=zelda-rlaif-dev); existing keys are kept
+deploy-secrets: ## Make the Secrets of a namespace (NAMESPACE=zelda-rlaif-dev); existing keys are kept
 	@test -n '$(NAMESPACE)' || { echo "Say where: make deploy-secrets NAMESPACE=zelda-rlaif-dev" >&2; exit 2; }
 	@$(RUN_SCRIPT) deploy/cluster_secrets.py --namespace '$(NAMESPACE)'
 

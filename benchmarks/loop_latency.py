@@ -89,8 +89,7 @@ def note_version(pipeline: Pipeline, seen: Seen) -> None:
 
 
 async def read_events(pipeline: Pipeline, seen: Seen) -> None:
-    token, port = pipeline.secrets()["nats_token"], pipeline.where("nats").rsplit(":", 1)[1]
-    bus = await connect(f"nats://{token}@127.0.0.1:{port}", name="benchmark")
+    bus = await connect(pipeline.nats_url(), name="benchmark")
     try:
         feed = bus.feed().follow(SegmentCaptured, SegmentScored, history=True)
         while True:

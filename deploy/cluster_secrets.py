@@ -1,10 +1,11 @@
-"""Makes the six Secrets of a namespace, or adds what is missing in them.
+"""Makes the Secrets of a namespace, or adds what is missing in them.
 
-    python3 deploy/cluster_secrets.py --namespace zelda-rlaif-dev [--client oc]
+    python3 deploy/cluster_secrets.py --namespace zelda-rlaif-dev [--client oc] [--one-s3-key]
 
 Values that are in the cluster stay. A variable of the same name as a key gives a value, such as
-S3_ACCESS_KEY, LLM_API_KEY or NATS_ADMIN_PASSWORD; the rest is random. Values go to the client on
-its standard input and are never printed. Needs Python 3.7 and the standard library alone.
+LLM_API_KEY or NATS_ADMIN_PASSWORD; S3_ACCESS_KEY and S3_SECRET_KEY give those of a store that has
+one key for all services. The rest is random. Values go to the client on its standard input and are
+never printed. Needs Python 3.7 and the standard library alone.
 """
 
 from __future__ import annotations
@@ -21,14 +22,20 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
+SERVICES = ("trainer", "exporter", "judge", "reward-model", "hud")
+"""Each has a user of NATS and a key of S3 of its own (rlaif.servers.identities)."""
+
 NAMES = (
     "rlaif-nats-server",
-    "rlaif-nats-admin",
-    "rlaif-nats",
+    *(f"rlaif-nats-{name}" for name in ("admin", *SERVICES)),
     "rlaif-s3",
+    *(f"rlaif-s3-{name}" for name in ("admin", *SERVICES)),
     "rlaif-api",
     "rlaif-llm",
 )
+
+
+_USERS = ("admin", *SERVICES)
 
 
 class ClientError(Exception):
@@ -36,13 +43,14 @@ class ClientError(Exception):
 
 
 def wanted(
-    known: Mapping[str, Mapping[str, str]], given: Mapping[str, str]
+    known: Mapping[str, Mapping[str, str]], given: Mapping[str, str], *, one_s3_key: bool = False
 ) -> dict[str, dict[str, str]]:
     """Every Secret with all of its keys.
 
     Args:
         known: The Secrets of the cluster, by name, decoded.
         given: Variables: a key that is one of them takes its value.
+        one_s3_key: The store has one key for all services.
     """
 
     def value(name: str, key: str, default: str = "") -> str:
@@ -51,12 +59,15 @@ def wanted(
             own = str(json.loads(own))
         return given.get(key) or own or default or secrets.token_hex(20)
 
-    server = {
-        "NATS_ADMIN_USER": value("rlaif-nats-server", "NATS_ADMIN_USER", "admin"),
-        "NATS_ADMIN_PASSWORD": value("rlaif-nats-server", "NATS_ADMIN_PASSWORD"),
-        "NATS_SERVICE_USER": value("rlaif-nats-server", "NATS_SERVICE_USER", "service"),
-        "NATS_SERVICE_PASSWORD": value("rlaif-nats-server", "NATS_SERVICE_PASSWORD"),
-    }
+    def s3_keys(name: str) -> dict[str, str]:
+        keys = known.get(f"rlaif-s3-{name}", {})
+        return {
+            "S3_ACCESS_KEY": keys.get("S3_ACCESS_KEY") or name,
+            "S3_SECRET_KEY": keys.get("S3_SECRET_KEY") or secrets.token_hex(20),
+        }
+
+    users = {name: f"NATS_{name.upper().replace('-', '_')}_PASSWORD" for name in _USERS}
+    server = {key: value("rlaif-nats-server", key) for key in users.values()}
     token = value("rlaif-api", "RLAIF_API_TOKEN")
     old_token = known.get("rlaif-api", {}).get("RLAIF_API_TOKEN")
 
@@ -71,17 +82,24 @@ def wanted(
             key: json.dumps(each, ensure_ascii=False) for key, each in server.items()
         },
         # The same passwords in the addresses, always: a server knows no others.
-        "rlaif-nats-admin": {"NATS_URL": _nats_url(server, "ADMIN")},
-        "rlaif-nats": {"NATS_URL": _nats_url(server, "SERVICE")},
-        "rlaif-s3": {key: value("rlaif-s3", key) for key in ("S3_ACCESS_KEY", "S3_SECRET_KEY")},
+        **{
+            f"rlaif-nats-{name}": {
+                "NATS_URL": f"nats://{name}:{quote(server[key], safe='')}@nats:4222"
+            }
+            for name, key in users.items()
+        },
+        **(
+            {
+                "rlaif-s3": {
+                    key: value("rlaif-s3", key) for key in ("S3_ACCESS_KEY", "S3_SECRET_KEY")
+                }
+            }
+            if one_s3_key
+            else {f"rlaif-s3-{name}": s3_keys(name) for name in _USERS}
+        ),
         "rlaif-api": {"RLAIF_API_TOKEN": token},
         "rlaif-llm": {key: model_key(key) for key in ("LLM_API_KEY", "TRAINER_PLANNER_API_KEY")},
     }
-
-
-def _nats_url(server: Mapping[str, str], user: str) -> str:
-    name, password = server[f"NATS_{user}_USER"], server[f"NATS_{user}_PASSWORD"]
-    return f"nats://{quote(name, safe='')}:{quote(password, safe='')}@nats:4222"
 
 
 def manifest(name: str, namespace: str, data: Mapping[str, str]) -> dict[str, Any]:
@@ -116,6 +134,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Run from the command line; 2 when the cluster cannot be asked or refuses."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--namespace", required=True, help="such as zelda-rlaif-dev")
+    parser.add_argument(
+        "--one-s3-key", action="store_true", help="the store has one key for all services"
+    )
     parser.add_argument("--client", help="oc or kubectl; the first that is installed")
     options = parser.parse_args(arguments)
     client = options.client or shutil.which("oc") or shutil.which("kubectl")
@@ -127,7 +148,9 @@ def main(arguments: list[str] | None = None) -> int:
             name: {key: base64.b64decode(each).decode() for key, each in data.items()}
             for name, data in ((name, each.get("data") or {}) for name, each in found.items())
         }
-        for name, data in wanted(known, os.environ).items():
+        claimed = found.get("rlaif-s3", {}).get("metadata", {}).get("ownerReferences")
+        one_key = options.one_s3_key or bool(os.environ.get("S3_ACCESS_KEY") or claimed)
+        for name, data in wanted(known, os.environ, one_s3_key=one_key).items():
             owners = found.get(name, {}).get("metadata", {}).get("ownerReferences")
             if owners:
                 sys.stdout.write(f"{name}: left to its {owners[0]['kind']}\n")

@@ -26,8 +26,8 @@ from fastapi import FastAPI
 
 from rlaif.bootstrap.settings import BootstrapSettings
 from rlaif.bus.topology import MAX_DELIVER, TopologySettings, stream_config
-from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec, spec_of
-from rlaif.contracts.events import CloudEvent, DeadLetter, EventData
+from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec
+from rlaif.contracts.events import CloudEvent, EventData
 from rlaif.contracts.game.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE, Slot
 from rlaif.contracts.model import ID_PATTERN, MAX_SECONDS, SHA256_PATTERN, Contract
 from rlaif.contracts.telemetry.assistance import ModeFigures
@@ -63,6 +63,7 @@ from rlaif.mock_llm.app import create_app as create_mock_llm
 from rlaif.mock_llm.settings import MockLlmSettings
 from rlaif.reward_model.app import create_app as create_reward_model
 from rlaif.reward_model.settings import RewardModelSettings
+from rlaif.servers.identities import nats_users, s3_script
 from rlaif.service.metrics import MetricDoc, ServiceMetrics
 from rlaif.service.settings import ServiceSettings, Setting, SharedSettings, describe
 from rlaif.trainer.service.app import create_app as create_trainer
@@ -125,7 +126,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Write or check the pages; returns the exit code."""
     parser = argparse.ArgumentParser(
         description="Writes docs/events.md, configuration.md, metrics.md, observation.md, "
-        "policy-input.md and deploy/base/nats/permissions.conf."
+        "policy-input.md and, of NATS and S3, the users of deploy/."
     )
     parser.add_argument(
         "--check", action="store_true", help="write nothing; exit 1 when a page is stale"
@@ -137,7 +138,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         "metrics.md": metrics_page(),
         "observation.md": observation_page(),
         "policy-input.md": policy_input_page(),
-        "../deploy/base/nats/permissions.conf": permissions_file(),
+        "../deploy/base/nats/users.conf": IDENTITIES_NOTE + nats_users(),
+        "../deploy/components/s3-seaweedfs/identities.sh": IDENTITIES_NOTE + s3_script(),
         **benchmarks_page(),
     }
     if not check:
@@ -168,35 +170,9 @@ def benchmarks_page() -> dict[str, str]:
     return {"../benchmarks/README.md": stale["marked"]((folder / "README.md").read_text("utf-8"))}
 
 
-# --- permissions ----------------------------------------------------------------------------------
+# --- identities -----------------------------------------------------------------------------------
 
-
-def permissions_file() -> str:
-    """deploy/base/nats/permissions.conf: the permissions of the services' NATS user."""
-    publish = [
-        *(spec.pattern for spec in CATALOG),
-        "telemetry.>",
-        *(f"$JS.API.STREAM.INFO.{name}" for name in STREAMS),
-        *(f"$JS.API.CONSUMER.INFO.{spec.stream}.{c}" for spec in CATALOG for c in spec.consumers),
-        # Without a consumer's name behind it only ephemeral consumers can be created.
-        *(f"$JS.API.CONSUMER.CREATE.{name}" for name in STREAMS),
-        *(f"$JS.API.CONSUMER.MSG.NEXT.{name}.*" for name in STREAMS),
-        # To list dead letters, and to remove those that are sent again.
-        *(f"$JS.API.STREAM.MSG.{verb}.{spec_of(DeadLetter).stream}" for verb in ("GET", "DELETE")),
-        "$JS.ACK.>",
-    ]
-    return (
-        "# Written by docs/generate.py from the code. Do not edit; see CONTRIBUTING.md.\n"
-        "# The least rights of the services, which make, change and empty no stream; for\n"
-        "# permissions { include ./permissions.conf }.\n"
-        + _allowed("publish", publish)
-        + _allowed("subscribe", ["_INBOX.>", "telemetry.>"])
-    )
-
-
-def _allowed(verb: str, subjects: list[str]) -> str:
-    lines = "".join(f'    "{subject}"\n' for subject in subjects)
-    return f"{verb} {{\n  allow: [\n{lines}  ]\n}}\n"
+IDENTITIES_NOTE = "# Written by docs/generate.py from rlaif.servers.identities. Do not edit.\n"
 
 
 # --- events ---------------------------------------------------------------------------------------

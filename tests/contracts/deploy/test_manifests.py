@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from rlaif.servers.identities import names
 from rlaif.validate.filling_in import missing_secrets, to_fill_in, vault_entries
 from rlaif.validate.manifests import Manifest, named, pods, read
 from rlaif.validate.policy import findings
@@ -38,8 +39,11 @@ def test_an_overlay_has_objects_of_its_own_namespace_alone(rendered, overlay):
 def test_production_makes_all_of_its_secrets_and_the_others_name_theirs(rendered):
     assert missing_secrets(rendered["overlays/prod"]) == []
     assert missing_secrets(rendered["overlays/dev"]) == [
-        "rlaif-api", "rlaif-llm", "rlaif-nats", "rlaif-nats-admin", "rlaif-nats-server", "rlaif-s3",
-    ]  # fmt: skip
+        "rlaif-api",
+        "rlaif-llm",
+        *sorted(f"rlaif-nats-{name}" for name in (*names(), "server")),
+        *sorted(f"rlaif-s3-{name}" for name in names()),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +51,10 @@ def test_production_makes_all_of_its_secrets_and_the_others_name_theirs(rendered
     [
         (
             "overlays/dev",
-            ["zelda-rlaif-trainer@sha256:0000", "Secret rlaif-s3: S3_ACCESS_KEY, S3_SECRET_KEY"],
+            [
+                "zelda-rlaif-trainer@sha256:0000",
+                "Secret rlaif-s3-admin: S3_ACCESS_KEY, S3_SECRET_KEY",
+            ],
         ),
         ("overlays/staging", ["Secret rlaif-llm: LLM_API_KEY, TRAINER_PLANNER_API_KEY"]),
         (

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from rlaif.servers.identities import names
 from rlaif.testing.deployment import blocks, commands
 
 ROOT = Path(__file__).parents[3]
@@ -156,12 +157,13 @@ def expected_keys() -> dict[str, set[str]]:
     """Name of a Secret → its keys, as the vault's component makes them."""
     keys = {}
     for path in (ROOT / "deploy/components/secrets-external").glob("*.yaml"):
-        each = yaml.safe_load(text(path))
-        if each.get("kind") == "ExternalSecret":
-            spec = each["spec"]
-            template = (spec["target"].get("template") or {}).get("data")
-            keys[spec["target"]["name"]] = set(template or (it["secretKey"] for it in spec["data"]))
-    return keys
+        for each in yaml.safe_load_all(text(path)):
+            if each.get("kind") == "ExternalSecret":
+                spec = each["spec"]
+                template = (spec["target"].get("template") or {}).get("data")
+                found = set(template or (it["secretKey"] for it in spec["data"]))
+                keys[spec["target"]["name"]] = found
+    return keys | {f"rlaif-s3-{name}": keys["rlaif-s3"] for name in names()}
 
 
 # --- what the cluster page names ------------------------------------------------------------------

@@ -7,6 +7,7 @@ import sys
 from uuid import uuid4
 
 import pytest
+from nats.js.api import ConsumerConfig
 
 from rlaif.bootstrap.preparing import NotReachedError, prepare
 from rlaif.bootstrap.settings import BootstrapSettings
@@ -14,6 +15,7 @@ from rlaif.bus.connection import connect
 from rlaif.contracts.catalog import CATALOG, STREAMS, spec_of
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.storage.open import open_store
+from rlaif.testing.data.events import segment_captured
 from rlaif.testing.servers.nats_server import NatsServer
 
 MIB = 1024 * 1024
@@ -116,6 +118,24 @@ async def test_a_changed_setting_changes_the_streams_and_keeps_their_events(nats
     assert f"stream {CAPTURES}: changed max_bytes from {16 * MIB} to {32 * MIB}" in said
     found = await stream_of(nats.url, CAPTURES)
     assert (found.config.max_bytes, found.state.messages) == (32 * MIB, 1)
+
+
+async def test_streams_of_a_release_without_subjects_for_retries_get_them(nats, environment):
+    nats.start()
+    run(environment)
+    bus = await connect(nats.url, name="test")
+    stream = (await bus.jetstream.stream_info(CAPTURES)).config
+    await bus.jetstream.delete_consumer(CAPTURES, "exporter")
+    await bus.jetstream.update_stream(stream.evolve(subjects=["segment.captured"]))
+    old = ConsumerConfig(durable_name="exporter", filter_subject="segment.captured", max_deliver=20)
+    await bus.jetstream.add_consumer(CAPTURES, old)
+    await bus.publisher("trainer").publish(segment_captured())
+    run(environment)
+    assert (await bus.jetstream.stream_info(CAPTURES)).config.subjects == stream.subjects
+    consumer = await bus.jetstream.consumer_info(CAPTURES, "exporter")
+    assert consumer.config.filter_subjects == stream.subjects
+    assert consumer.num_pending == 1
+    await bus.close()
 
 
 async def test_room_is_never_made_smaller_than_what_a_stream_holds(nats, environment):

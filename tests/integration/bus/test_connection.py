@@ -45,10 +45,10 @@ async def test_a_first_connection_that_is_given_up_leaves_nothing_behind():
 
 
 async def test_a_token_in_the_url_opens_the_door_and_a_wrong_one_does_not(tmp_path):
-    server = NatsServer(tmp_path, token="open-sesame")
+    server = NatsServer(tmp_path, more='authorization { token: "open-sesame" }')
     await asyncio.to_thread(server.start)
     try:
-        bus = await connect(server.url, name="test")
+        bus = await connect(f"nats://open-sesame@127.0.0.1:{server.port}", name="test")
         assert bus.connected
         await bus.close()
         with pytest.raises(BusUnavailableError, match="Authorization Violation"):

@@ -5,7 +5,7 @@ import pytest
 from rlaif.bus.dead_letters import dead_letter
 from rlaif.bus.errors import EventRefusedError, UnknownDeadLetterError
 from rlaif.bus.outcome import Reject
-from rlaif.contracts.catalog import spec_of
+from rlaif.contracts.catalog import retry_subject, spec_of
 from rlaif.contracts.events import DeadLetter, SegmentCaptured
 from rlaif.testing.data.events import segment_captured
 from rlaif.testing.waiting import all_answered, eventually
@@ -87,7 +87,7 @@ async def test_what_was_no_event_is_redriven_as_it_was(bus, start_worker, payloa
     [letter] = await bus.dead_letters()
     await bus.redrive(letter.data.event_id)
     raw = await bus.jetstream.get_msg(letter.data.stream, 2)
-    assert (raw.subject, raw.data) == (subject, payload)
+    assert (raw.subject, raw.data) == (retry_subject("exporter"), payload)
 
 
 async def test_dead_letters_are_listed_newest_first(bus, start_worker):

@@ -6,7 +6,7 @@ from nats.js.api import DiscardPolicy, RetentionPolicy, StorageType
 
 from rlaif.bus.connection import connect
 from rlaif.bus.topology import TopologySettings
-from rlaif.contracts.catalog import CATALOG, STREAMS, spec_of
+from rlaif.contracts.catalog import CATALOG, STREAMS, retry_subject, spec_of
 from rlaif.contracts.events import DeadLetter, RewardModelPublished, SegmentCaptured
 from rlaif.testing.servers.nats_server import NatsServer
 
@@ -43,7 +43,7 @@ async def test_five_services_ensure_the_topology_at_the_same_time(bus, nats_url,
     for spec in CATALOG:
         for name in spec.consumers:
             config = (await bus.jetstream.consumer_info(spec.stream, name)).config
-            assert config.filter_subject == spec.subject
+            assert config.filter_subjects == [spec.subject, retry_subject(name)]
             assert config.ack_policy == "explicit"
             assert (config.ack_wait, config.max_deliver, config.max_ack_pending) == (30, 20, 64)
 

@@ -23,9 +23,10 @@ from rlaif.testing.waiting import backlog_of, eventually
 
 CONFIGURATION = Path(__file__).parents[3] / "deploy/base/nats"
 SECRET = {
-    "NATS_ADMIN_USER": "admin", "NATS_ADMIN_PASSWORD": "9f8e",
-    "NATS_SERVICE_USER": '"service"', "NATS_SERVICE_PASSWORD": r'"4 #2/\"{\\},ä"',
-}  # fmt: skip
+    **{f"NATS_{name}_PASSWORD": "9f8e" for name in ("TRAINER", "REWARD_MODEL", "HUD", "JUDGE")},
+    "NATS_ADMIN_PASSWORD": "9f8e",
+    "NATS_EXPORTER_PASSWORD": r'"4 #2/\"{\\},ä"',
+}
 """Of the Secret rlaif-nats-server: letters and digits, or in double quotes as a vault's come."""
 
 Open = Callable[[str], AbstractAsyncContextManager[Bus]]
@@ -60,7 +61,7 @@ def port(tmp_path: Path) -> Iterator[int]:
 
 @pytest.fixture
 def opened(port: int) -> Open:
-    """Opens a bus as one of the two users, once the server answers."""
+    """Opens a bus as one of the users, once the server answers."""
 
     @asynccontextmanager
     async def open_as(user: str) -> AsyncIterator[Bus]:
@@ -90,14 +91,14 @@ def opened(port: int) -> Open:
 async def test_a_service_publishes_and_counts_on_streams_that_the_bootstrap_made(opened):
     async with opened("admin") as admin:
         await admin.align_topology()
-    async with opened("service") as service:
+    async with opened("exporter") as service:
         await service.publisher("exporter").publish(segment_exported())
         await backlog_of(service, SegmentExported, "judge", 1)
 
 
 @pytest.mark.parametrize("forbidden", ["delete_stream", "purge_stream"])
 async def test_a_service_cannot_empty_or_delete_a_stream(opened, forbidden):
-    async with opened("admin") as admin, opened("service") as service:
+    async with opened("admin") as admin, opened("exporter") as service:
         await admin.align_topology()
         await admin.publisher("exporter").publish(segment_exported())
         with pytest.raises(Exception, match=r"(?i)timeout|permission"):
@@ -106,7 +107,7 @@ async def test_a_service_cannot_empty_or_delete_a_stream(opened, forbidden):
 
 
 async def test_a_service_cannot_make_streams(opened):
-    async with opened("service") as service:
+    async with opened("exporter") as service:
         with pytest.raises(Exception, match=r"(?i)timeout|permission"):
             await service.jetstream.add_stream(name="OTHER", subjects=["other"])
 

@@ -18,7 +18,7 @@ async def test_it_waits_for_the_bootstrap_says_so_and_then_scores(
 ) -> None:
     judge: httpx.AsyncClient = await start_judge(
         wait=False,
-        nats_url=guarded_nats.url_of("service"),
+        nats_url=guarded_nats.url_of("judge"),
         nats_manage_streams=False,
     )
 

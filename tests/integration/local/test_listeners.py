@@ -5,14 +5,17 @@ import os
 import re
 import socket
 from collections.abc import Collection, Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import httpx
 import pytest
 
 from rlaif.local.doctor.__main__ import main
+from rlaif.local.places import DataDirectory
 from rlaif.servers.seaweedfs import GRPC_OFFSET
 from rlaif.testing.pipeline import Pipeline
+from rlaif.testing.waiting import eventually
 
 pytestmark = [
     pytest.mark.timeout(900),
@@ -21,6 +24,7 @@ pytestmark = [
 
 SERVICES = ("mock-llm", "hud", "exporter", "judge", "reward-model", "trainer")
 LISTENS = "0A"
+_LINKS = {"nats", "bus", "store"}
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +86,21 @@ def test_all_listen_on_this_machine_only_and_none_is_unknown(
     assert len(grpc) <= 5, "without credentials, as SECURITY.md says"
 
 
+@pytest.mark.parametrize("name", set(SERVICES) - {"mock-llm"})
+async def test_a_service_reaches_events_and_objects_with_its_own_identity(
+    pipeline: Pipeline, name: str
+) -> None:
+    async with httpx.AsyncClient(base_url=pipeline.where(name), trust_env=False) as client:
+
+        async def works() -> bool:
+            checks = (await client.get("/readyz", timeout=30)).json()["checks"]
+            # The trainer has names of its own for what it can do without.
+            asked = [checks[each]["ok"] for each in checks.keys() & _LINKS]
+            return len(asked) == 2 and all(asked)
+
+        await eventually(works, f"{name} has NATS and the stores")
+
+
 @pytest.mark.parametrize("name", SERVICES)
 def test_a_service_refuses_writes_without_the_token_and_foreign_names(
     pipeline: Pipeline, name: str
@@ -93,7 +112,7 @@ def test_a_service_refuses_writes_without_the_token_and_foreign_names(
             assert client.get(path, headers={"Host": "evil.example"}).status_code == 421
 
 
-def test_nats_lets_nobody_in_without_the_token(pipeline: Pipeline) -> None:
+def test_nats_lets_nobody_in_without_a_password(pipeline: Pipeline) -> None:
     with socket.create_connection(("127.0.0.1", _port(pipeline, "nats")), timeout=30) as stream:
         answers = stream.makefile("rb")
         assert answers.readline().startswith(b"INFO ")
@@ -107,8 +126,8 @@ def test_the_monitoring_of_nats_tells_no_secret(pipeline: Pipeline) -> None:
     with httpx.Client(base_url=address, trust_env=False) as client:
         for path in ("/varz", "/connz?auth=1&subs=1", "/jsz?config=1&streams=1", "/subsz?subs=1"):
             shown = client.get(path).text
-            for secret in pipeline.secrets().values():
-                assert secret == "local" or secret not in shown
+            for secret in _passwords(pipeline):
+                assert secret not in shown
 
 
 def test_no_port_of_the_object_store_gives_or_takes_objects(
@@ -128,18 +147,30 @@ def test_no_port_of_the_object_store_gives_or_takes_objects(
                     assert 400 <= answer.status_code < 500, (port, method, path)
 
 
+def _passwords(pipeline: Pipeline) -> list[str]:
+    secrets = DataDirectory(pipeline.data_dir).secrets()
+    names = ("admin", *SERVICES)
+    return [
+        *(value for name, value in asdict(secrets).items() if name != "s3_access_key"),
+        *(each(name) for each in (secrets.nats_password, secrets.s3_secret) for name in names),
+    ]
+
+
 def test_no_secret_is_on_a_command_line_or_in_another_process(pipeline: Pipeline) -> None:
-    secrets = pipeline.secrets()
-    keys = {json.dumps(value).strip('"') for name, value in secrets.items() if value != "local"}
+    keys = set(_passwords(pipeline))
+    secrets = DataDirectory(pipeline.data_dir).secrets()
     for pid in pipeline.family():
         line = Path(f"/proc/{pid}/cmdline").read_text()
         assert not any(key in line for key in keys), line
         environment = Path(f"/proc/{pid}/environ").read_text()
         if "rlaif.exporter.replay_process" in line or "nats-server" in line:
             assert not any(key in environment for key in keys), line
-        if "rlaif.mock_llm" in line:
-            assert secrets["nats_token"] not in environment
-            assert secrets["s3_secret_key"] not in environment
+        assert secrets.nats_token not in environment
+        assert secrets.s3_secret_key not in environment
+        for name in SERVICES:
+            own = f"rlaif.{name.replace('-', '_')}" in line
+            assert own or secrets.nats_password(name) not in environment
+            assert own or secrets.s3_secret(name) not in environment
 
 
 def test_the_doctor_examines_it_while_it_runs(

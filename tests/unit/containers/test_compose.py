@@ -6,11 +6,16 @@ from pathlib import Path
 import pytest
 import yaml
 
+from rlaif.servers.identities import names
+
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docker-compose.yml").read_text()
 COMPOSE = yaml.safe_load(TEXT)
 EXAMPLE = (ROOT / ".env.example").read_text()
-SECRETS = ("NATS_TOKEN", "S3_ACCESS_KEY", "S3_SECRET_KEY", "RLAIF_API_TOKEN", "GRAFANA_PASSWORD")
+SECRETS = (
+    *(f"PASSWORD_{name.upper().replace('-', '_')}" for name in names()),
+    *("S3_ACCESS_KEY", "S3_SECRET_KEY", "RLAIF_API_TOKEN", "GRAFANA_PASSWORD"),
+)
 VARIABLE = re.compile(r"\$\{([A-Z0-9_]+)(:?[-?][^}]*)?\}?")
 BUILDERS = {name: each for name, each in COMPOSE["services"].items() if "build" in each}
 OURS = {

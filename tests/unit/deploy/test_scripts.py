@@ -14,6 +14,7 @@ from types import ModuleType
 import pytest
 import yaml
 
+from rlaif.servers.identities import names
 from rlaif.servers.nats_server import find_nats_server
 
 ROOT = Path(__file__).parents[3]
@@ -77,22 +78,34 @@ def values(cluster: Path) -> dict[str, dict[str, str]]:
     }
 
 
-def test_all_six_secrets_are_made_with_the_keys_that_pods_ask_for(cluster: Path) -> None:
+def test_all_secrets_are_made_with_the_keys_that_pods_ask_for(cluster: Path) -> None:
     assert deploy_secrets(cluster).returncode == 0
     keys = {}
     for file in (ROOT / "deploy/components/secrets-sealed").glob("*.yaml"):
-        each = yaml.safe_load(file.read_text())
-        if each["kind"] == "SealedSecret":
-            keys[each["metadata"]["name"]] = set(each["spec"]["encryptedData"])
+        for each in yaml.safe_load_all(file.read_text()):
+            if each["kind"] == "SealedSecret":
+                keys[each["metadata"]["name"]] = set(each["spec"]["encryptedData"])
+    one_key = keys.pop("rlaif-s3")
+    keys |= {f"rlaif-s3-{name}": one_key for name in names()}
     assert {name: set(data) for name, data in values(cluster).items()} == keys
     made = values(cluster)
     assert made["rlaif-llm"]["LLM_API_KEY"] == made["rlaif-api"]["RLAIF_API_TOKEN"]
-    password = json.loads(made["rlaif-nats-server"]["NATS_SERVICE_PASSWORD"])
-    assert made["rlaif-nats"]["NATS_URL"] == f"nats://service:{password}@nats:4222"
+    password = json.loads(made["rlaif-nats-server"]["NATS_JUDGE_PASSWORD"])
+    assert made["rlaif-nats-judge"]["NATS_URL"] == f"nats://judge:{password}@nats:4222"
+    assert made["rlaif-s3-judge"]["S3_ACCESS_KEY"] == "judge"
+    every = [data[key] for data in made.values() for key in data if key.endswith(("_KEY", "URL"))]
+    assert len(set(every)) == len(every) - 1, "but the keys of the mock of the models"
+
+
+def test_a_store_with_one_key_for_all_services_gets_one_secret(cluster: Path) -> None:
+    deploy_secrets(cluster, S3_ACCESS_KEY="ours", S3_SECRET_KEY="hunter2")
+    made = values(cluster)
+    assert made["rlaif-s3"] == {"S3_ACCESS_KEY": "ours", "S3_SECRET_KEY": "hunter2"}
+    assert not [name for name in made if name.startswith("rlaif-s3-")]
 
 
 def test_no_value_is_printed(cluster: Path) -> None:
-    done = deploy_secrets(cluster, S3_SECRET_KEY="hunter2")
+    done = deploy_secrets(cluster, S3_ACCESS_KEY="ours", S3_SECRET_KEY="hunter2")
     every = {value for data in values(cluster).values() for value in data.values()}
     printed = set(re.split(r"[\s,:]+", done.stdout + done.stderr))
     assert printed & every == set()
@@ -104,13 +117,13 @@ def test_a_second_time_everything_is_kept(cluster: Path) -> None:
     first = cluster.read_text()
     done = deploy_secrets(cluster)
     assert cluster.read_text() == first
-    assert done.stdout.count(": kept\n") == 6
+    assert done.stdout.count(": kept\n") == 15
 
 
 def test_what_is_missing_is_added_and_the_rest_stays(cluster: Path) -> None:
     deploy_secrets(cluster)
     known, first = json.loads(cluster.read_text()), values(cluster)
-    del known["rlaif-nats"], known["rlaif-llm"]["data"]["TRAINER_PLANNER_API_KEY"]
+    del known["rlaif-nats-judge"], known["rlaif-llm"]["data"]["TRAINER_PLANNER_API_KEY"]
     cluster.write_text(json.dumps(known))
     deploy_secrets(cluster)
     assert values(cluster) == first
@@ -142,7 +155,7 @@ def test_a_new_token_reaches_the_mock_and_leaves_the_keys_of_real_models(cluster
 
 
 def test_a_secret_that_an_operator_makes_is_left_alone(cluster: Path) -> None:
-    deploy_secrets(cluster)
+    deploy_secrets(cluster, S3_ACCESS_KEY="ours")
     known = json.loads(cluster.read_text())
     known["rlaif-s3"]["data"] = {"AWS_ACCESS_KEY_ID": "eA=="}
     known["rlaif-s3"]["metadata"]["ownerReferences"] = [{"kind": "ObjectBucketClaim"}]

@@ -68,7 +68,8 @@ def test_services_find_the_servers_and_share_the_token_for_writes(home):
     stack, secrets = planned(Options(home.root)), home.secrets()
     for name in SERVICES:
         found = settings(stack, name)
-        assert found["NATS_URL"] == stack.servers[0].where.replace("//", f"//{secrets.nats_token}@")
+        user = f"//{name}:{secrets.nats_password(name)}@"
+        assert found["NATS_URL"] == stack.servers[0].where.replace("//", user)
         assert found["RLAIF_API_TOKEN"] == stack.api_token == secrets.api_token
 
 
@@ -115,7 +116,7 @@ def test_a_store_in_s3_brings_its_server_and_keys(home, environment):
     for name in SERVICES:
         found = settings(stack, name)
         assert found["S3_ENDPOINT_URL"] == stack.servers[1].where
-        assert found["S3_SECRET_KEY"] == secrets.s3_secret_key
+        assert (found["S3_ACCESS_KEY"], found["S3_SECRET_KEY"]) == (name, secrets.s3_secret(name))
         assert found["EPISODES_STORE"] == "s3://zelda-episodes"
         assert found["MODELS_STORE"] == str(home.root / "objects/zelda-models")
 
@@ -178,7 +179,8 @@ def test_the_users_game_is_handed_to_the_services(home, tmp_path):
 def test_files_with_secrets_are_read_by_their_owner_only(home, environment):
     environment.setenv("MODELS_STORE", "s3://zelda-models")
     stack, secrets = planned(Options(home.root)), home.secrets()
-    tokens = (secrets.nats_token, secrets.s3_secret_key)
+    passwords = [secrets.nats_password(name) for name in SERVICES]
+    tokens = (*passwords, secrets.nats_token, secrets.s3_secret_key, secrets.s3_secret("judge"))
     files = [path for path in home.root.rglob("*") if path.is_file()]
     holding = [path for path in files if any(token in path.read_text() for token in tokens)]
     assert len(holding) >= 2

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import fcntl
+import hmac
 import json
 import os
 import secrets
@@ -39,6 +40,18 @@ class Secrets:
     s3_secret_key: str
     nats_token: str
     api_token: str
+
+    def nats_password(self, identity: str) -> str:
+        """Password of a user of NATS; no other user's can be derived from it."""
+        return _derived(self.nats_token, identity)
+
+    def s3_secret(self, identity: str) -> str:
+        """Secret key of an identity of the object store, as of `nats_password`."""
+        return _derived(self.s3_secret_key, identity)
+
+
+def _derived(secret: str, identity: str) -> str:
+    return hmac.digest(secret.encode(), identity.encode(), "sha256").hex()
 
 
 @dataclass(frozen=True)

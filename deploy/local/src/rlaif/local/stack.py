@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import httpx
 
 from rlaif.local.child import STOP_SECONDS, ChildSpec
 from rlaif.local.places import HOST, DataDirectory, PortBusyError, Ports, Secrets
+from rlaif.servers.identities import ADMIN, IDENTITIES, nats_users
 from rlaif.servers.nats_server import NatsServerRecipe, find_nats_server
 from rlaif.servers.seaweedfs import (
     GRPC_OFFSET,
@@ -96,13 +97,14 @@ class Options:
 class Stack:
     """All processes: servers start first and stop last; `urls` by service.
 
-    `trainer_dir` holds the trainer's runs.
+    `nats_url` is the administrator's; `trainer_dir` holds the trainer's runs.
     """
 
     servers: tuple[ChildSpec, ...]
     services: tuple[ChildSpec, ...]
     urls: dict[str, str]
     api_token: str
+    nats_url: str = field(repr=False)
     trainer_dir: Path
 
 
@@ -123,11 +125,19 @@ def plan(options: Options, reserved: Ports) -> Stack:
         )
     ports = {name: reserved.take(port) for name, port in _PORTS.items() if name != "s3"}
     ports["hud"] = options.hud_port or ports["hud"]
+    users = nats_users(lambda name: f'"{secrets.nats_password(name)}"')
     nats = NatsServerRecipe(
-        home.root / "nats", ports["nats"], ports["nats monitor"], secrets.nats_token
+        home.root / "nats",
+        ports["nats"],
+        ports["nats monitor"],
+        more=f"authorization {{\n{users}}}",
     )
+    nats_urls = {
+        name: nats.url_of(name, secrets.nats_password(name)) for name in (ADMIN, *SERVICES)
+    }
     urls = {name: f"http://{HOST}:{ports[name]}" for name in (*SERVICES, "mock-llm")}
-    environment = _shared_environment(nats, secrets, options, urls)
+    environment = _shared_environment(secrets, options, urls)
+    own = {name: {"NATS_URL": nats_urls[name]} for name in SERVICES}
     servers = [_nats_spec(home, nats)]
     stores = _stores(home)
     environment |= stores
@@ -137,23 +147,25 @@ def plan(options: Options, reserved: Ports) -> Stack:
             ports=_seaweed_ports(reserved),
             access_key=secrets.s3_access_key,
             secret_key=secrets.s3_secret_key,
+            secrets={each.name: secrets.s3_secret(each.name) for each in IDENTITIES},
         )
-        environment |= {
-            "S3_ENDPOINT_URL": weed.endpoint_url,
-            "S3_ACCESS_KEY": weed.access_key,
-            "S3_SECRET_KEY": weed.secret_key,
-        }
+        environment["S3_ENDPOINT_URL"] = weed.endpoint_url
+        for name, key in weed.secrets.items():
+            own[name] |= {"S3_ACCESS_KEY": name, "S3_SECRET_KEY": key}
         servers.append(_weed_spec(home, weed))
     if options.llm_base_url is None:
         servers.append(_service_spec(home, "mock-llm", ports["mock-llm"], environment))
-    names = ("NATS_URL", "EPISODES_STORE", "MODELS_STORE", "S3_ENDPOINT_URL")
+    names = ("EPISODES_STORE", "MODELS_STORE", "S3_ENDPOINT_URL")
     noted = {name: environment[name] for name in names if name in environment}
-    home.note_addresses(noted | {"HUD_URL": urls["hud"]})
+    home.note_addresses(noted | {"HUD_URL": urls["hud"], "NATS_URL": nats_urls[ADMIN]})
     return Stack(
         servers=tuple(servers),
-        services=tuple(_service_spec(home, name, ports[name], environment) for name in SERVICES),
+        services=tuple(
+            _service_spec(home, name, ports[name], environment | own[name]) for name in SERVICES
+        ),
         urls=urls,
         api_token=secrets.api_token,
+        nats_url=nats_urls[ADMIN],
         trainer_dir=Path(environment["TRAINER_DATA_DIR"]),
     )
 
@@ -187,14 +199,9 @@ def _seaweed_ports(reserved: Ports) -> SeaweedPorts:
     return SeaweedPorts.find_free(s3=_PORTS["s3"], first=20_001, claim=claim)
 
 
-def _shared_environment(
-    nats: NatsServerRecipe,
-    secrets: Secrets,
-    options: Options,
-    urls: dict[str, str],
-) -> dict[str, str]:
+def _shared_environment(secrets: Secrets, options: Options, urls: dict[str, str]) -> dict[str, str]:
     environment = dict(os.environ) | {
-        "NATS_URL": nats.url,
+        "NATS_MANAGE_STREAMS": "false",
         "RLAIF_API_TOKEN": secrets.api_token,
         "LLM_BASE_URL": options.llm_base_url or urls["mock-llm"],
         "HUD_JUDGE_URL": urls["judge"],

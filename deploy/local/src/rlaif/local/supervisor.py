@@ -5,6 +5,7 @@ import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
+from rlaif.local.administrator import administered
 from rlaif.local.child import Child
 from rlaif.local.display import Display
 from rlaif.local.logs import rotate
@@ -64,21 +65,23 @@ class Supervisor:
         """
         adopt_orphans()
         try:
-            async with self._showing_progress("starting"):
-                await self._start()
-            return await self._watch(loops, seconds)
+            async with contextlib.AsyncExitStack() as meanwhile:
+                async with self._showing_progress("starting"):
+                    await self._start(meanwhile)
+                return await self._watch(loops, seconds)
         finally:
             await self._take_down()
             self._display.quiet()
 
-    async def _start(self) -> None:
-        """Start the servers and the page first, then the other services."""
+    async def _start(self, meanwhile: contextlib.AsyncExitStack) -> None:
+        """Start the servers and the page first, make the streams, then start the other services."""
         page = [child for child in self._services if child.spec.name == PAGE]
         rest = [child for child in self._services if child.spec.name != PAGE]
         opening = asyncio.create_task(self._start_together(page))
         try:
             await self._start_together(self._servers)
             if not self._stop.is_set():
+                await meanwhile.enter_async_context(administered(self._stack.nats_url))
                 await self._start_together(rest)
             await opening
         finally:

@@ -34,25 +34,27 @@ def find_nats_server() -> Path:
 class NatsServerRecipe:
     """One server with JetStream, on loopback.
 
-    Without a token it lets everybody on this machine in. `max_file` is JetStream's room on disk,
-    in nats-server's notation. `more` is further configuration, such as users or TLS.
+    `max_file` is JetStream's room on disk, in nats-server's notation. `more` is further
+    configuration, such as users or TLS; without users it lets everybody on this machine in.
     """
 
     directory: Path
     port: int
     monitor_port: int
-    token: str | None = field(default=None, repr=False)
     max_file: str = "1GB"
     more: str = field(default="", repr=False)
 
     @property
     def url(self) -> str:
-        """Where clients connect, with the token if there is one."""
-        user = f"{self.token}@" if self.token else ""
-        return f"nats://{user}{HOST}:{self.port}"
+        """Where clients connect; without credentials."""
+        return f"nats://{HOST}:{self.port}"
+
+    def url_of(self, user: str, password: str) -> str:
+        """Where a user connects whose name and password are letters, digits and hyphens."""
+        return f"nats://{user}:{password}@{HOST}:{self.port}"
 
     def write_files(self) -> None:
-        """Write its configuration, readable by the owner only because of the token."""
+        """Write its configuration, readable by the owner only because of the passwords."""
         self.directory.mkdir(parents=True, exist_ok=True)
         self._configuration.unlink(missing_ok=True)
         descriptor = os.open(self._configuration, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -79,9 +81,7 @@ class NatsServerRecipe:
         return self.directory / "nats.conf"
 
     def _lines(self) -> list[str]:
-        access = [f'authorization {{ token: "{self.token}" }}'] if self.token else []
         return [
-            *access,
             self.more,
             f"host: {HOST}",
             f"port: {self.port}",

@@ -30,11 +30,12 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rlaif.servers.identities import ADMIN, s3_identities
 from rlaif.storage.ports import ObjectNotFoundError, StorageError, StoreUnavailableError
 
 if TYPE_CHECKING:
@@ -153,15 +154,16 @@ class TlsFiles:
 class SeaweedFS:
     """One server's recipe.
 
-    All that it writes is in `data_dir`, an absolute path. The keys are those of the one identity,
-    which may do everything; `buckets` are made on the first start. With `tls` the endpoint is
-    https.
+    All that it writes is in `data_dir`, an absolute path. The keys are the administrator's, who may
+    do everything; `secrets` has the secret keys of `identities.IDENTITIES`, if they are to be let
+    in. `buckets` are made on the first start. With `tls` the endpoint is https.
     """
 
     data_dir: Path
     ports: SeaweedPorts
     access_key: str
     secret_key: str = field(repr=False)
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     buckets: tuple[str, ...] = ("zelda-episodes", "zelda-models")
     tls: TlsFiles | None = None
 
@@ -185,7 +187,8 @@ class SeaweedFS:
         with os.fdopen(
             os.open(self._s3_config, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w"
         ) as file:
-            json.dump(self._identities(), file)
+            secrets = {ADMIN: self.secret_key, **self.secrets}
+            json.dump(s3_identities(secrets, self.access_key), file)
 
     def command(self, weed: Path) -> list[str]:
         """The server's command line; run it with `data_dir` as working folder."""
@@ -297,8 +300,3 @@ class SeaweedFS:
     @property
     def _s3_config(self) -> Path:
         return self.data_dir / "s3.json"
-
-    def _identities(self) -> dict[str, object]:
-        key = {"accessKey": self.access_key, "secretKey": self.secret_key}
-        actions = ["Admin", "Read", "Write", "List", "Tagging"]
-        return {"identities": [{"name": "admin", "credentials": [key], "actions": actions}]}

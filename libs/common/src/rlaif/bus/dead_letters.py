@@ -17,7 +17,13 @@ from rlaif.bus.errors import EventRefusedError, UnknownDeadLetterError
 from rlaif.bus.history import stored_messages
 from rlaif.bus.link import Link
 from rlaif.bus.publisher import store
-from rlaif.contracts.catalog import CATALOG, UnknownEventError, parse_event, spec_of
+from rlaif.contracts.catalog import (
+    CATALOG,
+    UnknownEventError,
+    parse_event,
+    retry_subject,
+    spec_of,
+)
 from rlaif.contracts.events import CloudEvent, DeadLetter
 from rlaif.contracts.untrusted import NotJsonError, read_json
 
@@ -122,7 +128,8 @@ async def redrive(link: Link, event_id: str, *, deadline: timedelta) -> str:
 
     Raises:
         UnknownDeadLetterError: No dead letter has this `event_id`.
-        EventRefusedError: The letter names a subject or stream that has no consumers.
+        EventRefusedError: The letter names a stream, subject or consumer that do not belong
+            together.
     """
     js = link.jetstream
     letters = [each.sequence for each in await _headers(js) if each.event_id == event_id]
@@ -132,17 +139,17 @@ async def redrive(link: Link, event_id: str, *, deadline: timedelta) -> str:
         )
     dead: DeadLetter = parse_event((await js.get_msg(_STREAM, letters[-1])).data or b"").data
     # A letter is a message that anybody on the bus may have written.
-    place = (dead.stream, dead.subject)
-    if place not in {(each.stream, each.subject) for each in CATALOG if each.consumers}:
+    place = (dead.stream, dead.subject, dead.consumer)
+    if place not in {(s.stream, s.subject, name) for s in CATALOG for name in s.consumers}:
         raise EventRefusedError(
             f"the dead letter of {event_id!r} names subject {dead.subject!r} of stream "
-            f"{dead.stream!r}, which no consumer reads; it is not published"
+            f"{dead.stream!r}, which {dead.consumer!r} does not read; it is not published"
         )
     new_id = f"{event_id.partition(_REDRIVE_MARK)[0]}{_REDRIVE_MARK}{letters[-1]}"
     await store(
         link,
         stream=dead.stream,
-        subject=dead.subject,
+        subject=retry_subject(dead.consumer),
         message_id=new_id,
         payload=with_id(dead, new_id),
         deadline=deadline,

@@ -35,7 +35,7 @@ from rlaif.bus.outcome import Reject, Retry, Suspect
 from rlaif.bus.ports import Handler, WorkerSettings
 from rlaif.bus.publisher import EventPublisher, store
 from rlaif.bus.topology import MAX_DELIVER
-from rlaif.contracts.catalog import EventSpec, UnknownEventError, parse_event
+from rlaif.contracts.catalog import EventSpec, UnknownEventError, parse_event, retry_subject
 from rlaif.contracts.events import CloudEvent
 from rlaif.pacing.backoff import backoff
 from rlaif.tracing.spans import span
@@ -224,7 +224,7 @@ class Delivery:
             message.data,
             stream=place.stream,
             sequence=place.sequence.stream,
-            subject=message.subject,
+            subject=self._spec.pattern,
             consumer=self._consumer,
             attempts=_attempts(message),
             reason=dead.reason,
@@ -258,7 +258,7 @@ class Delivery:
             await store(
                 self._link,
                 stream=self._spec.stream,
-                subject=message.subject,
+                subject=retry_subject(self._consumer),
                 message_id=f"renewed:{self._spec.stream}:{sequence}",
                 payload=message.data,
                 deadline=_STORE_DEADLINE,

@@ -60,7 +60,7 @@ async def stored_events(js: JetStreamContext, kind: type[EventData]) -> StoredEv
     """Read the events that are stored now."""
     spec = spec_of(kind)
     found = []
-    async for message in stored_messages(js, spec.stream, filter_subjects=[spec.pattern]):
+    async for message in stored_messages(js, spec.stream, filter_subjects=list(spec.stored)):
         try:
             found.append((message.metadata.sequence.stream, parse_event(message.data).data))
         except UnknownEventError:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import re
 import ssl
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
@@ -153,6 +154,7 @@ class Link:
                     user=self._address.user,
                     password=self._address.password,
                     token=self._address.token,
+                    inbox_prefix=inbox_of(self._address.user),
                     tls=authorities,
                     error_cb=self._on_error,
                     disconnected_cb=self._on_disconnected,
@@ -230,6 +232,12 @@ class Link:
         return BusUnavailableError(
             f"could not {what}: {why}{self.last_error_note}; check NATS at {self.address}"
         )
+
+
+def inbox_of(user: str | None) -> bytes:
+    """Prefix of the subjects of a user's replies: no other user of the server may read them."""
+    named = user is not None and re.fullmatch(r"[\w-]+", user, re.ASCII)
+    return f"_INBOX.{user}".encode() if named else b"_INBOX"
 
 
 class CarefulClient(CancellableClient):

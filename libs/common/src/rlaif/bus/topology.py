@@ -25,7 +25,7 @@ from nats.js.api import (
 )
 from nats.js.errors import APIError, NotFoundError
 
-from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec
+from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec, retry_subject
 
 MAX_DELIVER = 20
 """Deliveries of one event to one consumer; the backstop for an event that kills its worker."""
@@ -93,7 +93,7 @@ def consumer_config(spec: EventSpec, consumer: str, settings: TopologySettings) 
         ack_wait=settings.ack_wait.total_seconds(),
         max_deliver=MAX_DELIVER,
         max_ack_pending=settings.max_ack_pending,
-        filter_subject=spec.pattern,
+        filter_subjects=[spec.pattern, retry_subject(consumer)],
     )
 
 
@@ -240,8 +240,8 @@ async def _ensure_consumer(js: JetStreamContext, stream: str, wanted: ConsumerCo
     return Part(stream, wanted, found, made=False)
 
 
-_OF_A_STREAM = ("num_replicas", "max_bytes", "discard")
-_OF_A_CONSUMER = ("ack_wait", "max_ack_pending")
+_OF_A_STREAM = ("num_replicas", "max_bytes", "discard", "subjects")
+_OF_A_CONSUMER = ("ack_wait", "max_ack_pending", "filter_subjects")
 
 
 async def align_topology(js: JetStreamContext, settings: TopologySettings) -> list[str]:
@@ -277,7 +277,8 @@ async def _change(js: JetStreamContext, part: Part) -> set[str]:
     fields = set(_OF_A_CONSUMER) & part.differences().keys()
     if fields:
         values = {each: getattr(wanted, each) for each in fields}
-        await js.add_consumer(part.stream, found.evolve(**values))
+        # Earlier releases set the one filter in the place of several.
+        await js.add_consumer(part.stream, found.evolve(filter_subject=None, **values))
     return fields
 
 

@@ -63,6 +63,11 @@ class EventSpec:
         """The subject with a wildcard in place of a name: all events of this row match it."""
         return self.subject.format(stream=">")
 
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """The patterns of all subjects that these events are stored under."""
+        return (self.pattern, *map(retry_subject, self.consumers))
+
     def subject_for(self, data: EventData) -> str:
         return self.subject.format_map(vars(data))
 
@@ -90,7 +95,7 @@ class StreamSpec:
     @property
     def subjects(self) -> tuple[str, ...]:
         """The subjects that it stores, in catalog order."""
-        return tuple(spec.pattern for spec in CATALOG if spec.stream == self.name)
+        return tuple(each for spec in CATALOG if spec.stream == self.name for each in spec.stored)
 
 
 STREAMS: dict[str, StreamSpec] = {
@@ -162,6 +167,11 @@ CATALOG: tuple[EventSpec, ...] = (
 
 _BY_DATA = {spec.data: spec for spec in CATALOG}
 _BY_TYPE = {spec.type: spec for spec in CATALOG}
+
+
+def retry_subject(consumer: str) -> str:
+    """Where a consumer's events are stored again: it may not publish what it consumes."""
+    return f"retry.{consumer}"
 
 
 def spec_of(data: type[EventData]) -> EventSpec:

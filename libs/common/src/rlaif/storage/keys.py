@@ -10,6 +10,14 @@ MODELS_BUCKET = "zelda-models"
 
 _ID = "[a-z0-9][a-z0-9-]*"
 
+FOLDERS = frozenset(
+    (
+        *("captures", "checkpoints", "comparisons", "evaluations", "keyframes", "pipeline"),
+        *("probe", "rejudge", "rejudged", "reward_model", "rooms", "scores", "spent_tokens"),
+    )
+)
+"""The top level of both buckets; every other name in the episodes' is an episode."""
+
 CHAMPION = "reward_model/champion.json"
 WANTED_COMPARISONS = "reward_model/wanted_comparisons.json"
 PROGRESS = "pipeline/progress.json"

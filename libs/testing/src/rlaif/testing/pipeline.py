@@ -19,6 +19,7 @@ from pathlib import Path
 import httpx
 
 from rlaif.bus.connection import connect
+from rlaif.local.places import DataDirectory
 from rlaif.local.strays import descendants
 from rlaif.storage.file import FileStore
 from rlaif.storage.keys import EPISODES_BUCKET
@@ -97,6 +98,10 @@ class Pipeline:
         found: dict[str, str] = json.loads((self.data_dir / "secrets.json").read_text())
         return found
 
+    def nats_url(self) -> str:
+        """Where the administrator of its NATS connects."""
+        return DataDirectory(self.data_dir).addresses()["NATS_URL"]
+
     def get(self, service: str, path: str) -> httpx.Response:
         """Ask a service's REST API; raises `httpx.HTTPStatusError` unless it answers 2xx."""
         answer = httpx.get(f"{self.where(service)}/api/v1/{path}", timeout=10, trust_env=False)
@@ -142,9 +147,7 @@ class Pipeline:
         return asyncio.run(self._check_at_rest())
 
     async def _check_at_rest(self) -> PipelineFindings:
-        port = self.where("nats").rsplit(":", 1)[1]
-        token = self.secrets()["nats_token"]
-        bus = await connect(f"nats://{token}@127.0.0.1:{port}", name="check")
+        bus = await connect(self.nats_url(), name="check")
         deadline = time.monotonic() + _REST_SECONDS
         try:
             while self._spooled() or await under_way(bus):

@@ -24,7 +24,6 @@ from rlaif.storage.ports import (
 
 CAPTURES = "captures/"
 _CAPTURE_SUFFIX = ".capture"
-_OTHER_FOLDERS = frozenset({"captures", "keyframes", "scores", "pipeline", "probe"})
 _AFTER_SLASH = "0"
 """The character after "/": sorts after every key in the folder."""
 
@@ -77,7 +76,7 @@ def manifests(store: ObjectStore, prefix: str, after: str) -> Iterator[ObjectInf
     while True:
         for info in store.list(prefix, after=after):
             folder = info.key.split("/", 1)[0]
-            if folder in _OTHER_FOLDERS:
+            if folder in keys.FOLDERS:
                 after = folder + _AFTER_SLASH
                 break
             if keys.manifest_ids(info.key):

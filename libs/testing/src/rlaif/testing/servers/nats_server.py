@@ -1,7 +1,6 @@
 """A real nats-server on a free port, with its own store, for tests that need the real thing."""
 
 import asyncio
-import shutil
 import socket
 import subprocess
 import time
@@ -14,7 +13,8 @@ import pytest
 import pytest_asyncio
 
 from rlaif.bus.errors import BusUnavailableError
-from rlaif.servers.nats_server import HOST, NatsServerRecipe, find_nats_server
+from rlaif.servers.identities import nats_users
+from rlaif.servers.nats_server import NatsServerRecipe, find_nats_server
 from rlaif.testing.servers.process import ServerProcess
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 START_TIMEOUT_SECONDS = 30.0
 _POLL_SECONDS = 0.01
-_DEPLOYED = Path(__file__).parents[6] / "deploy/base/nats"
 
 
 class NatsServer(ServerProcess):
@@ -31,18 +30,13 @@ class NatsServer(ServerProcess):
     Args:
         directory: For its store, configuration and log; made when missing.
         max_file: JetStream's room on disk, in nats-server's notation.
-        token: What clients must show; None lets everybody in.
         more: Further lines of its configuration, such as users or TLS.
     """
 
-    def __init__(
-        self, directory: Path, *, max_file: str = "1GB", token: str | None = None, more: str = ""
-    ) -> None:
+    def __init__(self, directory: Path, *, max_file: str = "1GB", more: str = "") -> None:
         super().__init__(directory / "js", directory / "nats.log")
         port, monitor_port = free_ports(2)
-        self._recipe = NatsServerRecipe(
-            directory, port, monitor_port, token=token, max_file=max_file, more=more
-        )
+        self._recipe = NatsServerRecipe(directory, port, monitor_port, max_file=max_file, more=more)
 
     @property
     def port(self) -> int:
@@ -50,12 +44,12 @@ class NatsServer(ServerProcess):
 
     @property
     def url(self) -> str:
-        """Where clients connect, with the token if there is one."""
+        """Where clients connect; without credentials."""
         return self._recipe.url
 
     def url_of(self, user: str) -> str:
         """Where a user of `more` connects whose password is the name."""
-        return f"nats://{user}:{user}@{HOST}:{self.port}"
+        return self._recipe.url_of(user, user)
 
     def restart(self) -> None:
         """Kill it and start it again on the same port and store."""
@@ -130,19 +124,13 @@ async def _made_anew(bus: "Bus") -> None:
 
 
 @pytest.fixture
-def guarded_nats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[NatsServer]:
-    """A server without streams, with the deployed accounts; a user's password is its name.
+def guarded_nats(tmp_path: Path) -> Iterator[NatsServer]:
+    """A server without streams, with the deployed users; a user's password is its name.
 
-    The user `admin` may do everything, `service` has the least rights of services; `url_of` says
-    where each connects.
+    The user `admin` may do everything, a service what `rlaif.servers.identities` says; `url_of`
+    says where each connects.
     """
-    for user in ("admin", "service"):
-        monkeypatch.setenv(f"NATS_{user.upper()}_USER", user)
-        monkeypatch.setenv(f"NATS_{user.upper()}_PASSWORD", user)
-    text = (_DEPLOYED / "nats.conf").read_text(encoding="utf-8")
-    shutil.copy(_DEPLOYED / "permissions.conf", tmp_path)
-    accounts = text[text.index("accounts {") : text.index("include ./cluster.conf")]
-    server = NatsServer(tmp_path, more=accounts)
+    server = NatsServer(tmp_path, more=f"authorization {{\n{nats_users(lambda name: name)}}}")
     server.start()
     try:
         yield server

@@ -1,13 +1,13 @@
 """A real S3 server for the tests: SeaweedFS in a folder of its own, and the stores on it."""
 
 import os
-import secrets
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 import pytest
@@ -31,15 +31,23 @@ class S3Server(ServerProcess):
     Args:
         data_dir: Its folder, of a short path; made when missing.
         tls: Makes its endpoint https.
+        secrets: Secret keys of the services, if they are to be let in.
     """
 
-    def __init__(self, data_dir: Path, *, tls: TlsFiles | None = None) -> None:
+    def __init__(
+        self,
+        data_dir: Path,
+        *,
+        tls: TlsFiles | None = None,
+        secrets: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(data_dir / "filer.db", data_dir / "weed.log")
         self.recipe = SeaweedFS(
             data_dir=data_dir,
             ports=_ports(),
             access_key="test",
-            secret_key=secrets.token_hex(16),
+            secret_key=token_hex(16),
+            secrets=secrets or {},
             buckets=(EPISODES_BUCKET, MODELS_BUCKET),
             tls=tls,
         )
