@@ -94,7 +94,7 @@ async def test_a_service_reaches_events_and_objects_with_its_own_identity(
 
         async def works() -> bool:
             checks = (await client.get("/readyz", timeout=30)).json()["checks"]
-            # The trainer has names of its own for what it can do without.
+            # The trainer names its checks differently.
             asked = [checks[each]["ok"] for each in checks.keys() & _LINKS]
             return len(asked) == 2 and all(asked)
 

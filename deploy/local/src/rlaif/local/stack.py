@@ -4,12 +4,14 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 import httpx
 
+from rlaif.local.administrator import administered
 from rlaif.local.child import STOP_SECONDS, ChildSpec
 from rlaif.local.places import HOST, DataDirectory, PortBusyError, Ports, Secrets
 from rlaif.servers.identities import ADMIN, IDENTITIES, nats_users
@@ -97,15 +99,15 @@ class Options:
 class Stack:
     """All processes: servers start first and stop last; `urls` by service.
 
-    `nats_url` is the administrator's; `trainer_dir` holds the trainer's runs.
+    `trainer_dir` holds the trainer's runs. `upkeep` is open while the services run.
     """
 
     servers: tuple[ChildSpec, ...]
     services: tuple[ChildSpec, ...]
     urls: dict[str, str]
     api_token: str
-    nats_url: str = field(repr=False)
     trainer_dir: Path
+    upkeep: AbstractAsyncContextManager[None] = field(default_factory=nullcontext)
 
 
 def plan(options: Options, reserved: Ports) -> Stack:
@@ -165,8 +167,8 @@ def plan(options: Options, reserved: Ports) -> Stack:
         ),
         urls=urls,
         api_token=secrets.api_token,
-        nats_url=nats_urls[ADMIN],
         trainer_dir=Path(environment["TRAINER_DATA_DIR"]),
+        upkeep=administered(nats_urls[ADMIN]),
     )
 
 

@@ -5,7 +5,6 @@ import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
-from rlaif.local.administrator import administered
 from rlaif.local.child import Child
 from rlaif.local.display import Display
 from rlaif.local.logs import rotate
@@ -81,7 +80,7 @@ class Supervisor:
         try:
             await self._start_together(self._servers)
             if not self._stop.is_set():
-                await meanwhile.enter_async_context(administered(self._stack.nats_url))
+                await meanwhile.enter_async_context(self._stack.upkeep)
                 await self._start_together(rest)
             await opening
         finally:

@@ -1,4 +1,4 @@
-"""Which service may do what on NATS and S3, and the servers' configurations that say so.
+"""Which service may do what on NATS and S3, and the configurations of the servers for it.
 
 The administrator (`ADMIN`) may do everything; it makes streams and buckets. A service publishes the
 events that the catalog has it produce, and answers for its own consumer. All else is in the table.
