@@ -42,7 +42,7 @@ FETCH_BROWSER = $(BIN)/python services/hud/check_page.py fetch
 # Manifests, texts, shell commands and declarations are the same on every Python and with all versions; properties were
 # tried at length.
 SAME_EVERYWHERE := tests/*/deploy tests/*/validate tests/*/containers tests/*/local/test_make_elsewhere.py \
-                   tests/*/local/test_rom_of_the_demo.py tests/contracts/test_alerts.py tests/contracts/test_distributions.py \
+                   tests/contracts/test_alerts.py tests/contracts/test_distributions.py \
                    tests/contracts/test_words.py
 APART := PYTEST_ARGS='$(addprefix --ignore-glob=,$(SAME_EVERYWHERE)) --hypothesis-profile=few'
 # A path may hold quotes, $ and blanks: it goes through the environment, untouched by make and shell.

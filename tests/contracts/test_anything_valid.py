@@ -44,24 +44,22 @@ from rlaif.exporter.consumers import load_capture
 from rlaif.exporter.faults import ExportFault
 from rlaif.game.captures.capture import KeyframeError, unpack_keyframe
 from rlaif.hud import segment_objects
-from rlaif.hud.broadcast import READINGS, Broadcast, HudMetrics
-from rlaif.hud.browsers.hub import Hub
+from rlaif.hud.broadcast import READINGS, Broadcast
 from rlaif.hud.read_model.llm import calls_view, llm_view
 from rlaif.hud.read_model.projections import HudState
 from rlaif.judge.evidence.loading import CorruptSegmentError, load_segment
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.labels.label_log import LabelLog
-from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import ObjectInfo, ObjectNotFoundError, StorageError
-from rlaif.testing.data.events import segment_captured, segment_exported
+from rlaif.testing.data.events import NOON, segment_captured, segment_exported
 from rlaif.testing.data.judging.scored_segments import play, write_scored
+from rlaif.testing.page.broadcasts import broadcast_of
 from rlaif.trainer.run_folder.protocol import LoadRewardModel
 from rlaif.trainer.run_folder.spool import SpooledCapture
 from rlaif.trainer.service.champion import ChampionWatcher
 
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SHA = "a" * 64
 
 few = partial(
@@ -207,8 +205,7 @@ def _event(data: EventData) -> Any:
 def page() -> Broadcast:
     state = HudState(epoch="e", started_at=NOON)
     state.streams_opened()
-    hub = Hub(lambda: state.snapshot(NOON), max_clients=2)
-    return Broadcast(state, hub, clock=lambda: NOON, metrics=HudMetrics(ServiceMetrics("hud"), hub))
+    return broadcast_of(state)
 
 
 def views(state: HudState) -> list[Callable[[], Any]]:

@@ -5,6 +5,7 @@ import pytest
 from rlaif.contracts import events
 from rlaif.contracts.catalog import CATALOG, STREAMS, UnknownEventError, parse_event, spec_of
 from rlaif.contracts.events import DeadLetter, EventData
+from rlaif.testing.data.events import dead_letter_of
 
 
 def ids_of(specs):
@@ -63,11 +64,7 @@ def test_the_ring_closes():
 
 
 def test_a_dead_letter_travels_on_the_subject_of_its_stream():
-    letter = DeadLetter(
-        stream="CAPTURES", subject="s", consumer="c", event_id="e", reason="r", detail="d",
-        attempts=1, dead_at="2026-01-01T00:00:00Z", original="",
-    )  # fmt: skip
-    assert spec_of(DeadLetter).subject_for(letter) == "dead.CAPTURES"
+    assert spec_of(DeadLetter).subject_for(dead_letter_of()) == "dead.CAPTURES"
 
 
 @pytest.mark.parametrize(

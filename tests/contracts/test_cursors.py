@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -32,12 +32,12 @@ from rlaif.reward_model.review.service import Review
 from rlaif.reward_model.settings import TrainingSettings
 from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.service.problems import install_problem_handlers
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.judging.candidates import train_here
 from rlaif.testing.data.judging.segments import write_segment
 from rlaif.testing.publisher import RecordingPublisher
+from rlaif.testing.servers.client import app_of
 from rlaif.trainer.service.app import create_app as trainer_app
 from rlaif.trainer.settings import TrainerSettings
 
@@ -51,14 +51,6 @@ cursors = st.one_of(
         lambda key: base64.urlsafe_b64encode(key.encode()).decode().rstrip("=")
     ),
 )
-
-
-def app_of(*routers: APIRouter) -> FastAPI:
-    app = FastAPI()
-    install_problem_handlers(app)
-    for router in routers:
-        app.include_router(router)
-    return app
 
 
 def exporter(store: ObjectStore) -> FastAPI:

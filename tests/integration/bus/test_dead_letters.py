@@ -7,7 +7,7 @@ from rlaif.bus.errors import EventRefusedError, UnknownDeadLetterError
 from rlaif.bus.outcome import Reject
 from rlaif.contracts.catalog import retry_subject, spec_of
 from rlaif.contracts.events import DeadLetter, SegmentCaptured
-from rlaif.testing.data.events import segment_captured
+from rlaif.testing.data.events import dead_letter_of, segment_captured
 from rlaif.testing.waiting import all_answered, eventually
 
 
@@ -117,17 +117,7 @@ async def test_dead_letters_are_listed_newest_first(bus, start_worker):
     ],
 )
 async def test_a_letter_to_what_no_consumer_reads_is_not_sent(bus, stream, subject):
-    letter = DeadLetter(
-        stream=stream,
-        subject=subject,
-        consumer="exporter",
-        event_id="harmless",
-        reason="bad",
-        detail="",
-        attempts=1,
-        dead_at=datetime(2026, 1, 1, tzinfo=UTC),
-        original="",
-    )
+    letter = dead_letter_of("harmless", stream=stream, subject=subject)
     await bus.publisher("exporter").publish(letter)
     with pytest.raises(EventRefusedError, match="harmless"):
         await bus.redrive("harmless")

@@ -8,25 +8,16 @@ import pytest
 
 from rlaif.exporter.app import create_app
 from rlaif.exporter.settings import ExporterSettings
-from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import Emulator
 from rlaif.game.replay_check.segments import Play
 from rlaif.testing.data.captures import write_capture
-from rlaif.testing.data.random_play import boot, random_segments
+from rlaif.testing.data.random_play import recorded_play
 from rlaif.testing.waiting import eventually
 
 
 @pytest.fixture(scope="session")
 def recorded():
     """Three segments of 300 frames."""
-    cartridge = load_cartridge()
-    emulator = Emulator(cartridge.data)
-    boot(emulator)
-    segments = list(
-        random_segments(emulator, cartridge, Play(segments=3, seed=9), episode_id="ep-1")
-    )
-    emulator.close()
-    return segments
+    return recorded_play(Play(segments=3, seed=9))
 
 
 @pytest.fixture

@@ -9,8 +9,6 @@ import pytest
 
 from rlaif.bus.connection import Bus
 from rlaif.contracts.events import SegmentCaptured, SegmentExported
-from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import Emulator
 from rlaif.game.replay_check.segments import Play
 from rlaif.local.doctor.__main__ import examine, main
 from rlaif.local.doctor.findings import Report
@@ -22,19 +20,14 @@ from rlaif.storage.file import FileStore
 from rlaif.testing.data.captures import write_capture
 from rlaif.testing.data.judging.candidates import passed_candidate
 from rlaif.testing.data.judging.segments import write_segment
-from rlaif.testing.data.random_play import boot, random_segments
+from rlaif.testing.data.random_play import recorded_play
 from rlaif.testing.waiting import backlog_of
 
 
 @pytest.fixture(scope="session")
 def played() -> Any:
     """A capture with its keyframe."""
-    cartridge = load_cartridge()
-    emulator = Emulator(cartridge.data)
-    boot(emulator)
-    play = Play(segments=1, seed=9)
-    (segment,) = random_segments(emulator, cartridge, play, episode_id="ep-1")
-    emulator.close()
+    (segment,) = recorded_play(Play(segments=1, seed=9))
     return segment
 
 

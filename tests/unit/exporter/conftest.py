@@ -12,11 +12,10 @@ from rlaif.exporter.replay_process import Replayer
 from rlaif.exporter.replayers import segment_files, start_request
 from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import Emulator
 from rlaif.game.replay_check.segments import Play
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.testing.data.captures import write_capture
-from rlaif.testing.data.random_play import boot, random_segments
+from rlaif.testing.data.random_play import recorded_play
 from rlaif.testing.publisher import RecordingPublisher
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -28,14 +27,9 @@ def cartridge():
 
 
 @pytest.fixture(scope="session")
-def recorded(cartridge):
+def recorded():
     """Two short segments of one episode."""
-    emulator = Emulator(cartridge.data)
-    boot(emulator)
-    play = Play(segments=2, steps=20, seed=4)
-    segments = list(random_segments(emulator, cartridge, play, episode_id="ep-1"))
-    emulator.close()
-    return segments
+    return recorded_play(Play(segments=2, steps=20, seed=4))
 
 
 @pytest.fixture

@@ -34,11 +34,6 @@ class AbsentStore(FileStore):
 
 
 @pytest.fixture
-def state() -> HudState:
-    return HudState(epoch="e")
-
-
-@pytest.fixture
 async def client(state: HudState, file_store: FileStore) -> AsyncIterator[httpx.AsyncClient]:
     async with hud_of(state, file_store) as made:
         yield made

@@ -3,29 +3,12 @@
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from rlaif.contracts.telemetry.assistance import ModeFigures
 from rlaif.contracts.telemetry.readings import AssistanceStatus, PlayerCall
-from rlaif.hud.broadcast import Broadcast
-from rlaif.hud.browsers.hub import Hub
-from rlaif.hud.read_model.projections import PLANS_SHOWN, HudState
+from rlaif.hud.read_model.projections import PLANS_SHOWN
 from rlaif.testing.data.events import NOON
 from rlaif.testing.data.readings import judge_call_ended
-
-
-class Outcomes(list):
-    """What became of each reading."""
-
-    def reading(self, _subject: str, outcome: str) -> None:
-        self.append(outcome)
-
-    def event(self, event_type: str) -> None: ...
-
-
-@pytest.fixture
-def state() -> HudState:
-    return HudState(epoch="e", started_at=NOON)
+from rlaif.testing.page.broadcasts import broadcast_of
 
 
 def player_call(step: int = 7, **values: Any) -> PlayerCall:
@@ -46,13 +29,12 @@ def status(**values: Any) -> AssistanceStatus:
 
 
 def test_calls_of_judges_and_of_the_player_on_one_subject_are_told_apart(state):
-    seen: Any = Outcomes()
-    hub: Any = Hub(lambda: state.snapshot(NOON), max_clients=1)
-    broadcast = Broadcast(state, hub, clock=lambda: NOON, metrics=seen)
+    outcomes: list[tuple[str, str]] = []
+    broadcast = broadcast_of(state, outcomes=outcomes)
     state.apply_reading(status(), NOON)
     for reading in (judge_call_ended(), player_call(), judge_call_ended()):
         broadcast.telemetry("telemetry.llm", reading.model_dump_json().encode())
-    assert seen == ["used"] * 3
+    assert outcomes == [("telemetry.llm", "used")] * 3
     shown = state.snapshot(NOON)
     assert len(state.judges.calls) == 2
     assert shown.assistance is not None

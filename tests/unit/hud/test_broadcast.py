@@ -6,32 +6,20 @@ from rlaif.contracts.catalog import envelop
 from rlaif.contracts.telemetry.frames import FRAME_SUBJECT, ScreenFrame
 from rlaif.contracts.telemetry.readings import RewardBreakdown, ServiceHealth, TrainingProgress
 from rlaif.hud.broadcast import MAX_EVENTS_PER_TICK, Broadcast
-from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.browsers.outbox import RESYNC, Outbox
 from rlaif.hud.read_model.projections import HudState
 from rlaif.testing.data.events import NOON, run_started, segment_captured, segment_scored
 from rlaif.testing.data.readings import training_progress
+from rlaif.testing.page.broadcasts import broadcast_of
 
 
-class Counts:
-    def __init__(self) -> None:
-        self.readings: list[tuple[str, str]] = []
-
-    def event(self, event_type: str) -> None:
-        pass
-
-    def reading(self, subject: str, outcome: str) -> None:
-        self.readings.append((subject, outcome))
-
-
-def make() -> tuple[Broadcast, Outbox, Counts]:
-    state = HudState(epoch="e")
-    hub = Hub(lambda: state.snapshot(NOON), max_clients=64)
-    counts = Counts()
-    broadcast = Broadcast(state, hub, clock=lambda: NOON, metrics=counts)  # type: ignore[arg-type]
-    outbox = hub.join()
+def make() -> tuple[Broadcast, Outbox, list[tuple[str, str]]]:
+    """A page's writer, a browser that has its snapshot, and what became of readings."""
+    outcomes: list[tuple[str, str]] = []
+    broadcast = broadcast_of(HudState(epoch="e"), outcomes=outcomes)
+    outbox = broadcast.hub.join()
     outbox.take()
-    return broadcast, outbox, counts
+    return broadcast, outbox, outcomes
 
 
 def progress(step: int) -> bytes:
@@ -105,21 +93,21 @@ def test_a_page_that_comes_between_two_ticks_and_the_others_agree() -> None:
 
 
 def test_a_frame_goes_out_at_once() -> None:
-    broadcast, outbox, counts = make()
+    broadcast, outbox, outcomes = make()
     packed = ScreenFrame(5, 1_000_000, 7, b"picture").pack()
     broadcast.telemetry(f"{FRAME_SUBJECT}.env-0", packed)
     frame = outbox.take()
     assert isinstance(frame, bytes)
     assert ScreenFrame.unpack(frame) == ScreenFrame(1, 1_000_000, 7, b"picture")
-    assert counts.readings == [(FRAME_SUBJECT, "used")]
+    assert outcomes == [(FRAME_SUBJECT, "used")]
 
 
 def test_malformed_telemetry_is_counted_and_skipped() -> None:
-    broadcast, _, counts = make()
+    broadcast, _, outcomes = make()
     broadcast.telemetry(f"{FRAME_SUBJECT}.env-0", b"short")
     broadcast.telemetry("telemetry.progress", b"{}")
     broadcast.telemetry("telemetry.unheard", b"{}")
-    assert counts.readings == [
+    assert outcomes == [
         (FRAME_SUBJECT, "invalid"),
         ("telemetry.progress", "invalid"),
         ("telemetry.unheard", "skipped"),
@@ -181,7 +169,7 @@ def test_a_section_that_cannot_be_made_keeps_its_content_and_leaves_the_others(
 )
 @pytest.mark.parametrize("value", [-1, 2**53 + 1])
 def test_a_number_out_of_range_is_an_invalid_reading(field: str, value: int) -> None:
-    broadcast, _, counts = make()
+    broadcast, _, outcomes = make()
     reading = json.loads(progress(step=1)) | {field: value}
     broadcast.telemetry(TrainingProgress.SUBJECT, json.dumps(reading).encode())
-    assert counts.readings == [("telemetry.progress", "invalid")]
+    assert outcomes == [("telemetry.progress", "invalid")]

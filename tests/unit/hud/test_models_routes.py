@@ -19,11 +19,6 @@ NAMES = {"version": 3, "other": 2, "pair_id": "one--two", "number": 7}
 
 
 @pytest.fixture
-def state() -> HudState:
-    return HudState(epoch="e")
-
-
-@pytest.fixture
 async def hud(state: HudState) -> AsyncIterator[httpx.AsyncClient]:
     """Its reward-model service answers with the method and path of the request."""
 

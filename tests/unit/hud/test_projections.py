@@ -3,13 +3,14 @@ from datetime import timedelta
 from itertools import permutations
 
 from rlaif.contracts.catalog import envelop
-from rlaif.contracts.events import CloudEvent, DeadLetter, EventData
+from rlaif.contracts.events import CloudEvent, EventData
 from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
 from rlaif.contracts.telemetry.readings import WatchedPay
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.read_model.sections import SECTIONS
 from rlaif.testing.data.events import (
     NOON,
+    dead_letter_of,
     reward_model_published,
     reward_model_rejected,
     run_loaded,
@@ -31,20 +32,6 @@ def fold(*events: CloudEvent[EventData]) -> HudState:
     for event in events:
         state.apply_event(event)
     return state
-
-
-def dead_letter() -> DeadLetter:
-    return DeadLetter(
-        stream="CAPTURES",
-        subject="segment.captured",
-        consumer="exporter",
-        event_id="captured:segment-1",
-        reason="ram_hash_mismatch",
-        detail="The replay ended with another RAM.",
-        attempts=1,
-        dead_at=NOON,
-        original={},
-    )
 
 
 def score_with_calls(segment_id: str = "segment-1") -> ScoreRecord:
@@ -208,11 +195,11 @@ def test_counts_are_those_of_the_trainers_run() -> None:
 
 
 def test_dead_letters_are_counted_once_and_logged() -> None:
-    state = fold(at(1, dead_letter()), at(1, dead_letter()))
+    state = fold(at(1, dead_letter_of()), at(1, dead_letter_of()))
     assert state.snapshot(NOON).dead_letters.count == 1
     line = state.snapshot(NOON).events[-1]
     assert line.level == "warning"
-    assert "ram_hash_mismatch" in line.text
+    assert "corrupt_capture" in line.text
 
 
 def test_the_run_id_changes_are_written_into_the_event_log_once() -> None:

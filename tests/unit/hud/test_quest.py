@@ -2,21 +2,12 @@
 
 from typing import Any
 
-import pytest
-
 from rlaif.contracts.telemetry.readings import CurriculumProgress, SearchProgress
-from rlaif.hud.broadcast import Broadcast
-from rlaif.hud.browsers.hub import Hub
-from rlaif.hud.read_model.projections import HudState
 from rlaif.testing.data.events import NOON
 from rlaif.testing.data.readings import training_progress
+from rlaif.testing.page.broadcasts import broadcast_of
 
 NODE = {"node": 3, "parent": None, "frames": 9, "seconds": 1.0, "level": 1.0, "marks": ["sword"]}
-
-
-@pytest.fixture
-def state() -> HudState:
-    return HudState(epoch="e", started_at=NOON)
 
 
 def search(**values: Any) -> SearchProgress:
@@ -48,16 +39,12 @@ def test_another_run_begins_without_them(state):
 
 
 def test_a_reading_that_could_not_have_been_told_is_counted_and_changes_nothing(state):
-    class Outcomes(list):
-        def reading(self, _subject: str, outcome: str) -> None:
-            self.append(outcome)
-
-    seen: Any = Outcomes()
-    hub = Hub(lambda: state.snapshot(NOON), max_clients=1)
-    broadcast = Broadcast(state, hub, clock=lambda: NOON, metrics=seen)
+    outcomes: list[tuple[str, str]] = []
+    broadcast = broadcast_of(state, outcomes=outcomes)
     good = search().model_dump_json()
     for payload in (good, good.replace('"sword"', '"<b>\\u0000"'), good[:-9], "[]", ""):
         broadcast.telemetry("telemetry.search", payload.encode())
     broadcast.telemetry("telemetry.curriculum", curriculum().model_dump_json().encode())
-    assert seen == ["used", "invalid", "invalid", "invalid", "invalid", "used"]
+    found = [outcome for _, outcome in outcomes]
+    assert found == ["used", "invalid", "invalid", "invalid", "invalid", "used"]
     assert state.snapshot(NOON).search.tree[0].marks == ("sword",)

@@ -31,11 +31,6 @@ PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\xa0\0\0\0\x90 the rest"
 
 
 @pytest.fixture
-def state() -> HudState:
-    return HudState(epoch="e")
-
-
-@pytest.fixture
 async def client(state: HudState, file_store: FileStore) -> AsyncIterator[httpx.AsyncClient]:
     async with client_of(segments_router(state, file_store)) as made:
         yield made

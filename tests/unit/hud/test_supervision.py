@@ -10,15 +10,13 @@ from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import CloudEvent, EventData
 from rlaif.hud import connections
-from rlaif.hud.broadcast import Broadcast, HudMetrics
-from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.connections import BusLink, read_scores
 from rlaif.hud.read_model.projections import HudState
-from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.file import FileStore
 from rlaif.testing.data.events import NOON, segment_captured
 from rlaif.testing.data.judging.scored_segments import play as scored_play
 from rlaif.testing.data.judging.scored_segments import write_scored
+from rlaif.testing.page.broadcasts import broadcast_of
 from rlaif.testing.waiting import eventually
 
 
@@ -56,19 +54,12 @@ class FakeBus:
         self.closed = True
 
 
-@pytest.fixture
-def state() -> HudState:
-    return HudState(epoch="e")
-
-
 @asynccontextmanager
 async def linked(
     state: HudState, connect: Callable[[], Awaitable[FakeBus]], patch: pytest.MonkeyPatch
 ) -> AsyncIterator[BusLink]:
     patch.setattr(connections, "FIRST_PAUSE", 0.01)
-    hub = Hub(lambda: state.snapshot(NOON), max_clients=1)
-    metrics = HudMetrics(ServiceMetrics("hud"), hub)
-    link = BusLink(connect, Broadcast(state, hub, clock=lambda: NOON, metrics=metrics))  # type: ignore[arg-type]
+    link = BusLink(connect, broadcast_of(state))  # type: ignore[arg-type]
     task = asyncio.create_task(link.run())
     yield link
     task.cancel()

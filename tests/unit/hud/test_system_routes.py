@@ -8,13 +8,10 @@ import pytest
 from rlaif.bus.errors import BusUnavailableError, UnknownDeadLetterError
 from rlaif.bus.queues import Queue, Queues, StreamFill
 from rlaif.contracts.catalog import envelop
-from rlaif.contracts.events import DeadLetter
-from rlaif.hud.broadcast import Broadcast, HudMetrics
-from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.system import system_router
-from rlaif.service.metrics import ServiceMetrics
-from rlaif.testing.data.events import NOON
+from rlaif.testing.data.events import NOON, dead_letter_of
+from rlaif.testing.page.broadcasts import broadcast_of
 from rlaif.testing.servers.client import client_of
 
 
@@ -41,11 +38,7 @@ class FakeBus:
 
 
 def letter(event_id: str) -> Any:
-    data = DeadLetter(
-        stream="CAPTURES", subject="segment.captured", consumer="exporter", event_id=event_id,
-        reason="corrupt_capture", detail="It is cut off.", attempts=2, dead_at=NOON,
-        original="never shown",
-    )  # fmt: skip
+    data = dead_letter_of(event_id, attempts=2, original="never shown")
     return envelop(data, source="rlaif/exporter", time=NOON)
 
 
@@ -56,9 +49,7 @@ class System:
         self.now = NOON
         self.bus: FakeBus | None = FakeBus()
         self.state = HudState(epoch="e")
-        hub = Hub(lambda: self.state.snapshot(self.now), max_clients=1)
-        metrics = HudMetrics(ServiceMetrics("hud"), hub)
-        broadcast = Broadcast(self.state, hub, clock=lambda: self.now, metrics=metrics)
+        broadcast = broadcast_of(self.state, clock=lambda: self.now)
         bus: Any = lambda: self.bus  # noqa: E731
         self.client = client_of(system_router(bus, broadcast, lambda: self.now))
 

@@ -22,11 +22,6 @@ from rlaif.testing.servers.client import client_of
 
 
 @pytest.fixture
-def state() -> HudState:
-    return HudState(epoch="e")
-
-
-@pytest.fixture
 async def client(state: HudState) -> AsyncIterator[httpx.AsyncClient]:
     async with client_of(history_router(state)) as made:
         yield made

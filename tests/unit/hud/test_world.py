@@ -18,17 +18,16 @@ from rlaif.contracts.telemetry.readings import (
 )
 from rlaif.contracts.telemetry.world import RoomSeen, SegmentName
 from rlaif.hud.app import create_app
-from rlaif.hud.broadcast import Broadcast, HudMetrics
-from rlaif.hud.browsers.hub import Hub
+from rlaif.hud.broadcast import Broadcast
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.read_model.screen import Screen
 from rlaif.hud.routes.world import world_router
 from rlaif.hud.settings import HudSettings
-from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
 from rlaif.testing.data.events import NOON
 from rlaif.testing.data.readings import training_progress
+from rlaif.testing.page.broadcasts import broadcast_of
 from rlaif.testing.servers.client import client_of
 
 
@@ -207,10 +206,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def broadcast(clock: Clock) -> Broadcast:
-    state = HudState(epoch="e", started_at=NOON)
-    hub = Hub(lambda: state.snapshot(NOON), max_clients=3)
-    return Broadcast(state, hub, clock=clock, metrics=HudMetrics(ServiceMetrics("hud"), hub))
+def broadcast(state: HudState, clock: Clock) -> Broadcast:
+    return broadcast_of(state, clock=clock)
 
 
 def test_signs_of_life_count_by_the_trainers_own_clock(broadcast: Broadcast, clock: Clock) -> None:

@@ -3,7 +3,6 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI
 
 from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS
 from rlaif.judge.api import build_router
@@ -12,11 +11,11 @@ from rlaif.judge.parts import JudgeParts, build_parts
 from rlaif.judge.scoring.scores import Scores
 from rlaif.judge.settings import JudgeSettings
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.service.problems import install_problem_handlers
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.judging.scores import judge_call, score_record
 from rlaif.testing.publisher import RecordingPublisher
+from rlaif.testing.servers.client import client_of
 
 SETTINGS = JudgeSettings(llm_base_url="http://127.0.0.1:1", llm_state_url="http://gpu:8000/v1")
 
@@ -31,10 +30,7 @@ async def bench() -> AsyncIterator[JudgeParts]:
 def _client(
     bench: JudgeParts, store: ObjectStore | None, writer: Scores | None = None
 ) -> httpx.AsyncClient:
-    app = FastAPI()
-    install_problem_handlers(app)
-    app.include_router(build_router(bench, lambda: store, lambda: writer))
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://judge/api/v1")
+    return client_of(build_router(bench, lambda: store, lambda: writer), prefix="/api/v1")
 
 
 @pytest.fixture

@@ -36,6 +36,10 @@ PLACES = [
     "`id`",
     'say "hi"',
     "a;b&c",
+    "two  blanks",
+    "$(ROM) ${x}",
+    "[!] [b1] *",
+    "back\\slash",
 ]
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
@@ -60,7 +64,8 @@ class Clone:
         self.program("rlaif", FAKE_PYTHON)
         (root / ".venv/bin/pip").touch()
         if is_set_up:
-            (root / ".venv/.ready").touch()
+            for stamp in (".ready", ".ready-dev"):
+                (root / ".venv" / stamp).touch()
 
     def program(self, name: str, text: str) -> None:
         """Put a program into its environment."""
@@ -117,17 +122,34 @@ def test_the_stores_of_a_trained_cartridge_are_in_the_clone(tmp_path, place):
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("given", ["argument", "environment"])
-def test_a_data_directory_and_a_run_are_handed_on_as_they_are(tmp_path, place, given):
+@pytest.mark.parametrize(
+    ("variable", "options"),
+    [
+        ("DATA_DIR", {"demo": "--data-dir="}),
+        ("RUN", {"play-trained": "--"}),
+        ("ROM", {"demo": "--rom=", "play": "--", "replay-check": "--", "ladder": "--rom="}),
+    ],
+)
+def test_a_path_is_handed_on_as_it_is(tmp_path, place, given, variable, options):
     clone = Clone(tmp_path / "clone", is_set_up=True)
-    given_as = {"DATA_DIR": f"/data/{place}", "RUN": f"/runs/{place}"}
-    words = []
+    path = f"/data/{place}"
     if given == "argument":
-        words, given_as = [f"{name}={value}" for name, value in given_as.items()], {}
-    clone.make("demo", *words, **given_as)
-    clone.make("play-trained", *words, **given_as)
-    (demo, _), (play, _) = clone.calls()
-    assert f"--data-dir=/data/{place}" in demo
-    assert play[-2:] == ["--", f"/runs/{place}"]
+        clone.make(*options, f"{variable}={path}")
+    else:
+        clone.make(*options, **{variable: path})
+    # `ladder` sets another library up first.
+    calls = [words for words, _ in clone.calls() if "install" not in words]
+    for words, option in zip(calls, options.values(), strict=True):
+        if option == "--":
+            assert words[-2:] == ["--", path]
+        else:
+            assert option + path in words
+
+
+def test_without_a_rom_none_is_handed_on(tmp_path):
+    clone = Clone(tmp_path / "clone", is_set_up=True)
+    clone.make("play")
+    assert clone.calls()[0][0] == ["play"]
 
 
 def test_the_port_of_the_page_is_one_word(tmp_path):

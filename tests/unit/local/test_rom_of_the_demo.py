@@ -1,74 +1,11 @@
-"""`make … ROM=…`: any path reaches the command as it is, and what is no ROM ends it at once."""
+"""A file that is no ROM, or one that training cannot begin on, ends the demo at once."""
 
 import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from rlaif.local.__main__ import main
-
-ROOT = Path(__file__).parents[3]
-
-NAMES = (
-    "plain.gbc",
-    "two  blanks.gbc",
-    "single ' quote.gbc",
-    'double " quote.gbc',
-    "dollar $HOME $(ROM) ${x}.gbc",
-    "back`date`tick.gbc",
-    "hash # and [!] [b1].gbc",
-    "ümläut 季節.gbc",
-    "semi; echo broken & *.gbc",
-    "back\\slash.gbc",
-)
-
-FAKE_PYTHON = """#!/bin/sh
-for argument in "$@"; do printf '%s\\0' "$argument"; done > "$(dirname "$0")/../seen"
-"""
-
-
-@pytest.fixture
-def environment(tmp_path: Path) -> Path:
-    """A virtual environment that is set up, whose programs only note their arguments."""
-    folder = tmp_path / "venv"
-    (folder / "bin").mkdir(parents=True)
-    for name in ("python", "rlaif"):
-        program = folder / "bin" / name
-        program.write_text(FAKE_PYTHON)
-        program.chmod(0o755)
-    (folder / "bin" / "pip").touch()
-    for stamp in (".ready", ".ready-dev"):
-        (folder / stamp).touch()
-    return folder
-
-
-@pytest.mark.skipif(
-    shutil.which("make") is None, reason="make is not installed: on Debian, apt-get install make"
-)
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("target", ["demo", "play", "replay-check", "ladder"])
-@pytest.mark.parametrize("given", ["argument", "environment"])
-def test_make_hands_a_path_on_as_it_is(environment: Path, target: str, name: str, given: str):
-    rom = f"/roms/{name}"
-    inherited = dict(os.environ)
-    command = ["make", "-s", target, f"VENV={environment}"]
-    if given == "argument":
-        command.append(f"ROM={rom}")
-    else:
-        inherited["ROM"] = rom
-    subprocess.run(command, cwd=ROOT, env=inherited, check=True, timeout=60)
-    seen = (environment / "seen").read_bytes().decode().split("\0")
-    assert f"--rom={rom}" in seen or seen[seen.index("--") + 1] == rom
-
-
-def test_without_a_rom_make_gives_none(environment: Path):
-    inherited = {key: value for key, value in os.environ.items() if key != "ROM"}
-    command = ["make", "-s", "play", f"VENV={environment}"]
-    subprocess.run(command, cwd=ROOT, env=inherited, check=True, timeout=60)
-    seen = (environment / "seen").read_bytes().decode()
-    assert seen.split("\0") == ["play", ""]
 
 
 def cut_off(path: Path) -> None:

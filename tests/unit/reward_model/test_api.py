@@ -9,7 +9,6 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI
 
 from rlaif.reward_model.api.labels import build_router
 from rlaif.reward_model.api.problems import store_problems
@@ -18,10 +17,11 @@ from rlaif.reward_model.champions.registry import ChampionConflictError, ModelRe
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.learning.settings import CONFIDENCE
 from rlaif.reward_model.training_loop import TrainingLoop
-from rlaif.service.problems import Problem, install_problem_handlers
+from rlaif.service.problems import Problem
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
 from rlaif.testing.data.judging.scored_segments import play, write_scored
+from rlaif.testing.servers.client import client_of
 
 SEGMENTS = play(episodes=7, each=8, signal=True, distractors=2, wrong=0.0)
 
@@ -40,23 +40,20 @@ async def training(file_store: ObjectStore, registry: ModelRegistry, training_of
     return made
 
 
-def client_of(training: TrainingLoop | None) -> httpx.AsyncClient:
-    app = FastAPI()
-    install_problem_handlers(app)
-    app.include_router(build_router(lambda: training))
-    app.include_router(
-        build_versions_router(
-            lambda: training, lambda: RewardHackingMonitor() if training else None
-        )
+def client_over(training: TrainingLoop | None) -> httpx.AsyncClient:
+    monitor = RewardHackingMonitor() if training else None
+    return client_of(
+        build_router(lambda: training),
+        build_versions_router(lambda: training, lambda: monitor),
+        prefix="/api/v1",
     )
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://rm/api/v1")
 
 
 @pytest.fixture
 async def client(
     training: TrainingLoop, registry: ModelRegistry
 ) -> AsyncIterator[httpx.AsyncClient]:
-    async with client_of(training) as made:
+    async with client_over(training) as made:
         yield made
 
 
@@ -116,7 +113,7 @@ async def test_a_version_whose_record_is_junk_is_named_beside_those_that_are_lis
         file_store.put(key, record.model_dump_json().encode())
     file_store.put(keys.reward_model(broken, "manifest.json"), b'{"schema_version": 0}')
     after_a_restart = training_of(file_store)
-    async with client_of(after_a_restart) as client:
+    async with client_over(after_a_restart) as client:
         whole = (await client.get("/reward-models")).raise_for_status().json()
         assert [item["version"] for item in whole["items"]] == [v for v in (3, 2, 1) if v != broken]
         (named,) = whole["unreadable"]
@@ -239,7 +236,7 @@ async def test_a_broken_model_is_not_activated(client, registry, file_store):
 
 
 async def test_before_the_first_publication_there_is_no_champion(file_store, training_of):
-    async with client_of(training_of(file_store)) as client:
+    async with client_over(training_of(file_store)) as client:
         assert (await client.get("/reward-models/champion")).status_code == 404
         assert (await client.get("/reward-models")).json()["items"] == []
 
@@ -249,7 +246,7 @@ async def test_before_the_first_publication_there_is_no_champion(file_store, tra
     ["/labels", "/labels/export", "/preferences", "/reward-models", "/training", "/watchdog"],
 )
 async def test_before_nats_and_s3_are_there_it_says_so(path):
-    async with client_of(None) as client:
+    async with client_over(None) as client:
         answer = await client.get(path)
     assert (answer.status_code, answer.json()["type"]) == (503, "/problems/not-ready")
 

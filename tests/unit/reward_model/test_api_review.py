@@ -7,17 +7,16 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI
 
 from rlaif.reward_model.api.review import build_review_router
 from rlaif.reward_model.labels.score_reading import ScoreReader
 from rlaif.reward_model.labels.votes import VoteLog
 from rlaif.reward_model.review.service import Review
 from rlaif.reward_model.training_loop import TrainingLoop
-from rlaif.service.problems import install_problem_handlers
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.judging.scored_segments import ForReview, play, write_scored
+from rlaif.testing.servers.client import client_of
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SEGMENTS = play(episodes=7, each=6, signal=True, distractors=2, wrong=0.0)
@@ -37,10 +36,7 @@ class Process:
         return self.at
 
     def client(self) -> httpx.AsyncClient:
-        app = FastAPI()
-        install_problem_handlers(app)
-        app.include_router(build_review_router(lambda: self.review))
-        return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://rm/api/v1")
+        return client_of(build_review_router(lambda: self.review), prefix="/api/v1")
 
 
 def judged(store: ObjectStore, segment: Any) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import ObjectInfo, StoreUnavailableError
-from rlaif.storage.probe import probe_replacing, probe_store, probed
+from rlaif.storage.probe import probe_replacing, probe_store
 
 
 class LastWriterWins(FileStore):
@@ -113,8 +113,6 @@ def test_no_key_of_the_probe_begins_another_ones_key(tmp_path: Path) -> None:
     assert not [(a, b) for a in written for b in written if b.startswith(f"{a}/")]
 
 
-def test_a_probed_store_is_the_store_itself_or_an_error(tmp_path: Path) -> None:
+def test_a_store_that_keeps_its_promises_is_returned(tmp_path: Path) -> None:
     store = FileStore(tmp_path)
-    assert probed(store) is store
-    with pytest.raises(StoreUnavailableError, match="not listed"):
-        probed(ListsNothing(tmp_path))
+    assert probe_store(store) is store

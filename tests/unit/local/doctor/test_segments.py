@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import CloudEvent, DeadLetter
 from rlaif.local.doctor.facts import Facts
 from rlaif.local.doctor.segments import check_segments
+from rlaif.testing.data.events import dead_letter_of
 
 WHOLE = Facts(
     captures={"s1": "captures/e/s1.capture"},
@@ -26,17 +26,8 @@ WHOLE = Facts(
 
 
 def letter(segment: str, reason: str = "corrupt_capture") -> CloudEvent[DeadLetter]:
-    dead = DeadLetter(
-        stream="CAPTURES",
-        subject="segment.captured",
-        consumer="exporter",
-        event_id=f"captured:{segment}",
-        reason=reason,
-        detail="",
-        attempts=1,
-        dead_at=datetime(2026, 1, 1, tzinfo=UTC),
-        original={"data": {"segment_id": segment}},
-    )
+    original = {"data": {"segment_id": segment}}
+    dead = dead_letter_of(f"captured:{segment}", reason=reason, original=original)
     return envelop(dead, source="exporter", time=dead.dead_at)
 
 

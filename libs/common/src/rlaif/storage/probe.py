@@ -21,8 +21,11 @@ SCRATCH = "probe/"
 """Prefix of the scratch keys; they are deleted again."""
 
 
-def probe_store(store: ObjectStore) -> None:
+def probe_store(store: StoreT) -> StoreT:
     """Write, read, list and delete scratch objects; needs the rights of a writer.
+
+    Returns:
+        The store itself.
 
     Raises:
         StoreUnavailableError: The store did not answer, or broke a promise; the text says which.
@@ -41,6 +44,7 @@ def probe_store(store: ObjectStore) -> None:
         raise StoreUnavailableError(f"{store.url} failed the probe: {error}") from error
     if problem is not None:
         raise StoreUnavailableError(f"{store.url} failed the probe: {problem}; use another server")
+    return store
 
 
 def probe_replacing(store: ObjectStore) -> None:
@@ -68,12 +72,6 @@ def _deleted_afterwards(store: ObjectStore, keys: Sequence[str]) -> Iterator[Non
             store.delete_many(keys)
         raise
     store.delete_many(keys)
-
-
-def probed(store: StoreT) -> StoreT:
-    """The store itself, after `probe_store`; raises what that raises."""
-    probe_store(store)
-    return store
 
 
 def _broken_promise(store: ObjectStore, keys: Sequence[str]) -> str | None:

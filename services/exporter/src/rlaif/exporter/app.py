@@ -27,7 +27,7 @@ from rlaif.service.lifecycle import Lifecycle
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore, StorageError
-from rlaif.storage.probe import probed
+from rlaif.storage.probe import probe_store
 from rlaif.storage.watched import WatchedStore
 
 logger = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ class Runtime:
         self._observer = metrics.worker_observer()
         self.lifecycle = Lifecycle(
             name="exporter",
-            open_store=lambda: probed(
+            open_store=lambda: probe_store(
                 WatchedStore(
                     store or open_store(settings.episodes_store, S3Credentials.of(settings))
                 )

@@ -26,7 +26,7 @@ from rlaif.service.lifecycle import Lifecycle
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore, StorageError
-from rlaif.storage.probe import probed
+from rlaif.storage.probe import probe_store
 from rlaif.storage.watched import WatchedStore
 
 logger = logging.getLogger(__name__)
@@ -65,7 +65,7 @@ def create_app(
 
     lifecycle = Lifecycle(
         name="judge",
-        open_store=lambda: probed(
+        open_store=lambda: probe_store(
             WatchedStore(store or open_store(settings.episodes_store, credentials))
         ),
         watched=lambda opened: (opened,),

@@ -7,6 +7,7 @@ from typing import Any
 
 from rlaif.contracts.events import (
     ChampionChanged,
+    DeadLetter,
     RewardModelPublished,
     RewardModelRejected,
     RunEvaluated,
@@ -64,6 +65,22 @@ def segment_scored(
         weighted=weighted,
         abstained=("novelty",),
     )
+
+
+def dead_letter_of(event_id: str = "captured:segment-1", **changes: Any) -> DeadLetter:
+    """A capture that the exporter gave up at the first try."""
+    values = {
+        "stream": "CAPTURES",
+        "subject": "segment.captured",
+        "consumer": "exporter",
+        "event_id": event_id,
+        "reason": "corrupt_capture",
+        "detail": "It is cut off.",
+        "attempts": 1,
+        "dead_at": NOON,
+        "original": {},
+    }
+    return DeadLetter.model_validate(values | changes)
 
 
 def reward_model_published(version: int = 1) -> RewardModelPublished:

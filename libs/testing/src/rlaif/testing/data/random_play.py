@@ -1,5 +1,6 @@
 """Random play of the built-in game, captured with its observations, and its replay."""
 
+import contextlib
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,7 +10,7 @@ from rlaif.contracts.game.observation import OBSERVATION_SIZE
 from rlaif.game.captures.replay import replay
 from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.actions import Action
-from rlaif.game.machine.cartridges import Cartridge
+from rlaif.game.machine.cartridges import Cartridge, load_cartridge
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.replay_check.segments import Play, RecordedSegment, captured_segments
@@ -36,6 +37,14 @@ def random_segments(
     return captured_segments(
         emulator, cartridge.identity, play, episode_id=episode_id, observe=observed
     )
+
+
+def recorded_play(play: Play) -> list[RecordedSegment]:
+    """Segments of one episode, "ep-1", of random play of the built-in game."""
+    cartridge = load_cartridge()
+    with contextlib.closing(Emulator(cartridge.data)) as emulator:
+        boot(emulator)
+        return list(random_segments(emulator, cartridge, play, episode_id="ep-1"))
 
 
 def replayed_observations(

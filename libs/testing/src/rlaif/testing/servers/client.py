@@ -6,10 +6,16 @@ from fastapi import APIRouter, FastAPI
 from rlaif.service.problems import install_problem_handlers
 
 
-def client_of(*routers: APIRouter) -> httpx.AsyncClient:
-    """A client of an app that has these routes and answers errors as problem documents."""
+def app_of(*routers: APIRouter) -> FastAPI:
+    """An app that has these routes and answers errors as problem documents."""
     app = FastAPI()
     install_problem_handlers(app)
     for router in routers:
         app.include_router(router)
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://service")
+    return app
+
+
+def client_of(*routers: APIRouter, prefix: str = "") -> httpx.AsyncClient:
+    """A client of `app_of` these routes; its paths are below `prefix`."""
+    transport = httpx.ASGITransport(app_of(*routers))
+    return httpx.AsyncClient(transport=transport, base_url=f"http://service{prefix}")
