@@ -68,7 +68,7 @@ def segment_scored(
 
 
 def dead_letter_of(event_id: str = "captured:segment-1", **changes: Any) -> DeadLetter:
-    """A capture that the exporter gave up at the first try."""
+    """A capture that the exporter gave up after one attempt."""
     values = {
         "stream": "CAPTURES",
         "subject": "segment.captured",
