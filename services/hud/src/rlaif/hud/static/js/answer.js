@@ -23,11 +23,7 @@ export class Answer {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #again;
 
-  /**
-   * @param {import("./app.js").App} app
-   * @param {import("./dom.js").Scope} scope  ends all updates
-   * @param {{path?: string, every?: number}} [how]  what is requested first, and again each `every` ms
-   */
+  /** @param {import("./app.js").App} app @param {import("./dom.js").Scope} scope  ends all updates @param {{path?: string, every?: number}} [how]  what is requested first, and again each `every` ms */
   constructor(app, scope, { path, every } = {}) {
     this.#api = app.api;
     this.#path = path;

@@ -54,7 +54,7 @@ export async function wantNotices(on) {
   return wantsNotices();
 }
 
-/** Tell who looks at another tab. @param {string} body @param {string} tag  a newer one with it takes its place */
+/** Show a notification while another tab is looked at. @param {string} body @param {string} tag  a newer one with it takes its place */
 export function notify(body, tag) {
   try {
     if (document.hidden && wantsNotices()) new Notification("Zelda RLAIF", { body, tag });

@@ -30,14 +30,7 @@ export function mountPanels(root, app, panels) {
   return () => scope.end();
 }
 
-/**
- * One group of panels at a time, chosen by tabs; the address names any but the first.
- *
- * @param {HTMLElement} root
- * @param {App} app
- * @param {URLSearchParams} query
- * @param {Record<string, () => readonly Panel[]>} groups  by the label of the tab
- */
+/** One group of panels at a time, chosen by tabs; the address names any but the first. @param {HTMLElement} root @param {App} app @param {URLSearchParams} query @param {Record<string, () => readonly Panel[]>} groups  by the label of the tab */
 export function mountTabs(root, app, query, groups) {
   const labels = Object.keys(groups);
   const named = (/** @type {string} */ label) => label.toLowerCase();

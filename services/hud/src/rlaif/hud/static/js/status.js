@@ -119,12 +119,7 @@ const SHOWN = 4;
  * @typedef {{key: string, service: string, description: string, since: string, page?: string | null}} Issue
  */
 
-/**
- * The current banners; a pure function.
- *
- * @param {{status: {name: string, note: string, why?: string}, open: boolean, state: any, build: string, path?: string}} report  `build` is the one of this page's files, `path` its address
- * @returns {Banner[]}
- */
+/** The current banners; a pure function. @param {{status: {name: string, note: string, why?: string}, open: boolean, state: any, build: string, path?: string}} report  `build` is the one of this page's files, `path` its address @returns {Banner[]} */
 export function bannersOf({ status, open, state, build, path }) {
   if (status.name === "disconnected") return [{ key: "lost", tone: "bad", title: status.why ? "The HUD rejected this page" : "Connection to the HUD lost", text: `${status.why || "The page shows the last known values"}; ${status.note}.`, action: "retry" }];
   if (!open) return [];

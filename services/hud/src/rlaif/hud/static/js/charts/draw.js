@@ -26,11 +26,7 @@ const EDGE = 3; // pixels beyond the axes for what lies right on them
  * @property {number} height
  */
 
-/**
- * Lay a chart out. Null when it has no value to show.
- * @param {{lines: Line[], parts: Line[], view: Span, bounds?: Span | null, zero?: boolean, width: number, height: number}} chart
- * @returns {Plan | null}
- */
+/** Lay a chart out. Null when it has no value to show. @param {{lines: Line[], parts: Line[], view: Span, bounds?: Span | null, zero?: boolean, width: number, height: number}} chart @returns {Plan | null} */
 export function plan({ lines, parts, view, bounds = null, zero = false, width, height }) {
   const shown = lines.map((line) => ({ ...line, points: inside(line.points, view) }));
   const layers = stack(parts.map((part) => ({ ...part, points: inside(part.points, view) })))

@@ -30,12 +30,7 @@ function strideOf(least, whole) {
 /** 0.30000000000000004 → 0.3. @param {number} value */
 const tidy = (value) => Number(value.toPrecision(12)) + 0;
 
-/**
- * The span of values with some air; what is not known or no number is left out. Null when nothing is left.
- * @param {Iterable<number | null | undefined>} values
- * @param {{zero?: boolean, air?: number}} [options] `zero` takes 0 in, as an area needs it.
- * @returns {Span | null}
- */
+/** The span of values with some air; what is not known or no number is left out. Null when nothing is left. @param {Iterable<number | null | undefined>} values @param {{zero?: boolean, air?: number}} [options] `zero` takes 0 in, as an area needs it. @returns {Span | null} */
 export function spanOf(values, { zero = false, air = MARGIN } = {}) {
   let low = Infinity;
   let high = -Infinity;

@@ -58,12 +58,7 @@ export class FilmScreen {
     return this.#pictures.length;
   }
 
-  /**
-   * Decode all pictures, each drawn over the one before; throws if another film is loaded meanwhile.
-   *
-   * @param {Film} film
-   * @param {(number: number) => void} each  called for every picture, so that the first is seen before the last is decoded
-   */
+  /** Decode all pictures, each drawn over the one before; throws if another film is loaded meanwhile. @param {Film} film @param {(number: number) => void} each  called for every picture, so that the first is seen before the last is decoded */
   async load({ index, body }, each) {
     this.clear();
     const visit = this.#visit;
@@ -126,14 +121,7 @@ function lastUpTo(pictures, value, of) {
   return low;
 }
 
-/**
- * Playback position after some time. It stops at the end; playing from the end restarts.
- *
- * @param {{frame: number}[]} pictures
- * @param {number} frame  game frame now
- * @param {number} milliseconds  that passed
- * @param {number} speed
- */
+/** Playback position after some time. It stops at the end; playing from the end restarts. @param {{frame: number}[]} pictures @param {number} frame  game frame now @param {number} milliseconds  that passed @param {number} speed */
 export function advanced(pictures, frame, milliseconds, speed) {
   const end = pictures[pictures.length - 1].frame;
   const next = frame + (milliseconds / 1000) * FRAMES_A_SECOND * speed;
@@ -159,15 +147,7 @@ export const leader = (a, b) => (a[a.length - 1].frame >= b[b.length - 1].frame 
 /** Which picture of each is shown at a frame. @param {Pictures} a @param {Pictures} b @param {number} frame */
 export const shownAt = (a, b, frame) => ({ a: pictureAt(a, frame), b: pictureAt(b, frame) });
 
-/**
- * The clock after some time; after the end and a rest it begins again.
- *
- * @param {Pictures} lead
- * @param {{frame: number, rested: number}} clock
- * @param {number} milliseconds
- * @param {number} speed
- * @returns {{frame: number, rested: number}}
- */
+/** The clock after some time; after the end and a rest it begins again. @param {Pictures} lead @param {{frame: number, rested: number}} clock @param {number} milliseconds @param {number} speed @returns {{frame: number, rested: number}} */
 export function ticked(lead, { frame, rested }, milliseconds, speed) {
   const next = advanced(lead, frame, milliseconds, speed);
   if (!next.ended) return { frame: next.frame, rested: 0 };

@@ -25,12 +25,7 @@ export const ofConfidence = (confidence) => (known(confidence) ? `Bootstrap inte
 const WIDTH = 120;
 const HEIGHT = 18;
 
-/**
- * A dot with its interval, and a line where the bound is. What it shows stands beside it as text.
- *
- * @param {Measured} measured
- * @param {{range?: [number, number], bound?: number | null, holds?: boolean | null}} [more]
- */
+/** A dot with its interval, and a line where the bound is. What it shows stands beside it as text. @param {Measured} measured @param {{range?: [number, number], bound?: number | null, holds?: boolean | null}} [more] */
 export function whisker({ value = null, low = null, high = null }, { range = [0, 1], bound = null, holds = null } = {}) {
   const x = (/** @type {number} */ at) => 4 + (WIDTH - 8) * Math.min(1, Math.max(0, (at - range[0]) / (range[1] - range[0])));
   const middle = HEIGHT / 2;
