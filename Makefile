@@ -22,7 +22,7 @@ INSTALL = $(ANY_PYTHON) deploy/install.py $(BIN)/python
 # that say where packages are and how they are fetched; others, such as PIP_TARGET, would install elsewhere or less.
 unexport PYTHONHOME PYTHONPATH
 # Python 3.12 and older read the paths of this clone in the locale's encoding, which may lack their letters.
-$(if $(shell pwd | LC_ALL=C tr -d '\n -~'),$(eval export PYTHONUTF8 := 1))
+$(if $(shell pwd | LC_ALL=C tr -d '\n -~'),$(eval export LC_ALL := C.UTF-8))
 PIP_KEPT := PIP_CONFIG_FILE PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_FIND_LINKS PIP_NO_INDEX PIP_TRUSTED_HOST PIP_CERT \
             PIP_CLIENT_CERT PIP_PROXY PIP_CACHE_DIR PIP_NO_CACHE_DIR PIP_DEFAULT_TIMEOUT PIP_TIMEOUT PIP_RETRIES \
             PIP_KEYRING_PROVIDER
