@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -145,9 +146,13 @@ class Stack:
             return {}
 
     def objects(self) -> dict[str, int]:
-        """Key → size of everything in both buckets."""
+        """Key → size of everything in both buckets, listed as the administrator of S3."""
         name = self.container("exporter")["Id"]
-        listed: dict[str, int] = json.loads(self.podman("exec", name, "python", "-c", LIST_OBJECTS))
+        lines = self._env_file.read_text().splitlines()
+        keys = [line for line in lines if re.match("S3_(ACCESS|SECRET)_KEY=", line)]
+        options = [word for line in keys for word in ("--env", line)]
+        said = self.podman("exec", *options, name, "python", "-c", LIST_OBJECTS)
+        listed: dict[str, int] = json.loads(said)
         return listed
 
     def streams(self) -> dict[str, int]:
