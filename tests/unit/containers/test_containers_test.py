@@ -44,3 +44,24 @@ def test_an_ordinary_user_is_told_that_root_is_needed(try_stack, monkeypatch, ca
     assert try_stack.main() == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "root" in line
+
+
+def test_objects_are_listed_with_the_keys_of_the_administrator(try_stack, monkeypatch, tmp_path):
+    """The key of a service reaches its own bucket only."""
+    import podman_stack
+
+    monkeypatch.setattr(podman_stack, "FOLDER", tmp_path)
+    (tmp_path / "secrets.env").write_text(
+        "S3_ACCESS_KEY=admin\nS3_SECRET_KEY=secret\n#S3_SERVICE_SECRET_KEY=other\n"
+    )
+    stack = podman_stack.Stack(tmp_path, {})
+    called: list[tuple[str, ...]] = []
+    monkeypatch.setattr(stack, "container", lambda service: {"Id": service})
+
+    def podman(*words: str) -> str:
+        called.append(words)
+        return '{"a": 1}'
+
+    monkeypatch.setattr(stack, "podman", podman)
+    assert stack.objects() == {"a": 1}
+    assert called[0][1:5] == ("--env", "S3_ACCESS_KEY=admin", "--env", "S3_SECRET_KEY=secret")
