@@ -147,7 +147,8 @@ def check_pod(pod: dict[str, Any]) -> None:
     (container,) = pod["spec"]["containers"]
     assert container["image"] == IMAGE
     sources = [next(iter(each.values()))["name"] for each in container["envFrom"]]
-    assert sources == ["rlaif-config-new", "rlaif-nats", "rlaif-s3", "rlaif-api", "rlaif-llm"]
+    of_the_trainer = ["rlaif-nats-trainer", "rlaif-s3", "rlaif-s3-trainer"]
+    assert sources == ["rlaif-config-new", *of_the_trainer, "rlaif-api", "rlaif-llm"]
     assert container["securityContext"]["readOnlyRootFilesystem"] is True
     assert pod["spec"]["securityContext"]["runAsNonRoot"] is True
 
