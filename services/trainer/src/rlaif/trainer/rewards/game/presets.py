@@ -59,7 +59,7 @@ _PRESETS: dict[str, RewardWeights] = {
         room=0.0, square=0.0, novelty=0.0, move=0.0, rupee=0.0, key=0.0, item=0.0, event=0.0,
         essence=0.0, damage=0.0, death=-2.0, menu=0.0, stuck=0.0,
     ),
-    # The same with the exploration bonus of `default`, which knows nothing of the quest.
+    # The same with the exploration bonus of `default`, which is independent of the quest.
     "novelty": RewardWeights(
         room=0.1, square=0.0, novelty=0.05, move=0.0, rupee=0.0, key=0.0, item=0.0, event=0.0,
         essence=0.0, damage=0.0, death=-2.0, menu=0.0, stuck=0.0,
