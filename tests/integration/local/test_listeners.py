@@ -86,7 +86,7 @@ def test_all_listen_on_this_machine_only_and_none_is_unknown(
     assert len(grpc) <= 5, "without credentials, as SECURITY.md says"
 
 
-@pytest.mark.parametrize("name", set(SERVICES) - {"mock-llm"})
+@pytest.mark.parametrize("name", sorted(set(SERVICES) - {"mock-llm"}))
 async def test_a_service_reaches_events_and_objects_with_its_own_identity(
     pipeline: Pipeline, name: str
 ) -> None:
