@@ -479,8 +479,9 @@ def _run_row(run: Run, known: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lines(found: dict[Run, dict[str, Any]]) -> Iterator[str]:
+    commits = dict.fromkeys(each for known in found.values() for each in known["commit"].split())
     yield (
-        f"commit {commit()}; milestones of the quest in {EPISODES} episodes of the frozen policy, "
+        f"commit {' '.join(commits)}; milestones of the quest in {EPISODES} episodes each, "
         "interquartile mean over seeds (95 % interval)"
     )
     scores = {run: known["episodes"]["milestones"] for run, known in found.items()}
