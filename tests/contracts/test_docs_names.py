@@ -133,8 +133,10 @@ def files() -> tuple[str, ...]:
 
 @cache
 def setting_words() -> frozenset[str]:
-    of_deploy = [each for end in ("*.ipynb", "Containerfile*") for each in DEPLOY.rglob(end)]
-    texts = [*GENERATED, ROOT / "Makefile", *of_deploy]
+    of_deploy = [
+        each for end in ("*.ipynb", "Containerfile*", "users.conf") for each in DEPLOY.rglob(end)
+    ]
+    texts = [*GENERATED, ROOT / "Makefile", ROOT / "docker-compose.yml", *of_deploy]
     return frozenset(word for text in texts for word in re.findall(r"\w+", text.read_text()))
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -247,6 +248,8 @@ def test_uv_goes_without_a_cache_where_there_is_no_home(fresh, tmp_path, home):
 
 
 def test_ctrl_c_in_the_set_up_leaves_no_traceback(fresh):
+    # A process inherits that the signal is ignored, as a job of a shell in the background is.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     fresh.program("python", FAKE_PYTHON.replace("print(", "os.kill(os.getppid(), 2); print("))
     with pytest.raises(subprocess.CalledProcessError) as ended:
         fresh.make("setup")

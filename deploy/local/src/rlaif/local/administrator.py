@@ -1,4 +1,4 @@
-"""The one who makes the streams of a local pipeline, and makes room in them: services may not."""
+"""Creates the streams of a local pipeline and removes old events; services may not."""
 
 import asyncio
 import contextlib
@@ -11,7 +11,7 @@ from rlaif.bus.errors import BusError
 from rlaif.service.background import BackgroundTasks
 
 _SECONDS = 5.0
-"""Interval of its looks: for about as long the pipeline stands if NATS lost its streams."""
+"""Interval of the checks: the pipeline stops for about as long if NATS lost its streams."""
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec, retry_subject, spec_of
-from rlaif.contracts.events import DeadLetter
+from rlaif.contracts.events import ChampionChanged, DeadLetter
 from rlaif.contracts.telemetry.readings import (
     JudgeCall,
     RewardModelStatus,
@@ -96,7 +96,7 @@ IDENTITIES: tuple[Identity, ...] = (
             Objects(MODELS_BUCKET, write=("reward_model/",)),
         ),
         sends=(RewardModelStatus.SUBJECT,),
-        follows=("HISTORY",),
+        follows=(spec_of(ChampionChanged).stream,),
     ),
     Identity(
         "hud",

@@ -18,7 +18,9 @@ def to_fill_in(manifests: list[Manifest], deploy: Path) -> Iterator[str]:
         yield f"{found} ({where})"
     keys = _keys(deploy)
     for name in missing_secrets(manifests):
-        yield f"Secret {name}: {', '.join(keys.get(name, ('its keys are its own',)))}"
+        # A service's own key of a store is named as the one that all services share.
+        alike = "rlaif-s3" if name.startswith("rlaif-s3-") else name
+        yield f"Secret {name}: {', '.join(keys.get(alike, ('its keys are its own',)))}"
     for entry, properties in vault_entries(manifests).items():
         yield f"vault entry {entry}: {', '.join(properties)}"
     for each in manifests:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from rlaif.contracts.catalog import spec_of
 from rlaif.contracts.events import (
     ChampionChanged,
     DeadLetter,
@@ -70,8 +71,8 @@ def segment_scored(
 def dead_letter_of(event_id: str = "captured:segment-1", **changes: Any) -> DeadLetter:
     """A capture that the exporter gave up after one attempt."""
     values = {
-        "stream": "CAPTURES",
-        "subject": "segment.captured",
+        "stream": spec_of(SegmentCaptured).stream,
+        "subject": spec_of(SegmentCaptured).subject,
         "consumer": "exporter",
         "event_id": event_id,
         "reason": "corrupt_capture",
