@@ -32,7 +32,7 @@ async def test_the_first_sentence_and_before_and_after_are_the_same_after_a_rest
     lives = []
     for _ in range(2):  # the second one knows only stored data
         async with serve(create_app(settings)) as url, httpx.AsyncClient(base_url=url) as client:
-            await chromium.open(url)
+            await chromium.open(f"{url}/?tab=rewards")
             await chromium.wait_for(f"{TABLE}.length === 3")
             state = (await client.get("/api/v1/state")).json()
             state["loads"] = (await client.get("/api/v1/loads")).json()

@@ -192,7 +192,7 @@ async def test_models_are_judged_compared_pinned_and_brought_back(
         "document.querySelectorAll('.rejected-table .whisker .dot').length === 1"
     )
     assert await chromium.evaluate(says("#models-rejected", "nothing proves a signal"))
-    assert await chromium.evaluate(says("#models-watch", "no alarm"))
+    await chromium.wait_for(says("#models-watch", "no alarm"))
     await hold_numbers(chromium, hud, 50)
     await shoot("models")
 

@@ -96,6 +96,7 @@ async def test_game_language_models_and_map_are_on_one_screen(
     assert await chromium.evaluate(outside) == []
     await chromium.evaluate("document.querySelector('#atlas .room').click()")
     await chromium.wait_for("location.pathname === '/map' && location.search.includes('room=')")
+    await chromium.wait_for("document.documentElement.dataset.page === 'map'")
 
 
 async def test_tabs_are_chosen_by_arrows_and_named_in_the_address(
