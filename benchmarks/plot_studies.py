@@ -23,16 +23,18 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 OUT = ROOT / "docs" / "study"
 COLOURS = {
-    "judges": "#0b6e4f", "uniform+expert": "#0b6e4f", "counts+expert": "#5fa777",
+    "judges-novelty": "#0b6e4f", "judges": "#5fa777",
+    "uniform+expert": "#0b6e4f", "counts+expert": "#5fa777",
     "counts": "#c05621", "game": "#c05621",
-    "uniform": "#6b7280", "meaningless": "#6b7280", "nothing": "#111827",
+    "uniform": "#6b7280", "meaningless-novelty": "#6b7280", "novelty": "#111827", "nothing": "#111827",
     "uniform+random": "#8b5cf6", "exchanged": "#8b5cf6", "uniform+mistaken": "#2563eb",
 }  # fmt: skip
 NAMES = {
     "uniform": "uniform", "counts": "counts (no judge)", "uniform+expert": "uniform + expert judge",
     "counts+expert": "counts + expert judge", "uniform+random": "uniform + random judge",
     "uniform+mistaken": "uniform + judge, 20 % wrong", "judges": "judges",
-    "exchanged": "exchanged labels", "meaningless": "meaningless labels",
+    "judges-novelty": "judges + new places", "novelty": "new places only",
+    "meaningless-novelty": "meaningless labels + new places", "exchanged": "exchanged labels",
     "game": "rewards of the game", "nothing": "no reward",
 }  # fmt: skip
 WINDOW = 10

@@ -194,7 +194,9 @@ async def test_a_directory_that_has_its_objects_in_seaweedfs_finds_them_again(
                 await child.start()
                 keys = S3Credentials(spec.where, found["S3_ACCESS_KEY"], found["S3_SECRET_KEY"])
                 store = open_store(found["EPISODES_STORE"], keys)
-                created = await asyncio.to_thread(store.put_once, "episode-1/segment-1/a.json", b"{}")
+                created = await asyncio.to_thread(
+                    store.put_once, "episode-1/segment-1/a.json", b"{}"
+                )
                 # The second time without the setting.
                 assert created is ("EPISODES_STORE" in os.environ)
             finally:
