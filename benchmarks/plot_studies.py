@@ -26,7 +26,8 @@ COLOURS = {
     "judges-novelty": "#0b6e4f", "judges": "#5fa777",
     "uniform+expert": "#0b6e4f", "counts+expert": "#5fa777",
     "counts": "#c05621", "game": "#c05621",
-    "uniform": "#6b7280", "meaningless-novelty": "#6b7280", "novelty": "#111827", "nothing": "#111827",
+    "uniform": "#6b7280", "meaningless-novelty": "#6b7280",
+    "novelty": "#111827", "nothing": "#111827",
     "uniform+random": "#8b5cf6", "exchanged": "#8b5cf6", "uniform+mistaken": "#2563eb",
 }  # fmt: skip
 NAMES = {
