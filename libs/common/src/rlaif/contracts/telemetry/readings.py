@@ -230,7 +230,7 @@ class WatchedPay(Telemetry):
         description="Change of the potential in the last seconds, summed over `bin_seconds` each, "
         "oldest first; null without a reward model.",
     )
-    bin_seconds: float = Field(gt=0, description="Seconds of the watcher's clock.")
+    bin_seconds: float = Field(gt=0, le=3600, description="Seconds of the watcher's clock.")
 
 
 class WorldProgress(WorldFigures, Telemetry):
