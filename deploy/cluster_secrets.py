@@ -25,17 +25,16 @@ from urllib.parse import quote
 SERVICES = ("trainer", "exporter", "judge", "reward-model", "hud")
 """Each has a user of NATS and a key of S3 of its own (rlaif.servers.identities)."""
 
+_USERS = ("admin", *SERVICES)
+
 NAMES = (
     "rlaif-nats-server",
-    *(f"rlaif-nats-{name}" for name in ("admin", *SERVICES)),
+    *(f"rlaif-nats-{name}" for name in _USERS),
     "rlaif-s3",
-    *(f"rlaif-s3-{name}" for name in ("admin", *SERVICES)),
+    *(f"rlaif-s3-{name}" for name in _USERS),
     "rlaif-api",
     "rlaif-llm",
 )
-
-
-_USERS = ("admin", *SERVICES)
 
 
 class ClientError(Exception):

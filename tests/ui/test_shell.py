@@ -118,11 +118,11 @@ async def test_tabs_are_chosen_by_arrows_and_named_in_the_address(
     assert await chromium.evaluate("document.querySelectorAll('#log, #timeline').length") == 0
 
 
-NOTIFICATIONS = """window.told = [];
+NOTIFICATIONS = """window.shown = [];
 window.Notification = class {
     static permission = 'default';
     static async requestPermission() { this.permission = 'granted'; return 'granted'; }
-    constructor(title, { body }) { window.told.push(body); }
+    constructor(title, { body }) { window.shown.push(body); }
 };
 Object.defineProperty(document, 'hidden', { get: () => window.away === true });"""
 """JavaScript: notifications that are kept, in a page that `away` hides."""
@@ -142,12 +142,12 @@ async def test_who_wants_it_is_told_of_models_and_issues_in_another_tab(
     await chromium.wait_for("Notification.permission === 'granted'")
     await stage.load(2, 2_000)
     await chromium.evaluate("new Promise(done => setTimeout(done, 1500))")
-    assert await chromium.evaluate("told") == [], "the page is looked at"
+    assert await chromium.evaluate("shown") == [], "the page is visible"
     await chromium.evaluate("window.away = true")
     await stage.load(3, 3_000)
-    await chromium.wait_for("told.some(each => each.includes('v3'))")
+    await chromium.wait_for("shown.some(each => each.includes('v3'))")
     await stage.progress(reward_model_refused=2, reward_model_refusal="hash_mismatch: not that")
-    await chromium.wait_for("told.some(each => each.includes('hash_mismatch'))")
+    await chromium.wait_for("shown.some(each => each.includes('hash_mismatch'))")
     await chromium.evaluate(f"{box}.click()")
     assert await chromium.evaluate("localStorage.getItem('rlaif.notices')") == "off"
 

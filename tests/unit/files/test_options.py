@@ -10,7 +10,7 @@ from rlaif.files.options import finite, whole
 @pytest.mark.parametrize("text", ["", "x", "nan", "1.5", "-1", "17", "1e3", "9" * 5000])
 def test_anything_but_a_whole_number_in_the_range_is_refused_with_the_range(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="from 0 to 16"):
-        whole(most=16)(text)
+        whole(maximum=16)(text)
 
 
 def test_both_ends_of_the_range_are_in_it() -> None:

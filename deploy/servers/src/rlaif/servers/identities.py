@@ -44,16 +44,16 @@ class Identity:
     Attributes:
         name: The service, its user and its access key.
         objects: By prefix of their keys.
-        sends: Telemetry that it publishes besides its health.
-        hears: Telemetry that it subscribes to.
+        publishes: Telemetry besides its health.
+        subscribes: Telemetry.
         follows: Streams that it reads without a consumer that stays.
-        redrives: Whether it removes dead letters and sends their events again.
+        redrives: Whether it removes dead letters and publishes their events again.
     """
 
     name: str
     objects: tuple[Objects, ...]
-    sends: tuple[str, ...] = ()
-    hears: tuple[str, ...] = ()
+    publishes: tuple[str, ...] = ()
+    subscribes: tuple[str, ...] = ()
     follows: tuple[str, ...] = ()
     redrives: bool = False
 
@@ -69,8 +69,8 @@ IDENTITIES: tuple[Identity, ...] = (
                 write=("checkpoints/", "evaluations/", "pipeline/"),
             ),
         ),
-        sends=(_ALL_TELEMETRY,),
-        hears=(WatchWish.SUBJECT,),
+        publishes=(_ALL_TELEMETRY,),
+        subscribes=(WatchWish.SUBJECT,),
     ),
     Identity(
         "exporter",
@@ -87,7 +87,7 @@ IDENTITIES: tuple[Identity, ...] = (
             ),
             Objects(MODELS_BUCKET, read=(keys.WANTED_COMPARISONS,), write=("evaluations/epoch_",)),
         ),
-        sends=(JudgeCall.SUBJECT,),
+        publishes=(JudgeCall.SUBJECT,),
     ),
     Identity(
         "reward-model",
@@ -95,14 +95,14 @@ IDENTITIES: tuple[Identity, ...] = (
             Objects(EPISODES_BUCKET, read=(SEGMENTS, "comparisons/", "scores/")),
             Objects(MODELS_BUCKET, write=("reward_model/",)),
         ),
-        sends=(RewardModelStatus.SUBJECT,),
+        publishes=(RewardModelStatus.SUBJECT,),
         follows=(spec_of(ChampionChanged).stream,),
     ),
     Identity(
         "hud",
         (Objects(EPISODES_BUCKET, read=(SEGMENTS, "rejudged/", "rooms/", "scores/")),),
-        sends=(WatchWish.SUBJECT,),
-        hears=(_ALL_TELEMETRY,),
+        publishes=(WatchWish.SUBJECT,),
+        subscribes=(_ALL_TELEMETRY,),
         follows=tuple(STREAMS),
         redrives=True,
     ),
@@ -135,8 +135,8 @@ def published(identity: Identity) -> list[str]:
     return [
         *(spec.pattern for spec in CATALOG if spec.producer == identity.name),
         *(spec_of(DeadLetter).subject.format(stream=spec.stream) for spec in consumed),
-        *map(retry_subject, retried or [identity.name for _ in consumed]),
-        *identity.sends,
+        *map(retry_subject, retried or ([identity.name] if consumed else [])),
+        *identity.publishes,
         ServiceHealth.SUBJECT,
         *(f"$JS.API.STREAM.INFO.{name}" for name in STREAMS),
         *(f"$JS.API.CONSUMER.INFO.{spec.stream}.{c}" for spec in CATALOG for c in spec.consumers),
@@ -155,7 +155,7 @@ _ACKS = ("", "*.*.")
 
 def subscribed(identity: Identity) -> list[str]:
     """The subjects that an identity may subscribe to; replies to others are none of them."""
-    return [f"_INBOX.{identity.name}.>", *identity.hears]
+    return [f"_INBOX.{identity.name}.>", *identity.subscribes]
 
 
 def _denied(identity: Identity) -> list[str]:

@@ -5,17 +5,17 @@ import math
 from collections.abc import Callable
 
 
-def whole(least: int = 0, most: int = 2**31 - 1) -> Callable[[str], int]:
-    """A type for whole numbers from `least` to `most`."""
+def whole(minimum: int = 0, maximum: int = 2**31 - 1) -> Callable[[str], int]:
+    """A type for whole numbers from `minimum` to `maximum`."""
 
     def read(text: str) -> int:
         try:
             value = int(text)
         except ValueError:
-            value = least - 1
-        if least <= value <= most:
+            value = minimum - 1
+        if minimum <= value <= maximum:
             return value
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {least} to {most}")
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {minimum} to {maximum}")
 
     return read
 

@@ -323,7 +323,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--random", action="store_true", help="play at random instead, with the same actions")
     add("--episodes", type=whole(1), help=f"number of episodes (default: {_EPISODES}; "
         f"with --film {_EPISODES_TO_FILM}, of which the best is filmed)")  # fmt: skip
-    add("--workers", type=whole(most=1024), default=2, help="number of processes; 0: plays "
+    add("--workers", type=whole(maximum=1024), default=2, help="number of processes; 0: plays "
         "in this one (default: %(default)s)")  # fmt: skip
     add("--out", type=Path, help="folder of the result file (default: the policy's, or DATA_DIR "
         "for the shipped one); with --film the film (var/films/RUN.mp4); with --recorded the "

@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=whole(), default=0)
     parser.add_argument(
         "--workers",
-        type=whole(most=1024),
+        type=whole(maximum=1024),
         default=1,
         help="runner processes; 0: play in this process",
     )

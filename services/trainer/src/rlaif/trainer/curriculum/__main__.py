@@ -57,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--seed", type=whole(), default=0, help="seed of the noise")
     add(
         "--workers",
-        type=whole(most=1024),
+        type=whole(maximum=1024),
         default=2,
         help="worker processes; 0: work in this process",
     )

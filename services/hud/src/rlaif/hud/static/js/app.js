@@ -47,14 +47,14 @@ const NOTICES = "rlaif.notices";
 /** Whether a person wants notifications of the browser. */
 export const wantsNotices = () => kept.getItem(NOTICES) === "on" && "Notification" in window && Notification.permission === "granted";
 
-/** Switch them on or off; the browser may ask first. Gives how it is now. @param {boolean} on */
+/** Switch them on or off; the browser may ask first. Returns whether they are on. @param {boolean} on */
 export async function wantNotices(on) {
   if (on) await Notification.requestPermission();
   kept.setItem(NOTICES, on ? "on" : "off");
   return wantsNotices();
 }
 
-/** Show a notification while another tab is looked at. @param {string} body @param {string} tag  a newer one with it takes its place */
+/** Show a notification while the page is hidden. @param {string} body @param {string} tag  a newer notification with the same tag replaces it */
 export function notify(body, tag) {
   try {
     if (document.hidden && wantsNotices()) new Notification("Zelda RLAIF", { body, tag });
