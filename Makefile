@@ -185,10 +185,10 @@ $(LLM_VENV)/.ready: Makefile
 live-page: $(VENV)/.ready-dev ## Compare the numbers of a running demo's page with its API, take its picture (HUD_PORT=…)
 	$(BIN)/python docs/live_page.py http://127.0.0.1:$(or $(HUD_PORT),8086) $(LIVE_PAGE_ARGS)
 
-secrets: ## Write .env for docker compose, with random secrets; existing values are kept
+secrets: ## Write .env for docker compose with random secrets; keep existing values
 	@$(RUN_SCRIPT) deploy/containers/make_secrets.py
 
-deploy-secrets: ## Make the Secrets of a namespace (NAMESPACE=zelda-rlaif-dev); existing keys are kept
+deploy-secrets: ## Create the Secrets of a namespace (NAMESPACE=zelda-rlaif-dev); keep existing keys
 	@test -n '$(NAMESPACE)' || { echo "Say where: make deploy-secrets NAMESPACE=zelda-rlaif-dev" >&2; exit 2; }
 	@$(RUN_SCRIPT) deploy/cluster_secrets.py --namespace '$(NAMESPACE)'
 
@@ -266,7 +266,7 @@ ray-lock: $(VENV)/.ready-dev ## Write deploy/containers/ray-dashboard.lock: what
 
 AUDIT_PACKAGES := cyclonedx-bom==7.5.0 pip-licenses==5.5.5
 
-audit: $(VENV)/.ready .venv-audit/.ready ## List what is installed, with licences: var/audit/sbom.json (CycloneDX), licences.csv
+audit: $(VENV)/.ready .venv-audit/.ready ## List installed packages and licences: var/audit/sbom.json (CycloneDX), licences.csv
 	@mkdir -p var/audit
 	@.venv-audit/bin/cyclonedx-py environment --of JSON -o var/audit/sbom.json $(BIN)/python
 	@.venv-audit/bin/pip-licenses --python $(BIN)/python --format=csv --order=license --output-file=var/audit/licences.csv
@@ -299,7 +299,7 @@ rom: $(VENV)/.ready ## Build the cartridge again (needs sdcc)
 play: $(VENV)/.ready ## Play yourself in a window (ROM=… plays yours, WORLD=7 ROOMS=60 a generated one; PLAY_ARGS=--mute is silent)
 	@$(BIN)/rlaif play $(PLAY_ARGS) $(ROM_OPERAND)
 
-replay-check: $(VENV)/.ready ## Prove on any ROM that a replay is the same play (ROM=… SEGMENTS=200)
+replay-check: $(VENV)/.ready ## Test on any ROM whether replays are exact (ROM=… SEGMENTS=200)
 	@$(BIN)/rlaif replay-check --segments $(or $(SEGMENTS),200) $(ROM_OPERAND)
 
 SB3_VENV := .venv-sb3
@@ -312,7 +312,7 @@ $(SB3_VENV)/.ready: Makefile | $(VENV)/.ready-dev
 	$(BIN)/python -m pip --quiet --disable-pip-version-check install --no-deps --upgrade --target $(SB3_VENV) $(SB3_PACKAGES)
 	@touch $@
 
-bench-refresh: $(VENV)/.ready-dev ## Measure again what is stale, cheapest first (BENCH="ladder …" MINUTES=45; CHECK=1 only lists)
+bench-refresh: $(VENV)/.ready-dev ## Rerun stale benchmarks, cheapest first (BENCH="ladder …" MINUTES=45; CHECK=1 only lists)
 	@$(if $(CHECK),,$(SB3))
 	@$(BIN)/python benchmarks/refresh.py $(BENCH) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(CHECK),--check)
 
@@ -337,7 +337,7 @@ report-cartridge: $(VENV)/.ready-dev ## Report runs of train-cartridge: IQM, int
 
 STUDY_A := study_exploration
 STUDY_B := study_rewards
-study: $(VENV)/.ready-dev ## Play the runs of a study that are left, two at a time, and report: who should select starts (PART=A), what should reward (PART=B STUDY_ARGS=…)
+study: $(VENV)/.ready-dev ## Continue a study, two runs at a time, and report: selection of start states (PART=A), rewards (PART=B STUDY_ARGS=…)
 	@$(BIN)/python benchmarks/$(STUDY_$(or $(PART),A)).py $(STUDY_ARGS)
 
 plots: $(SB3_VENV)/.ready ## Plot the results of the studies into docs/study
@@ -391,9 +391,9 @@ site: $(VENV)/.ready-dev .venv-site/.ready ## Build the documents as a static si
 
 setup: $(VENV)/.ready ## Only set up (TORCH=cuda: PyTorch with CUDA)
 
-setup-dev: $(VENV)/.ready-dev ## Only set up, with the tools of developers
+setup-dev: $(VENV)/.ready-dev ## Only set up, with developer tools
 
-clean: ## Remove the environment, caches and everything that demos kept
+clean: ## Remove the environment, caches and all data of demos
 	rm -rf $(VENV) .venv-oldest .venv-newest .venv-floors .venv-workbench .venv-notebook .venv-site .venv-sb3 .venv-audit var .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/pip:

@@ -25,14 +25,16 @@ _MINARI = "rlaif.trainer.curriculum.minari_dataset:main"
 GROUPS = {
     "The whole pipeline": {
         "demo": Subcommand("run it on this machine until Ctrl-C", _LOCAL),
-        "status": Subcommand("say what a running pipeline does now", "rlaif.client.status:main"),
-        "doctor": Subcommand("check all that it has stored", "rlaif.local.doctor.__main__:main"),
+        "status": Subcommand("show the state of a running pipeline", "rlaif.client.status:main"),
+        "doctor": Subcommand(
+            "check all objects and events that it stored", "rlaif.local.doctor.__main__:main"
+        ),
     },
     "Training and evaluation": {
         "train": Subcommand("train, without the services", "rlaif.trainer.service.cli:main"),
         "evaluate": Subcommand("evaluate, show or film a policy", "rlaif.trainer.evaluate:main"),
         "explore": Subcommand("search a game, without training", "rlaif.trainer.explore:main"),
-        "demonstrations": Subcommand("make them of what a search found", _DEMONSTRATIONS),
+        "demonstrations": Subcommand("build demonstrations from a search", _DEMONSTRATIONS),
         "dataset": Subcommand("write demonstrations for Minari", _MINARI),
         "judge-epoch": Subcommand("score all segments of an epoch", "rlaif.judge.epoch:main"),
         "export": Subcommand("write the curves of a run as CSV", "rlaif.client.export:main"),
@@ -40,14 +42,16 @@ GROUPS = {
     "Games": {
         "play": Subcommand("play a game yourself", _GAME, ("play",)),
         "world": Subcommand("generate a world from a seed", _GAME, ("world",)),
-        "inspect": Subcommand("show what a ROM or save state holds", _GAME, ("inspect",)),
-        "replay-check": Subcommand("prove that play replays exactly", _GAME, ("replay-check",)),
+        "inspect": Subcommand("decode a ROM or save state", _GAME, ("inspect",)),
+        "replay-check": Subcommand("test whether play replays exactly", _GAME, ("replay-check",)),
     },
     "This command": {
         "completion": Subcommand(
             "print a script for bash and zsh", "rlaif.command.completion:main"
         ),
-        "version": Subcommand("print what is installed", "rlaif.command.__main__:show_versions"),
+        "version": Subcommand(
+            "print the installed versions", "rlaif.command.__main__:show_versions"
+        ),
     },
 }
 
