@@ -65,7 +65,12 @@ OFFERED = {
 
 @dataclass
 class Stub:
-    """One running server; `answer`, when set, is given to every request instead of S3's own."""
+    """One running server; `answer`, when set, is given to every request instead of S3's own.
+
+    Attributes:
+        faults: What the next requests are answered, one each; an answer of fewer bytes than its
+            Content-Length says ends in the middle.
+    """
 
     url: str
     semantics: Semantics
@@ -73,6 +78,7 @@ class Stub:
     requests: list[tuple[str, str]] = field(default_factory=list)
     answer: tuple[int, dict[str, str], bytes] | None = None
     answered_methods: frozenset[str] = frozenset({"GET", "HEAD", "PUT", "POST"})
+    faults: list[tuple[int, dict[str, str], bytes]] = field(default_factory=list)
     met: set[str] = field(default_factory=set)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -102,6 +108,9 @@ class _Handler(BaseHTTPRequestHandler):
         bucket, _, key = unquote(parts.path).lstrip("/").partition("/")
         with stub.lock:
             stub.requests.append((self.command, key))
+            if stub.faults:
+                self._send(*stub.faults.pop(0))
+                return
             if stub.answer and self.command in stub.answered_methods:
                 self._send(*stub.answer)
                 return
@@ -208,7 +217,10 @@ class _Handler(BaseHTTPRequestHandler):
             if value is not None:
                 self.send_header(name, value)
         self.send_header("x-amz-request-id", "1")
-        self.send_header("Content-Length", str(len(body)))
+        if "Content-Length" in headers:
+            self.close_connection = True
+        else:
+            self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)

@@ -1,17 +1,25 @@
 import hashlib
+import itertools
+from datetime import UTC, datetime
 
 import pytest
 
 from rlaif.bus.outcome import Reject, Retry, Suspect
+from rlaif.contracts.catalog import envelop
 from rlaif.contracts.game.captures import EmulatorIdentity, GameIdentity
 from rlaif.contracts.game.segments import SegmentManifest
+from rlaif.exporter.consumers import ExporterMetrics, SegmentExporter
 from rlaif.exporter.replaying import picture_steps
 from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.captures.capture import pack_keyframe
 from rlaif.game.captures.replay import frames_after_steps
+from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.bounds import size_limit
 from rlaif.storage.ports import ObjectNotFoundError, StoreUnavailableError
+from rlaif.testing.crashing import Crash, crashing
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 async def rejection(handle, event):
@@ -81,6 +89,37 @@ async def test_files_of_an_export_that_died_are_replaced(handle, stored, file_st
         file_store.get(keys.manifest("ep-1", event.segment_id))
     )
     assert hashlib.sha256(file_store.get(junk)).hexdigest() == manifest.states.sha256
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+async def test_a_crash_at_any_write_is_made_up_for_by_the_next_delivery(
+    stored, file_store, publisher, replays, after
+):
+    event = stored()
+
+    async def delivered(store):
+        exporter = SegmentExporter(
+            store, replays, publisher, ExporterMetrics(ServiceMetrics("exporter")), version="1"
+        )
+        await exporter.handle_segment_captured(envelop(event, source="rlaif/test", time=NOW))
+
+    for write in itertools.count():
+        file_store.delete_many([key for key in objects(file_store) if key.startswith("ep-1/")])
+        publisher.published.clear()
+        try:
+            await delivered(crashing(file_store, write, after=after))
+        except Crash:
+            assert publisher.published == []
+        else:
+            break
+        await delivered(file_store)
+        data = file_store.get(keys.manifest("ep-1", event.segment_id))
+        manifest = SegmentManifest.model_validate_json(data)
+        for file in (manifest.states, manifest.observations, *manifest.pictures):
+            assert hashlib.sha256(file_store.get(file.key)).hexdigest() == file.sha256
+        (told,) = publisher.published
+        assert told.manifest_sha256 == hashlib.sha256(data).hexdigest()
+    assert write == len([key for key in objects(file_store) if key.startswith("ep-1/")])
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 import asyncio
 import hashlib
+import itertools
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -28,6 +29,7 @@ from rlaif.llm.ports import ThrottledError, UnavailableError
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
+from rlaif.testing.crashing import Crash, crashing
 from rlaif.testing.data.judging.scores import judge_call
 from rlaif.testing.data.judging.segments import write_segment
 from rlaif.testing.publisher import RecordingPublisher
@@ -148,6 +150,32 @@ class Bench:
 @pytest.fixture
 def bench(store: ObjectStore) -> Bench:
     return Bench(store)
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+async def test_a_crash_at_any_write_costs_one_round_of_calls_and_never_a_second_score(
+    bench: Bench, after: bool
+) -> None:
+    for write in itertools.count():
+        name, asked = f"seg-{write}", len(bench.panel.cases)
+        event = _event(write_segment(bench.store, name))
+        bench.publisher.published.clear()
+        try:
+            crashed = bench.build(crashing(bench.store, write, after=after))
+            await crashed.handle_segment_exported(event)
+        except Crash:
+            assert bench.publisher.published == []
+        else:
+            break
+        before = bench.store.get(keys.score("jtest", name)) if after else None
+        await bench.build(bench.store).handle_segment_exported(event)
+        data = bench.store.get(keys.score("jtest", name))
+        assert before in (None, data)
+        (told,) = bench.publisher.published
+        assert isinstance(told, SegmentScored)
+        assert told.score_sha256 == hashlib.sha256(data).hexdigest()
+        assert len(bench.panel.cases) - asked == (1 if after else 2)
+    assert write == 1, "a score is one write"
 
 
 async def test_a_segment_is_scored_stored_and_published(bench: Bench) -> None:
