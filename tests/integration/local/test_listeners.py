@@ -23,6 +23,7 @@ pytestmark = [
 ]
 
 SERVICES = ("mock-llm", "hud", "exporter", "judge", "reward-model", "trainer")
+WRITES = ("POST", "PUT", "PATCH", "DELETE")
 LISTENS = "0A"
 _LINKS = {"nats", "bus", "store"}
 
@@ -106,8 +107,12 @@ def test_a_service_refuses_writes_without_the_token_and_foreign_names(
     pipeline: Pipeline, name: str
 ) -> None:
     with httpx.Client(base_url=pipeline.where(name), trust_env=False) as client:
-        for method in ("POST", "PUT", "PATCH", "DELETE"):
-            assert client.request(method, "/api/v1/anything").status_code == 401
+        paths = client.get("/openapi.json").json()["paths"]
+        writes = {(method, path) for path in paths for method in paths[path]} - {
+            (method, path) for path in paths for method in ("get", "head", "options", "parameters")
+        }
+        for method, path in {*writes, *((each, "/api/v1/anything") for each in WRITES)}:
+            assert client.request(method, path).status_code == 401, (method, path)
         for path in ("/livez", "/metrics", "/openapi.json", "/api/v1/state"):
             assert client.get(path, headers={"Host": "evil.example"}).status_code == 421
 
@@ -171,6 +176,19 @@ def test_no_secret_is_on_a_command_line_or_in_another_process(pipeline: Pipeline
             own = f"rlaif.{name.replace('-', '_')}" in line
             assert own or secrets.nats_password(name) not in environment
             assert own or secrets.s3_secret(name) not in environment
+
+
+def test_no_secret_is_in_a_log_an_event_or_an_object(pipeline: Pipeline) -> None:
+    secrets = [each.encode() for each in _passwords(pipeline)]
+    written = [*(pipeline.data_dir / "logs").iterdir()]
+    # Both servers write what they store into files; JetStream does not compress.
+    written += [*(pipeline.data_dir / "nats/js").rglob("*.blk")]
+    written += [*(pipeline.data_dir / "s3").glob("*.dat")]
+    assert len(written) > len(SERVICES)
+    for path in written:
+        data = path.read_bytes()
+        assert not any(secret in data for secret in secrets), path
+    assert not any(secret.decode() in line for secret in secrets for line in pipeline.lines)
 
 
 def test_the_doctor_examines_it_while_it_runs(

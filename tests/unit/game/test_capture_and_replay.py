@@ -1,10 +1,12 @@
 import random
 
 import pytest
+import zstandard
 from pydantic import ValidationError
 
 from rlaif.contracts.game.captures import Capture, EmulatorIdentity, GameIdentity
 from rlaif.game.captures.capture import (
+    LARGEST_STATE_BYTES,
     KeyframeError,
     SegmentRecorder,
     pack_keyframe,
@@ -119,7 +121,9 @@ def test_a_keyframe_survives_packing(emulator):
 
 def test_a_damaged_keyframe_is_refused(recorded, emulator):
     capture, keyframe = recorded
-    for data in (b"", b"junk" * 10, keyframe.data[:-20], keyframe.data[:40] + keyframe.data[44:]):
+    bomb = zstandard.compress(bytes(2 * LARGEST_STATE_BYTES))
+    cut, changed = keyframe.data[:-20], keyframe.data[:40] + keyframe.data[44:]
+    for data in (b"", b"junk" * 10, cut, changed, bomb):
         with pytest.raises(KeyframeError):
             next(replay(emulator, capture, data, rom_sha256=ROM))
 
